@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config'
+
+// `npm test` runs the first project; `npm run prove` adds the slow proofs (crashes, load, races at scale) of the second.
+const shared = {
+  globalSetup: ['./server/test/global-setup.ts'],
+  environment: 'node' as const,
+  // Test files share a worker's module graph: loading it again for every file costs more than the tests themselves.
+  isolate: false,
+  pool: 'forks' as const,
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+}
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      { test: { ...shared, name: 'test', include: ['server/{src,test}/**/*.test.ts'] } },
+      { test: { ...shared, name: 'prove', include: ['{server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
+    ],
+  },
+})
