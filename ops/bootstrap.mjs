@@ -1,0 +1,61 @@
+// From a fresh clone to a running product with one command: node ops/bootstrap.mjs start|test|prove|check|doctor [arguments]
+// Needs nothing but Node 20 and npm. Installs what is missing, then hands over to the Node that package-lock.json pins.
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { installPackages } from './debian-packages.mjs'
+import { installDependencies, pinnedNode } from './dependencies.mjs'
+import { runInForeground } from './foreground.mjs'
+import { runQuietly, step, StepFailed } from './steps.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const [command, ...args] = process.argv.slice(2)
+
+const commands = {
+  start: () => berthd('up', ...args),
+  doctor: () => berthd('doctor', ...args),
+  check: checkStatically,
+  test: async () => {
+    await checkStatically()
+    return vitest('test', args)
+  },
+  prove: async () => {
+    await checkStatically()
+    return (await vitest('test', [])) || vitest('prove', args)
+  },
+}
+
+if (!Object.hasOwn(commands, command ?? '')) {
+  console.error(`Usage: node ops/bootstrap.mjs ${Object.keys(commands).join('|')} [arguments]`)
+  process.exit(2)
+}
+process.chdir(root)
+try {
+  await installDependencies(root)
+  await installPackages(command)
+  // The pinned Node comes first, so that every tool started below runs on it too.
+  process.env.PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`
+  process.exitCode = await commands[command]()
+} catch (error) {
+  if (!(error instanceof StepFailed)) throw error
+  process.exitCode = error.exitCode
+}
+
+async function checkStatically() {
+  await step('format', () => runTool('oxfmt', '--check', '.'))
+  await step('lint', () => runTool('oxlint'))
+  await step('types', () => runTool('tsc'))
+  await step('unused code', () => runTool('knip', '--no-progress', '--no-config-hints'))
+  return 0
+}
+
+function runTool(name, ...options) {
+  return runQuietly(`node_modules/.bin/${name}`, options)
+}
+
+function vitest(project, options) {
+  return runInForeground('node_modules/.bin/vitest', ['run', '--project', project, ...options])
+}
+
+function berthd(...options) {
+  return runInForeground(pinnedNode(root), [join(root, 'server/bin/berthd.mjs'), ...options])
+}

@@ -1,0 +1,71 @@
+// Debian packages each command wants. A package that cannot be installed is named with what is lost, and the command goes on without it.
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runQuietly, step, warn } from './steps.mjs'
+
+/** `command`: its presence proves that the package is there; `service`: what the package would start at boot, which we do not want. */
+const redis = {
+  package: 'redis-server',
+  command: 'redis-server',
+  service: 'redis-server',
+  without: 'limits shared by several processes stay untested',
+}
+
+const needs = { start: [], doctor: [], check: [], test: [redis], prove: [redis] }
+
+export async function installPackages(purpose) {
+  const missing = needs[purpose].filter((need) => !isCommand(need.command))
+  if (missing.length === 0) return
+  if (process.getuid?.() === 0 && isCommand('apt-get')) await tryAptInstall(missing)
+  else report(missing)
+}
+
+async function tryAptInstall(missing) {
+  try {
+    await step(missing.map((need) => need.package).join(', '), () => aptInstall(missing))
+  } catch (error) {
+    if (error.interrupted) throw error
+    report(missing)
+  }
+}
+
+function report(missing) {
+  for (const need of missing) warn(`no ${need.package}: ${need.without}`, `sudo apt-get install -y --no-install-recommends ${need.package}`)
+}
+
+async function aptInstall(missing) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', PATH: `${process.env.PATH}:/usr/sbin:/sbin` }
+  const wait = ['-o', 'DPkg::Lock::Timeout=120']
+  await withoutStartingServices(async () => {
+    await runQuietly('apt-get', [...wait, '-qq', 'update'], env)
+    await runQuietly('apt-get', [...wait, '-qq', 'install', '-y', '--no-install-recommends', ...missing.map((need) => need.package)], env)
+  })
+  for (const need of missing) if (need.service) spawnSync('systemctl', ['--quiet', 'disable', need.service], { stdio: 'ignore' })
+}
+
+/** Debian starts a service as it installs it, unless policy-rc.d forbids it; a machine's own policy is left as it is. */
+async function withoutStartingServices(work) {
+  const policy = '/usr/sbin/policy-rc.d'
+  const ours = '#!/bin/sh\n# Until the Berth bootstrap has installed its packages.\nexit 101\n'
+  const leftByUs = existsSync(policy) && readFileSync(policy, 'utf8') === ours
+  if (existsSync(policy) && !leftByUs) return work()
+  writeFileSync(policy, ours, { mode: 0o755 })
+  try {
+    return await work()
+  } finally {
+    rmSync(policy, { force: true })
+  }
+}
+
+function isCommand(name) {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin']
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
