@@ -15,7 +15,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { ...shared, name: 'test', include: ['server/{src,test}/**/*.test.ts'] } },
+      { test: { ...shared, name: 'test', include: ['{server/src,server/test,ops}/**/*.test.ts'] } },
       { test: { ...shared, name: 'prove', include: ['{server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
     ],
   },

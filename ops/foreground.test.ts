@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { describe, expect, test } from 'vitest'
+
+/** Runs `program` through runInForeground, in a process of its own. */
+function runThrough(program: string) {
+  const module = new URL('./foreground.mjs', import.meta.url).href
+  const wrapper = `
+    const { runInForeground } = await import(${JSON.stringify(module)})
+    process.exitCode = await runInForeground(process.execPath, ['--eval', ${JSON.stringify(program)}])`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', wrapper], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  const lines = createInterface(child.stdout)
+  return { pid: child.pid!, exited: once(child, 'exit'), nextLine: async () => String((await once(lines, 'line'))[0]) }
+}
+
+// Says how often it was asked to stop, and stops when nothing more has come for a moment.
+const counting = `
+  let heard = 0
+  process.on('SIGINT', () => {
+    heard++
+    setTimeout(() => { console.log('heard ' + heard); process.exit(7) }, 200)
+  })
+  setInterval(() => {}, 1000)
+  console.log('ready')`
+
+describe('a program run in the foreground', () => {
+  test('gives its exit code', async () => {
+    expect(await runThrough('process.exit(3)').exited).toEqual([3, null])
+  })
+
+  test('gives the exit code of a shell when it is ended by a signal', async () => {
+    expect(await runThrough(`process.kill(process.pid, 'SIGKILL')`).exited).toEqual([137, null])
+  })
+
+  test('hears of a Ctrl-C once, though the whole process group and npm tell of it', async () => {
+    const program = runThrough(counting)
+    expect(await program.nextLine()).toBe('ready')
+    const heard = program.nextLine()
+    process.kill(-program.pid, 'SIGINT')
+    process.kill(program.pid, 'SIGINT')
+    expect(await heard).toBe('heard 1')
+    expect(await program.exited).toEqual([7, null])
+  })
+
+  test('hears of a signal that is sent to its starter alone', async () => {
+    const program = runThrough(`process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('ready')`)
+    expect(await program.nextLine()).toBe('ready')
+    process.kill(program.pid, 'SIGTERM')
+    expect(await program.exited).toEqual([5, null])
+  })
+})
