@@ -1,0 +1,18 @@
+create table ssh_keys (
+  id text primary key,
+  account_id text not null references accounts,
+  name text not null,
+  type text not null,
+  fingerprint text not null,
+  public_key text not null,
+  created_at timestamptz not null,
+  unique (account_id, fingerprint)
+);
+
+-- Which resources a key was given to: written by whoever installs it.
+create table ssh_key_uses (
+  ssh_key_id text not null references ssh_keys on delete cascade,
+  user_id text not null,
+  primary key (ssh_key_id, user_id)
+);
+create index ssh_key_uses_user on ssh_key_uses (user_id);

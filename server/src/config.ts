@@ -1,0 +1,134 @@
+// Every setting: its variable, its default and one sentence. This is the only reader of the environment.
+import { join, resolve } from 'node:path'
+
+interface Setting<T> {
+  variable: string
+  about: string
+  fallback: string | null
+  read: (text: string) => T
+}
+
+const text = (value: string): string => value
+const list = (value: string): string[] =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean)
+
+function flag(value: string): boolean {
+  if (/^(true|1|yes)$/i.test(value)) return true
+  if (/^(false|0|no|)$/i.test(value)) return false
+  throw new Error('must be true or false')
+}
+
+function whole(least: number, most: number) {
+  return (value: string): number => {
+    const number = Number(value)
+    if (!Number.isInteger(number) || number < least || number > most) throw new Error(`must be a whole number from ${least} to ${most}`)
+    return number
+  }
+}
+
+function oneOf<const T extends string>(...choices: T[]) {
+  return (value: string): T => {
+    const choice = choices.find((each) => each === value)
+    if (!choice) throw new Error(`must be one of ${choices.join(', ')}`)
+    return choice
+  }
+}
+
+function setting<T>(variable: string, fallback: string, about: string, read: (text: string) => T): Setting<T> {
+  return { variable, fallback, about, read }
+}
+
+function optional<T>(variable: string, about: string, read: (text: string) => T): Setting<T | null> {
+  return { variable, fallback: null, about, read }
+}
+
+export const SETTINGS = {
+  host: setting('BERTH_HOST', '127.0.0.1', 'Address the API listens on', text),
+  port: setting('BERTH_PORT', '8080', 'Port the API listens on; 0 picks a free one', whole(0, 65_535)),
+  dataDir: setting(
+    'BERTH_DATA_DIR',
+    join(import.meta.dirname, '../../.berth'),
+    'Folder for the embedded database, keys and logs; default .berth in the project',
+    text,
+  ),
+  databaseUrl: optional('BERTH_DATABASE_URL', 'PostgreSQL 15 or later; unset starts an embedded PostgreSQL 18 in the data folder', text),
+  databaseConnections: setting('BERTH_DATABASE_CONNECTIONS', '16', 'Connections each process may open to the database', whole(2, 500)),
+  redisUrl: optional(
+    'BERTH_REDIS_URL',
+    'Redis or Valkey for rate limits shared by several processes; unset uses PostgreSQL, or memory under `up`',
+    text,
+  ),
+  hypervisor: setting(
+    'BERTH_HYPERVISOR',
+    'auto',
+    'What runs the VMs of the local host: auto, libvirt or simulated',
+    oneOf('auto', 'libvirt', 'simulated'),
+  ),
+  trustedProxies: setting('BERTH_TRUSTED_PROXIES', '', 'Comma-separated addresses or ranges whose X-Forwarded-For is believed', list),
+  allowPrivateWebhooks: setting(
+    'BERTH_ALLOW_PRIVATE_WEBHOOKS',
+    'false',
+    'Allow webhooks to http and private addresses, for development',
+    flag,
+  ),
+  masterKeyFile: optional('BERTH_MASTER_KEY_FILE', 'File of the key that encrypts secrets; default master.key in the data folder', text),
+  catalogFile: optional(
+    'BERTH_CATALOG_FILE',
+    'Catalog that fills in missing regions, plans and templates at start; default the one shipped',
+    text,
+  ),
+  currency: setting('BERTH_CURRENCY', 'USD', 'Currency of all prices and wallets, as three letters', text),
+  publicUrl: optional('BERTH_PUBLIC_URL', 'Address customers reach the API at, for links; default http://host:port', text),
+  metricsHost: setting('BERTH_METRICS_HOST', '127.0.0.1', 'Address /metrics listens on', text),
+  metricsPort: optional('BERTH_METRICS_PORT', 'Port of /metrics; default the API port + 1; 0 picks a free one', whole(0, 65_535)),
+  logLevel: setting(
+    'BERTH_LOG_LEVEL',
+    'info',
+    'fatal, error, warn, info, debug or trace',
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  ),
+  logFormat: setting(
+    'BERTH_LOG_FORMAT',
+    'auto',
+    'auto (readable on a terminal, else JSON), json or pretty',
+    oneOf('auto', 'json', 'pretty'),
+  ),
+  workerConcurrency: setting('BERTH_WORKER_CONCURRENCY', '32', 'Actions one worker process carries out at the same time', whole(1, 1_000)),
+  drainSeconds: setting('BERTH_DRAIN_SECONDS', '10', 'How long a stopping process waits for requests and steps under way', whole(0, 600)),
+}
+
+type Values = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never }
+
+export interface Config extends Omit<Values, 'masterKeyFile' | 'metricsPort'> {
+  masterKeyFile: string
+  metricsPort: number
+}
+
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const values = Object.fromEntries(
+    Object.entries<Setting<unknown>>(SETTINGS).map(([name, each]) => [name, readOne(each, environment)]),
+  ) as Values
+  const known = new Set(Object.values(SETTINGS).map((each) => each.variable))
+  const unknown = Object.keys(environment).find((variable) => variable.startsWith('BERTH_') && !known.has(variable))
+  if (unknown) throw new Error(`Unknown setting ${unknown}. The settings are: ${[...known].join(', ')}`)
+  const dataDir = resolve(values.dataDir)
+  return {
+    ...values,
+    dataDir,
+    masterKeyFile: values.masterKeyFile ?? join(dataDir, 'master.key'),
+    metricsPort: values.metricsPort ?? (values.port === 0 ? 0 : values.port + 1),
+  }
+}
+
+function readOne<T>(each: Setting<T>, environment: NodeJS.ProcessEnv): T | null {
+  const given = environment[each.variable] ?? each.fallback
+  if (given === null || (given === '' && each.fallback === null)) return null
+  try {
+    return each.read(given)
+  } catch (error) {
+    throw new Error(`${each.variable}=${given}: ${(error as Error).message}`, { cause: error })
+  }
+}

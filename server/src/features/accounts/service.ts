@@ -1,0 +1,100 @@
+import { newToken, sha256 } from '../../kernel/crypto.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { expandScopes } from './scopes.ts'
+import * as sql from './sql.ts'
+
+export const TOKEN_PREFIX = 'vmk_'
+
+export async function createAccount(tx: Tx, now: Date, input: { email: string; name?: string }): Promise<sql.AccountRow> {
+  if (!/^[^\s@]+@[^\s@]+$/.test(input.email) || input.email.length > 254)
+    throw invalid(`"${input.email}" is not an e-mail address`, 'email')
+  const row = await sql.insertAccount(tx, { id: newId(), email: input.email, name: input.name ?? '', created_at: now })
+  if (!row) throw refuse('already_exists', `There is already an account for ${input.email}`)
+  return row
+}
+
+/** By id or by e-mail address. */
+export async function getAccount(db: Queries, idOrEmail: string): Promise<sql.AccountRow> {
+  const account = await sql.findAccount(db, idOrEmail)
+  if (!account) throw notFound(`Account ${idOrEmail}`)
+  return account
+}
+
+export const listAccounts = (db: Queries): Promise<sql.AccountRow[]> => sql.listAccounts(db)
+
+export interface NewToken {
+  name: string
+  scopes: string[]
+  expiresAt?: Date | null
+  requestsPerMinute?: number
+  allowedIps?: string[]
+}
+
+/** The only moment the secret exists outside its owner's hands: the table keeps its hash. */
+export async function createToken(tx: Tx, now: Date, accountId: string, input: NewToken): Promise<{ id: string; token: string }> {
+  if (input.name.length < 1 || input.name.length > 100) throw invalid('name must be 1-100 characters', 'name')
+  if (input.expiresAt && input.expiresAt <= now) throw invalid('the expiry lies in the past', 'expiresAt')
+  const rate = input.requestsPerMinute ?? 600
+  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000_000)
+    throw invalid('the rate limit must be 1-1000000 requests a minute', 'rateLimit')
+  await takeQuota(tx, accountId, 'tokens', 1n)
+  const token = newToken(TOKEN_PREFIX)
+  const id = newId()
+  await sql.insertToken(tx, {
+    id,
+    account_id: accountId,
+    name: input.name,
+    prefix: token.slice(0, 12),
+    hash: sha256(token),
+    scopes: expandScopes(input.scopes),
+    requests_per_minute: rate,
+    allowed_ips: input.allowedIps ?? [],
+    expires_at: input.expiresAt ?? null,
+    revoked_at: null,
+    last_used_at: null,
+    last_used_ip: null,
+    created_at: now,
+  })
+  return { id, token }
+}
+
+export const listTokens = (db: Queries, accountId: string | null) => sql.listTokens(db, accountId)
+
+export async function revokeToken(tx: Tx, now: Date, id: string): Promise<sql.TokenRow> {
+  return told(tx, await sql.revokeToken(tx, id, now))
+}
+
+export async function deleteToken(tx: Tx, id: string): Promise<sql.TokenRow> {
+  const row = await told(tx, await sql.deleteToken(tx, id))
+  await giveBackQuota(tx, row.account_id, 'tokens', 1n)
+  return row
+}
+
+/** Every API process forgets what it has cached of the token in the moment the change commits. */
+async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow> {
+  if (!row) throw notFound('Token')
+  await sql.notifyTokenChange(tx, row.hash)
+  return row
+}
+
+/** One conditional statement decides, so that no number of parallel requests can exceed a quota. */
+export async function takeQuota(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
+  if (await sql.addToQuota(tx, accountId, name, amount)) return
+  await sql.ensureQuota(tx, accountId, name)
+  if (await sql.addToQuota(tx, accountId, name, amount)) return
+  const quota = (await sql.listQuotas(tx, accountId)).find((each) => each.name === name)
+  if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
+  const what = name.replaceAll('_', ' ')
+  throw refuse('quota_exceeded', `Quota exceeded: ${quota.used} of ${quota.limit} ${what} are in use. Delete some, or ask support for more`)
+}
+
+export async function giveBackQuota(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
+  if (!(await sql.addToQuota(tx, accountId, name, -amount)))
+    throw new Error(`BUG: quota ${name} of ${accountId} was given back but never taken`)
+}
+
+export const setQuotaLimit = sql.setQuotaLimit
+
+export const listQuotas = sql.listQuotas

@@ -1,0 +1,90 @@
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+
+export interface AccountRow {
+  id: string
+  email: string
+  name: string
+  created_at: Date
+}
+
+export interface TokenRow {
+  id: string
+  account_id: string
+  name: string
+  prefix: string
+  hash: Buffer
+  scopes: string[]
+  requests_per_minute: number
+  allowed_ips: string[]
+  expires_at: Date | null
+  revoked_at: Date | null
+  last_used_at: Date | null
+  last_used_ip: string | null
+  created_at: Date
+}
+
+export const insertAccount = (tx: Tx, row: AccountRow) =>
+  tx.maybe<AccountRow>(sql`
+    insert into accounts (id, email, name, created_at) values (${row.id}, ${row.email}, ${row.name}, ${row.created_at})
+    on conflict do nothing returning *`)
+
+export const findAccount = (db: Queries, idOrEmail: string) =>
+  db.maybe<AccountRow>(sql`select * from accounts where id = ${idOrEmail} or lower(email) = lower(${idOrEmail})`)
+
+export const listAccounts = (db: Queries) => db.many<AccountRow>(sql`select * from accounts order by id`)
+
+export const insertToken = (tx: Tx, row: TokenRow) =>
+  tx.run(sql`
+    insert into api_tokens (id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, created_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${row.prefix}, ${row.hash}, ${row.scopes}, ${row.requests_per_minute},
+      ${row.allowed_ips}, ${row.expires_at}, ${row.created_at})`)
+
+export const findTokenByHash = (db: Queries, hash: Buffer) => db.maybe<TokenRow>(sql`select * from api_tokens where hash = ${hash}`)
+
+export const findToken = (db: Queries, id: string) => db.maybe<TokenRow>(sql`select * from api_tokens where id = ${id}`)
+
+export const listTokens = (db: Queries, accountId: string | null) =>
+  db.many<TokenRow & { email: string }>(sql`
+    select t.*, a.email from api_tokens t join accounts a on a.id = t.account_id
+    where ${accountId}::text is null or t.account_id = ${accountId} order by t.id`)
+
+export const revokeToken = (tx: Tx, id: string, at: Date) =>
+  tx.maybe<TokenRow>(sql`update api_tokens set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} returning *`)
+
+export const deleteToken = (tx: Tx, id: string) => tx.maybe<TokenRow>(sql`delete from api_tokens where id = ${id} returning *`)
+
+export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)
+
+export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: string }[]) =>
+  db.run(sql`
+    update api_tokens t set last_used_at = greatest(t.last_used_at, u.at), last_used_ip = u.ip
+    from unnest(${uses.map((use) => use.id)}::text[], ${uses.map((use) => use.at)}::timestamptz[], ${uses.map((use) => use.ip)}::text[]) as u(id, at, ip)
+    where t.id = u.id`)
+
+export interface QuotaRow {
+  name: string
+  used: bigint
+  limit: bigint
+}
+
+/** Answers no row when the quota would be exceeded, or when there is no counter yet. */
+export const addToQuota = (tx: Tx, accountId: string, name: string, amount: bigint) =>
+  tx.maybe<{ used: bigint }>(sql`
+    update account_quotas q set used = used + ${amount}
+    where account_id = ${accountId} and name = ${name} and (${amount} <= 0 or used + ${amount} <= coalesce(limit_override,
+      (select value from catalog_numbers where name = 'quota.' || q.name)))
+    returning used`)
+
+export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
+  tx.run(sql`insert into account_quotas (account_id, name) values (${accountId}, ${name}) on conflict do nothing`)
+
+export const setQuotaLimit = (tx: Tx, accountId: string, name: string, limit: bigint | null) =>
+  tx.run(sql`
+    insert into account_quotas (account_id, name, limit_override) values (${accountId}, ${name}, ${limit})
+    on conflict (account_id, name) do update set limit_override = ${limit}`)
+
+export const listQuotas = (db: Queries, accountId: string) =>
+  db.many<QuotaRow>(sql`
+    select substr(n.name, 7) as name, coalesce(q.used, 0) as used, coalesce(q.limit_override, n.value) as limit
+    from catalog_numbers n left join account_quotas q on q.account_id = ${accountId} and q.name = substr(n.name, 7)
+    where n.name like 'quota.%' order by 1`)

@@ -1,0 +1,92 @@
+// Who a token belongs to, answered from memory for a few seconds. A revoked or deleted token is forgotten at once everywhere through
+// NOTIFY; while notifications cannot be heard, every request asks the database.
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../../kernel/clock.ts'
+import { isWellFormedToken, sha256 } from '../../kernel/crypto.ts'
+import type { Db } from '../../kernel/db.ts'
+import { unauthorized } from '../../kernel/errors.ts'
+import type { Authenticate, Principal } from '../../http/principal.ts'
+import { TOKEN_PREFIX } from './service.ts'
+import * as sql from './sql.ts'
+
+const KEPT_MS = 10_000
+const MOST_KEPT = 10_000
+
+interface Known {
+  row: sql.TokenRow
+  principal: Principal
+  until: number
+}
+
+export interface Tokens {
+  authenticate: Authenticate
+  /** Writes when and from where tokens were last used. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
+  const known = new Map<string, Known>()
+  const used = new Map<string, { id: string; at: Date; ip: string }>()
+  let hearing = false
+  let changes = 0 // a row read before a change was heard of is not kept
+  const heard = (hash: string): void => {
+    changes++
+    known.delete(hash)
+  }
+  const stop = await db.listen('berth_tokens', heard, (yes) => {
+    hearing = yes
+    changes++
+    known.clear()
+  })
+
+  const lookUp = async (token: string): Promise<Known> => {
+    const hash = sha256(token)
+    const key = hash.toString('hex')
+    const now = clock.now().getTime()
+    const cached = known.get(key)
+    if (cached && cached.until > now) return cached
+    const before = changes
+    const row = await sql.findTokenByHash(db, hash)
+    if (!row) throw unauthorized('Invalid API token')
+    const principal = {
+      accountId: row.account_id,
+      actorId: row.id,
+      scopes: new Set(row.scopes),
+      requestsPerMinute: row.requests_per_minute,
+    }
+    const found = { row, principal, until: now + KEPT_MS }
+    if (known.size >= MOST_KEPT) known.clear()
+    if (hearing && changes === before) known.set(key, found)
+    return found
+  }
+
+  const flush = async (): Promise<void> => {
+    const uses = [...used.values()]
+    used.clear()
+    if (uses.length > 0) await sql.markTokensUsed(db, uses)
+  }
+
+  return {
+    async authenticate(request) {
+      const token = request.headers['x-api-key']
+      if (token === undefined || token === '') throw unauthorized('Missing API token')
+      if (typeof token !== 'string' || !isWellFormedToken(TOKEN_PREFIX, token)) throw unauthorized('Invalid API token')
+      const { row, principal } = await lookUp(token)
+      requireUsable(row, request, clock)
+      used.set(row.id, { id: row.id, at: clock.now(), ip: request.ip })
+      return principal
+    },
+    flush,
+    async close() {
+      await stop()
+      await flush()
+    },
+  }
+}
+
+function requireUsable(row: sql.TokenRow, request: FastifyRequest, clock: Clock): void {
+  if (row.revoked_at) throw unauthorized('API token has been revoked')
+  if (row.expires_at && row.expires_at <= clock.now()) throw unauthorized('API token has expired')
+  if (row.allowed_ips.length > 0 && !row.allowed_ips.includes(request.ip)) throw unauthorized('API token is not allowed from this address')
+}

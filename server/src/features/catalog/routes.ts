@@ -1,0 +1,25 @@
+import { Type } from '../../http/schema.ts'
+import type { Routes } from '../deps.ts'
+import { OsTemplate, Plan, Region } from './schema.ts'
+import { getOsTemplate, listPlans, listRegions, listTemplates } from './service.ts'
+
+const tag = 'Catalog'
+const scope = 'catalog:read'
+
+export const catalogRoutes: Routes = (api, { db, config }) => {
+  api.get('/regions', { operationId: 'listRegions', summary: 'List regions', tag, scope, data: Type.Array(Region) }, () => listRegions(db))
+
+  api.get('/plans', { operationId: 'listPlans', summary: 'List plans', tag, scope, data: Type.Array(Plan) }, () =>
+    listPlans(db, config.currency),
+  )
+
+  api.get('/os-templates', { operationId: 'listOsTemplates', summary: 'List OS templates', tag, scope, data: Type.Array(OsTemplate) }, () =>
+    listTemplates(db),
+  )
+
+  api.get(
+    '/os-templates/:slug',
+    { operationId: 'getOsTemplate', summary: 'Get an OS template', tag, scope, params: { slug: Type.String() }, data: OsTemplate },
+    ({ params }) => getOsTemplate(db, params.slug),
+  )
+}

@@ -1,0 +1,57 @@
+import { Money, nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+export const Region = object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    slug: Type.String(),
+    country: Type.String({ description: 'ISO 3166 alpha-2' }),
+    city: Type.String(),
+    flag: Type.String({ description: 'The flag as an emoji' }),
+    available: Type.Boolean(),
+  },
+  { title: 'Region' },
+)
+export type Region = Static<typeof Region>
+
+export const Plan = object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    name: Type.String(),
+    vcpu: Type.Integer(),
+    ram: Type.Integer({ description: 'MiB' }),
+    disk: Type.Integer({ description: 'GiB' }),
+    bandwidth: Type.Integer({ description: 'GB (10^9 bytes) per billing month; 0 = unmetered' }),
+    networkSpeed: Type.Integer({ description: 'Mbit/s' }),
+    priceMonthly: Money,
+    currency: Type.String(),
+    throttleMbps: Type.Integer({ description: 'Mbit/s once the bandwidth is used up' }),
+    available: Type.Boolean(),
+    regions: Type.Array(Type.String(), { description: 'Slugs of the regions it is sold in' }),
+  },
+  { title: 'Plan' },
+)
+export type Plan = Static<typeof Plan>
+
+export const OsTemplate = object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    name: Type.String(),
+    version: Type.String(),
+    distribution: Type.String(),
+    arch: Type.String(),
+    minDisk: Type.Integer({ description: 'GiB' }),
+    minRam: Type.Integer({ description: 'MiB' }),
+    defaultUser: Type.String(),
+    cloudInit: Type.Boolean(),
+    sizeBytes: Type.String({ description: 'Bytes as a decimal string' }),
+    checksum: Type.String(),
+    available: Type.Boolean(),
+    deprecatedAt: nullable(Timestamp),
+    createdAt: Timestamp,
+  },
+  { title: 'OsTemplate' },
+)
+export type OsTemplate = Static<typeof OsTemplate>

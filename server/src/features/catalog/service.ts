@@ -1,0 +1,80 @@
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid, notFound } from '../../kernel/errors.ts'
+import { parseCents, type Cents } from '../../kernel/money.ts'
+import type { OsTemplate, Plan, Region } from './schema.ts'
+import * as sql from './sql.ts'
+import { toOsTemplate, toPlan, toRegion } from './view.ts'
+
+export type { PlanRow, RegionRow, TemplateRow } from './sql.ts'
+
+export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)
+
+export async function getRegion(db: Queries, idOrSlug: string): Promise<sql.RegionRow> {
+  const row = await sql.findRegion(db, idOrSlug)
+  if (!row) throw notFound('Region')
+  return row
+}
+
+export async function listPlans(db: Queries, currency: string): Promise<Plan[]> {
+  const [plans, regions] = await Promise.all([sql.listPlans(db), sql.listRegions(db)])
+  return plans.map((plan) => toPlan(plan, currency, regions))
+}
+
+export async function getPlan(db: Queries, idOrSlug: string): Promise<sql.PlanRow> {
+  const row = await sql.findPlan(db, idOrSlug)
+  if (!row) throw notFound('Plan')
+  return row
+}
+
+export async function getDefaultPlan(db: Queries): Promise<sql.PlanRow> {
+  const row = await sql.findDefaultPlan(db)
+  if (!row) throw invalid('planId is required: the catalog has no default plan', 'planId')
+  return row
+}
+
+export interface PlanChange {
+  name?: string
+  price?: string
+  available?: boolean
+  bandwidth?: number
+  networkSpeed?: number
+  throttleMbps?: number
+}
+
+/** VMs keep the size they were sold; the price applies from their next renewal. */
+export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): Promise<sql.PlanRow> {
+  const row = await getPlan(tx, idOrSlug)
+  const changed: sql.PlanRow = {
+    ...row,
+    name: change.name ?? row.name,
+    price_cents: change.price === undefined ? row.price_cents : parseCents(change.price),
+    available: change.available ?? row.available,
+    bandwidth_gb: change.bandwidth ?? row.bandwidth_gb,
+    network_mbps: change.networkSpeed ?? row.network_mbps,
+    throttle_mbps: change.throttleMbps ?? row.throttle_mbps,
+  }
+  if (changed.price_cents < 0n) throw invalid('the price must not be negative', 'price')
+  if (changed.bandwidth_gb < 0 || changed.network_mbps < 1 || changed.throttle_mbps < 1) throw invalid('sizes and speeds must be positive')
+  await sql.updatePlan(tx, changed)
+  return changed
+}
+
+export const listTemplates = async (db: Queries): Promise<OsTemplate[]> => (await sql.listTemplates(db)).map(toOsTemplate)
+
+export async function getTemplate(db: Queries, idOrSlug: string): Promise<sql.TemplateRow> {
+  const row = await sql.findTemplate(db, idOrSlug)
+  if (!row) throw notFound('OS template')
+  return row
+}
+
+export const getOsTemplate = async (db: Queries, slug: string): Promise<OsTemplate> => toOsTemplate(await getTemplate(db, slug))
+
+/** Unit prices, add-ons, quotas and settings by name; a name the catalog lacks is a bug. */
+export async function catalogNumbers(db: Queries): Promise<(name: string) => Cents> {
+  const numbers = new Map((await sql.listNumbers(db)).map(({ name, value }) => [name, value]))
+  return (name) => {
+    const value = numbers.get(name)
+    if (value === undefined) throw new Error(`BUG: the catalog has no number ${name}`)
+    return value
+  }
+}

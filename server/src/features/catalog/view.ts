@@ -1,0 +1,47 @@
+import { formatCents } from '../../kernel/money.ts'
+import type { OsTemplate, Plan, Region } from './schema.ts'
+import type { PlanRow, RegionRow, TemplateRow } from './sql.ts'
+
+export const toRegion = (row: RegionRow): Region => ({
+  id: row.id,
+  name: row.name,
+  slug: row.slug,
+  country: row.country,
+  city: row.city,
+  flag: row.flag,
+  available: row.available,
+})
+
+export const toPlan = (row: PlanRow, currency: string, regions: RegionRow[]): Plan => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  vcpu: row.vcpu,
+  ram: row.ram_mib,
+  disk: row.disk_gib,
+  bandwidth: row.bandwidth_gb,
+  networkSpeed: row.network_mbps,
+  priceMonthly: formatCents(row.price_cents),
+  currency,
+  throttleMbps: row.throttle_mbps,
+  available: row.available,
+  regions: row.region_slugs ?? regions.map((region) => region.slug),
+})
+
+export const toOsTemplate = (row: TemplateRow): OsTemplate => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  version: row.version,
+  distribution: row.distribution,
+  arch: row.arch,
+  minDisk: row.min_disk_gib,
+  minRam: row.min_ram_mib,
+  defaultUser: row.default_user,
+  cloudInit: row.cloud_init,
+  sizeBytes: row.size_bytes.toString(),
+  checksum: row.checksum,
+  available: row.available,
+  deprecatedAt: row.deprecated_at?.toISOString() ?? null,
+  createdAt: row.created_at.toISOString(),
+})

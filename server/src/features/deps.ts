@@ -1,0 +1,25 @@
+// What every feature is handed. Only compose.ts builds it.
+import type { Config } from '../config.ts'
+import type { Api } from '../http/api.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Vault } from '../kernel/crypto.ts'
+import type { Db } from '../kernel/db.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { reconcilersFor } from '../workflow/reconcile.ts'
+import { workflowsFor, type Engine } from '../workflow/define.ts'
+
+export interface Deps {
+  config: Config
+  db: Db
+  clock: Clock
+  log: Log
+  metrics: Metrics
+  vault: Vault
+  workflows: Engine
+}
+
+export type Routes = (api: Api, deps: Deps) => void
+
+export const workflow = workflowsFor<Deps>()
+export const reconciler = reconcilersFor<Deps>()

@@ -1,0 +1,45 @@
+import type { Config } from '../../config.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { CatalogHost } from '../catalog/fill.ts'
+import { getRegion } from '../catalog/service.ts'
+import type { Node } from './schema.ts'
+import * as sql from './sql.ts'
+
+export type { HostRow } from './sql.ts'
+
+export const listHosts = sql.listHosts
+
+export async function getHost(db: Queries, idOrName: string): Promise<sql.HostRow> {
+  const row = await sql.findHost(db, idOrName)
+  if (!row) throw notFound('Host')
+  return row
+}
+
+/** The public API's view of a region's hosts. */
+export async function listNodes(db: Queries, regionId: string): Promise<Node[]> {
+  const region = await getRegion(db, regionId)
+  const hosts = await sql.listHostsIn(db, region.id)
+  return hosts.map(({ id, name, maintenance }) => ({ id, name, available: region.available && !maintenance }))
+}
+
+/** Hosts named by the catalog file that are not known yet. */
+export async function fillHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervisor: Config['hypervisor']): Promise<void> {
+  for (const host of hosts) {
+    const region = await getRegion(tx, host.region)
+    await sql.insertHost(tx, {
+      id: newId(),
+      region_id: region.id,
+      name: host.name,
+      driver: host.driver === 'auto' ? driverFor(hypervisor) : host.driver,
+      uri: host.uri,
+      vcpu_total: host.vcpu,
+      ram_total_mib: host.ram,
+      disk_total_gib: host.disk,
+      created_at: now,
+    })
+  }
+}
+
+const driverFor = (hypervisor: Config['hypervisor']): 'libvirt' | 'simulated' => (hypervisor === 'libvirt' ? 'libvirt' : 'simulated')

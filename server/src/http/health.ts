@@ -1,0 +1,32 @@
+// /healthz says that the process lives; /readyz whether it can serve: database, schema, and not draining. Neither is rate limited.
+import type { FastifyInstance } from 'fastify'
+import { sql, type Db } from '../kernel/db.ts'
+import { missingMigration } from '../kernel/migrate.ts'
+
+export interface Health {
+  /** From now on /readyz answers 503, so that no new traffic is sent here. */
+  drain(): void
+  /** Adds a check: a sentence that says what is wrong, or null. */
+  check(name: string, look: () => Promise<string | null>): void
+}
+
+export function serveHealth(app: FastifyInstance, db: Db, migrations: string): Health {
+  let draining = false
+  const checks = new Map<string, () => Promise<string | null>>()
+  checks.set('database', () => db.one(sql`select 1`).then(() => null))
+  checks.set('migrations', async () => {
+    const missing = await missingMigration(db, migrations)
+    return missing && `${missing} is missing: run berthd migrate`
+  })
+  checks.set('process', async () => (draining ? 'stopping' : null))
+
+  app.get('/healthz', { config: { uncounted: true } }, async () => ({ status: 'ok' }))
+  app.get('/readyz', { config: { uncounted: true } }, async (_, reply) => {
+    const results = await Promise.all([...checks].map(async ([name, look]) => [name, (await look().catch(reason)) ?? 'ok'] as const))
+    const ready = results.every(([, result]) => result === 'ok')
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) })
+  })
+  return { drain: () => void (draining = true), check: (name, look) => void checks.set(name, look) }
+}
+
+const reason = (error: unknown): string => (error as Error).message || 'cannot be reached'

@@ -1,0 +1,73 @@
+// An Idempotency-Key makes a write safe to repeat. The answer is stored in the transaction that has the effect, so there is never
+// one without the other. Only success is stored: an error changed nothing, so the same key may try again.
+import type { FastifyRequest } from 'fastify'
+import { after, type Clock } from '../kernel/clock.ts'
+import { sha256, type Vault } from '../kernel/crypto.ts'
+import { sql, type Tx } from '../kernel/db.ts'
+import { invalid, refuse } from '../kernel/errors.ts'
+
+export interface StoredAnswer {
+  status: number
+  body: string
+  location: string | null
+}
+
+export interface Idempotency {
+  key: string
+  accountId: string
+  fingerprint: Buffer
+}
+
+/** What the request says of it, or null when it carries no key. */
+export function idempotencyOf(request: FastifyRequest, accountId: string): Idempotency | null {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw invalid('Idempotency-Key must be 1-255 visible ASCII characters', 'Idempotency-Key')
+  return { key, accountId, fingerprint: sha256(`${request.method}\n${request.url}\n${JSON.stringify(request.body ?? null)}`) }
+}
+
+interface Row {
+  fingerprint: Buffer
+  status: number
+  body: Buffer
+  location: string | null
+}
+
+/** Claims the key for this transaction; answers what was stored under it, or null when this request is the first. */
+export async function recall(
+  tx: Tx,
+  clock: Clock,
+  vault: Vault,
+  { key, accountId, fingerprint }: Idempotency,
+): Promise<StoredAnswer | null> {
+  const lock = sha256(`${accountId}\n${key}`).readBigInt64BE()
+  const { claimed } = await tx.one<{ claimed: boolean }>(sql`select pg_try_advisory_xact_lock(${lock}::int8) as claimed`)
+  if (!claimed)
+    throw refuse('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
+  const row = await tx.maybe<Row>(sql`
+    select fingerprint, status, body, location from idempotency_keys
+    where account_id = ${accountId} and key = ${key} and expires_at > ${clock.now()}`)
+  if (!row) return null
+  if (!row.fingerprint.equals(fingerprint))
+    throw refuse('idempotency_key_reused', 'This Idempotency-Key was used for a different request: use a new key')
+  return { status: row.status, body: vault.open(row.body, contextOf(accountId, key)), location: row.location }
+}
+
+export async function remember(
+  tx: Tx,
+  clock: Clock,
+  vault: Vault,
+  { key, accountId, fingerprint }: Idempotency,
+  answer: StoredAnswer,
+): Promise<void> {
+  const sealed = vault.seal(answer.body, contextOf(accountId, key))
+  const now = clock.now()
+  await tx.run(sql`
+    insert into idempotency_keys (account_id, key, fingerprint, status, body, location, created_at, expires_at)
+    values (${accountId}, ${key}, ${fingerprint}, ${answer.status}, ${sealed}, ${answer.location}, ${now}, ${after(now, '24h')})
+    on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+      location = excluded.location, created_at = excluded.created_at, expires_at = excluded.expires_at`)
+}
+
+const contextOf = (accountId: string, key: string): string => `idempotency:${accountId}:${key}`

@@ -1,0 +1,23 @@
+// Who is asking. The mount decides how that is found out (API token, dashboard session); everything behind it sees only this.
+import type { FastifyRequest } from 'fastify'
+
+export interface Principal {
+  accountId: string
+  /** The token or the person, for logs and audit. */
+  actorId: string
+  scopes: ReadonlySet<string>
+  requestsPerMinute: number
+}
+
+export type Authenticate = (request: FastifyRequest) => Promise<Principal>
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal
+  }
+  interface FastifyContextConfig {
+    operationId?: string
+    scope?: string | null
+    uncounted?: boolean
+  }
+}

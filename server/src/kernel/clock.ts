@@ -1,0 +1,41 @@
+// The only file that knows the time. Everything that is scheduled, dated or expires asks a Clock, so a test can own it.
+
+export interface Clock {
+  now(): Date
+}
+
+export const systemClock: Clock = { now: () => new Date() }
+
+export interface ManualClock extends Clock {
+  /** Moves time forward, for example `advance('31d')` or `advance('90s')`. */
+  advance(duration: string): void
+  set(to: Date): void
+}
+
+export function manualClock(start: Date = new Date()): ManualClock {
+  let now = start.getTime()
+  return {
+    now: () => new Date(now),
+    advance: (duration) => void (now += milliseconds(duration)),
+    set: (to) => void (now = to.getTime()),
+  }
+}
+
+const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** Reads `250ms`, `30s`, `10m`, `24h` or `7d`. */
+export function milliseconds(duration: string): number {
+  const match = /^(\d+)(ms|s|m|h|d)$/.exec(duration)
+  if (!match) throw new Error(`BUG: "${duration}" is not a duration such as 30s, 10m or 7d`)
+  return Number(match[1]) * UNITS[match[2]!]!
+}
+
+export const after = (from: Date, duration: string): Date => new Date(from.getTime() + milliseconds(duration))
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Monotonic, for measuring how long something took. */
+export const stopwatch = (): (() => number) => {
+  const start = performance.now()
+  return () => performance.now() - start
+}

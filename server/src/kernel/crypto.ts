@@ -1,0 +1,75 @@
+// Secrets at rest: AES-256-GCM under a key kept in a file outside the database. Tokens: random, with a checksum so that a typo is
+// told apart from a revoked token without a look at the database.
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { randomText } from './ids.ts'
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+export const sha256 = (text: string | Uint8Array): Buffer => createHash('sha256').update(text).digest()
+
+/** `prefix` + 40 random characters + 6 of checksum. */
+export function newToken(prefix: string): string {
+  const body = randomText(40, BASE62)
+  return `${prefix}${body}${checksum(body)}`
+}
+
+export function isWellFormedToken(prefix: string, token: string): boolean {
+  const body = token.slice(prefix.length, prefix.length + 40)
+  return token.length === prefix.length + 46 && token.startsWith(prefix) && token.endsWith(checksum(body))
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body)
+  let text = ''
+  for (let i = 0; i < 6; i++) {
+    text = BASE62[rest % 62] + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}
+
+export interface Vault {
+  /** `context` is bound to the ciphertext: what was sealed for one row cannot be opened as another's. */
+  seal(plain: string, context: string): Buffer
+  open(sealed: Uint8Array, context: string): string
+}
+
+export function vaultFrom(key: Buffer): Vault {
+  if (key.length !== 32) throw new Error('The master key must be 32 bytes')
+  return {
+    seal(plain, context) {
+      const iv = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context))
+      return Buffer.concat([iv, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    },
+    open(sealed, context) {
+      const bytes = Buffer.from(sealed)
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(Buffer.from(context))
+      decipher.setAuthTag(bytes.subarray(-16))
+      return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
+    },
+  }
+}
+
+/** Reads the key file (64 hex digits), or makes it, readable by its owner only. Losing it loses webhook secrets: back it up. */
+export function openVault(path: string): Vault {
+  return vaultFrom(readOrCreateKey(path))
+}
+
+function readOrCreateKey(path: string): Buffer {
+  try {
+    const descriptor = openSync(path, 'wx', 0o600)
+    const key = randomBytes(32)
+    writeSync(descriptor, `${key.toString('hex')}\n`)
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    return key
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const key = readFileSync(path, 'utf8').trim()
+    if (!/^[0-9a-f]{64}$/.test(key)) throw new Error(`The master key file ${path} must hold 64 hex digits. Restore it from your backup`)
+    return Buffer.from(key, 'hex')
+  }
+}

@@ -1,0 +1,193 @@
+// PostgreSQL by plain SQL. The `sql` tag turns values into parameters and gives each distinct text a name, so every query is a
+// prepared statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+
+export class Sql {
+  readonly text: string
+  readonly values: unknown[]
+  readonly name: string
+
+  constructor(text: string, values: unknown[], name: string) {
+    this.text = text
+    this.values = values
+    this.name = name
+  }
+}
+
+const names = new Map<string, string>()
+
+function nameOf(text: string): string {
+  let name = names.get(text)
+  if (!name) names.set(text, (name = createHash('sha1').update(text).digest('base64url')))
+  return name
+}
+
+const flat = new WeakMap<TemplateStringsArray, { text: string; name: string }>()
+
+/** A value becomes a parameter; another `sql` fragment is spliced in as text with its own parameters. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
+  const known = flat.get(strings)
+  const plain = !values.some((value) => value instanceof Sql)
+  if (known && plain) return new Sql(known.text, values, known.name)
+  const parameters: unknown[] = []
+  const text = strings.reduce((left, right, i) => left + splice(values[i - 1], parameters) + right)
+  const name = nameOf(text)
+  if (plain) flat.set(strings, { text, name })
+  return new Sql(text, parameters, name)
+}
+
+function splice(value: unknown, parameters: unknown[]): string {
+  if (!(value instanceof Sql)) return `$${parameters.push(value)}`
+  const shift = parameters.length
+  parameters.push(...value.values)
+  return value.text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + shift}`)
+}
+
+/** For jsonb parameters: node-postgres would turn a bare array into a PostgreSQL array. */
+export const json = (value: unknown): string => JSON.stringify(value)
+
+export interface Queries {
+  many<Row>(query: Sql): Promise<Row[]>
+  maybe<Row>(query: Sql): Promise<Row | undefined>
+  /** For rows that must exist: their absence is a bug. */
+  one<Row>(query: Sql): Promise<Row>
+  /** Answers how many rows were changed. */
+  run(query: Sql): Promise<number>
+  /** For libraries that bring their own SQL. */
+  raw(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+}
+
+export interface Tx extends Queries {
+  /** Runs once the transaction has committed; a throw there is only logged, so use it for hints, never for effects that matter. */
+  afterCommit(hint: () => void): void
+}
+
+export interface Db extends Queries {
+  /** Runs `work` in one transaction. A deadlock runs it again from the start, so `work` must touch nothing but the database. */
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Calls back on every NOTIFY; `hearing(false)` when notifications may be missed from now on, `hearing(true)` when no longer. */
+  listen(channel: string, heard: (payload: string) => void, hearing: (yes: boolean) => void): Promise<() => Promise<void>>
+  readonly url: string
+  close(): Promise<void>
+}
+
+type Client = Pick<pg.PoolClient, 'query'>
+
+function queriesOf(client: () => Client): Queries {
+  const rows = async <Row>(query: Sql): Promise<Row[]> => (await client().query(query)).rows as Row[]
+  return {
+    many: rows,
+    maybe: async <Row>(query: Sql) => (await rows<Row>(query))[0],
+    one: async <Row>(query: Sql) => {
+      const [row] = await rows<Row>(query)
+      if (row === undefined) throw new Error(`BUG: no row for: ${query.text}`)
+      return row
+    },
+    run: async (query) => (await client().query(query)).rowCount ?? 0,
+    raw: (text, values) => client().query(text, values),
+  }
+}
+
+const INT8 = 20
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+}
+
+export interface DbOptions {
+  url: string
+  maxConnections: number
+  onError: (error: Error) => void
+}
+
+export function openDb({ url, maxConnections, onError }: DbOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    types,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    allowExitOnIdle: true,
+    statement_timeout: 30_000,
+    idle_in_transaction_session_timeout: 60_000,
+  })
+  pool.on('error', onError) // an idle connection died: the pool replaces it
+  return {
+    ...queriesOf(() => pool as unknown as Client),
+    tx: (work) => inTransaction(pool, work, onError),
+    listen: (channel, heard, hearing) => listen(url, channel, heard, hearing),
+    url,
+    close: () => pool.end(),
+  }
+}
+
+const DEADLOCK = '40P01'
+
+async function inTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await once(pool, work, onError)
+    } catch (error) {
+      if ((error as { code?: string }).code !== DEADLOCK || attempt === 5) throw error
+    }
+  }
+}
+
+async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
+  const client = await pool.connect()
+  const hints: (() => void)[] = []
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const result = await work({ ...queriesOf(() => client), afterCommit: (hint) => void hints.push(hint) })
+    await client.query('commit')
+    queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => (broken = failure))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+function attempt(hint: () => void, onError: (error: Error) => void): void {
+  try {
+    hint()
+  } catch (error) {
+    onError(error as Error)
+  }
+}
+
+async function listen(
+  url: string,
+  channel: string,
+  heard: (payload: string) => void,
+  hearing: (yes: boolean) => void,
+): Promise<() => Promise<void>> {
+  let client: pg.Client
+  let closed = false
+  let timer: NodeJS.Timeout | undefined
+  const connect = async (): Promise<void> => {
+    client = new pg.Client({ connectionString: url, keepAlive: true })
+    client.on('notification', (message) => heard(message.payload ?? ''))
+    client.on('error', lost)
+    client.on('end', lost)
+    await client.connect()
+    await client.query(`listen "${channel}"`)
+    hearing(true)
+  }
+  const lost = (): void => {
+    if (closed) return
+    hearing(false)
+    clearTimeout(timer)
+    timer = setTimeout(() => void connect().catch(lost), 500)
+  }
+  await connect()
+  return async () => {
+    closed = true
+    clearTimeout(timer)
+    await client.end()
+  }
+}

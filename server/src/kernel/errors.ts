@@ -1,0 +1,66 @@
+// The catalogue of everything that can be refused. One entry is the source of the HTTP status, the documentation and the SDK's type.
+// A sentence says what happened, why, and what to do next; it never holds SQL, a stack or another customer's data.
+
+export const CATALOGUE = {
+  invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  validation_failed: { status: 400, title: 'A field is missing, unknown or out of its limits' },
+  unauthorized: { status: 401, title: 'The API token is missing, invalid, expired or revoked' },
+  insufficient_funds: { status: 402, title: 'The wallet does not hold enough money' },
+  missing_scope: { status: 403, title: 'The token lacks the scope this request needs' },
+  not_found: { status: 404, title: 'There is no such resource in this account' },
+  method_not_allowed: { status: 405, title: 'This path does not answer to this method' },
+  busy: { status: 409, title: 'Another action is running on this resource' },
+  invalid_state: { status: 409, title: 'The resource is not in a state that allows this' },
+  protected: { status: 409, title: 'The resource is protected against this' },
+  in_use: { status: 409, title: 'The resource is still in use' },
+  already_exists: { status: 409, title: 'Such a resource exists already' },
+  networks_overlap: { status: 409, title: 'The address range overlaps another network' },
+  idempotency_in_progress: { status: 409, title: 'A request with this Idempotency-Key is still being processed' },
+  payload_too_large: { status: 413, title: 'The body is too large' },
+  unsupported_media_type: { status: 415, title: 'The body must be application/json' },
+  idempotency_key_reused: { status: 422, title: 'This Idempotency-Key was used for a different request' },
+  plan_not_larger: { status: 422, title: 'The new plan is not larger than the current one' },
+  unavailable: { status: 422, title: 'The chosen plan, template or region is not available' },
+  incompatible: { status: 422, title: 'The choices do not fit together' },
+  quota_exceeded: { status: 422, title: 'A limit of the account is reached' },
+  region_mismatch: { status: 422, title: 'The resources are not in the same place' },
+  url_not_allowed: { status: 422, title: 'This URL may not be called' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal_error: { status: 500, title: 'Something went wrong on our side' },
+  no_capacity: { status: 503, title: 'No host has room for this' },
+  service_unavailable: { status: 503, title: 'The service cannot answer at the moment' },
+} as const
+
+export type ErrorCode = keyof typeof CATALOGUE
+
+export interface FieldError {
+  field: string
+  message: string
+}
+
+/** A refusal that the caller may read. Anything else that is thrown is a bug or an outage and reads as such outside. */
+export class Refusal extends Error {
+  readonly code: ErrorCode
+  readonly fields: FieldError[]
+
+  constructor(code: ErrorCode, sentence: string, fields: FieldError[] = []) {
+    super(sentence)
+    this.name = 'Refusal'
+    this.code = code
+    this.fields = fields
+  }
+
+  get status(): number {
+    return CATALOGUE[this.code].status
+  }
+}
+
+export const refuse = (code: ErrorCode, sentence: string): Refusal => new Refusal(code, sentence)
+
+export const invalid = (sentence: string, field?: string): Refusal =>
+  new Refusal('validation_failed', `Validation failed: ${sentence}`, field ? [{ field, message: sentence }] : [])
+
+/** Another account's id reads the same as an unknown one. */
+export const notFound = (thing: string): Refusal => new Refusal('not_found', `${thing} not found`)
+
+export const unauthorized = (sentence: string): Refusal => new Refusal('unauthorized', sentence)

@@ -1,0 +1,79 @@
+// Prometheus metrics, served on a port of their own that listens on loopback unless the operator says otherwise.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'berth_http_request_seconds',
+      help: 'Duration of HTTP requests by operation and status',
+      labelNames: ['operation', 'status'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+      registers,
+    }),
+    limiterFallbacks: new Counter({
+      name: 'berth_rate_limit_fallback_total',
+      help: 'Requests limited per process because the shared counter store did not answer',
+      registers,
+    }),
+    steps: new Histogram({
+      name: 'berth_workflow_step_seconds',
+      help: 'Duration of workflow steps by workflow, step and outcome',
+      labelNames: ['workflow', 'step', 'outcome'],
+      buckets: [0.01, 0.05, 0.25, 1, 5, 15, 60, 300],
+      registers,
+    }),
+    runs: new Counter({
+      name: 'berth_workflow_runs_total',
+      help: 'Workflow runs that ended, by workflow and final status',
+      labelNames: ['workflow', 'status'],
+      registers,
+    }),
+    stranded: new Counter({
+      name: 'berth_workflow_stranded_total',
+      help: 'Workflow runs that were given up with something left to clean by hand',
+      labelNames: ['workflow'],
+      registers,
+    }),
+    reconcilers: new Histogram({
+      name: 'berth_reconciler_seconds',
+      help: 'Duration of reconciler passes by name and outcome',
+      labelNames: ['reconciler', 'outcome'],
+      buckets: [0.01, 0.05, 0.25, 1, 5, 15, 60],
+      registers,
+    }),
+    violations: new Gauge({
+      name: 'berth_invariant_violations',
+      help: 'Rows that violate an invariant; anything but zero deserves a look',
+      labelNames: ['invariant'],
+      registers,
+    }),
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export interface MetricsServer {
+  port: number
+  close(): Promise<void>
+}
+
+export async function serveMetrics(metrics: Metrics, host: string, port: number): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') return void response.writeHead(404).end()
+    metrics.registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+      (error: Error) => response.writeHead(500).end(error.message),
+    )
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}

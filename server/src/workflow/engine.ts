@@ -1,0 +1,118 @@
+// Starts runs inside callers' transactions and hands them to workers through pg-boss. The queue only says "look at this run now": what
+// is to be done stands in the journal, so a job that is lost or delivered twice does no harm.
+import { PgBoss } from 'pg-boss'
+import type { Tx } from '../kernel/db.ts'
+import { refuse } from '../kernel/errors.ts'
+import { newId } from '../kernel/ids.ts'
+import type { Engine, Workflow } from './define.ts'
+import { carryOn, type AnyWorkflow, type RunnerDeps } from './run.ts'
+import * as store from './store.ts'
+
+const QUEUE = 'workflow'
+const UNIQUE_VIOLATION = '23505'
+const LOST_AFTER_MS = 5 * 60_000
+
+export interface WorkflowEngine extends Engine {
+  /** Begins to carry out runs in this process. */
+  work(stepDeps: unknown, concurrency: number): Promise<void>
+  /** Queues unfinished runs that nobody works on. */
+  rescue(): Promise<number>
+  /** Stops taking runs; steps under way are aborted after `graceMs` and go on elsewhere. */
+  stop(graceMs: number): Promise<void>
+}
+
+export interface EngineOptions {
+  workflows: AnyWorkflow[]
+  /** Runs work in this process, so it watches for dead workers too. */
+  supervise: boolean
+}
+
+export async function startEngine(deps: RunnerDeps, options: EngineOptions): Promise<WorkflowEngine> {
+  const { db, clock, log } = deps
+  const workflows = new Map(options.workflows.map((each) => [each.name, each]))
+  const boss = new PgBoss({
+    connectionString: db.url,
+    schema: 'pgboss',
+    max: options.supervise ? 6 : 2,
+    useListenNotify: options.supervise,
+    supervise: options.supervise,
+    schedule: false,
+    superviseIntervalSeconds: 5,
+    maintenanceIntervalSeconds: 600,
+    monitorVacuum: false,
+  })
+  boss.on('error', (error) => log.warn({ err: error }, 'queue'))
+  await boss.start()
+  await boss.createQueue(QUEUE, {
+    notify: true,
+    retryLimit: 1_000_000,
+    retryDelay: 1,
+    heartbeatSeconds: 30,
+    expireInSeconds: 6 * 3600,
+    deleteAfterSeconds: 600,
+  })
+  const stopping = new AbortController()
+
+  const enqueue = async (tx: Tx, runId: string, at: Date): Promise<void> => {
+    const seconds = Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / 1000))
+    await boss.send(
+      QUEUE,
+      { runId },
+      { db: { executeSql: (text, values) => tx.raw(text, values) as Promise<{ rows: unknown[] }> }, startAfter: seconds },
+    )
+  }
+
+  return {
+    async start<D, I>(tx: Tx, workflow: Workflow<D, I>, input: I, { label, ownerId, subjectId, runId }: Parameters<Engine['start']>[3]) {
+      if (!workflows.has(workflow.name)) throw new Error(`BUG: the workflow ${workflow.name} is not registered`)
+      const now = clock.now()
+      const id = runId ?? newId()
+      const run = { id, name: workflow.name, label, ownerId: ownerId ?? null, subjectId: subjectId ?? null, input, now }
+      const deadlineAt = new Date(now.getTime() + workflow.deadlineMs)
+      await store.insertRun(tx, { ...run, deadlineAt, steps: workflow.steps.map((step) => step.name) }).catch(busy)
+      await enqueue(tx, id, now)
+      return id
+    },
+
+    async cancel(tx, runId, sentence) {
+      const now = clock.now()
+      const cancelled = (await store.cancelRun(tx, runId, sentence, now)) > 0
+      if (cancelled) await enqueue(tx, runId, now)
+      return cancelled
+    },
+
+    async work(stepDeps, concurrency) {
+      const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
+      const options = { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
+      await boss.work<{ runId: string }>(QUEUE, options, async ([job]) => {
+        if (job) await carryOn(runner, job.data.runId)
+      })
+    },
+
+    async rescue() {
+      const now = clock.now()
+      const abandoned = await store.abandonedRuns(db, now, new Date(now.getTime() - LOST_AFTER_MS))
+      for (const { id } of abandoned) {
+        await db.tx(async (tx) => {
+          await store.postpone(tx, id, now)
+          await enqueue(tx, id, now)
+        })
+      }
+      return abandoned.length
+    },
+
+    async stop(graceMs) {
+      const grace = setTimeout(() => stopping.abort(new Error('the process is stopping')), graceMs)
+      await boss.stop({ graceful: true, timeout: graceMs + 5_000 })
+      clearTimeout(grace)
+    },
+  }
+}
+
+/** The partial unique index is the guard; who could look before gets the better sentence. */
+function busy(error: unknown): never {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  if (code === UNIQUE_VIOLATION && constraint === 'workflow_runs_one_open')
+    throw refuse('busy', 'Another action is running: wait for it to end')
+  throw error
+}

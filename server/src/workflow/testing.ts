@@ -1,0 +1,120 @@
+// The provers: what must hold for every workflow is tried on each of them, step by step, without a line of test code per step.
+//   each step twice      the worker dies after `run` and before its journal entry, so `run` happens again
+//   a failure at a step  every step before it is undone; nothing is left behind
+//   each undo twice      the worker dies after an undo and before its journal entry
+//   a kill at a commit   the worker dies just before or just after any write of the journal; another finishes the run
+import type { Db } from '../kernel/db.ts'
+import { StepError } from './define.ts'
+import type { ManualClock } from '../kernel/clock.ts'
+import { carryOn, type AnyWorkflow, type Runner } from './run.ts'
+import * as store from './store.ts'
+
+class Killed extends store.Abandoned {}
+
+export interface ProverSetup {
+  db: Db
+  clock: ManualClock
+  runner: Omit<Runner, 'stopping' | 'checkpoint' | 'enqueue'>
+  workflow: AnyWorkflow
+  /** Arranges a fresh world and starts the workflow; answers the run's id. */
+  start: () => Promise<string>
+  /** What must be true once the run has completed. */
+  completed: (run: store.RunRow) => Promise<void>
+  /** What must be true once the run has failed: a clean slate. */
+  failed: (run: store.RunRow) => Promise<void>
+}
+
+/** Tries everything above; throws with the name of the trial that broke a promise. */
+export async function proveDurable(setup: ProverSetup): Promise<string[]> {
+  const trials: string[] = []
+  const trial = async (name: string, run: () => Promise<void>): Promise<void> => {
+    trials.push(name)
+    await run().catch((error: unknown) => {
+      throw new Error(`${setup.workflow.name}: ${name}: ${(error as Error).message}`, { cause: error })
+    })
+  }
+  const places = await checkpoints(setup, setup.workflow)
+  for (const place of places) await trial(`killed at "${place}"`, () => killedAt(setup, setup.workflow, place))
+  for (const { name } of setup.workflow.steps) {
+    const failing = failingAt(setup.workflow, name)
+    await trial(`failed at "${name}"`, () => endsFailed(setup, failing))
+    for (const place of await checkpoints(setup, failing)) {
+      await trial(`failed at "${name}", killed at "${place}"`, () => killedAt(setup, failing, place))
+    }
+  }
+  return trials
+}
+
+/** The step does its work and then fails for good: the worst moment, because everything is to be taken back. */
+function failingAt(workflow: AnyWorkflow, name: string): AnyWorkflow {
+  const steps = workflow.steps.map((step) => {
+    if (step.name !== name) return step
+    const run = async (context: never): Promise<never> => {
+      await step.run?.(context)
+      throw new StepError('planted', 'Failed on purpose', { retry: false })
+    }
+    return { ...step, run }
+  })
+  return { ...workflow, steps } as AnyWorkflow
+}
+
+async function checkpoints(setup: ProverSetup, workflow: AnyWorkflow): Promise<string[]> {
+  const seen: string[] = []
+  const run = await drive(setup, workflow, await setup.start(), (where) => void seen.push(where))
+  await (run.status === 'COMPLETED' ? setup.completed(run) : setup.failed(run))
+  return seen
+}
+
+async function killedAt(setup: ProverSetup, workflow: AnyWorkflow, place: string): Promise<void> {
+  let killed = false
+  const runId = await setup.start()
+  const run = await drive(setup, workflow, runId, (where) => {
+    if (killed || where !== place) return
+    killed = true
+    throw new Killed(place)
+  })
+  await (workflow === setup.workflow ? setup.completed(run) : setup.failed(run))
+}
+
+async function endsFailed(setup: ProverSetup, workflow: AnyWorkflow): Promise<void> {
+  const run = await drive(setup, workflow, await setup.start())
+  if (run.status !== 'FAILED') throw new Error(`ended ${run.status} instead of FAILED`)
+  await setup.failed(run)
+}
+
+/** Plays the part of a chain of workers, each of which may die, until the run has ended. */
+async function drive(
+  setup: ProverSetup,
+  workflow: AnyWorkflow,
+  runId: string,
+  checkpoint: (where: string) => void = () => {},
+): Promise<store.RunRow> {
+  const workflows = new Map(setup.runner.workflows).set(workflow.name, workflow)
+  let dead = false
+  const runner: Runner = {
+    ...setup.runner,
+    workflows,
+    enqueue: async () => {},
+    stopping: new AbortController().signal,
+    checkpoint: (where) => {
+      if (dead) throw new Killed('a dead worker does nothing')
+      try {
+        checkpoint(where)
+      } catch (error) {
+        dead = true
+        throw error
+      }
+    },
+  }
+  for (let worker = 0; worker < 100; worker++) {
+    dead = false
+    await carryOn(runner, runId).catch((error: unknown) => {
+      if (!(error instanceof Killed)) throw error
+    })
+    const run = await store.findRun(setup.db, runId)
+    if (!run) throw new Error(`BUG: run ${runId} is gone`)
+    if (run.status !== 'PENDING' && run.status !== 'RUNNING' && !run.unwinding) return run
+    setup.clock.advance('31s') // the dead worker's lease runs out, or the pause before a retry is over
+  }
+  throw new Error('did not end after 100 workers')
+}

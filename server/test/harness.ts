@@ -1,0 +1,131 @@
+// A whole product on a database of its own, with time in the test's hands. Arrange with `app.given`, act over HTTP, assert what a
+// customer can see.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, inject } from 'vitest'
+import { MIGRATIONS, openApi, openCore, PUBLIC_PREFIX } from '../src/compose.ts'
+import { readConfig } from '../src/config.ts'
+import { createAccount, createToken } from '../src/features/accounts/service.ts'
+import { fillIn } from '../src/features/fill.ts'
+import { manualClock, systemClock } from '../src/kernel/clock.ts'
+import { openDb } from '../src/kernel/db.ts'
+import { createLog } from '../src/kernel/log.ts'
+import { migrate } from '../src/kernel/migrate.ts'
+
+const TEMPLATE = 'berth_template'
+
+/** Makes the migrated template once per run; the lock lets parallel test files agree on who does. */
+async function templateUrl(server: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server })
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock(1)')
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [TEMPLATE])
+    if (rowCount) return
+    await client.query(`create database ${TEMPLATE}_new`)
+    const url = withDatabase(server, `${TEMPLATE}_new`)
+    await migrate(url, MIGRATIONS)
+    const db = openDb({ url, maxConnections: 1, onError: () => {} })
+    await fillIn(db, systemClock.now(), { catalogFile: null, hypervisor: 'simulated' }).finally(() => db.close())
+    await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`)
+  } finally {
+    await client.end()
+  }
+}
+
+export function withDatabase(url: string, database: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${database}`
+  return changed.toString()
+}
+
+let databases = 0
+
+/** A fresh, migrated database; dropped when the test file ends. */
+export async function testDatabase(): Promise<string> {
+  const server = inject('postgresUrl')
+  await templateUrl(server)
+  const name = `test_${process.pid}_${++databases}_${Math.random().toString(36).slice(2, 8)}`
+  const admin = async (statement: string): Promise<void> => {
+    const client = new pg.Client({ connectionString: server })
+    await client.connect()
+    await client.query('select pg_advisory_lock(1)') // a template may not be in use while it is copied
+    await client.query(statement).finally(() => client.end())
+  }
+  await admin(`create database ${name} template ${TEMPLATE}`)
+  afterAll(() => admin(`drop database if exists ${name} with (force)`))
+  return withDatabase(server, name)
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: { success: boolean; data: any; error: string; pagination: { page: number; limit: number; total: number; totalPages: number } }
+}
+
+interface RequestOptions {
+  token?: string
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export type TestApp = Awaited<ReturnType<typeof testApp>>
+
+export async function testApp(options: { environment?: Record<string, string> } = {}) {
+  const url = await testDatabase()
+  const dataDir = mkdtempSync(join(tmpdir(), 'berth-test-'))
+  const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', ...options.environment })
+  const clock = manualClock()
+  const log = createLog({ level: process.env['BERTH_TEST_LOG'] ?? 'silent', pretty: false })
+  const core = await openCore(config, url, log, { worker: false, clock })
+  const { deps } = core
+  const { app, operations, close } = await openApi(core, { alone: true })
+  afterAll(async () => {
+    await close()
+    await core.close()
+  })
+
+  const request = async (method: string, path: string, { token, body, headers }: RequestOptions = {}): Promise<Answer> => {
+    const response = await app.inject({
+      method: method as 'GET',
+      url: path.startsWith('/api/') ? path : `${PUBLIC_PREFIX}${path}`,
+      headers: { ...(token && { 'x-api-key': token }), ...headers },
+      ...(body !== undefined && { payload: body as object }),
+    })
+    const json = /json/.test(response.headers['content-type']?.toString() ?? '')
+      ? (response.json() as Answer['body'])
+      : (undefined as never)
+    return { status: response.statusCode, headers: response.headers as Record<string, string>, body: json }
+  }
+
+  const clientOf = (token: string) => ({
+    get: (path: string, headers?: Record<string, string>) => request('GET', path, { token, ...(headers && { headers }) }),
+    post: (path: string, body?: unknown, headers?: Record<string, string>) =>
+      request('POST', path, { token, body, ...(headers && { headers }) }),
+    put: (path: string, body?: unknown, headers?: Record<string, string>) =>
+      request('PUT', path, { token, body, ...(headers && { headers }) }),
+    patch: (path: string, body?: unknown, headers?: Record<string, string>) =>
+      request('PATCH', path, { token, body, ...(headers && { headers }) }),
+    delete: (path: string, headers?: Record<string, string>) => request('DELETE', path, { token, ...(headers && { headers }) }),
+  })
+
+  let customers = 0
+  const given = {
+    /** An account with a token; tests of rate limits ask for the ordinary 600 a minute. */
+    async customer({ scopes = ['*'], requestsPerMinute = 1_000_000 }: { scopes?: string[]; requestsPerMinute?: number } = {}) {
+      const email = `customer${++customers}@example.com`
+      return deps.db.tx(async (tx) => {
+        const account = await createAccount(tx, clock.now(), { email })
+        const { id: tokenId, token } = await createToken(tx, clock.now(), account.id, { name: 'test', scopes, requestsPerMinute })
+        return { accountId: account.id, email, token, tokenId, ...clientOf(token) }
+      })
+    },
+    async token(accountId: string, input: { scopes?: string[]; expiresAt?: Date; requestsPerMinute?: number } = {}) {
+      const made = await deps.db.tx((tx) => createToken(tx, clock.now(), accountId, { name: 'test', scopes: ['*'], ...input }))
+      return { ...made, ...clientOf(made.token) }
+    },
+  }
+  return { app, core, deps, db: deps.db, clock, config, operations, request, given, clientOf }
+}
