@@ -1,9 +1,8 @@
 // One PostgreSQL for the whole test run. It never has to survive a power cut, so it may skip everything that is for that.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/kernel/embedded-postgres.ts'
+import { scratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -12,12 +11,12 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-test-'))
+  const folder = await scratchFolder()
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' }
-  const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), settings })
+  const postgres = await startEmbeddedPostgres({ dataDir: join(folder.path, 'postgres'), settings })
   project.provide('postgresUrl', postgres.url)
   return async () => {
     await postgres.stop()
-    await rm(folder, { recursive: true })
+    await folder.remove()
   }
 }

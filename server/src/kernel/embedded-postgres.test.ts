@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type ScratchFolder, scratchFolder } from '../../test/scratch-folder.ts'
 import { sleep, stopwatch } from './clock.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts'
 import { findPostmaster } from './postgres/postmaster.ts'
@@ -15,40 +15,38 @@ import { findPostmaster } from './postgres/postmaster.ts'
 const settings = { fsync: 'off' }
 const remember = 'create table notes as select 42 as note'
 const recall = 'select note from notes'
-let folder: string
+let folder: ScratchFolder
 let dataDir: string
 let cluster: string
 const started: EmbeddedPostgres[] = []
 const processes: ChildProcess[] = []
 
 // Making a cluster takes most of a second, so tests that are not about that begin with a copy.
-const made = mkdtemp(join(tmpdir(), 'berth-postgres-test-'))
+let made: ScratchFolder
 
 beforeAll(async () => {
-  const postgres = await startEmbeddedPostgres({ dataDir: await made, settings })
+  made = await scratchFolder()
+  const postgres = await startEmbeddedPostgres({ dataDir: join(made.path, 'postgres'), settings })
   await query(postgres.url, remember)
   await postgres.stop()
 })
 
-afterAll(async () => rm(await made, { recursive: true }))
+afterAll(() => made.remove())
 
 async function givenData(): Promise<void> {
-  await promisify(execFile)('cp', ['--archive', await made, dataDir])
+  await promisify(execFile)('cp', ['--archive', join(made.path, 'postgres'), dataDir])
 }
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'berth-postgres-test-'))
-  await chmod(folder, 0o755)
-  dataDir = join(folder, 'postgres')
+  folder = await scratchFolder()
+  dataDir = join(folder.path, 'postgres')
   cluster = join(dataDir, 'cluster')
 })
 
 afterEach(async () => {
   for (const child of processes.splice(0)) child.kill('SIGKILL')
   for (const postgres of started.splice(0)) await postgres.stop()
-  const left = await findPostmaster(cluster).catch(() => undefined)
-  if (left) process.kill(left.pid, 'SIGQUIT')
-  await rm(folder, { recursive: true, maxRetries: 5 })
+  await folder.remove()
 })
 
 async function start(options: { database?: string; report?: (sentence: string) => void } = {}): Promise<EmbeddedPostgres> {
@@ -131,12 +129,12 @@ describe('embedded PostgreSQL', () => {
   })
 
   test('puts its socket elsewhere when the path is too long for one', async () => {
-    dataDir = join(folder, 'long'.repeat(30))
+    dataDir = join(folder.path, 'long'.repeat(30))
     cluster = join(dataDir, 'cluster')
     const { url } = await start()
     const socketDir = new URL(url).searchParams.get('host')!
     expect(await query(url, 'select 1')).toEqual([1])
-    expect(socketDir).not.toContain(folder)
+    expect(socketDir).not.toContain(folder.path)
     expect((await stat(socketDir)).mode & 0o777).toBe(0o700)
     await rm(socketDir, { recursive: true })
   })
@@ -251,7 +249,7 @@ describe('embedded PostgreSQL', () => {
   })
 
   test.runIf(process.getuid!() === 0)('works below a folder that only root may enter', async () => {
-    await chmod(folder, 0o700)
+    await chmod(folder.path, 0o700)
     const { url } = await start()
     expect(await query(url, 'select 1')).toEqual([1])
     expect((await stat(cluster)).uid).not.toBe(0)
