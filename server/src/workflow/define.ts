@@ -18,20 +18,23 @@ export interface StepContext<D, I, R> {
   signal: AbortSignal
 }
 
-export interface EndContext<D, I, R> {
+export interface SaveContext<D, I, R> {
   deps: D
   runId: string
   input: I
-  results: Partial<R>
+  results: R
   now: Date
+}
+
+export interface EndContext<D, I, R> extends SaveContext<D, I, R> {
   /** Why it failed or was cancelled; null on success. */
   error: { code: string; sentence: string } | null
   cancelled: boolean
 }
 
-export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T = unknown> {
+export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T = unknown, N extends string = string> {
   run?: (context: StepContext<D, I, R>) => Promise<T>
-  save?: (tx: Tx, context: EndContext<D, I, R>) => Promise<unknown>
+  save?: (tx: Tx, context: SaveContext<D, I, R & { [K in N]: T }>) => Promise<unknown>
   undo?: (context: StepContext<D, I, Partial<R>>) => Promise<unknown>
   /** Longest time one `run` or `undo` may take. */
   timeout?: string
@@ -82,7 +85,7 @@ export class Builder<D, I, R extends object> implements Workflow<D, I> {
     this.failure = parts.failure
   }
 
-  step<const N extends string, T = undefined>(name: N, step: Step<D, I, R, T>): Builder<D, I, R & { [K in N]: T }> {
+  step<const N extends string, T = undefined>(name: N, step: Step<D, I, R, T, N>): Builder<D, I, R & { [K in N]: T }> {
     if (this.steps.some((each) => each.name === name)) throw new Error(`BUG: ${this.name} has two steps named ${name}`)
     const next = { timeout: '2m', tries: 5, ...step, name } as unknown as Workflow<D, I>['steps'][number]
     return new Builder({ ...this.#parts, steps: [...this.steps, next] })
@@ -92,7 +95,7 @@ export class Builder<D, I, R extends object> implements Workflow<D, I> {
     return new Builder({ ...this.#parts, success: success as Workflow<D, I>['success'] })
   }
 
-  onFailure(failure: (tx: Tx, context: EndContext<D, I, R>) => Promise<unknown>): Builder<D, I, R> {
+  onFailure(failure: (tx: Tx, context: EndContext<D, I, Partial<R>>) => Promise<unknown>): Builder<D, I, R> {
     return new Builder({ ...this.#parts, failure: failure as Workflow<D, I>['failure'] })
   }
 }
