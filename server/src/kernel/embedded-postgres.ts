@@ -1,113 +1,78 @@
 // PostgreSQL for those who bring none: made on the first start, reached by a unix socket only, and started again when it dies.
 // It outlives us when we are killed, and the next start takes it over. Of several processes on the same data the first supervises it,
-// the others join; when the first stops, it stops for all of them.
-import pg from 'pg'
+// the others join; when the first stops, it stops for all of them. Who needs it only for a while borrows it: it is started when it does
+// not run, and stopped by the last borrower when nobody supervises it.
 import { withFileLock } from './file-lock.ts'
-import { type Account, chooseAccount, findLauncher } from './postgres/account.ts'
-import { findBinaries } from './postgres/binaries.ts'
-import { DATABASE_USER, type Folder, initialiseCluster, prepareFolder, prepareSocketDir, readClusterVersion } from './postgres/cluster.ts'
-import { giveUpOwnership, isOwnedByUs, isOwnerAlive, takeOwnership } from './postgres/ownership.ts'
-import { findPostmaster, findSettledPostmaster, type Postmaster, startPostmaster, stopPostmaster } from './postgres/postmaster.ts'
+import { type Folder, folderAt, prepareFolder, readClusterVersion } from './postgres/cluster.ts'
+import { findOwner, giveUpOwnership, isOwnedByUs, registerBorrower, takeOwnership, unregisterBorrower } from './postgres/ownership.ts'
+import { findPostmaster, stopPostmaster } from './postgres/postmaster.ts'
+import { ensureDatabase, ensureRunning, type Running, type Settings } from './postgres/running.ts'
 
 const WATCH_MS = 1_000
-
-/** Small enough for a laptop. What makes a commit durable (fsync, synchronous_commit, full_page_writes) stays at PostgreSQL's "on". */
-const DEFAULTS = {
-  shared_buffers: '64MB',
-  max_connections: '100',
-  jit: 'off',
-  timezone: 'UTC',
-  log_timezone: 'UTC',
-  log_checkpoints: 'off',
-}
 
 export interface EmbeddedPostgresOptions {
   /** For example .berth/postgres; made when missing. */
   dataDir: string
   database?: string
-  settings?: Record<string, string>
+  settings?: Settings
   /** Told when PostgreSQL died and was started again, or could not be. */
   report?: (sentence: string) => void
 }
 
-export interface EmbeddedPostgres {
+export interface EmbeddedPostgres extends Pick<Running, 'version' | 'how'> {
   url: string
-  version: string
-  how: 'initialised' | 'started' | 'adopted' | 'joined'
   stop(): Promise<void>
-}
-
-interface Running {
-  postmaster: Postmaster
-  version: string
-  how: EmbeddedPostgres['how']
 }
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, database = 'berth', settings = {}, report = () => {} } = options
   const folder = await prepareFolder(dataDir)
-  const { postmaster, version, how } = await withFileLock(folder.lock, async () => {
-    const running = await ensureRunning(folder, settings)
-    await createDatabase(urlOf(running.postmaster.socketDir, 'postgres'), database)
+  const { url, version, how } = await withFileLock(folder.lock, async () => {
+    const running = await ensureDatabase(folder, settings, database)
+    if (running.how !== 'joined') await takeOwnership(folder.owner)
     return running
   })
-  const url = urlOf(postmaster.socketDir, database)
   if (how === 'joined') return { url, version, how, stop: async () => {} }
-  const stop = supervise(folder, settings, report)
-  let stopped: Promise<void> | undefined
-  return { url, version, how, stop: () => (stopped ??= stop()) }
+  return { url, version, how, stop: atMostOnce(supervise(folder, settings, report)) }
 }
 
-/** Must be called under the lock. Where a live process supervises this data it goes on doing so, also when we start PostgreSQL for it. */
-async function ensureRunning(folder: Folder, settings: Record<string, string>): Promise<Running> {
-  const binaries = findBinaries()
-  const account = await chooseAccount(folder.cluster)
-  const launcher = await findLauncher(account, binaries.postgres, folder.dir)
-  const dataVersion = await readClusterVersion(folder.cluster)
-  requireSameMajor(folder, dataVersion, launcher.version)
-  const live = await findSettledPostmaster(folder.cluster)
-  if (!dataVersion) await initialiseCluster(folder, launcher, binaries.initdb, settings.fsync !== 'off')
-  const postmaster = live ?? (await startPostmaster(folder, binaries.postgres, launcher, await allSettings(folder, account, settings)))
-  const joined = await isOwnerAlive(folder.owner)
-  if (!joined) await takeOwnership(folder.owner)
-  const how = joined ? 'joined' : live ? 'adopted' : dataVersion ? 'started' : 'initialised'
-  return { postmaster, version: launcher.version, how }
+export async function borrowEmbeddedPostgres(options: Omit<EmbeddedPostgresOptions, 'report'>): Promise<EmbeddedPostgres> {
+  const { dataDir, database = 'berth', settings = {} } = options
+  const folder = await prepareFolder(dataDir)
+  const { url, version, how, entry } = await withFileLock(folder.lock, async () => {
+    const running = await ensureDatabase(folder, settings, database)
+    return { ...running, entry: await registerBorrower(folder.borrowers) }
+  })
+  const giveBack = (): Promise<void> =>
+    withFileLock(folder.lock, async () => {
+      const last = await unregisterBorrower(folder.borrowers, entry)
+      if (last && !(await findOwner(folder.owner))) await stopPostmaster(folder)
+    })
+  return { url, version, how, stop: atMostOnce(giveBack) }
 }
 
-async function allSettings(folder: Folder, account: Account, settings: Record<string, string>): Promise<Record<string, string>> {
-  const socketDir = await prepareSocketDir(folder, account)
-  const socket = { unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`, unix_socket_permissions: '0700' }
-  return { ...DEFAULTS, ...settings, ...socket, listen_addresses: '', port: '5432' }
+export interface EmbeddedState {
+  /** The major version of the data; undefined when there is none yet. */
+  dataVersion: string | undefined
+  running: boolean
+  /** The process that supervises it. */
+  owner: number | undefined
 }
 
-function requireSameMajor(folder: Folder, found: string | undefined, version: string): void {
-  const major = version.split('.')[0]
-  if (found === undefined || found === major) return
-  throw new Error(
-    `The data in ${folder.cluster} was written by PostgreSQL ${found}, and this Berth brings PostgreSQL ${major}, which cannot read it. ` +
-      `Start the Berth that wrote it and move the data by a dump, or run PostgreSQL ${found} on it and set BERTH_DATABASE_URL.`,
-  )
+/** Looks without touching anything. */
+export async function inspectEmbeddedPostgres(dataDir: string): Promise<EmbeddedState> {
+  const { cluster, owner } = folderAt(dataDir)
+  const dataVersion = await readClusterVersion(cluster)
+  return { dataVersion, running: dataVersion !== undefined && (await findPostmaster(cluster)) !== undefined, owner: await findOwner(owner) }
 }
 
-/** Every part is spelled out, because PGPORT, PGUSER or PGSSLMODE in our environment would fill in what is missing. */
-function urlOf(socketDir: string, database: string): string {
-  const query = new URLSearchParams({ host: socketDir, port: '5432', user: DATABASE_USER, sslmode: 'disable' })
-  return `postgresql:///${encodeURI(database)}?${query.toString()}`
-}
-
-async function createDatabase(url: string, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
-    if (rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)}`)
-  } finally {
-    await client.end()
-  }
+function atMostOnce(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => (done ??= work())
 }
 
 /** Looks after PostgreSQL until the function it returns is called, which stops it. */
-function supervise(folder: Folder, settings: Record<string, string>, report: (sentence: string) => void): () => Promise<void> {
+function supervise(folder: Folder, settings: Settings, report: (sentence: string) => void): () => Promise<void> {
   let looking: Promise<void> | undefined
   const timer = setInterval(() => {
     looking ??= restartIfGone(folder, settings, report).finally(() => (looking = undefined))
@@ -123,7 +88,7 @@ function supervise(folder: Folder, settings: Record<string, string>, report: (se
   }
 }
 
-async function restartIfGone(folder: Folder, settings: Record<string, string>, report: (sentence: string) => void): Promise<void> {
+async function restartIfGone(folder: Folder, settings: Settings, report: (sentence: string) => void): Promise<void> {
   if (await findPostmaster(folder.cluster)) return
   try {
     const running = await withFileLock(folder.lock, async () => (await isOwnedByUs(folder.owner)) && ensureRunning(folder, settings))

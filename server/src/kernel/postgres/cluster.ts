@@ -1,7 +1,7 @@
 // The files of one database cluster, below one folder of ours:
 //   cluster/       PostgreSQL's own data        socket/  where it listens
 //   owner.pid      who supervises it            lock     held while it is started or stopped
-//   postgres.log   what it says
+//   borrowers/     who needs it for a while     postgres.log   what it says
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,9 +19,19 @@ export interface Folder {
   dir: string
   cluster: string
   owner: string
+  borrowers: string
   lock: string
   log: string
 }
+
+export const folderAt = (dir: string): Folder => ({
+  dir,
+  cluster: join(dir, 'cluster'),
+  owner: join(dir, 'owner.pid'),
+  borrowers: join(dir, 'borrowers'),
+  lock: join(dir, 'lock'),
+  log: join(dir, 'postgres.log'),
+})
 
 /** The folder itself stays ours, so that a compromised PostgreSQL cannot trick root into writing elsewhere. */
 export async function prepareFolder(dataDir: string): Promise<Folder> {
@@ -30,7 +40,7 @@ export async function prepareFolder(dataDir: string): Promise<Folder> {
   const isRoot = process.getuid!() === 0
   if (!isRoot && (await stat(dir)).uid !== process.getuid!()) throw new Error(`${dir} belongs to another user. Start Berth as that user.`)
   await chmod(dir, isRoot ? 0o711 : 0o700)
-  return { dir, cluster: join(dir, 'cluster'), owner: join(dir, 'owner.pid'), lock: join(dir, 'lock'), log: join(dir, 'postgres.log') }
+  return folderAt(dir)
 }
 
 export async function prepareSocketDir(folder: Folder, account: Account): Promise<string> {

@@ -1,9 +1,14 @@
-// Which process supervises a cluster. A pid alone may by now be another program's, so the time at which the process started goes with it.
-import { readFile, rm, writeFile } from 'node:fs/promises'
+// Which process supervises a cluster, and which ones need it for a while. A pid alone may by now be another program's, so the time at which
+// the process started goes with it.
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 
-export async function isOwnerAlive(path: string): Promise<boolean> {
+/** The pid of the process that is written there, when it still lives. */
+export async function findOwner(path: string): Promise<number | undefined> {
   const recorded = await readOwner(path)
-  return recorded !== undefined && recorded === (await describeProcess(recorded.split(' ')[0]!))
+  const pid = recorded?.split(' ')[0]
+  return pid && recorded === (await describeProcess(pid)) ? Number(pid) : undefined
 }
 
 export async function isOwnedByUs(path: string): Promise<boolean> {
@@ -16,6 +21,25 @@ export async function takeOwnership(path: string): Promise<void> {
 
 export async function giveUpOwnership(path: string): Promise<void> {
   await rm(path, { force: true })
+}
+
+/** Answers what to unregister with. */
+export async function registerBorrower(folder: string): Promise<string> {
+  const path = join(folder, randomBytes(6).toString('hex'))
+  await mkdir(folder, { recursive: true })
+  await takeOwnership(path)
+  return path
+}
+
+/** Answers whether that was the last one alive. */
+export async function unregisterBorrower(folder: string, path: string): Promise<boolean> {
+  await giveUpOwnership(path)
+  let last = true
+  for (const name of await readdir(folder)) {
+    if (await findOwner(join(folder, name))) last = false
+    else await rm(join(folder, name), { force: true }) // it was killed
+  }
+  return last
 }
 
 async function readOwner(path: string): Promise<string | undefined> {
