@@ -25,6 +25,7 @@ create table workflow_runs (
 create unique index workflow_runs_one_open on workflow_runs (subject_id) where status in ('PENDING', 'RUNNING');
 create index workflow_runs_subject on workflow_runs (subject_id, id desc);
 create index workflow_runs_owner on workflow_runs (owner_id, id desc);
+create index workflow_runs_ended on workflow_runs (completed_at);
 -- A worker that dies stops extending its lease; another takes over when it has run out.
 create index workflow_runs_unfinished on workflow_runs (lease_until, next_attempt_at) where status in ('PENDING', 'RUNNING') or unwinding;
 

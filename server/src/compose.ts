@@ -5,11 +5,16 @@ import type { Config } from './config.ts'
 import { openTokens } from './features/accounts/tokens.ts'
 import type { Deps } from './features/deps.ts'
 import { reconcilers, routes, workflows } from './features/index.ts'
-import type { Operation } from './http/api.ts'
+import { findHost, listHosts } from './features/hosts/service.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveHealth } from './http/health.ts'
+import { mountApi } from './http/mount.ts'
+import type { Operation } from './http/operation.ts'
 import { rateLimit } from './http/rate-limit.ts'
-import { createServer, mountApi } from './http/server.ts'
+import { createServer } from './http/server.ts'
+import { createDriverPool } from './hypervisor/pool.ts'
+import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
+import type { Pace } from './hypervisor/simulated/pace.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
 import { memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
 import { openVault } from './kernel/crypto.ts'
@@ -18,6 +23,8 @@ import type { Log } from './kernel/log.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
 import { startReconcilers } from './workflow/reconcile.ts'
+import type { AnyWorkflow } from './workflow/run.ts'
+import { watchRuns } from './workflow/watch.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../migrations')
 export const PUBLIC_PREFIX = '/api/public/v1'
@@ -25,11 +32,21 @@ export const PUBLIC_PREFIX = '/api/public/v1'
 export interface Core {
   deps: Deps
   engine: WorkflowEngine
-  close(): Promise<void>
+  /** Every `close` waits for what is under way until `patience` ends: unless given, as long as the settings say. */
+  close(patience?: AbortSignal): Promise<void>
+}
+
+export interface CoreOptions {
+  worker: boolean
+  clock?: Clock
+  /** Workflows beside the product's own. */
+  workflows?: AnyWorkflow[]
+  /** How long the simulated hypervisor takes; as long as a real one unless a test is in a hurry. */
+  pace?: Pace
 }
 
 /** Database, secrets and the engine: what every kind of process has. */
-export async function openCore(config: Config, url: string, log: Log, options: { worker: boolean; clock?: Clock }): Promise<Core> {
+export async function openCore(config: Config, url: string, log: Log, options: CoreOptions): Promise<Core> {
   const clock = options.clock ?? systemClock
   const metrics = createMetrics()
   const db = openDb({
@@ -37,22 +54,34 @@ export async function openCore(config: Config, url: string, log: Log, options: {
     maxConnections: config.databaseConnections,
     onError: (error) => log.warn({ err: error }, 'database connection'),
   })
-  const engine = await startEngine({ db, clock, log, metrics }, { workflows, supervise: options.worker })
-  const deps: Deps = { config, db, clock, log, metrics, vault: openVault(config.masterKeyFile), workflows: engine }
+  const known = [...workflows, ...(options.workflows ?? [])]
+  const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })
+  const hypervisors = createDriverPool({
+    factories: { simulated: simulatedDrivers({ db, clock, ...(options.pace && { pace: options.pace }) }) },
+    lookup: (hostId) => findHost(db, hostId),
+  })
+  const watch = await watchRuns(db)
+  const vault = openVault(config.masterKeyFile)
+  const deps: Deps = { config, db, clock, log, metrics, vault, workflows: engine, watch, hypervisors }
   return {
     deps,
     engine,
-    async close() {
-      await engine.stop(config.drainSeconds * 1000)
+    async close(patience = patienceOf(config)) {
+      await engine.drain(patience)
+      await engine.stop()
+      await hypervisors.close()
+      await watch.close()
       await db.close()
     },
   }
 }
 
+const patienceOf = ({ drainSeconds }: Config): AbortSignal => AbortSignal.timeout(drainSeconds * 1000)
+
 export interface ApiProcess {
   app: FastifyInstance
   operations: Operation[]
-  close(): Promise<void>
+  close(patience?: AbortSignal): Promise<void>
 }
 
 /** `alone`: no other process counts requests, so memory is exact. */
@@ -63,6 +92,9 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   const tokens = await openTokens(db, clock)
   const app = createServer({ log, metrics, rateLimit: limits, trustedProxies: config.trustedProxies })
   const health = serveHealth(app, db, MIGRATIONS)
+  health.check('host', async () =>
+    (await listHosts(db)).length > 0 ? null : 'there is none: run berthd migrate, which adds those of the catalog',
+  )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
   await serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
@@ -73,14 +105,24 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   return {
     app,
     operations,
-    async close() {
+    async close(patience = patienceOf(config)) {
       health.drain()
       clearInterval(flushing)
-      await app.close()
+      await closeServer(app, patience)
       await tokens.close()
       await counters.close()
     },
   }
+}
+
+/** Accepts no more connections, lets the requests under way finish, and cuts off what is left when patience ends. */
+async function closeServer(app: FastifyInstance, patience: AbortSignal): Promise<void> {
+  const cutOff = (): void => app.server.closeAllConnections()
+  patience.addEventListener('abort', cutOff)
+  const closed = app.close()
+  if (patience.aborted) cutOff()
+  await closed
+  patience.removeEventListener('abort', cutOff)
 }
 
 async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metrics: Metrics, alone: boolean): Promise<Counters> {
@@ -92,8 +134,8 @@ async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metr
 }
 
 /** Carries out workflows and runs the reconcilers. */
-export async function openWorker({ deps, engine }: Core): Promise<{ close(): Promise<void> }> {
+export async function openWorker({ deps, engine }: Core): Promise<{ close(patience?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
   const loops = startReconcilers(deps, [...reconcilers, { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() }])
-  return { close: () => loops.stop() }
+  return { close: async (patience = patienceOf(deps.config)) => void (await Promise.all([loops.stop(), engine.drain(patience)])) }
 }

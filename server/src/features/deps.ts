@@ -1,6 +1,7 @@
 // What every feature is handed. Only compose.ts builds it.
 import type { Config } from '../config.ts'
 import type { Api } from '../http/api.ts'
+import type { DriverPool } from '../hypervisor/pool.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db } from '../kernel/db.ts'
@@ -8,6 +9,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { reconcilersFor } from '../workflow/reconcile.ts'
 import { workflowsFor, type Engine } from '../workflow/define.ts'
+import type { RunWatch } from '../workflow/watch.ts'
 
 export interface Deps {
   config: Config
@@ -17,6 +19,8 @@ export interface Deps {
   metrics: Metrics
   vault: Vault
   workflows: Engine
+  watch: RunWatch
+  hypervisors: DriverPool
 }
 
 export type Routes = (api: Api, deps: Deps) => void

@@ -17,8 +17,9 @@ export interface WorkflowEngine extends Engine {
   work(stepDeps: unknown, concurrency: number): Promise<void>
   /** Queues unfinished runs that nobody works on. */
   rescue(): Promise<number>
-  /** Stops taking runs; steps under way are aborted after `graceMs` and go on elsewhere. */
-  stop(graceMs: number): Promise<void>
+  /** Takes no more runs and waits for those under way; what still runs when `patience` ends is aborted and goes on elsewhere. */
+  drain(patience: AbortSignal): Promise<void>
+  stop(): Promise<void>
 }
 
 export interface EngineOptions {
@@ -101,11 +102,15 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       return abandoned.length
     },
 
-    async stop(graceMs) {
-      const grace = setTimeout(() => stopping.abort(new Error('the process is stopping')), graceMs)
-      await boss.stop({ graceful: true, timeout: graceMs + 5_000 })
-      clearTimeout(grace)
+    async drain(patience) {
+      const abort = (): void => stopping.abort(new Error('the process is stopping'))
+      if (patience.aborted) abort()
+      patience.addEventListener('abort', abort, { once: true })
+      await boss.offWork(QUEUE)
+      patience.removeEventListener('abort', abort)
     },
+
+    stop: () => boss.stop({ graceful: false }),
   }
 }
 

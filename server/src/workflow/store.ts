@@ -112,11 +112,13 @@ export const postpone = (tx: Tx, runId: string, until: Date) =>
 export const startUnwinding = (tx: Tx, runId: string, code: string, error: string) =>
   tx.run(sql`update workflow_runs set unwinding = true, error_code = ${code}, error = ${error} where id = ${runId}`)
 
-export const endRun = (tx: Tx, runId: string, status: RunStatus, now: Date, stranded: boolean) =>
-  tx.run(sql`
+export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date, stranded: boolean): Promise<void> {
+  await tx.run(sql`
     update workflow_runs set status = ${status}, unwinding = false, lease_until = null, stranded = ${stranded}, completed_at = coalesce(completed_at, ${now}),
       progress = case when ${status} = 'COMPLETED' then 100 else progress end
     where id = ${runId}`)
+  await tx.run(sql`select pg_notify('berth_runs', ${runId})`)
+}
 
 /** Closes the run for its owner and fences its worker out; the undoing goes on behind it. */
 export const cancelRun = (tx: Tx, runId: string, sentence: string, now: Date) =>
@@ -133,6 +135,28 @@ export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
 
 export const openRunOf = (db: Queries, subjectId: string) =>
   db.maybe<RunRow>(sql`select * from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`)
+
+export interface RunFilter {
+  ownerId: string
+  subjectId?: string
+  status?: RunStatus
+}
+
+const matching = ({ ownerId, subjectId, status }: RunFilter) => sql`
+  owner_id = ${ownerId} and (${subjectId ?? null}::text is null or subject_id = ${subjectId ?? null})
+  and (${status ?? null}::text is null or status = ${status ?? null})`
+
+export const countRuns = async (db: Queries, filter: RunFilter) =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from workflow_runs where ${matching(filter)}`)).count)
+
+export const listRuns = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
+  db.many<RunRow>(sql`select * from workflow_runs where ${matching(filter)} order by id desc limit ${limit} offset ${offset}`)
+
+/** Ended runs are kept for a while, so that what happened can be read up. */
+export const deleteRunsEndedBefore = (db: Queries, before: Date) =>
+  db.run(
+    sql`delete from workflow_runs where id in (select id from workflow_runs where completed_at < ${before} and not unwinding and not stranded limit 5000)`,
+  )
 
 export const findRun = (db: Queries, id: string) => db.maybe<RunRow>(sql`select * from workflow_runs where id = ${id}`)
 

@@ -36,11 +36,13 @@ interface CatalogFile {
     available?: boolean
   }[]
   hosts: { name: string; region: string; driver: 'auto' | 'libvirt' | 'simulated'; uri: string; vcpu: number; ram: number; disk: number }[]
+  pools: { region: string; host?: string; cidr: string; gateway: string; dns: string[] }[]
   prices: Record<string, string>
   numbers: Record<string, number>
 }
 
 export type CatalogHost = CatalogFile['hosts'][number]
+export type CatalogPool = CatalogFile['pools'][number]
 
 const SHIPPED = join(import.meta.dirname, '../../../catalog.json')
 

@@ -10,6 +10,7 @@ import * as sql from './sql.ts'
 export type { HostRow } from './sql.ts'
 
 export const listHosts = sql.listHosts
+export const findHost = sql.findHost
 
 export async function getHost(db: Queries, idOrName: string): Promise<sql.HostRow> {
   const row = await sql.findHost(db, idOrName)
@@ -33,7 +34,7 @@ export async function fillHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervi
       region_id: region.id,
       name: host.name,
       driver: host.driver === 'auto' ? driverFor(hypervisor) : host.driver,
-      uri: host.uri,
+      uri: host.uri || `simulated:///?vcpu=${host.vcpu}&ramMiB=${host.ram}&diskGiB=${host.disk}`,
       vcpu_total: host.vcpu,
       ram_total_mib: host.ram,
       disk_total_gib: host.disk,

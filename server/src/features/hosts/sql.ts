@@ -15,6 +15,7 @@ export interface HostRow {
   disk_used_gib: number
   maintenance: boolean
   last_seen_at: Date | null
+  unreachable_since: Date | null
   created_at: Date
 }
 

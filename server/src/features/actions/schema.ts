@@ -1,0 +1,38 @@
+import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+export const ACTION_STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
+
+const ActionStatus = oneOf([...ACTION_STATUSES])
+
+const ActionStep = object({
+  name: Type.String(),
+  status: oneOf(['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'UNDONE']),
+  startedAt: nullable(Timestamp),
+  completedAt: nullable(Timestamp),
+})
+
+export const Action = object(
+  {
+    id: Type.String(),
+    vmId: Type.String(),
+    action: Type.String({ description: 'CREATE, START, STOP, RESTART, UPGRADE, REBUILD, DELETE, …' }),
+    status: ActionStatus,
+    progress: Type.Integer({ minimum: 0, maximum: 100 }),
+    error: nullable(Type.String({ description: 'Why it failed or was cancelled' })),
+    errorCode: nullable(Type.String()),
+    steps: Type.Array(ActionStep),
+    startedAt: nullable(Timestamp),
+    completedAt: nullable(Timestamp),
+    createdAt: Timestamp,
+  },
+  { title: 'Action' },
+)
+export type Action = Static<typeof Action>
+
+export const ActionStarted = object({ actionId: Type.String() }, { title: 'ActionStarted' })
+
+export const StatusQuery = { status: Type.Optional(ActionStatus) }
+
+export const WaitQuery = {
+  wait: Type.Optional(Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for the end of the action before answering' })),
+}

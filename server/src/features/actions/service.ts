@@ -1,0 +1,49 @@
+// An action is a workflow run as its owner sees it. It stays readable after its VM is gone.
+import { Answer } from '../../http/api.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries } from '../../kernel/db.ts'
+import { notFound } from '../../kernel/errors.ts'
+import { countRuns, findRun, listRuns, stepsOf, type RunFilter, type RunRow } from '../../workflow/store.ts'
+import type { RunWatch } from '../../workflow/watch.ts'
+import type { Action } from './schema.ts'
+import { toAction } from './view.ts'
+
+export async function getAction(db: Queries, ownerId: string, vmId: string, actionId: string): Promise<Action> {
+  const run = await findRun(db, actionId)
+  if (!run || run.owner_id !== ownerId || run.subject_id !== vmId) throw notFound('Action')
+  return toAction(run, await stepsOf(db, [run.id]))
+}
+
+/** Answers when the action has ended, or after `seconds` with how far it is. */
+export async function awaitAction(
+  db: Queries,
+  watch: RunWatch,
+  request: { ownerId: string; vmId: string; actionId: string; seconds: number },
+  signal: AbortSignal,
+): Promise<Action> {
+  const { ownerId, vmId, actionId, seconds } = request
+  const action = await getAction(db, ownerId, vmId, actionId)
+  if (seconds === 0 || action.completedAt !== null) return action
+  await watch.ended(actionId, seconds * 1000, signal)
+  return getAction(db, ownerId, vmId, actionId)
+}
+
+export async function listActions(db: Queries, filter: RunFilter, page: PageRequest): Promise<Paged<Action>> {
+  const { items, total } = await pageOf(page, await countRuns(db, filter), (limit, offset) => listRuns(db, filter, limit, offset))
+  return { total, items: await withSteps(db, items) }
+}
+
+async function withSteps(db: Queries, runs: RunRow[]): Promise<Action[]> {
+  const steps = Map.groupBy(
+    await stepsOf(
+      db,
+      runs.map((run) => run.id),
+    ),
+    (step) => step.run_id,
+  )
+  return runs.map((run) => toAction(run, steps.get(run.id) ?? []))
+}
+
+/** 202, and where to look how it is going. */
+export const accepted = <Data extends { actionId: string }>(vmId: string, data: Data): Answer<Data> =>
+  new Answer(data, 202, `/api/public/v1/vms/${vmId}/actions/${data.actionId}`)

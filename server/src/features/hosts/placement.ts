@@ -1,0 +1,51 @@
+// Which host gets a VM: a pure function over what is known of the hosts, with a reason for every host that was passed over.
+import type { HostRow } from './sql.ts'
+
+export interface Need {
+  vcpu: number
+  ramMiB: number
+  diskGiB: number
+  /** The host that the VM's private networks live on, if any. */
+  hostId: string | null
+}
+
+export type Rejection = 'full' | 'in maintenance' | 'unreachable' | "not the networks' host"
+
+export interface Placement {
+  /** Hosts that fit, best first. */
+  fitting: HostRow[]
+  rejected: Map<Rejection, number>
+}
+
+export function place(hosts: HostRow[], need: Need): Placement {
+  const rejected = new Map<Rejection, number>()
+  const fitting = hosts.filter((host) => {
+    const reason = rejection(host, need)
+    if (reason) rejected.set(reason, (rejected.get(reason) ?? 0) + 1)
+    return !reason
+  })
+  return { fitting: fitting.sort((a, b) => share(a, need) - share(b, need)), rejected }
+}
+
+function rejection(host: HostRow, need: Need): Rejection | null {
+  if (need.hostId !== null && host.id !== need.hostId) return "not the networks' host"
+  if (host.maintenance) return 'in maintenance'
+  if (host.unreachable_since) return 'unreachable'
+  return hasRoom(host, need) ? null : 'full'
+}
+
+const hasRoom = (host: HostRow, need: Need): boolean =>
+  host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&
+  host.ram_used_mib + need.ramMiB <= host.ram_total_mib &&
+  host.disk_used_gib + need.diskGiB <= host.disk_total_gib
+
+/** How full the host's scarcest resource would be: the emptiest host is the best. */
+const share = (host: HostRow, need: Need): number =>
+  Math.max((host.ram_used_mib + need.ramMiB) / host.ram_total_mib, (host.disk_used_gib + need.diskGiB) / host.disk_total_gib)
+
+/** "No capacity in fra1 for 4 GiB RAM: 3 hosts checked, 2 full, 1 in maintenance" */
+export function noCapacity(regionSlug: string, need: Need, checked: number, rejected: Map<Rejection, number>): string {
+  const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}`)
+  const size = need.ramMiB % 1024 === 0 ? `${need.ramMiB / 1024} GiB` : `${need.ramMiB} MiB`
+  return `No capacity in ${regionSlug} for ${size} RAM: ${[`${checked} host${checked === 1 ? '' : 's'} checked`, ...reasons].join(', ')}`
+}
