@@ -1,6 +1,6 @@
 // The OpenAPI document, open to everyone.
 import type { FastifyInstance } from 'fastify'
-import type { Operation } from './api.ts'
+import type { Operation } from './operation.ts'
 import { openApiDocument } from './openapi.ts'
 import type { RateLimit } from './rate-limit.ts'
 

@@ -1,14 +1,12 @@
 // The one place where a thrown thing becomes an HTTP answer.
-import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { CATALOGUE, refuse, Refusal, type ErrorCode } from '../kernel/errors.ts'
 
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_json', 'The body is not valid JSON'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_json', 'The body is not valid JSON in UTF-8'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_json', 'The body does not have the announced length'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The body must be sent as Content-Type: application/json'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 256 KiB'],
-  FST_ERR_BAD_URL: ['not_found', 'The URL is not valid: check its percent-encoding'],
 }
 
 // Refused, cut off or shut down: PostgreSQL is away and will be back. Whatever was under way was rolled back or is protected by its key.
@@ -17,11 +15,11 @@ const AWAY_MESSAGE = /Connection terminated|timeout exceeded when trying to conn
 
 export function toRefusal(error: unknown, requestId: string): Refusal {
   if (error instanceof Refusal) return error
-  const { code, message, validation } = error as Partial<FastifyError>
-  const known = FRAMEWORK[code ?? '']
+  const { code = '', message = '', statusCode = 500 } = error as Partial<FastifyError>
+  const known = FRAMEWORK[code]
   if (known) return refuse(...known)
-  if (validation) return refuse('validation_failed', `Validation failed: ${message ?? ''}`)
-  if (DATABASE_AWAY.test(code ?? '') || AWAY_MESSAGE.test(message ?? '')) {
+  if (statusCode < 500) return refuse('malformed_request', 'The request could not be read: it was cut off or is not valid HTTP')
+  if (DATABASE_AWAY.test(code) || AWAY_MESSAGE.test(message)) {
     return refuse(
       'service_unavailable',
       'The database cannot be reached at the moment: try again in a few seconds, with the same Idempotency-Key',
@@ -35,28 +33,17 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed')
   reply.code(refusal.status).header('x-error-code', refusal.code)
   if (!/application\/problem\+json/.test(request.headers.accept ?? '')) return reply.send({ success: false, error: refusal.message })
-  return reply.type('application/problem+json').send(
-    JSON.stringify({
-      type: `/docs/errors/${refusal.code}`,
-      title: CATALOGUE[refusal.code].title,
-      status: refusal.status,
-      detail: refusal.message,
-      code: refusal.code,
-      requestId: request.id,
-      errors: refusal.fields,
-    }),
-  )
+  return reply.type('application/problem+json').send(problem(refusal, request.id))
 }
 
-/** For bytes that are not even a request: there is no request object to answer through. */
-export function rawError(status: number, sentence: string, headers: Record<string, string>): string {
-  const body = JSON.stringify({ success: false, error: sentence })
-  const all = {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
-}
+/** RFC 9457, for those who ask for it. */
+const problem = (refusal: Refusal, requestId: string): string =>
+  JSON.stringify({
+    type: `/docs/errors#${refusal.code}`,
+    title: CATALOGUE[refusal.code].title,
+    status: refusal.status,
+    detail: refusal.message,
+    code: refusal.code,
+    requestId,
+    errors: refusal.fields,
+  })

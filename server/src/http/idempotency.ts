@@ -3,8 +3,9 @@
 import type { FastifyRequest } from 'fastify'
 import { after, type Clock } from '../kernel/clock.ts'
 import { sha256, type Vault } from '../kernel/crypto.ts'
-import { sql, type Tx } from '../kernel/db.ts'
+import { sql, type Queries, type Tx } from '../kernel/db.ts'
 import { invalid, refuse } from '../kernel/errors.ts'
+import { bodyOf } from './operation.ts'
 
 export interface StoredAnswer {
   status: number
@@ -19,12 +20,13 @@ export interface Idempotency {
 }
 
 /** What the request says of it, or null when it carries no key. */
-export function idempotencyOf(request: FastifyRequest, accountId: string): Idempotency | null {
+export function idempotencyOf(request: FastifyRequest, accountId: string, vault: Vault): Idempotency | null {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw invalid('Idempotency-Key must be 1-255 visible ASCII characters', 'Idempotency-Key')
-  return { key, accountId, fingerprint: sha256(`${request.method}\n${request.url}\n${JSON.stringify(request.body ?? null)}`) }
+  // Keyed, because a body may hold a password that a plain hash would let one guess.
+  return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}`) }
 }
 
 interface Row {
@@ -71,3 +73,7 @@ export async function remember(
 }
 
 const contextOf = (accountId: string, key: string): string => `idempotency:${accountId}:${key}`
+
+/** Keys that have run out; answers how many. */
+export const forgetOldKeys = (db: Queries, now: Date): Promise<number> =>
+  db.run(sql`delete from idempotency_keys where expires_at <= ${now}`)

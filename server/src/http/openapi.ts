@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document, made from the operations as they are declared. A schema with a `title` becomes a named component.
 import { CATALOGUE } from '../kernel/errors.ts'
-import { responsesOf, type Operation } from './api.ts'
+import { responsesOf, type Operation } from './operation.ts'
 import type { TSchema } from './schema.ts'
 
 type Json = Record<string, unknown>
@@ -47,7 +47,9 @@ function describe(operation: Operation, components: Json): Json {
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: !optionalBody, content: jsonContent(named(body, components)) } }),
     responses: {
-      ...Object.fromEntries(responsesOf(operation).map(([status, schema]) => [status, success(status, named(schema, components))])),
+      ...Object.fromEntries(
+        responsesOf(operation, operation.paged).map(([status, schema]) => [status, success(status, named(schema, components))]),
+      ),
       ...Object.fromEntries(ERROR_STATUSES.map((status) => [status, { $ref: '#/components/responses/Error' }])),
       default: { $ref: '#/components/responses/Error' },
     },

@@ -18,6 +18,5 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     operationId?: string
     scope?: string | null
-    uncounted?: boolean
   }
 }

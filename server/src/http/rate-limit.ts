@@ -1,35 +1,46 @@
 // Two buckets of one minute: per token once a token is proved, per address for everything else. Every response says where it stands.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters } from '../kernel/counters.ts'
-import { refuse } from '../kernel/errors.ts'
+import { refuse, type Refusal } from '../kernel/errors.ts'
 import type { Principal } from './principal.ts'
 
 const WINDOW_MS = 60_000
-export const REQUESTS_PER_IP = 100
+const REQUESTS_PER_IP = 100
+
+export interface Standing {
+  headers: Record<string, string | number>
+  /** Set once the bucket is empty. */
+  refusal: Refusal | null
+}
 
 export interface RateLimit {
   chargeToken(reply: FastifyReply, principal: Principal): Promise<void>
   chargeAddress(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Headers for a response that no bucket was charged for. */
   describe(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** Charges an address whose bytes never became a request. */
+  chargeSocket(address: string): Promise<Standing>
 }
 
 export function rateLimit(counters: Counters): RateLimit {
-  const charge = async (reply: FastifyReply, bucket: string, key: string, limit: number, by: number): Promise<void> => {
+  const count = async (bucket: string, key: string, limit: number, by: number): Promise<Standing> => {
     const { count, resetMs } = await counters.add(key, by, WINDOW_MS)
     const seconds = Math.max(1, Math.ceil(resetMs / 1000))
-    reply
-      .header('x-ratelimit-limit', limit)
-      .header('x-ratelimit-remaining', Math.max(0, limit - count))
-      .header('x-ratelimit-reset', seconds)
-    if (by === 0 || count <= limit) return
-    reply.header('retry-after', seconds)
-    throw refuse('rate_limited', `Rate limit exceeded (${bucket}): retry in ${seconds} seconds`)
+    const headers = { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': Math.max(0, limit - count), 'x-ratelimit-reset': seconds }
+    if (by === 0 || count <= limit) return { headers, refusal: null }
+    const refusal = refuse('rate_limited', `Rate limit exceeded (${bucket}): retry in ${seconds} second${seconds === 1 ? '' : 's'}`)
+    return { headers: { ...headers, 'retry-after': seconds }, refusal }
   }
-  const address = (request: FastifyRequest): string => `ip:${request.ip}`
+  const tell = (reply: FastifyReply, { headers, refusal }: Standing): void => {
+    reply.headers(headers)
+    if (refusal) throw refusal
+  }
+  const ofAddress = (address: string, by: number): Promise<Standing> => count('per IP', `ip:${address}`, REQUESTS_PER_IP, by)
   return {
-    chargeToken: (reply, { actorId, requestsPerMinute }) => charge(reply, 'per token', `token:${actorId}`, requestsPerMinute, 1),
-    chargeAddress: (request, reply) => charge(reply, 'per IP', address(request), REQUESTS_PER_IP, 1),
-    describe: (request, reply) => charge(reply, 'per IP', address(request), REQUESTS_PER_IP, 0),
+    chargeToken: async (reply, { actorId, requestsPerMinute }) =>
+      tell(reply, await count('per token', `token:${actorId}`, requestsPerMinute, 1)),
+    chargeAddress: async (request, reply) => tell(reply, await ofAddress(request.ip, 1)),
+    describe: async (request, reply) => tell(reply, await ofAddress(request.ip, 0)),
+    chargeSocket: (address) => ofAddress(address, 1),
   }
 }

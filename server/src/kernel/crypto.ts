@@ -1,6 +1,6 @@
 // Secrets at rest: AES-256-GCM under a key kept in a file outside the database. Tokens: random, with a checksum so that a typo is
 // told apart from a revoked token without a look at the database.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { randomText } from './ids.ts'
@@ -34,10 +34,13 @@ export interface Vault {
   /** `context` is bound to the ciphertext: what was sealed for one row cannot be opened as another's. */
   seal(plain: string, context: string): Buffer
   open(sealed: Uint8Array, context: string): string
+  /** Recognises the same text again. Without the key nobody can find it by guessing. */
+  digest(plain: string): Buffer
 }
 
 export function vaultFrom(key: Buffer): Vault {
   if (key.length !== 32) throw new Error('The master key must be 32 bytes')
+  const digestKey = Buffer.from(hkdfSync('sha256', key, '', 'berth digest', 32))
   return {
     seal(plain, context) {
       const iv = randomBytes(12)
@@ -50,6 +53,7 @@ export function vaultFrom(key: Buffer): Vault {
       decipher.setAuthTag(bytes.subarray(-16))
       return decipher.update(bytes.subarray(12, -16), undefined, 'utf8') + decipher.final('utf8')
     },
+    digest: (plain) => createHmac('sha256', digestKey).update(plain).digest(),
   }
 }
 

@@ -3,12 +3,14 @@
 
 export const CATALOGUE = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
+  malformed_request: { status: 400, title: 'The bytes received are not a valid HTTP request' },
   validation_failed: { status: 400, title: 'A field is missing, unknown or out of its limits' },
   unauthorized: { status: 401, title: 'The API token is missing, invalid, expired or revoked' },
   insufficient_funds: { status: 402, title: 'The wallet does not hold enough money' },
   missing_scope: { status: 403, title: 'The token lacks the scope this request needs' },
   not_found: { status: 404, title: 'There is no such resource in this account' },
   method_not_allowed: { status: 405, title: 'This path does not answer to this method' },
+  request_timeout: { status: 408, title: 'The request took too long to arrive' },
   busy: { status: 409, title: 'Another action is running on this resource' },
   invalid_state: { status: 409, title: 'The resource is not in a state that allows this' },
   protected: { status: 409, title: 'The resource is protected against this' },
@@ -26,6 +28,7 @@ export const CATALOGUE = {
   region_mismatch: { status: 422, title: 'The resources are not in the same place' },
   url_not_allowed: { status: 422, title: 'This URL may not be called' },
   rate_limited: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The request headers are too large' },
   internal_error: { status: 500, title: 'Something went wrong on our side' },
   no_capacity: { status: 503, title: 'No host has room for this' },
   service_unavailable: { status: 503, title: 'The service cannot answer at the moment' },

@@ -1,0 +1,52 @@
+// Mounts routes behind authentication, its rate limit and the scope check, in that order: 401, 429, 403, and only then the body.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { refuse, Refusal } from '../kernel/errors.ts'
+import { Api, type ApiDeps } from './api.ts'
+import type { Operation } from './operation.ts'
+import type { Authenticate, Principal } from './principal.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+export interface Mount {
+  prefix: string
+  authenticate: Authenticate
+  rateLimit: RateLimit
+}
+
+export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps, routes: (api: Api) => void): Promise<Operation[]> {
+  const operations: Operation[] = []
+  await app.register(
+    async (scope) => {
+      scope.decorateRequest('principal', null as never)
+      scope.addHook('onRequest', async (request, reply) => {
+        // Answers belong to one account, and `x-api-key` does not tell a cache in between so.
+        reply.header('cache-control', 'no-store')
+        request.principal = await identify(mount, request, reply)
+        await mount.rateLimit.chargeToken(reply, request.principal)
+        requireScope(request)
+      })
+      scope.setNotFoundHandler(unrouted) // makes the checks above run for unknown paths too
+      routes(new Api(scope, deps, operations))
+    },
+    { prefix: mount.prefix },
+  )
+  return operations
+}
+
+/** A failed attempt is charged to the address: who guesses tokens is stopped by 429. */
+async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  try {
+    return await authenticate(request)
+  } catch (error) {
+    if (error instanceof Refusal) await rateLimit.chargeAddress(request, reply)
+    throw error
+  }
+}
+
+function requireScope({ routeOptions, principal }: FastifyRequest): void {
+  const { scope } = routeOptions.config
+  if (scope && !principal.scopes.has(scope)) throw refuse('missing_scope', `This token lacks the required scope: ${scope}`)
+}
+
+function unrouted(): never {
+  throw new Error('BUG: a request without a route is answered before its handler')
+}

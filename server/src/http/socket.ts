@@ -1,0 +1,54 @@
+// What happens below HTTP: bytes that never become a request, clients that are too slow, and bodies nobody will read.
+import { STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { refuse, type Refusal } from '../kernel/errors.ts'
+import { newId } from '../kernel/ids.ts'
+import type { RateLimit } from './rate-limit.ts'
+
+/** A client that is still sending gets this long to read the answer; closing at once would take it from under its eyes. */
+const LINGER_MS = 2_000
+
+const REFUSALS: Record<string, () => Refusal> = {
+  HPE_HEADER_OVERFLOW: () => refuse('headers_too_large', 'The request headers are larger than 16 KiB'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: () => refuse('payload_too_large', 'The chunk extensions of the body are too large'),
+  ERR_HTTP_REQUEST_TIMEOUT: () =>
+    refuse('request_timeout', 'The request took too long to arrive: send headers within 10 and all of it within 30 seconds'),
+}
+const MALFORMED = (): Refusal => refuse('malformed_request', 'This is not a valid HTTP request')
+
+export function answerBadBytes(rateLimit: RateLimit): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  const answered = new WeakSet<Socket>()
+  return (error, socket) => {
+    if (answered.has(socket)) return
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    answered.add(socket)
+    void rateLimit.chargeSocket(socket.remoteAddress ?? '').then((standing) => {
+      const refusal = standing.refusal ?? (REFUSALS[error.code ?? ''] ?? MALFORMED)()
+      if (socket.writable) socket.end(rawAnswer(refusal, standing.headers))
+      destroyLater(socket)
+    })
+  }
+}
+
+/** The answer is out and the rest of the body is of no use to anyone. */
+export function dropUnreadBody(message: IncomingMessage): void {
+  if (message.complete === false) destroyLater(message.socket, () => !message.complete)
+}
+
+const destroyLater = (socket: Socket, still: () => boolean = () => true): void =>
+  void setTimeout(() => still() && socket.destroy(), LINGER_MS).unref()
+
+function rawAnswer(refusal: Refusal, headers: Record<string, string | number>): string {
+  const body = JSON.stringify({ success: false, error: refusal.message })
+  const all = {
+    ...headers,
+    'x-request-id': newId(),
+    'x-error-code': refusal.code,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]!}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+}
