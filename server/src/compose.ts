@@ -1,7 +1,7 @@
 // The only file that constructs long-lived things and knows all of them. A process is an API, a worker, or both.
-import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
+import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
 import type { Deps } from './features/deps.ts'
 import { reconcilers, routes, workflows } from './features/index.ts'
@@ -26,7 +26,6 @@ import { startReconcilers } from './workflow/reconcile.ts'
 import type { AnyWorkflow } from './workflow/run.ts'
 import { watchRuns } from './workflow/watch.ts'
 
-export const MIGRATIONS = join(import.meta.dirname, '../migrations')
 export const PUBLIC_PREFIX = '/api/public/v1'
 
 export interface Core {

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, inject } from 'vitest'
-import { MIGRATIONS, openApi, openCore, PUBLIC_PREFIX } from '../src/compose.ts'
+import { openApi, openCore, PUBLIC_PREFIX } from '../src/compose.ts'
 import { readConfig } from '../src/config.ts'
+import { bringUpToDate } from '../src/database.ts'
 import { createAccount, createToken } from '../src/features/accounts/service.ts'
-import { fillIn } from '../src/features/fill.ts'
-import { manualClock, systemClock } from '../src/kernel/clock.ts'
-import { openDb } from '../src/kernel/db.ts'
+import { credit as creditWallet } from '../src/features/wallet/service.ts'
+import { manualClock } from '../src/kernel/clock.ts'
 import { createLog } from '../src/kernel/log.ts'
-import { migrate } from '../src/kernel/migrate.ts'
+import { parseCents } from '../src/kernel/money.ts'
 
 const TEMPLATE = 'berth_template'
 
@@ -26,9 +26,7 @@ async function templateUrl(server: string): Promise<void> {
     if (rowCount) return
     await client.query(`create database ${TEMPLATE}_new`)
     const url = withDatabase(server, `${TEMPLATE}_new`)
-    await migrate(url, MIGRATIONS)
-    const db = openDb({ url, maxConnections: 1, onError: () => {} })
-    await fillIn(db, systemClock.now(), { catalogFile: null, hypervisor: 'simulated' }).finally(() => db.close())
+    await bringUpToDate({ catalogFile: null, hypervisor: 'simulated' }, url)
     await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`)
   } finally {
     await client.end()
@@ -113,12 +111,17 @@ export async function testApp(options: { environment?: Record<string, string> } 
 
   let customers = 0
   const given = {
-    /** An account with a token; tests of rate limits ask for the ordinary 600 a minute. */
-    async customer({ scopes = ['*'], requestsPerMinute = 1_000_000 }: { scopes?: string[]; requestsPerMinute?: number } = {}) {
+    /** An account with a token and perhaps money; tests of rate limits ask for the ordinary 600 a minute. */
+    async customer(options: { scopes?: string[]; requestsPerMinute?: number; credit?: string } = {}) {
+      const { scopes = ['*'], requestsPerMinute = 1_000_000, credit } = options
       const email = `customer${++customers}@example.com`
       return deps.db.tx(async (tx) => {
         const account = await createAccount(tx, clock.now(), { email })
         const { id: tokenId, token } = await createToken(tx, clock.now(), account.id, { name: 'test', scopes, requestsPerMinute })
+        if (credit) {
+          const entry = { type: 'CREDIT', description: 'Test credit', referenceType: 'ADMIN', referenceId: account.id } as const
+          await creditWallet(tx, clock.now(), account.id, parseCents(credit), entry)
+        }
         return { accountId: account.id, email, token, tokenId, ...clientOf(token) }
       })
     },

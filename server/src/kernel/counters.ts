@@ -1,6 +1,5 @@
 // Counters that forget: how often a key was counted within a window that starts with its first use. One interface, three stores:
 // memory for a single process, Redis or PostgreSQL where several processes must count together.
-import { createClient } from 'redis'
 import { systemClock, type Clock } from './clock.ts'
 import { sql, type Db } from './db.ts'
 
@@ -62,6 +61,7 @@ const ADD = `
   return {count, left}`
 
 export async function redisCounters(url: string, onError: (error: Error) => void): Promise<Counters> {
+  const { createClient } = await import('redis') // large, and most installations need none
   const client = createClient({
     url,
     disableOfflineQueue: true,

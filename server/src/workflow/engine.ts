@@ -9,6 +9,7 @@ import { carryOn, type AnyWorkflow, type RunnerDeps } from './run.ts'
 import * as store from './store.ts'
 
 const QUEUE = 'workflow'
+const SCHEMA = 'pgboss'
 const UNIQUE_VIOLATION = '23505'
 const LOST_AFTER_MS = 5 * 60_000
 
@@ -28,12 +29,32 @@ export interface EngineOptions {
   supervise: boolean
 }
 
+/** Makes or upgrades the queue's own tables. Only an upgrade of the database does that, never a process that uses it. */
+export async function prepareQueue(url: string): Promise<void> {
+  const boss = new PgBoss({ connectionString: url, schema: SCHEMA, max: 2, supervise: false, schedule: false })
+  boss.on('error', () => {}) // what matters is thrown
+  await boss.start()
+  try {
+    await boss.createQueue(QUEUE, {
+      notify: true,
+      retryLimit: 1_000_000,
+      retryDelay: 1,
+      heartbeatSeconds: 30,
+      expireInSeconds: 6 * 3600,
+      deleteAfterSeconds: 600,
+    })
+  } finally {
+    await boss.stop({ graceful: false })
+  }
+}
+
 export async function startEngine(deps: RunnerDeps, options: EngineOptions): Promise<WorkflowEngine> {
   const { db, clock, log } = deps
   const workflows = new Map(options.workflows.map((each) => [each.name, each]))
   const boss = new PgBoss({
     connectionString: db.url,
-    schema: 'pgboss',
+    schema: SCHEMA,
+    migrate: false,
     max: options.supervise ? 6 : 2,
     useListenNotify: options.supervise,
     supervise: options.supervise,
@@ -44,14 +65,6 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
   })
   boss.on('error', (error) => log.warn({ err: error }, 'queue'))
   await boss.start()
-  await boss.createQueue(QUEUE, {
-    notify: true,
-    retryLimit: 1_000_000,
-    retryDelay: 1,
-    heartbeatSeconds: 30,
-    expireInSeconds: 6 * 3600,
-    deleteAfterSeconds: 600,
-  })
   const stopping = new AbortController()
 
   const enqueue = async (tx: Tx, runId: string, at: Date): Promise<void> => {

@@ -1,0 +1,30 @@
+// The database as this version of the product needs it: tables, the queue's own tables, and a catalog to sell from.
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { fillIn } from './features/fill.ts'
+import { systemClock } from './kernel/clock.ts'
+import { openDb, type Queries } from './kernel/db.ts'
+import { migrate, missingMigration, type Migrated } from './kernel/migrate.ts'
+
+export const MIGRATIONS = join(import.meta.dirname, '../migrations')
+
+const UNDEFINED_TABLE = '42P01'
+
+/** Any number of processes may do this at the same moment. */
+export async function bringUpToDate(config: Pick<Config, 'catalogFile' | 'hypervisor'>, url: string): Promise<Migrated> {
+  const migrated = await migrate(url, MIGRATIONS)
+  const { prepareQueue } = await import('./workflow/engine.ts')
+  await prepareQueue(url)
+  const db = openDb({ url, maxConnections: 1, onError: () => {} })
+  await fillIn(db, systemClock.now(), config).finally(() => db.close())
+  return migrated
+}
+
+/** For processes that use the database and leave its upgrade to the operator. */
+export async function requireUpToDate(db: Queries): Promise<void> {
+  const missing = await missingMigration(db, MIGRATIONS).catch((error: { code?: string }) => {
+    if (error.code === UNDEFINED_TABLE) return 'every migration'
+    throw error
+  })
+  if (missing) throw new Error(`The database is not up to date: ${missing} is missing. Run: npx berthd migrate`)
+}
