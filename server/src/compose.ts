@@ -22,7 +22,7 @@ import { openDb, type Db } from './kernel/db.ts'
 import type { Log } from './kernel/log.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
-import { startReconcilers } from './workflow/reconcile.ts'
+import { hearNudges, startReconcilers } from './workflow/reconcile.ts'
 import type { AnyWorkflow } from './workflow/run.ts'
 import { watchRuns } from './workflow/watch.ts'
 
@@ -136,5 +136,6 @@ async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metr
 export async function openWorker({ deps, engine }: Core): Promise<{ close(patience?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
   const loops = startReconcilers(deps, [...reconcilers, { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() }])
-  return { close: async (patience = patienceOf(deps.config)) => void (await Promise.all([loops.stop(), engine.drain(patience)])) }
+  const deafen = await hearNudges(deps.db, loops)
+  return { close: async (patience = patienceOf(deps.config)) => void (await Promise.all([deafen(), loops.stop(), engine.drain(patience)])) }
 }

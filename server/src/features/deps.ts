@@ -7,7 +7,7 @@ import type { Vault } from '../kernel/crypto.ts'
 import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { reconcilersFor } from '../workflow/reconcile.ts'
+import { lanedReconcilersFor, reconcilersFor } from '../workflow/reconcile.ts'
 import { workflowsFor, type Engine } from '../workflow/define.ts'
 import type { RunWatch } from '../workflow/watch.ts'
 
@@ -27,3 +27,4 @@ export type Routes = (api: Api, deps: Deps) => void
 
 export const workflow = workflowsFor<Deps>()
 export const reconciler = reconcilersFor<Deps>()
+export const lanedReconciler = lanedReconcilersFor<Deps>()

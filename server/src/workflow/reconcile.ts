@@ -1,6 +1,8 @@
 // Work that nobody asked for and that never ends: a loop that compares what is wanted with what is. It runs on a timer and on a nudge,
-// takes no input, and may run in several processes at once, so every pass must be safe to run twice.
+// takes no input, and may run in several processes at once, so every pass must be safe to run twice. Work that can be cut into lanes
+// (one per host, say) runs lane by lane side by side, so that a slow lane holds up no other.
 import { milliseconds, stopwatch } from '../kernel/clock.ts'
+import { sql, type Db, type Queries } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
@@ -8,11 +10,33 @@ export interface Reconciler<D> {
   name: string
   everyMs: number
   pass: (deps: D) => Promise<unknown>
+  lanes?: Lanes<D>
+}
+
+interface Lanes<D> {
+  /** The lanes that have something to do now. */
+  busy: (deps: D) => Promise<string[]>
+  /** Aborted when the process has to stop. */
+  pass: (deps: D, lane: string, signal: AbortSignal) => Promise<unknown>
 }
 
 export const reconcilersFor =
   <D>() =>
   (name: string, every: string, pass: (deps: D) => Promise<unknown>): Reconciler<D> => ({ name, everyMs: milliseconds(every), pass })
+
+export const lanedReconcilersFor =
+  <D>() =>
+  (name: string, every: string, lanes: Lanes<D>): Reconciler<D> => ({
+    name,
+    everyMs: milliseconds(every),
+    lanes,
+    pass: async (deps) => Promise.all((await lanes.busy(deps)).map((lane) => lanes.pass(deps, lane, new AbortController().signal))),
+  })
+
+const NUDGES = 'berth_nudges'
+
+/** Wakes the reconciler, wherever it runs, once the transaction has committed. A nudge that is lost costs time, nothing else. */
+export const nudge = (tx: Queries, name: string) => tx.run(sql`select pg_notify(${NUDGES}, ${name})`)
 
 export interface Reconcilers {
   /** Runs that reconciler soon instead of at its next time. */
@@ -28,15 +52,25 @@ export function startReconcilers<D extends { log: Log; metrics: Metrics }>(deps:
   }
 }
 
+/** Passes on what `nudge` says in any process; answers how to stop that. */
+export const hearNudges = (db: Db, reconcilers: Reconcilers): Promise<() => Promise<void>> =>
+  db.listen(
+    NUDGES,
+    (name) => reconcilers.nudge(name),
+    () => {},
+  )
+
 function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler: Reconciler<D>) {
   let timer: NodeJS.Timeout
   let stopped = false
   let running: Promise<void> | null = null
   let again = false
+  const lanes = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
 
-  const pass = async (): Promise<void> => {
+  const observed = async (work: Promise<unknown>): Promise<void> => {
     const elapsed = stopwatch()
-    const outcome = await reconciler.pass(deps).then(
+    const outcome = await work.then(
       () => 'ok',
       (error: unknown) => {
         deps.log.warn({ err: error, reconciler: reconciler.name }, 'reconciler pass failed: it runs again at its next time')
@@ -45,6 +79,19 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     )
     deps.metrics.reconcilers.observe({ reconciler: reconciler.name, outcome }, elapsed() / 1000)
   }
+  /** Does not wait for the lanes it starts. One that is asked for while it runs is looked at again when it has ended. */
+  const startLanes = async ({ busy, pass }: Lanes<D>): Promise<void> => {
+    for (const lane of await busy(deps)) {
+      const ended = lanes.get(lane)
+      if (ended) void ended.then(turn)
+      else
+        lanes.set(
+          lane,
+          observed(pass(deps, lane, stopping.signal)).finally(() => lanes.delete(lane)),
+        )
+    }
+  }
+  const pass = (): Promise<void> => observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.pass(deps))
   const turn = (): void => {
     if (stopped || running) return void (again = true)
     again = false
@@ -59,8 +106,10 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     nudge: turn,
     stop: async () => {
       stopped = true
+      stopping.abort(new Error('the process is stopping'))
       clearTimeout(timer)
       await running
+      await Promise.all(lanes.values())
     },
   }
 }
