@@ -29,6 +29,8 @@ if (!Object.hasOwn(commands, command ?? '')) {
   process.exit(2)
 }
 process.chdir(root)
+// Some tools take CI=true for a wish to see colours.
+if (!process.stdout.isTTY && !process.env.FORCE_COLOR) process.env.NO_COLOR = '1'
 try {
   await installDependencies(root)
   await installPackages(command)
