@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { sql, type Queries, type Sql } from '../../kernel/db.ts'
+import { formatCents } from '../../kernel/money.ts'
+import { listTransactions } from './service.ts'
+
+const app = await testApp()
+
+describe('a ledger of 100,000 transactions', async () => {
+  const { accountId } = await app.given.customer()
+  await app.db.run(sql`insert into wallets (account_id, balance_cents, transaction_count) values (${accountId}, 100000, 100000)`)
+  await app.db.run(sql`
+    insert into wallet_transactions select ${accountId} || n, ${accountId}, n, 'DEPOSIT', 1, n, 'Card payment', 'PAYMENT', 'cpayment1', now()
+    from generate_series(1, 100000) n`)
+  await app.db.raw('analyze wallet_transactions')
+
+  interface Plan {
+    'Actual Rows': number
+    'Actual Loops': number
+    'Rows Removed by Filter'?: number
+    Plans?: Plan[]
+  }
+  const rowsTouched = (plan: Plan): number =>
+    (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] +
+    (plan.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0)
+
+  /** The database, except that it also adds up the rows its plans touched. */
+  function counting(): { db: Queries; touched: () => number } {
+    let touched = 0
+    const explained = async (query: Sql): Promise<Sql> => {
+      const { rows } = await app.db.raw(`explain (analyze, format json) ${query.text}`, query.values)
+      touched += rowsTouched((rows as { 'QUERY PLAN': { Plan: Plan }[] }[])[0]!['QUERY PLAN'][0]!.Plan)
+      return query
+    }
+    const db: Queries = {
+      ...app.db,
+      many: async (query) => app.db.many(await explained(query)),
+      one: async (query) => app.db.one(await explained(query)),
+      maybe: async (query) => app.db.maybe(await explained(query)),
+    }
+    return { db, touched: () => touched }
+  }
+
+  test.each([1, 2_500, 5_000])('reads no more rows for page %s than it shows', async (page) => {
+    const { db, touched } = counting()
+    const { total, items } = await listTransactions(db, accountId, {}, { page, limit: 20 })
+    expect([total, items.length, items[0]!.balanceAfter]).toEqual([100_000, 20, formatCents(BigInt(100_000 - (page - 1) * 20))])
+    expect(touched()).toBeLessThanOrEqual(5 * 20 + 2) // five nodes of the plan, and the wallet's row
+  })
+})

@@ -1,0 +1,52 @@
+import { Money, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+export const TRANSACTION_TYPES = [
+  'DEPOSIT',
+  'CREDIT',
+  'VM_CHARGE',
+  'VM_RENEWAL',
+  'VM_UPGRADE',
+  'VM_REFUND',
+  'BANDWIDTH_PACK',
+  'ADDON_CHARGE',
+  'ADJUSTMENT',
+] as const
+export type TransactionType = (typeof TRANSACTION_TYPES)[number]
+
+export const REFERENCE_TYPES = ['VM', 'PAYMENT', 'ADMIN'] as const
+export type ReferenceType = (typeof REFERENCE_TYPES)[number]
+
+export const Transaction = object(
+  {
+    id: Type.String(),
+    type: Type.String({ enum: [...TRANSACTION_TYPES] }),
+    description: Type.String(),
+    referenceType: Type.String({ enum: [...REFERENCE_TYPES] }),
+    referenceId: Type.String({ description: 'The id of what the money was for or came from' }),
+    createdAt: Timestamp,
+    amount: Money,
+    balanceAfter: Money,
+  },
+  { title: 'Transaction' },
+)
+export type Transaction = Static<typeof Transaction>
+
+const DATE = 'ISO 8601 date or date-time, UTC unless it says otherwise'
+
+export const TransactionFilter = {
+  type: Type.Optional(oneOf([...TRANSACTION_TYPES])),
+  dateFrom: Type.Optional(Type.String({ description: `${DATE}; a date means its first moment` })),
+  dateTo: Type.Optional(Type.String({ description: `${DATE}; a date means its last moment` })),
+}
+export type TransactionFilter = Static<ReturnType<typeof Type.Object<typeof TransactionFilter>>>
+
+export const Wallet = object(
+  {
+    balance: Money,
+    currency: Type.String({ description: 'ISO 4217, for example USD' }),
+    dueNext7Days: Type.String({ description: 'What renewals will charge within 7 days: decimal with two places' }),
+    daysLeft: nullable(Type.Integer({ description: 'Whole days the balance lasts at the present monthly cost; null when nothing renews' })),
+  },
+  { title: 'Wallet' },
+)
+export type Wallet = Static<typeof Wallet>

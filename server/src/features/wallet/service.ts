@@ -1,0 +1,118 @@
+// Money. One conditional statement decides each change, so that no number of parallel ones can take a wallet below zero, and writes
+// the ledger entry with it. In a transaction that locks other things too, call these last: an account's changes queue for its wallet.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { formatCents, type Cents } from '../../kernel/money.ts'
+import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { readPeriod } from './period.ts'
+import type { ReferenceType, Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
+import * as sql from './sql.ts'
+import { toTransaction, toWallet } from './view.ts'
+
+export type { TransactionRow } from './sql.ts'
+
+export interface Entry {
+  type: TransactionType
+  description: string
+  referenceType: ReferenceType
+  referenceId: string
+}
+
+/** Puts money in: a deposit, or a gift of the operator's. */
+export async function credit(tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> {
+  if (amount <= 0n) throw invalid('amount must be more than 0.00', 'amount')
+  return written(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+}
+
+/** Takes money out, or throws 402. Something free is written down too, as 0.00. `currency` is for the sentence. */
+export async function charge(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  amount: Cents,
+  entry: Entry & { currency: string },
+): Promise<sql.TransactionRow> {
+  requireNotNegative(amount)
+  const row = await sql.takeMoney(tx, toRow(now, accountId, -amount, entry))
+  if (row) return row
+  await requireFunds(tx, accountId, amount, entry.currency)
+  await sql.ensureWallet(tx, accountId) // money came in since, or this is free and there was no wallet yet
+  return charge(tx, now, accountId, amount, entry)
+}
+
+/** Gives back what was charged for the same reference; more than that would be a bug, and money. */
+export async function refund(tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> {
+  requireNotNegative(amount)
+  await sql.lockWallet(tx, accountId)
+  const { cents } = await sql.netPaidFor(tx, accountId, entry.referenceId)
+  if (amount > cents)
+    throw new Error(`BUG: refund of ${formatCents(amount)} for ${entry.referenceId}, of which ${formatCents(cents)} is paid`)
+  return written(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+}
+
+/** What was charged for a reference and not given back yet; the wallet stays locked, so that this remains true. */
+export async function refundable(tx: Tx, accountId: string, referenceId: string): Promise<Cents> {
+  await sql.lockWallet(tx, accountId)
+  return (await sql.netPaidFor(tx, accountId, referenceId)).cents
+}
+
+export const balanceOf = async (db: Queries, accountId: string): Promise<Cents> =>
+  (await sql.findWallet(db, accountId))?.balance_cents ?? 0n
+
+/** Throws 402 early, before the work of a request that cannot be paid. It locks nothing: only `charge` decides. */
+export async function requireFunds(db: Queries, accountId: string, amount: Cents, currency: string): Promise<void> {
+  const available = await balanceOf(db, accountId)
+  if (available >= amount) return
+  const [required, held] = [amount, available].map((cents) => `${formatCents(cents)} ${currency}`)
+  throw refuse('insufficient_funds', `Insufficient wallet balance: ${required} required, ${held} available`)
+}
+
+function requireNotNegative(amount: Cents): void {
+  if (amount < 0n) throw new Error(`BUG: a negative amount, ${formatCents(amount)}`)
+}
+
+const toRow = (now: Date, accountId: string, amount: Cents, entry: Entry): sql.NewTransaction => ({
+  id: newId(),
+  account_id: accountId,
+  type: entry.type,
+  amount_cents: amount,
+  description: entry.description,
+  reference_type: entry.referenceType,
+  reference_id: entry.referenceId,
+  created_at: now,
+})
+
+function written(row: sql.TransactionRow | undefined): sql.TransactionRow {
+  if (!row) throw new Error('BUG: money was added and no entry was written')
+  return row
+}
+
+/** What will be charged, as whoever renews things knows it: this feature knows nothing of them. */
+export type Renewals = (db: Queries, now: Date, accountId: string) => Promise<{ dueNext7Days: Cents; monthly: Cents }>
+
+export const nothingRenews: Renewals = async () => ({ dueNext7Days: 0n, monthly: 0n })
+
+export async function getWallet(db: Queries, now: Date, accountId: string, currency: string, renewals: Renewals): Promise<Wallet> {
+  const [balance, due] = await Promise.all([balanceOf(db, accountId), renewals(db, now, accountId)])
+  return toWallet(balance, currency, due)
+}
+
+export async function listTransactions(
+  db: Queries,
+  accountId: string,
+  { type, ...dates }: TransactionFilter,
+  page: PageRequest,
+): Promise<Paged<Transaction>> {
+  const filter = { type: type ?? null, ...readPeriod(dates) }
+  if (!filter.type && !filter.from && !filter.before) return listAll(db, accountId, page)
+  const total = await sql.countMatching(db, accountId, filter)
+  return pageOf(page, total, async (limit, offset) => (await sql.listMatching(db, accountId, filter, limit, offset)).map(toTransaction))
+}
+
+const INT4_MAX = 2 ** 31 - 1
+
+async function listAll(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Transaction>> {
+  const rows = await sql.listNewest(db, accountId, page.limit, Math.min(offsetOf(page), INT4_MAX))
+  return { total: rows[0]?.transaction_count ?? 0, items: rows.filter((row) => row.id !== null).map(toTransaction) }
+}

@@ -1,0 +1,101 @@
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
+import type { ReferenceType, TransactionType } from './schema.ts'
+
+export interface WalletRow {
+  account_id: string
+  balance_cents: bigint
+  /** The ledger's length, and so the number of its newest entry. */
+  transaction_count: number
+}
+
+export interface TransactionRow {
+  id: string
+  account_id: string
+  number: number
+  type: TransactionType
+  amount_cents: bigint
+  balance_after_cents: bigint
+  description: string
+  reference_type: ReferenceType
+  reference_id: string
+  created_at: Date
+}
+
+export type NewTransaction = Omit<TransactionRow, 'number' | 'balance_after_cents'>
+
+export const findWallet = (db: Queries, accountId: string) =>
+  db.maybe<WalletRow>(sql`select * from wallets where account_id = ${accountId}`)
+
+export const ensureWallet = (tx: Tx, accountId: string) =>
+  tx.run(sql`insert into wallets (account_id) values (${accountId}) on conflict do nothing`)
+
+export const lockWallet = (tx: Tx, accountId: string) =>
+  tx.maybe<WalletRow>(sql`select * from wallets where account_id = ${accountId} for no key update`)
+
+export const addMoney = (tx: Tx, entry: NewTransaction) =>
+  append(
+    tx,
+    entry,
+    sql`
+      insert into wallets as w (account_id, balance_cents, transaction_count) values (${entry.account_id}, ${entry.amount_cents}, 1)
+      on conflict (account_id) do update set
+        balance_cents = w.balance_cents + excluded.balance_cents, transaction_count = w.transaction_count + 1`,
+  )
+
+/** `entry.amount_cents` is negative. Answers no row when the wallet does not hold that much. */
+export const takeMoney = (tx: Tx, entry: NewTransaction) =>
+  append(
+    tx,
+    entry,
+    sql`
+      update wallets w set balance_cents = balance_cents + ${entry.amount_cents}::int8, transaction_count = transaction_count + 1
+      where account_id = ${entry.account_id} and balance_cents + ${entry.amount_cents}::int8 >= 0`,
+  )
+
+/** The change of the wallet and its ledger entry are one statement: number and balance are read under the row's lock. */
+const append = (tx: Tx, entry: NewTransaction, change: Sql) =>
+  tx.maybe<TransactionRow>(sql`
+    with changed as (${change} returning w.transaction_count, w.balance_cents)
+    insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type,
+      reference_id, created_at)
+    select ${entry.id}, ${entry.account_id}, transaction_count, ${entry.type}, ${entry.amount_cents}::int8, balance_cents,
+      ${entry.description}, ${entry.reference_type}, ${entry.reference_id}, ${entry.created_at}::timestamptz
+    from changed returning *`)
+
+/** What was charged for a thing and not given back yet. */
+export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
+  tx.one<{ cents: bigint }>(sql`
+    select -coalesce(sum(amount_cents), 0)::int8 as cents from wallet_transactions
+    where reference_id = ${referenceId} and account_id = ${accountId}`)
+
+/** Numbers have no gap, so a page is a range of them and costs the same at any depth. One row without an id when it is empty. */
+export const listNewest = (db: Queries, accountId: string, limit: number, offset: number) =>
+  db.many<{ transaction_count: number } & (TransactionRow | { id: null })>(sql`
+    select w.transaction_count, t.* from wallets w left join lateral (
+      select * from wallet_transactions
+      where account_id = w.account_id and number <= w.transaction_count - ${offset}::int
+      order by number desc limit ${limit}) t on true
+    where w.account_id = ${accountId} order by t.number desc`)
+
+export interface Filter {
+  type: TransactionType | null
+  from: Date | null
+  /** Exclusive. */
+  before: Date | null
+}
+
+export const countMatching = async (db: Queries, accountId: string, filter: Filter): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from wallet_transactions where ${matching(accountId, filter)}`)).count
+
+export const listMatching = (db: Queries, accountId: string, filter: Filter, limit: number, offset: number) =>
+  db.many<TransactionRow>(sql`
+    select * from wallet_transactions where ${matching(accountId, filter)} order by number desc limit ${limit} offset ${offset}`)
+
+/** Only the conditions that were asked for, so that each combination has a plan of its own. */
+function matching(accountId: string, { type, from, before }: Filter): Sql {
+  let condition = sql`account_id = ${accountId}`
+  if (type) condition = sql`${condition} and type = ${type}`
+  if (from) condition = sql`${condition} and created_at >= ${from}`
+  if (before) condition = sql`${condition} and created_at < ${before}`
+  return condition
+}
