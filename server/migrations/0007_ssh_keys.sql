@@ -8,6 +8,7 @@ create table ssh_keys (
   created_at timestamptz not null,
   unique (account_id, fingerprint)
 );
+create index ssh_keys_account on ssh_keys (account_id, id);
 
 -- Which resources a key was given to: written by whoever installs it.
 create table ssh_key_uses (

@@ -95,6 +95,10 @@ export async function giveBackQuota(tx: Tx, accountId: string, name: string, amo
     throw new Error(`BUG: quota ${name} of ${accountId} was given back but never taken`)
 }
 
+/** How many of a thing the account holds, without counting them. */
+export const quotaUsed = async (db: Queries, accountId: string, name: string): Promise<bigint> =>
+  (await sql.findQuotaUsed(db, accountId, name))?.used ?? 0n
+
 export const setQuotaLimit = sql.setQuotaLimit
 
 export const listQuotas = sql.listQuotas

@@ -78,6 +78,9 @@ export const addToQuota = (tx: Tx, accountId: string, name: string, amount: bigi
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
   tx.run(sql`insert into account_quotas (account_id, name) values (${accountId}, ${name}) on conflict do nothing`)
 
+export const findQuotaUsed = (db: Queries, accountId: string, name: string) =>
+  db.maybe<{ used: bigint }>(sql`select used from account_quotas where account_id = ${accountId} and name = ${name}`)
+
 export const setQuotaLimit = (tx: Tx, accountId: string, name: string, limit: bigint | null) =>
   tx.run(sql`
     insert into account_quotas (account_id, name, limit_override) values (${accountId}, ${name}, ${limit})

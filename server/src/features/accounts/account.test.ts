@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { openDb } from '../../kernel/db.ts'
+import { giveBackQuota, quotaUsed, setQuotaLimit, takeQuota } from './service.ts'
+
+const app = await testApp()
+
+describe('GET /account', () => {
+  test("shows the token's own account", async () => {
+    await app.given.customer()
+    const customer = await app.given.customer()
+    const { status, body } = await customer.get('/account')
+    expect(status).toBe(200)
+    expect(body.data).toEqual({ id: customer.accountId, email: customer.email, name: '', createdAt: app.clock.now().toISOString() })
+  })
+
+  test('needs the scope account:read', async () => {
+    const customer = await app.given.customer({ scopes: ['wallet:read'] })
+    expect((await customer.get('/account')).body.error).toBe('This token lacks the required scope: account:read')
+    expect((await customer.get('/account/limits')).status).toBe(403)
+  })
+})
+
+describe('GET /account/limits', () => {
+  test('lists every limit of the catalog', async () => {
+    const customer = await app.given.customer()
+    expect((await customer.get('/account/limits')).body.data).toEqual([
+      { name: 'disk', limit: 400, used: 0 },
+      { name: 'firewalls', limit: 10, used: 0 },
+      { name: 'networks', limit: 10, used: 0 },
+      { name: 'ram', limit: 40960, used: 0 },
+      { name: 'rulesPerFirewall', limit: 50, used: null },
+      { name: 'snapshotsPerVm', limit: 5, used: null },
+      { name: 'sshKeys', limit: 50, used: 0 },
+      { name: 'tokens', limit: 25, used: 1 },
+      { name: 'vcpu', limit: 20, used: 0 },
+      { name: 'vms', limit: 10, used: 0 },
+      { name: 'webhooks', limit: 20, used: 0 },
+    ])
+  })
+
+  test('shows what was raised and what is in use', async () => {
+    const customer = await app.given.customer()
+    await app.db.tx(async (tx) => {
+      await setQuotaLimit(tx, customer.accountId, 'ram_mib', 81_920n)
+      await takeQuota(tx, customer.accountId, 'ram_mib', 2_048n)
+    })
+    const { body } = await customer.get('/account/limits')
+    expect(body.data).toContainEqual({ name: 'ram', limit: 81_920, used: 2_048 })
+  })
+})
+
+describe('a quota', () => {
+  test('of 100 lets exactly 100 of 400 parallel takers through', async () => {
+    const { accountId } = await app.given.customer()
+    await app.db.tx((tx) => setQuotaLimit(tx, accountId, 'vms', 100n))
+    const db = openDb({ url: app.db.url, maxConnections: 50, onError: () => {} })
+    const take = () => db.tx((tx) => takeQuota(tx, accountId, 'vms', 1n))
+    const results = await Promise.allSettled(Array.from({ length: 400 }, take)).finally(() => db.close())
+    const refused = results.filter((each) => each.status === 'rejected')
+    expect(refused.length).toBe(300)
+    expect(new Set(refused.map(({ reason }) => (reason as { code: string }).code))).toEqual(new Set(['quota_exceeded']))
+    expect(await quotaUsed(app.db, accountId, 'vms')).toBe(100n)
+  })
+
+  test('is not taken when the transaction fails', async () => {
+    const { accountId } = await app.given.customer()
+    const failing = app.db.tx(async (tx) => {
+      await takeQuota(tx, accountId, 'vms', 1n)
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await quotaUsed(app.db, accountId, 'vms')).toBe(0n)
+  })
+
+  test('can be given back below a limit that was lowered since', async () => {
+    const { accountId } = await app.given.customer()
+    await app.db.tx((tx) => takeQuota(tx, accountId, 'vms', 5n))
+    await app.db.tx((tx) => setQuotaLimit(tx, accountId, 'vms', 1n))
+    await app.db.tx((tx) => giveBackQuota(tx, accountId, 'vms', 2n))
+    expect(await quotaUsed(app.db, accountId, 'vms')).toBe(3n)
+    const taking = app.db.tx((tx) => takeQuota(tx, accountId, 'vms', 1n))
+    await expect(taking).rejects.toThrow('Quota exceeded: 3 of 1 vms are in use. Delete some, or ask support for more')
+  })
+})

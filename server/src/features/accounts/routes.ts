@@ -1,0 +1,28 @@
+import { Type } from '../../http/schema.ts'
+import type { Routes } from '../deps.ts'
+import { Account, AccountLimit } from './schema.ts'
+import { getAccount, listQuotas } from './service.ts'
+import { toAccount, toLimit } from './view.ts'
+
+const tag = 'Account'
+const scope = 'account:read'
+
+export const accountRoutes: Routes = (api, { db }) => {
+  api.get(
+    '/account',
+    { operationId: 'getAccount', summary: 'Get the account the token belongs to', tag, scope, data: Account },
+    async ({ principal }) => toAccount(await getAccount(db, principal.accountId)),
+  )
+
+  api.get(
+    '/account/limits',
+    {
+      operationId: 'listAccountLimits',
+      summary: "List the account's limits and how much of each is in use",
+      tag,
+      scope,
+      data: Type.Array(AccountLimit),
+    },
+    async ({ principal }) => (await listQuotas(db, principal.accountId)).map(toLimit),
+  )
+}

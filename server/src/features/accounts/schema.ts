@@ -1,0 +1,17 @@
+import { nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+export const Account = object({ id: Type.String(), email: Type.String(), name: Type.String(), createdAt: Timestamp }, { title: 'Account' })
+export type Account = Static<typeof Account>
+
+export const AccountLimit = object(
+  {
+    name: Type.String({
+      description:
+        'vms, vcpu, ram (MiB), disk (GiB), networks, firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys or tokens; others may follow',
+    }),
+    limit: Type.Integer({ description: 'The most the account, or each single thing, may hold' }),
+    used: nullable(Type.Integer({ description: 'How much of it is in use; null where the limit holds for each single thing' })),
+  },
+  { title: 'AccountLimit' },
+)
+export type AccountLimit = Static<typeof AccountLimit>

@@ -1,0 +1,18 @@
+import type { Account, AccountLimit } from './schema.ts'
+import type { AccountRow, QuotaRow } from './sql.ts'
+
+export const toAccount = (row: AccountRow): Account => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  createdAt: row.created_at.toISOString(),
+})
+
+export const toLimit = ({ name, limit, used }: QuotaRow): AccountLimit => ({
+  name: wireName(name),
+  limit: Number(limit),
+  used: name.includes('_per_') ? null : Number(used),
+})
+
+/** `ram_mib` reads `ram` and `ssh_keys` reads `sshKeys`, as the same things do elsewhere in the API. */
+const wireName = (name: string): string => name.replace(/_[mg]ib$/, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

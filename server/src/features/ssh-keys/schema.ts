@@ -1,0 +1,30 @@
+import { object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+export const SshKey = object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    type: Type.String({ description: 'As in the key, for example ssh-ed25519' }),
+    fingerprint: Type.String({ description: 'SHA256:… as ssh-keygen -l shows it' }),
+    publicKey: Type.String({ description: 'The type and the key, without a comment' }),
+    vmCount: Type.Integer({ description: 'How many VMs the key was installed on' }),
+    createdAt: Timestamp,
+  },
+  { title: 'SshKey' },
+)
+export type SshKey = Static<typeof SshKey>
+
+export const CreateSshKey = object({
+  name: text(1, 100),
+  publicKey: Type.String({
+    minLength: 1,
+    maxLength: 16_384,
+    description:
+      'One OpenSSH public key: ssh-ed25519, ssh-rsa of at least 2048 bits, ecdsa-sha2-nistp256/384/521, or a security key (sk-…)',
+  }),
+})
+export type CreateSshKey = Static<typeof CreateSshKey>
+
+export const RenameSshKey = object({ name: text(1, 100) })
+
+export const DeletedSshKey = object({ id: Type.String() })

@@ -1,0 +1,68 @@
+// SSH keys are installed when a VM is created or rebuilt: what happens to the row afterwards changes no VM.
+// Locks are taken in one order everywhere: the key, then its quota.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import { parsePublicKey } from './parse.ts'
+import type { CreateSshKey, SshKey } from './schema.ts'
+import * as sql from './sql.ts'
+import { toSshKey } from './view.ts'
+
+export type { SshKeyRow } from './sql.ts'
+
+const QUOTA = 'ssh_keys'
+
+export async function listKeys(db: Queries, accountId: string, page: PageRequest): Promise<Paged<SshKey>> {
+  const total = Number(await quotaUsed(db, accountId, QUOTA))
+  return pageOf(page, total, async (limit, offset) => (await sql.listKeys(db, accountId, limit, offset)).map(toSshKey))
+}
+
+export async function createKey(tx: Tx, now: Date, accountId: string, input: CreateSshKey): Promise<SshKey> {
+  const { type, publicKey, fingerprint } = parsePublicKey(input.publicKey)
+  const key = { id: newId(), account_id: accountId, name: input.name, type, fingerprint, public_key: publicKey, created_at: now }
+  const row = await sql.insertKey(tx, key)
+  if (!row) throw refuse('already_exists', `The key ${fingerprint} is in this account already: use it, or delete it first`)
+  await takeQuota(tx, accountId, QUOTA, 1n)
+  return toSshKey({ ...row, vm_count: 0 })
+}
+
+export const getKey = async (db: Queries, accountId: string, id: string): Promise<SshKey> => found(await sql.findKey(db, accountId, id))
+
+export const renameKey = async (tx: Tx, accountId: string, id: string, name: string): Promise<SshKey> =>
+  found(await sql.renameKey(tx, accountId, id, name))
+
+export async function deleteKey(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {
+  if (!(await sql.deleteKey(tx, accountId, id))) throw notFound('SSH key')
+  await giveBackQuota(tx, accountId, QUOTA, 1n)
+  return { id }
+}
+
+function found(row: sql.CountedRow | undefined): SshKey {
+  if (!row) throw notFound('SSH key')
+  return toSshKey(row)
+}
+
+/** The account's keys in the given order, each once; held, so that none is deleted before the transaction ends. */
+export async function requireKeys(tx: Tx, accountId: string, ids: string[]): Promise<sql.SshKeyRow[]> {
+  if (ids.length === 0) return []
+  const rows = new Map((await sql.holdKeys(tx, accountId, ids)).map((row) => [row.id, row]))
+  return [...new Set(ids)].map((id) => {
+    const row = rows.get(id)
+    if (!row) throw notFound('SSH key')
+    return row
+  })
+}
+
+/** For keys from `requireKeys` of the same transaction. */
+export async function noteKeyUse(tx: Tx, vmId: string, keyIds: string[]): Promise<void> {
+  if (keyIds.length > 0) await sql.insertUses(tx, vmId, keyIds)
+}
+
+export async function forgetKeyUse(tx: Tx, vmId: string): Promise<void> {
+  await sql.deleteUses(tx, vmId)
+}
+
+/** The keys a VM was given, as far as they have not been deleted since. */
+export const keysOf = (db: Queries, vmId: string): Promise<sql.SshKeyRow[]> => sql.listKeysUsedBy(db, vmId)

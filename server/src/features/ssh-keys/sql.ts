@@ -1,0 +1,51 @@
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+
+export interface SshKeyRow {
+  id: string
+  account_id: string
+  name: string
+  type: string
+  fingerprint: string
+  public_key: string
+  created_at: Date
+}
+
+export type CountedRow = SshKeyRow & { vm_count: number }
+
+const vmCount = sql`(select count(*)::int from ssh_key_uses u where u.ssh_key_id = k.id) as vm_count`
+
+/** Answers no row when the account has the key already. */
+export const insertKey = (tx: Tx, row: SshKeyRow) =>
+  tx.maybe<SshKeyRow>(sql`
+    insert into ssh_keys (id, account_id, name, type, fingerprint, public_key, created_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${row.type}, ${row.fingerprint}, ${row.public_key}, ${row.created_at})
+    on conflict (account_id, fingerprint) do nothing returning *`)
+
+export const listKeys = (db: Queries, accountId: string, limit: number, offset: number) =>
+  db.many<CountedRow>(sql`
+    select k.*, ${vmCount} from ssh_keys k where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+
+export const findKey = (db: Queries, accountId: string, id: string) =>
+  db.maybe<CountedRow>(sql`select k.*, ${vmCount} from ssh_keys k where id = ${id} and account_id = ${accountId}`)
+
+export const renameKey = (tx: Tx, accountId: string, id: string, name: string) =>
+  tx.maybe<CountedRow>(sql`
+    update ssh_keys k set name = ${name} where id = ${id} and account_id = ${accountId} returning k.*, ${vmCount}`)
+
+export const deleteKey = (tx: Tx, accountId: string, id: string) =>
+  tx.run(sql`delete from ssh_keys where id = ${id} and account_id = ${accountId}`)
+
+/** Held until the transaction ends, so that none of them can be deleted before its use is noted. */
+export const holdKeys = (tx: Tx, accountId: string, ids: string[]) =>
+  tx.many<SshKeyRow>(sql`
+    select * from ssh_keys where id = any(${ids}::text[]) and account_id = ${accountId} order by id for key share`)
+
+export const insertUses = (tx: Tx, userId: string, keyIds: string[]) =>
+  tx.run(sql`
+    insert into ssh_key_uses (ssh_key_id, user_id) select id, ${userId} from unnest(${keyIds}::text[]) as id on conflict do nothing`)
+
+export const deleteUses = (tx: Tx, userId: string) => tx.run(sql`delete from ssh_key_uses where user_id = ${userId}`)
+
+export const listKeysUsedBy = (db: Queries, userId: string) =>
+  db.many<SshKeyRow>(sql`
+    select k.* from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.user_id = ${userId} order by k.id`)

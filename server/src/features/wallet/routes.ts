@@ -1,0 +1,30 @@
+import type { Routes } from '../deps.ts'
+import { Transaction, TransactionFilter, Wallet } from './schema.ts'
+import { getWallet, listTransactions, type Renewals } from './service.ts'
+
+const tag = 'Wallet'
+const scope = 'wallet:read'
+
+/** `renewals` comes from the feature that renews things. */
+export const walletRoutes =
+  (renewals: Renewals): Routes =>
+  (api, { db, clock, config }) => {
+    api.get(
+      '/wallet',
+      { operationId: 'getWallet', summary: 'Get the balance and how long it lasts', tag, scope, data: Wallet },
+      ({ principal }) => getWallet(db, clock.now(), principal.accountId, config.currency, renewals),
+    )
+
+    api.page(
+      '/wallet/transactions',
+      {
+        operationId: 'listWalletTransactions',
+        summary: 'List wallet transactions, newest first',
+        tag,
+        scope,
+        query: TransactionFilter,
+        data: Transaction,
+      },
+      ({ principal, query }, page) => listTransactions(db, principal.accountId, query, page),
+    )
+  }
