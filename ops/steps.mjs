@@ -35,7 +35,7 @@ export async function step(label, work) {
 }
 
 function showLine(mark, label, note) {
-  process.stdout.write(`${process.stdout.isTTY ? '\r\x1b[2K' : ''} ${mark} ${label.padEnd(labelWidth)}${note}\n`)
+  process.stdout.write(`${process.stdout.isTTY ? '\r\x1b[2K' : ''} ${mark} ${label.padEnd(labelWidth - 1)} ${note}\n`)
 }
 
 /** Runs a command without showing it; rejects with its output when it fails, and passes on a signal that ends us, so that callers can clean up. */
