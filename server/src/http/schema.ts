@@ -11,7 +11,12 @@ export const Id = Type.String({ pattern: '^[cC][^\\s-]{8,}$', maxLength: 64, rul
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
 export const Money = Type.String({ description: 'Decimal with two places, for example "12.00"; debits are negative' })
 export const Bytes = Type.String({ description: 'Bytes as a decimal string' })
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+/** A simple type takes the short form: it reads better in a refusal and is quicker to serialise. */
+export function nullable<T extends TSchema>(schema: T) {
+  const { type, enum: choices } = schema as { type?: unknown; enum?: unknown }
+  const isSimple = ['string', 'integer', 'number', 'boolean'].includes(type as string) && !choices
+  return Type.Unsafe<Static<T> | null>(isSimple ? { ...schema, type: [type, 'null'] } : Type.Union([schema, Type.Null()]))
+}
 export const text = (minLength: number, maxLength: number) => Type.String({ minLength, maxLength })
 export const oneOf = <const T extends string[]>(values: [...T]) => Type.Enum(values)
 

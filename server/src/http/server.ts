@@ -20,7 +20,7 @@ export interface ServerDeps {
 
 export function createServer({ log, metrics, rateLimit, trustedProxies }: ServerDeps): FastifyInstance {
   const app = fastify({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance: log.child({}) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: 256 * 1024,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,

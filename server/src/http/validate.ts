@@ -3,11 +3,13 @@
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
+import type { Refusal } from '../kernel/errors.ts'
 import type { TProperties, TSchema } from './schema.ts'
 import { refusalFor, validationFailed } from './validation-errors.ts'
 
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, useDefaults: true, validateSchema: false })
-formats.default(ajv, ['date-time', 'uri', 'email', 'ipv4'])
+const options = { verbose: true, strict: false, useDefaults: true, validateSchema: false }
+const [first, all] = [new Ajv(options), new Ajv({ ...options, allErrors: true })]
+for (const ajv of [first, all]) formats.default(ajv, ['date-time', 'uri', 'email', 'ipv4'])
 
 type Schema = TSchema & { optionalBody?: boolean; properties?: TProperties }
 type Values = Record<string, unknown>
@@ -15,27 +17,56 @@ type Values = Record<string, unknown>
 export const validatorCompiler: FastifySchemaCompiler<Schema> = ({ schema, httpPart }) =>
   httpPart === 'body' ? bodyValidator(schema) : queryValidator(schema)
 
+/**
+ * Answers the refusal, or null. Naming everything that is wrong with a huge body would take longer than it is worth: of that, only the
+ * first mistake is named. Compiled on first use, which a start with a hundred operations notices.
+ */
+function validatorOf(schema: Schema): (value: unknown) => Refusal | null {
+  const decide = lazily(() => first.compile(schema))
+  const explain = lazily(() => all.compile(schema))
+  return (value) => {
+    if (decide()(value)) return null
+    const { errors } = isSmall(value) && !explain()(value) ? explain() : decide()
+    return refusalFor(errors ?? [])
+  }
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
+function isSmall(value: unknown): boolean {
+  const waiting = [value]
+  for (let seen = 0; waiting.length > 0; seen++) {
+    if (seen + waiting.length > 1_000) return false
+    const next = waiting.pop()
+    if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next).slice(0, 1_001))
+  }
+  return true
+}
+
 function bodyValidator(schema: Schema) {
-  const validate = ajv.compile(schema)
+  const refusalOf = validatorOf(schema)
   return (body: unknown) => {
     if (body === null || body === undefined) return schema.optionalBody || { error: validationFailed([MISSING_BODY]) }
-    if (!validate(body)) return { error: refusalFor(validate.errors ?? []) }
-    return storable(body)
+    const error = refusalOf(body) ?? unstorableRefusal(body)
+    return error === null || { error }
   }
 }
 
 const MISSING_BODY = { field: 'body', message: 'is required: send a JSON object' }
 
 function queryValidator(schema: Schema) {
-  const validate = ajv.compile(schema)
+  const refusalOf = validatorOf(schema)
   const properties = Object.entries(schema.properties ?? {}).map(([name, { type }]: [string, { type?: string }]) => ({ name, type }))
   return (query: Values) => {
     for (const { name, type } of properties) {
       if (type === 'integer') query[name] = readInteger(query[name])
       if (type === 'boolean') query[name] = readBoolean(query[name])
     }
-    if (!validate(query)) return { error: refusalFor(validate.errors ?? []) }
-    return storable(Object.fromEntries(properties.map(({ name }) => [name, query[name]])))
+    const error = refusalOf(query) ?? unstorableRefusal(Object.fromEntries(properties.map(({ name }) => [name, query[name]])))
+    return error === null || { error }
   }
 }
 
@@ -47,9 +78,9 @@ function readInteger(text: unknown): unknown {
 
 const readBoolean = (text: unknown): unknown => (text === 'true' ? true : text === 'false' ? false : text)
 
-function storable(value: unknown) {
+function unstorableRefusal(value: unknown): Refusal | null {
   const field = unstorable(value, '')
-  return field === null || { error: validationFailed([{ field, message: 'must not hold NUL or broken Unicode characters' }]) }
+  return field === null ? null : validationFailed([{ field, message: 'must not hold NUL or broken Unicode characters' }])
 }
 
 /** PostgreSQL stores neither NUL nor lone surrogates: the first field that holds one, or null. Validation has bounded the depth. */

@@ -1,0 +1,72 @@
+// Routes made up for one test, on the same kind of server as the product's and behind the same tokens and limits. Bytes that matter are
+// sent over a real socket.
+import { once } from 'node:events'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import type { InjectOptions } from 'fastify'
+import { afterAll } from 'vitest'
+import { openTokens } from '../src/features/accounts/tokens.ts'
+import type { Api } from '../src/http/api.ts'
+import { mountApi } from '../src/http/mount.ts'
+import { rateLimit } from '../src/http/rate-limit.ts'
+import { createServer } from '../src/http/server.ts'
+import { memoryCounters, type Counters } from '../src/kernel/counters.ts'
+import type { TestApp } from './harness.ts'
+
+export const PREFIX = '/api/public/v1'
+
+export async function throwawayApi(
+  app: TestApp,
+  routes: (api: Api) => void,
+  options: { trustedProxies?: string[]; counters?: Counters } = {},
+) {
+  const { log, metrics, db, clock } = app.deps
+  const limits = rateLimit(options.counters ?? memoryCounters(clock))
+  const tokens = await openTokens(db, clock)
+  const server = createServer({ log, metrics, rateLimit: limits, trustedProxies: options.trustedProxies ?? [] })
+  const operations = await mountApi(server, { prefix: PREFIX, authenticate: tokens.authenticate, rateLimit: limits }, app.deps, routes)
+  afterAll(async () => {
+    server.server.closeAllConnections()
+    await server.close()
+    await tokens.close()
+  })
+
+  const send = async (method: string, url: string, options: Omit<InjectOptions, 'method' | 'url'> & { token?: string } = {}) => {
+    const { token, headers, ...rest } = options
+    const response = await server.inject({
+      method: method as 'GET',
+      url,
+      headers: { ...(token && { 'x-api-key': token }), ...headers },
+      ...rest,
+    })
+    return { status: response.statusCode, headers: response.headers as Record<string, string>, text: response.body }
+  }
+
+  /** Sends raw bytes and answers everything that comes back until the server closes the connection. */
+  const exchange = async (bytes: string | Buffer, socket?: Socket): Promise<string> => {
+    const connection = socket ?? (await dial())
+    connection.write(bytes)
+    return readAll(connection)
+  }
+  let port: number | undefined
+  const listen = async (): Promise<number> => {
+    if (port === undefined) {
+      await server.listen({ host: '127.0.0.1', port: 0 })
+      port = (server.server.address() as AddressInfo).port
+    }
+    return port
+  }
+  const dial = async (): Promise<Socket> => {
+    const socket = connect(await listen(), '127.0.0.1')
+    socket.on('error', () => {}) // a reset is one of the ways a server ends a connection
+    await once(socket, 'connect')
+    return socket
+  }
+  return { server, operations, send, exchange, dial, listen }
+}
+
+export async function readAll(socket: Socket): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  if (!socket.destroyed) await once(socket, 'close')
+  return text
+}
