@@ -18,4 +18,4 @@ create table free_addresses (
 );
 create index free_addresses_pool on free_addresses (pool_id, address);
 
-alter table hosts add column unreachable_since timestamptz;
+alter table hosts add column unreachable_since timestamptz, add column reachable_since timestamptz;

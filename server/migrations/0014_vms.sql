@@ -34,6 +34,8 @@ create table vms (
   -- The day of the month it was bought: 31 stays 31 although some months are shorter.
   renewal_day smallint not null,
   period_started_at timestamptz not null,
+  -- What a whole month costs at the rate that this period was paid at: upgrades and refunds are reckoned from it.
+  period_price_cents bigint not null check (period_price_cents >= 0),
   next_renewal_at timestamptz not null,
   past_due_at timestamptz,
   suspended_at timestamptz,

@@ -2,6 +2,7 @@
 // prepared statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import { listenerOn } from './listen.ts'
 
 export class Sql {
   readonly text: string
@@ -116,7 +117,7 @@ export function openDb({ url, maxConnections, onError }: DbOptions): Db {
   return {
     ...queriesOf(() => pool as unknown as Client),
     tx: (work) => inTransaction(pool, work, onError),
-    listen: (channel, heard, hearing) => listen(url, channel, heard, hearing),
+    listen: listenerOn(url),
     url,
     close: () => pool.end(),
   }
@@ -157,37 +158,5 @@ function attempt(hint: () => void, onError: (error: Error) => void): void {
     hint()
   } catch (error) {
     onError(error as Error)
-  }
-}
-
-async function listen(
-  url: string,
-  channel: string,
-  heard: (payload: string) => void,
-  hearing: (yes: boolean) => void,
-): Promise<() => Promise<void>> {
-  let client: pg.Client
-  let closed = false
-  let timer: NodeJS.Timeout | undefined
-  const connect = async (): Promise<void> => {
-    client = new pg.Client({ connectionString: url, keepAlive: true })
-    client.on('notification', (message) => heard(message.payload ?? ''))
-    client.on('error', lost)
-    client.on('end', lost)
-    await client.connect()
-    await client.query(`listen "${channel}"`)
-    hearing(true)
-  }
-  const lost = (): void => {
-    if (closed) return
-    hearing(false)
-    clearTimeout(timer)
-    timer = setTimeout(() => void connect().catch(lost), 500)
-  }
-  await connect()
-  return async () => {
-    closed = true
-    clearTimeout(timer)
-    await client.end()
   }
 }

@@ -30,6 +30,8 @@ export interface EndContext<D, I, R> extends SaveContext<D, I, R> {
   /** Why it failed or was cancelled; null on success. */
   error: { code: string; sentence: string } | null
   cancelled: boolean
+  /** Something could not be taken back and is left on a host. */
+  stranded: boolean
 }
 
 export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T = unknown, N extends string = string> {

@@ -164,7 +164,7 @@ class Execution {
 
   async #end(tx: Tx, status: store.RunStatus, stranded = false): Promise<void> {
     const hook = status === 'COMPLETED' ? this.#workflow.success : this.#workflow.failure
-    await hook?.(tx, this.#endContext() as never)
+    await hook?.(tx, this.#endContext(stranded) as never)
     await store.endRun(tx, this.#run.id, status, this.#now(), stranded)
     tx.afterCommit(() => this.#runner.deps.metrics.runs.inc({ workflow: this.#run.name, status }))
   }
@@ -206,7 +206,7 @@ class Execution {
       .then(() => this.#at(where))
   }
 
-  #endContext(): EndContext<unknown, unknown, object> {
+  #endContext(stranded = false): EndContext<unknown, unknown, object> {
     const { id, input, error, error_code } = this.#run
     const why = this.#run.unwinding ? { code: error_code ?? 'internal_error', sentence: error ?? '' } : null
     return {
@@ -217,6 +217,7 @@ class Execution {
       now: this.#now(),
       error: why,
       cancelled: this.#run.status === 'CANCELLED',
+      stranded,
     }
   }
 
