@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
+if (Number(process.versions.node.split('.')[0]) < 24) {
+  throw new Error(`The tests run on the Node that package-lock.json pins, and this is ${process.version}. Use npm test, or npx vitest.`)
+}
+
 // `npm test` runs the first project; `npm run prove` adds the slow proofs (crashes, load, races at scale) of the second.
 const shared = {
   globalSetup: ['./server/test/global-setup.ts'],
