@@ -10,8 +10,6 @@ import type { CreateSshKey, SshKey } from './schema.ts'
 import * as sql from './sql.ts'
 import { toSshKey } from './view.ts'
 
-export type { SshKeyRow } from './sql.ts'
-
 const QUOTA = 'ssh_keys'
 
 export async function listKeys(db: Queries, accountId: string, page: PageRequest): Promise<Paged<SshKey>> {
