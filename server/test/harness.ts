@@ -1,6 +1,6 @@
 // A whole product on a database of its own, with time in the test's hands. Arrange with `app.given`, act over HTTP, assert what a
 // customer can see.
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -11,8 +11,13 @@ import { bringUpToDate } from '../src/database.ts'
 import { createAccount, createToken } from '../src/features/accounts/service.ts'
 import { credit as creditWallet } from '../src/features/wallet/service.ts'
 import { manualClock } from '../src/kernel/clock.ts'
+import { findHost } from '../src/features/hosts/service.ts'
+import { simulatedControl } from '../src/hypervisor/simulated/control.ts'
+import { instantPace } from '../src/hypervisor/simulated/pace.ts'
+import { sql } from '../src/kernel/db.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { parseCents } from '../src/kernel/money.ts'
+import { settler } from './settle.ts'
 
 const TEMPLATE = 'berth_template'
 
@@ -77,12 +82,13 @@ export async function testApp(options: { environment?: Record<string, string> } 
   const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', ...options.environment })
   const clock = manualClock()
   const log = createLog({ level: process.env['BERTH_TEST_LOG'] ?? 'silent', pretty: false })
-  const core = await openCore(config, url, log, { worker: false, clock })
+  const core = await openCore(config, url, log, { worker: false, clock, pace: instantPace })
   const { deps } = core
   const { app, operations, close } = await openApi(core, { alone: true })
   afterAll(async () => {
     await close()
     await core.close()
+    rmSync(dataDir, { recursive: true, force: true })
   })
 
   const request = async (method: string, path: string, { token, body, headers }: RequestOptions = {}): Promise<Answer> => {
@@ -109,6 +115,9 @@ export async function testApp(options: { environment?: Record<string, string> } 
     delete: (path: string, headers?: Record<string, string>) => request('DELETE', path, { token, ...(headers && { headers }) }),
   })
 
+  /** Runs every open workflow to its end. */
+  const settle = settler(deps, clock)
+  type Customer = ReturnType<typeof clientOf>
   let customers = 0
   const given = {
     /** An account with a token and perhaps money; tests of rate limits ask for the ordinary 600 a minute. */
@@ -125,10 +134,25 @@ export async function testApp(options: { environment?: Record<string, string> } 
         return { accountId: account.id, email, token, tokenId, ...clientOf(token) }
       })
     },
+    /** What POST /vms needs at least. */
+    async vmInput(): Promise<{ regionId: string; osTemplateId: string; hostname: string }> {
+      const row = await deps.db.one<{ region: string; template: string }>(sql`
+        select (select id from regions order by position limit 1) as region, (select id from os_templates where slug = 'debian-12') as template`)
+      return { regionId: row.region, osTemplateId: row.template, hostname: 'web-1' }
+    },
+    /** A VM of this customer, brought to RUNNING through the API unless it is told to stay as it was accepted. */
+    async vm(customer: Customer, input: Record<string, unknown> = {}, { settled = true } = {}): Promise<{ id: string; actionId: string }> {
+      const { status, body } = await customer.post('/vms', { ...(await given.vmInput()), ...input })
+      if (status !== 202) throw new Error(`POST /vms answered ${status}: ${body.error}`)
+      if (settled) await settle({ subjectId: body.data.vm.id as string })
+      return { id: body.data.vm.id as string, actionId: body.data.actionId as string }
+    },
     async token(accountId: string, input: { scopes?: string[]; expiresAt?: Date; requestsPerMinute?: number } = {}) {
       const made = await deps.db.tx((tx) => createToken(tx, clock.now(), accountId, { name: 'test', scopes: ['*'], ...input }))
       return { ...made, ...clientOf(made.token) }
     },
   }
-  return { app, core, deps, db: deps.db, clock, config, operations, request, given, clientOf }
+  const host = (await findHost(deps.db, 'local'))!
+  const simulated = simulatedControl(deps.db, clock, host.id)
+  return { app, core, deps, db: deps.db, clock, config, operations, request, given, clientOf, settle, host, simulated }
 }
