@@ -7,7 +7,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { sendError } from './errors.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { answerBadBytes, dropUnreadBody } from './socket.ts'
+import { answerBadBytes, dropUnreadBody, endWhenStopping } from './socket.ts'
 import { answerUnrouted } from './unrouted.ts'
 import { validatorCompiler } from './validate.ts'
 
@@ -56,6 +56,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
     done()
   })
   answerUnrouted(app, rateLimit)
+  endWhenStopping(app)
   return app
 }
 

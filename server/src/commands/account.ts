@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { createAccount, getAccount, listAccounts, listQuotas, setQuotaLimit } from '../features/accounts/service.ts'
+import { invalid } from '../kernel/errors.ts'
+import { formatCents, parseCents } from '../kernel/money.ts'
+import { onDatabase, type Admin } from './admin.ts'
+import { table, type Result } from './output.ts'
+
+export function accountCommands(program: Command): void {
+  const account = program.command('account').description('customers: their money and their limits')
+  onDatabase(
+    account.command('create').description('make an account').requiredOption('--email <address>').option('--name <name>'),
+    'account create --email you@example.com --name "Ada Lovelace"',
+    create,
+  )
+  onDatabase(account.command('list').description('list accounts with their balance'), 'account list', list)
+  onDatabase(
+    account
+      .command('credit')
+      .description('put money into a wallet')
+      .requiredOption('--account <id or email>')
+      .requiredOption('--amount <amount>', 'such as 100.00')
+      .option('--reason <text>', 'what the customer reads in the ledger', 'Credit'),
+    'account credit --account you@example.com --amount 100.00 --reason "Welcome"',
+    credit,
+  )
+  onDatabase(
+    account
+      .command('limit')
+      .description('change how many of a thing an account may hold')
+      .requiredOption('--account <id or email>')
+      .requiredOption('--name <limit>', 'such as vms, vcpu or ssh_keys')
+      .requiredOption('--value <number>', 'or "default" for the catalog\'s'),
+    'account limit --account you@example.com --name vms --value 50',
+    limit,
+  )
+}
+
+async function create({ db, now }: Admin, input: { email: string; name?: string }): Promise<Result> {
+  const { id, email, name, created_at } = await db.tx((tx) => createAccount(tx, now, input))
+  return { data: { id, email, name, createdAt: created_at }, text: `Account ${email} is ${id}` }
+}
+
+async function list({ db, config }: Admin): Promise<Result> {
+  const { balanceOf } = await wallet()
+  const rows = await Promise.all(
+    (await listAccounts(db)).map(async ({ id, email, name, created_at }) => ({
+      id,
+      email,
+      name,
+      balance: formatCents(await balanceOf(db, id)),
+      currency: config.currency,
+      createdAt: created_at.toISOString(),
+    })),
+  )
+  return table(
+    rows,
+    ['id', 'email', 'name', 'balance', 'currency', 'createdAt'],
+    'There is no account yet: npx berthd account create --help',
+  )
+}
+
+async function credit({ db, config, now }: Admin, input: { account: string; amount: string; reason: string }): Promise<Result> {
+  const amount = parseCents(input.amount)
+  const { credit: creditWallet } = await wallet()
+  const { account, entry } = await db.tx(async (tx) => {
+    const found = await getAccount(tx, input.account)
+    const details = { type: 'CREDIT', description: input.reason, referenceType: 'ADMIN', referenceId: found.id } as const
+    return { account: found, entry: await creditWallet(tx, now, found.id, amount, details) }
+  })
+  const balance = formatCents(entry.balance_after_cents)
+  return {
+    data: {
+      account: account.id,
+      email: account.email,
+      amount: formatCents(amount),
+      balance,
+      currency: config.currency,
+      transactionId: entry.id,
+    },
+    text: `${account.email} has ${balance} ${config.currency}`,
+  }
+}
+
+async function limit({ db }: Admin, input: { account: string; name: string; value: string }): Promise<Result> {
+  if (!/^(\d{1,15}|default)$/.test(input.value)) throw invalid(`--value must be a whole number or "default", not "${input.value}"`)
+  return db.tx(async (tx) => {
+    const account = await getAccount(tx, input.account)
+    const names = (await listQuotas(tx, account.id)).map(({ name }) => name)
+    if (!names.includes(input.name)) throw invalid(`there is no limit named "${input.name}". The limits are: ${names.join(', ')}`)
+    await setQuotaLimit(tx, account.id, input.name, input.value === 'default' ? null : BigInt(input.value))
+    const quota = (await listQuotas(tx, account.id)).find(({ name }) => name === input.name)!
+    const data = { account: account.id, email: account.email, name: quota.name, limit: Number(quota.limit), used: Number(quota.used) }
+    return { data, text: `${account.email} may hold ${data.limit} ${data.name} and holds ${data.used}` }
+  })
+}
+
+/** Brings the HTTP layer's schemas with it, which other commands need not wait for. */
+const wallet = () => import('../features/wallet/service.ts')

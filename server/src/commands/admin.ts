@@ -1,0 +1,41 @@
+// Commands that read or change the product's database and answer with data.
+import type { Command } from 'commander'
+import { readConfig, type Config } from '../config.ts'
+import { systemClock } from '../kernel/clock.ts'
+import type { Db } from '../kernel/db.ts'
+import { withDatabase } from './database.ts'
+import { WrongUsage } from './errors.ts'
+import { show, type Result } from './output.ts'
+
+export interface Admin {
+  config: Config
+  db: Db
+  now: Date
+}
+
+/** `work` is given the command's options, and then its arguments. */
+export function onDatabase<Options extends object>(
+  command: Command,
+  example: string,
+  work: (admin: Admin, options: Options, ...args: string[]) => Promise<Result>,
+): void {
+  withExample(command.option('--json', 'answer in JSON'), example).action(async (...given: unknown[]) => {
+    const options = given.at(-2) as Options & { json?: boolean }
+    const config = settings()
+    const result = await withDatabase(config, (db) =>
+      work({ config, db, now: systemClock.now() }, options, ...(given.slice(0, -2) as string[])),
+    )
+    show(result, options.json ?? false)
+  })
+}
+
+export const withExample = (command: Command, example: string): Command =>
+  command.addHelpText('after', `\nExample:\n  $ npx berthd ${example}`)
+
+export function settings(): Config {
+  try {
+    return readConfig()
+  } catch (error) {
+    throw new WrongUsage((error as Error).message, { cause: error })
+  }
+}

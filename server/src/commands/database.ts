@@ -1,0 +1,64 @@
+// The database of the product, for a command: the operator's own, the embedded one that runs, or the embedded one started for the moment.
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Config } from '../config.ts'
+import { bringUpToDate, requireUpToDate } from '../database.ts'
+import { openDb, type Db } from '../kernel/db.ts'
+import { borrowEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
+import { requireHypervisor } from './hypervisor.ts'
+
+export const postgresFolder = (config: Config): string => join(config.dataDir, 'postgres')
+
+export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
+  return withDatabaseUrl(config, async (url, ours) => {
+    if (ours) {
+      requireHypervisor(config)
+      await bringUpToDate(config, url)
+    }
+    const db = openDb({ url, maxConnections: 2, onError: () => {} })
+    try {
+      if (!ours) await requireUpToDate(db)
+      return await work(db)
+    } finally {
+      await db.close()
+    }
+  })
+}
+
+/** `ours`: nobody else runs this database, so nobody else is going to bring it up to date. */
+export async function withDatabaseUrl<T>(config: Config, work: (url: string, ours: boolean) => Promise<T>): Promise<T> {
+  if (config.databaseUrl) return work(config.databaseUrl, false)
+  const borrowed = await borrowEmbeddedPostgres({ dataDir: postgresFolder(config) })
+  // Ctrl-C must not leave behind a PostgreSQL that was started for this command alone.
+  const interrupted = (): void => void borrowed.stop().finally(() => process.exit(130))
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+  for (const signal of signals) process.on(signal, interrupted)
+  try {
+    return await work(borrowed.url, borrowed.how !== 'joined')
+  } finally {
+    await borrowed.stop()
+    for (const signal of signals) process.off(signal, interrupted)
+  }
+}
+
+const LEAST_VERSION = 15
+
+/** The version of the operator's own PostgreSQL, which must not be too old for what we ask of it. */
+export async function requireServer(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ version: string }>(`select split_part(current_setting('server_version'), ' ', 1) as version`)
+    const version = rows[0]!.version
+    if (Number.parseInt(version) >= LEAST_VERSION) return version
+    throw new Error(`PostgreSQL ${version} is too old: Berth needs ${LEAST_VERSION} or later. Upgrade it, or unset BERTH_DATABASE_URL`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Host and database, without the password that the rest may hold. */
+export function describeUrl(url: string): string {
+  const { hostname, pathname, searchParams } = new URL(url)
+  return `${hostname || searchParams.get('host') || 'localhost'}${pathname}`
+}

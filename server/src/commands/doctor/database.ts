@@ -1,0 +1,83 @@
+import { readFile, stat } from 'node:fs/promises'
+import type { Config } from '../../config.ts'
+import { MIGRATIONS } from '../../database.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { openDb, sql, type Db } from '../../kernel/db.ts'
+import { inspectEmbeddedPostgres } from '../../kernel/embedded-postgres.ts'
+import { missingMigration } from '../../kernel/migrate.ts'
+import { describeUrl, postgresFolder, requireServer, withDatabaseUrl } from '../database.ts'
+import { explain } from '../errors.ts'
+import { failure, ok, warning, type Check, type Finding } from './check.ts'
+
+/** A database that is made at the first start is nothing to complain about, and nothing to look into. */
+const none = (what: string): Finding => ok(`${what}: there is no data yet, npm start makes it`)
+
+async function hasNoData(config: Config): Promise<boolean> {
+  return config.databaseUrl === null && (await inspectEmbeddedPostgres(postgresFolder(config))).dataVersion === undefined
+}
+
+export const database: Check = async (config) => {
+  if (await hasNoData(config)) return none('database')
+  const where = config.databaseUrl ? `at ${describeUrl(config.databaseUrl)}` : '(embedded)'
+  try {
+    return ok(`PostgreSQL ${await withDatabaseUrl(config, requireServer)} ${where}`)
+  } catch (error) {
+    return failure(explain(error), config.databaseUrl ? 'check BERTH_DATABASE_URL' : `see ${postgresFolder(config)}/postgres.log`)
+  }
+}
+
+const look = (what: string, into: (db: Db, ours: boolean) => Promise<Finding>): Check => {
+  return async (config) => {
+    if (await hasNoData(config)) return none(what)
+    return withDatabaseUrl(config, async (url, ours) => {
+      const db = openDb({ url, maxConnections: 1, onError: () => {} })
+      return into(db, ours).finally(() => db.close())
+    }).catch((error: unknown) =>
+      failure(`${what}: cannot be looked at. ${explain(error)}`, 'mend the database first: npx berthd doctor database'),
+    )
+  }
+}
+
+export const migrations = look('migrations', async (db, ours) => {
+  const missing = await missingMigration(db, MIGRATIONS).catch((error: { code?: string }) => {
+    if (error.code === '42P01') return 'every migration'
+    throw error
+  })
+  if (missing === null) return ok('the database is up to date')
+  const says = `the database is not up to date: ${missing} is missing`
+  return ours ? warning(says, 'npm start brings it up to date') : failure(says, 'npx berthd migrate')
+})
+
+const WORRYING_MS = 2_000
+const HARMFUL_MS = 10_000
+
+export const clock = look('clock', async (db) => {
+  const before = systemClock.now().getTime()
+  const { now } = await db.one<{ now: Date }>(sql`select clock_timestamp() as now`)
+  const after = systemClock.now().getTime()
+  const apart = Math.max(0, before - now.getTime(), now.getTime() - after)
+  if (apart < WORRYING_MS) return ok('the clocks of this machine and the database agree')
+  const says = `the clocks of this machine and the database are ${(apart / 1000).toFixed(1)} s apart`
+  const fix = 'let both follow NTP: timedatectl set-ntp true'
+  return apart < HARMFUL_MS ? warning(says, fix) : failure(`${says}: work would be taken for abandoned`, fix)
+})
+
+export const masterKey: Check = async (config) => {
+  const path = config.masterKeyFile
+  const mode = await stat(path).then(
+    (found) => found.mode & 0o777,
+    () => null,
+  )
+  if (mode === null) {
+    if (await hasNoData(config)) return none('master key')
+    return warning(
+      `there is no master key ${path}`,
+      'where this installation had one, restore it: without it stored secrets cannot be read',
+    )
+  }
+  if (mode & 0o077) return failure(`others can read the master key ${path}`, `chmod 600 ${path}`)
+  const key = await readFile(path, 'utf8').catch((error: Error) => error)
+  if (key instanceof Error) return failure(`the master key ${path} cannot be read: ${key.message}`, `chown it to the user that runs Berth`)
+  if (!/^[0-9a-f]{64}\s*$/.test(key)) return failure(`the master key ${path} is damaged`, 'restore it from your backup')
+  return ok(`master key ${path}`)
+}

@@ -1,0 +1,46 @@
+import { createServer } from 'node:net'
+import { findPortHolder } from '../../kernel/port-holder.ts'
+import { failure, ok, warning, type Check } from './check.ts'
+
+export const port: Check = async ({ host, port: number }) => {
+  if (number === 0) return ok('port: any free one')
+  if (await isFree(host, number)) return ok(`port ${number} is free`)
+  if (await answers(host, number)) return ok(`Berth answers on port ${number}`)
+  const holder = await findPortHolder(number)
+  return failure(
+    `port ${number} is in use by ${holder ? `${holder.name} (pid ${holder.pid})` : 'another program, or this machine has no address ' + host}`,
+    'stop it, or set BERTH_PORT to another port',
+  )
+}
+
+const isFree = (host: string, number: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen(number, host, () => server.close(() => resolve(true)))
+  })
+
+async function answers(host: string, number: number): Promise<boolean> {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const name = reachable.includes(':') ? `[${reachable}]` : reachable
+  const response = await fetch(`http://${name}:${number}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => null)
+  const body: unknown = await response?.json().catch(() => null)
+  return typeof body === 'object' && body !== null && 'checks' in body
+}
+
+export const redis: Check = async ({ redisUrl }) => {
+  if (!redisUrl) return ok('no Redis: requests are counted in memory under `up`, elsewhere in PostgreSQL')
+  const { createClient } = await import('redis')
+  const client = createClient({ url: redisUrl, socket: { connectTimeout: 1_000, reconnectStrategy: false } })
+  client.on('error', () => {}) // connect() says it too
+  try {
+    await client.connect()
+    await client.ping()
+    return ok('Redis answers')
+  } catch (error) {
+    const says = `Redis does not answer (${(error as Error).message}): each process counts requests for itself`
+    return warning(says, 'start it, or check BERTH_REDIS_URL')
+  } finally {
+    client.destroy()
+  }
+}

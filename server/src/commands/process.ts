@@ -1,0 +1,48 @@
+import type { Command } from 'commander'
+import { bringUpToDate } from '../database.ts'
+import { settings, withExample } from './admin.ts'
+import { requireServer, withDatabaseUrl } from './database.ts'
+import { doctor } from './doctor.ts'
+import { requireHypervisor } from './hypervisor.ts'
+import { show } from './output.ts'
+
+/** A serving process ends by itself once it has stopped everything: what may still be open then is not worth waiting for. */
+const exit = (code: number): never => process.exit(code)
+
+export function processCommands(program: Command): void {
+  withExample(
+    program.command('up').description('run everything in one process, with an embedded PostgreSQL unless BERTH_DATABASE_URL is set'),
+    'up',
+  ).action(async () => exit(await (await import('./up.ts')).up(settings())))
+  for (const role of ['api', 'worker'] as const) {
+    withExample(
+      program.command(role).description(`run only the ${role}, on BERTH_DATABASE_URL or the database of a running \`up\``),
+      role,
+    ).action(async () => exit(await (await import('./serve.ts')).serve(settings(), role)))
+  }
+  withExample(
+    program.command('migrate').description('bring the database up to date and fill in the catalog').option('--json', 'answer in JSON'),
+    'migrate',
+  ).action(migrateDatabase)
+  withExample(
+    program
+      .command('doctor')
+      .description('check what Berth needs, and say how to mend it')
+      .argument('[topic]', 'only this check')
+      .option('--json', 'answer in JSON'),
+    'doctor database',
+  ).action(async (topic: string | undefined, { json = false }: { json?: boolean }) => {
+    process.exitCode = await doctor(settings(), topic, json)
+  })
+}
+
+async function migrateDatabase({ json = false }: { json?: boolean }): Promise<void> {
+  const config = settings()
+  requireHypervisor(config)
+  const { version, applied } = await withDatabaseUrl(config, async (url) => {
+    await requireServer(url)
+    return bringUpToDate(config, url)
+  })
+  const did = applied.length === 0 ? 'nothing was missing' : `applied ${applied.join(', ')}`
+  show({ data: { version, applied }, text: `The database is at ${version}: ${did}` }, json)
+}

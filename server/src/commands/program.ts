@@ -1,0 +1,40 @@
+// The command line: commands, exit codes (0 ok, 1 failed, 2 wrong usage) and how errors read. Data goes to stdout, all else to stderr.
+import { CommanderError, createCommand, type Command } from 'commander'
+import { accountCommands } from './account.ts'
+import { explain, WrongUsage } from './errors.ts'
+import { hostCommands } from './host.ts'
+import { planCommands } from './plan.ts'
+import { processCommands } from './process.ts'
+import { tokenCommands } from './token.ts'
+import { VERSION } from './version.ts'
+
+export async function runCommand(args: string[]): Promise<number> {
+  const json = args.includes('--json')
+  const program = createCommand('berthd').description('Runs Berth and administers it.').version(VERSION)
+  for (const add of [processCommands, accountCommands, tokenCommands, hostCommands, planCommands]) add(program)
+  program.addHelpText('after', '\nEvery command has an example: npx berthd account credit --help\nSettings are BERTH_* variables.')
+  forEach(program, (command) => behave(command, json))
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return Number(process.exitCode ?? 0)
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has said what is wrong
+    process.stderr.write(asError(explain(error), json))
+    return error instanceof WrongUsage ? 2 : 1
+  }
+}
+
+function forEach(command: Command, visit: (each: Command) => void): void {
+  visit(command)
+  for (const child of command.commands) forEach(child, visit)
+}
+
+function behave(command: Command, json: boolean): void {
+  command
+    .exitOverride()
+    .helpCommand(false)
+    .showSuggestionAfterError(!json)
+    .configureOutput({ outputError: (text, write) => write(asError(text.replace(/^error: /, '').trim(), json)) })
+}
+
+const asError = (sentence: string, json: boolean): string => `${json ? JSON.stringify({ error: sentence }) : sentence}\n`

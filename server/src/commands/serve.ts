@@ -1,0 +1,41 @@
+// `api` and `worker`: one part of the product each, on a database that is there and up to date.
+import type { Config } from '../config.ts'
+import { requireUpToDate } from '../database.ts'
+import { openDb } from '../kernel/db.ts'
+import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
+import { postgresFolder, requireServer } from './database.ts'
+import { requireHypervisor } from './hypervisor.ts'
+import { live, openService, type Serving } from './service.ts'
+
+export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =>
+  live(config, async (serving) => {
+    requireHypervisor(config)
+    const loading = import('../compose.ts')
+    loading.catch(() => {}) // awaited below, unless the database fails first
+    const url = await joinDatabase(serving)
+    serving.life.goOn()
+    const { api, metrics } = await openService(await loading, serving, url, {
+      api: role === 'api',
+      worker: role === 'worker',
+      alone: false,
+    })
+    serving.log.info({ ...(api && { address: api }), metrics }, `${role} ready`)
+  })
+
+async function joinDatabase(serving: Serving): Promise<string> {
+  const url = serving.config.databaseUrl ?? (await joinEmbedded(serving))
+  await requireServer(url)
+  const db = openDb({ url, maxConnections: 1, onError: () => {} })
+  await requireUpToDate(db).finally(() => db.close())
+  return url
+}
+
+async function joinEmbedded({ config, stack }: Serving): Promise<string> {
+  const dataDir = postgresFolder(config)
+  if (!(await inspectEmbeddedPostgres(dataDir)).running) {
+    throw new Error('There is no database: set BERTH_DATABASE_URL, or start `berthd up` first, whose database this process then joins')
+  }
+  const borrowed = await borrowEmbeddedPostgres({ dataDir })
+  stack.defer(() => borrowed.stop())
+  return borrowed.url
+}

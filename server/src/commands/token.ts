@@ -1,0 +1,107 @@
+import type { Command } from 'commander'
+import { isIP } from 'node:net'
+import { createToken, deleteToken, getAccount, listTokens, revokeToken } from '../features/accounts/service.ts'
+import { invalid } from '../kernel/errors.ts'
+import { onDatabase, type Admin } from './admin.ts'
+import { table, type Result } from './output.ts'
+
+export function tokenCommands(program: Command): void {
+  const token = program.command('token').description("customers' API tokens")
+  onDatabase(
+    token
+      .command('create')
+      .description('make a token; its secret is shown this once')
+      .requiredOption('--account <id or email>')
+      .requiredOption('--name <name>', 'what it is for')
+      .requiredOption('--scopes <scopes>', "such as '*', 'vms:*' or 'vms:read,wallet:read'")
+      .option('--expires-at <time>', 'ISO 8601, such as 2030-01-31 or 2030-01-31T12:00:00Z')
+      .option('--rate-limit <number>', 'requests a minute, 600 unless given')
+      .option('--allow-ip <addresses...>', 'only these addresses may use it'),
+    "token create --account you@example.com --name laptop --scopes '*'",
+    create,
+  )
+  onDatabase(
+    token.command('list').description('list tokens, without their secrets').option('--account <id or email>'),
+    'token list --account you@example.com',
+    list,
+  )
+  onDatabase(
+    token.command('revoke').description('refuse a token from now on, and keep it listed').argument('<id>'),
+    'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
+    async ({ db, now }, _, id) => said(await db.tx((tx) => revokeToken(tx, now, id!)), 'revoked'),
+  )
+  onDatabase(
+    token.command('delete').description('refuse a token from now on, and forget it').argument('<id>'),
+    'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
+    async ({ db }, _, id) => said(await db.tx((tx) => deleteToken(tx, id!)), 'deleted'),
+  )
+}
+
+interface NewToken {
+  account: string
+  name: string
+  scopes: string
+  expiresAt?: string
+  rateLimit?: string
+  allowIp?: string[]
+}
+
+async function create({ db, now }: Admin, input: NewToken): Promise<Result> {
+  const wanted = {
+    name: input.name,
+    scopes: words(input.scopes),
+    expiresAt: input.expiresAt === undefined ? null : readMoment(input.expiresAt),
+    allowedIps: (input.allowIp ?? []).flatMap(words).map(requireAddress),
+    ...(input.rateLimit !== undefined && { requestsPerMinute: Number(input.rateLimit) }),
+  }
+  const made = await db.tx(async (tx) => createToken(tx, now, (await getAccount(tx, input.account)).id, wanted))
+  const data = { id: made.id, token: made.token, name: wanted.name, expiresAt: wanted.expiresAt }
+  return { data, text: `${made.token}\nThis is the only time it is shown. Its id is ${made.id}` }
+}
+
+async function list({ db, now }: Admin, input: { account?: string }): Promise<Result> {
+  const accountId = input.account === undefined ? null : (await getAccount(db, input.account)).id
+  const rows = (await listTokens(db, accountId)).map((row) => ({
+    id: row.id,
+    account: row.email,
+    name: row.name,
+    prefix: row.prefix,
+    status: row.revoked_at ? 'revoked' : row.expires_at && row.expires_at <= now ? 'expired' : 'active',
+    scopes: row.scopes,
+    rateLimit: row.requests_per_minute,
+    allowedIps: row.allowed_ips,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    lastUsedIp: row.last_used_ip,
+    createdAt: row.created_at.toISOString(),
+  }))
+  const shown = table(
+    rows.map((row) => ({ ...row, scopes: row.scopes.length > 3 ? `${row.scopes.length} scopes` : row.scopes })),
+    ['id', 'account', 'name', 'prefix', 'status', 'scopes', 'expiresAt', 'lastUsedAt', 'lastUsedIp'],
+    'There is no token yet: npx berthd token create --help',
+  )
+  return { data: rows, text: shown.text }
+}
+
+const said = ({ id, name }: { id: string; name: string }, status: string): Result => ({
+  data: { id, name, status },
+  text: `Token ${name} (${id}) is ${status}`,
+})
+
+const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+
+function requireAddress(text: string): string {
+  if (isIP(text) === 0) throw invalid(`"${text}" is not an IP address`, 'allowIp')
+  return text
+}
+
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
+
+function readMoment(text: string): Date {
+  const [, day] = MOMENT.exec(text) ?? []
+  const moment = new Date(text)
+  // JavaScript reads 30 February as 2 March.
+  const real = day !== undefined && !Number.isNaN(moment.getTime()) && new Date(day).toISOString().startsWith(day)
+  if (!real) throw invalid(`"${text}" is not a time such as 2030-01-31 or 2030-01-31T12:00:00Z`, 'expiresAt')
+  return moment
+}

@@ -1,0 +1,105 @@
+// `up`: API, worker and PostgreSQL in one process, and the first thing that anybody sees of the product.
+import { relative } from 'node:path'
+import { SETTINGS, type Config } from '../config.ts'
+import { bringUpToDate } from '../database.ts'
+import { listAccounts } from '../features/accounts/service.ts'
+import { sleep, stopwatch } from '../kernel/clock.ts'
+import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../kernel/embedded-postgres.ts'
+import { describeUrl, postgresFolder, requireServer } from './database.ts'
+import { requireHypervisor } from './hypervisor.ts'
+import { say, step } from './progress.ts'
+import { live, openService, type Serving } from './service.ts'
+import { VERSION } from './version.ts'
+
+export const up = (config: Config): Promise<number> =>
+  live(config, async (serving) => {
+    say(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops, nothing is lost`)
+    // Looked at first, because filling in the catalog writes it down; told where it belongs.
+    const hypervisor = await step(
+      'hypervisor',
+      async () => requireHypervisor(config),
+      () => null,
+    )
+    const loading = import('../compose.ts') // half a second of reading code, while PostgreSQL starts beside it
+    loading.catch(() => {}) // awaited below, unless PostgreSQL fails first
+    const { url } = await step(
+      'PostgreSQL',
+      () => openDatabase(serving),
+      ({ label }) => ({ label }),
+    )
+    serving.life.goOn()
+    await step(
+      'hypervisor',
+      async () => hypervisor,
+      (kind) => ({ label: `${kind} hypervisor` }),
+    )
+    const roles = { api: true, worker: true, alone: true }
+    const { db, api } = await step(
+      'API',
+      async () => openService(await loading, serving, url, roles),
+      ({ api: address }) => ({
+        label: `API ${address}${PUBLIC_PATH} · docs /docs`,
+        note: `ready in ${process.uptime().toFixed(1)} s`,
+      }),
+    )
+    say(`\n${(await listAccounts(db)).length === 0 ? firstSteps(config, api!) : ' Accounts, tokens, plans:  npx berthd --help'}\n`)
+  })
+
+const PUBLIC_PATH = '/api/public/v1'
+
+interface Database {
+  url: string
+  label: string
+}
+
+async function openDatabase(serving: Serving): Promise<Database> {
+  const { config } = serving
+  const { url, label } = config.databaseUrl
+    ? { url: config.databaseUrl, label: `PostgreSQL ${await requireServer(config.databaseUrl)} at ${describeUrl(config.databaseUrl)}` }
+    : await startPostgres(serving)
+  const { version } = await bringUpToDate(config, url)
+  return { url, label: `${label}, schema ${version.split('_')[0]}` }
+}
+
+async function startPostgres({ config, log, stack }: Serving): Promise<Database> {
+  const report = (sentence: string): void => log.error(sentence)
+  const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report }))
+  if (!postgres) {
+    const { owner } = await inspectEmbeddedPostgres(postgresFolder(config))
+    throw new Error(
+      `Berth is already running on this data (pid ${owner ?? 'unknown'}). Stop it first, or set BERTH_DATA_DIR and BERTH_PORT to run another one`,
+    )
+  }
+  stack.defer(() => postgres.stop())
+  return { url: postgres.url, label: `PostgreSQL ${postgres.version.split('.')[0]} (embedded)` }
+}
+
+/** How long one that runs on the same data may take to end, when it was asked to just before. */
+const PREDECESSOR_MS = 5_000
+
+/** Two of us would each count requests in their own memory, and the first to stop would take the other's database along. */
+async function superviseAlone(start: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres | undefined> {
+  const elapsed = stopwatch()
+  for (;;) {
+    const postgres = await start()
+    if (postgres.how !== 'joined') return postgres
+    if (elapsed() > PREDECESSOR_MS) return undefined
+    await sleep(200)
+  }
+}
+
+function firstSteps(config: Config, address: string): string {
+  const berthd = config.dataDir === SETTINGS.dataDir.fallback ? 'npx berthd' : `BERTH_DATA_DIR=${config.dataDir} npx berthd`
+  return [
+    ' Make an account, put money into its wallet, make a token, and call the API with it:',
+    `   ${berthd} account create --email you@example.com`,
+    `   ${berthd} account credit --account you@example.com --amount 100.00`,
+    `   ${berthd} token create --account you@example.com --name first --scopes '*'`,
+    `   curl -H 'X-API-Key: vmk_…' ${address}${PUBLIC_PATH}/regions`,
+  ].join('\n')
+}
+
+function shortPath(path: string): string {
+  const below = relative(process.cwd(), path)
+  return below && !below.startsWith('..') ? below : path
+}
