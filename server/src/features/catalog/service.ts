@@ -9,6 +9,8 @@ export type { PlanRow, RegionRow, TemplateRow } from './sql.ts'
 
 export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)
 
+export const findRegion = sql.findRegion
+
 export async function getRegion(db: Queries, idOrSlug: string): Promise<sql.RegionRow> {
   const row = await sql.findRegion(db, idOrSlug)
   if (!row) throw notFound('Region')

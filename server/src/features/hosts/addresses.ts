@@ -42,7 +42,7 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
     throw invalid(`"${pool.cidr}" is not a range from /12 to /30 such as 10.77.0.0/16`, 'cidr')
   if (gateway === null || !contains(cidr, gateway))
     throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
-  if (await overlapping(tx, pool.cidr)) throw refuse('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
+  if (await overlapsPool(tx, pool.cidr)) throw refuse('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
@@ -54,7 +54,8 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
   return id
 }
 
-const overlapping = (db: Queries, cidr: string) => db.maybe(sql`select 1 from address_pools where cidr && ${cidr}::inet limit 1`)
+export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> =>
+  (await db.maybe(sql`select from address_pools where cidr && ${cidr}::inet limit 1`)) !== undefined
 
 export const listPools = (db: Queries) =>
   db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint }>(sql`

@@ -7,7 +7,9 @@ import { getRegion } from '../catalog/service.ts'
 import type { Node } from './schema.ts'
 import * as sql from './sql.ts'
 
+export * from './ask.ts'
 export type { HostRow } from './sql.ts'
+export { overlapsPool } from './addresses.ts'
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost

@@ -1,0 +1,32 @@
+// One question to a host on behalf of a reconciler, which has nobody to hand an error to: it keeps it, and tries again later.
+import { DriverError, type Driver } from '../../hypervisor/driver.ts'
+import type { Deps } from '../deps.ts'
+
+const TIMEOUT_MS = 20_000
+
+/** Longer than any question takes: whoever holds a claim for this long is done or dead. */
+export const CLAIM = '30s'
+
+export type Ask = (driver: Driver, signal: AbortSignal) => Promise<unknown>
+
+/** Answers what went wrong, or null. */
+export async function askHost(
+  deps: Pick<Deps, 'hypervisors' | 'log'>,
+  hostId: string,
+  stopping: AbortSignal,
+  ask: Ask,
+): Promise<DriverError | null> {
+  try {
+    const driver = await deps.hypervisors.get(hostId)
+    await ask(driver, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stopping]))
+    return null
+  } catch (error) {
+    deps.log.info({ err: error, hostId }, 'a host did not do what was asked: it is asked again later')
+    return error instanceof DriverError ? error : new DriverError('permanent', (error as Error).message, { cause: error })
+  }
+}
+
+/** Nobody knows how the host is, so it makes no sense to ask it the next thing at once. */
+export const isSilent = ({ kind }: DriverError): boolean => kind === 'unreachable' || kind === 'aborted'
+
+export const pauseAfter = ({ retry }: DriverError): string => (retry ? '10s' : '60s')

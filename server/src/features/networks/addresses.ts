@@ -1,0 +1,85 @@
+// Which VM has which address in which network.
+import type { NetworkSpec } from '../../hypervisor/driver.ts'
+import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { randomMac } from '../../kernel/mac.ts'
+import type { NetworkRow } from './sql.ts'
+
+export interface Attachment {
+  vm_id: string
+  network_id: string
+  network_name: string
+  mac: string
+  address: string
+  prefix: number
+}
+
+const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix`
+
+export const networkSpec = (row: NetworkRow): NetworkSpec => ({
+  networkId: row.id,
+  cidr: row.cidr,
+  gateway: row.gateway,
+  enableSnat: row.enable_snat,
+  enableDhcp: row.enable_dhcp,
+})
+
+/** Of a network that `requireNetworks` holds in this transaction: whoever comes next waits, so no address is seen free twice. */
+export async function allocateAddress(tx: Tx, network: NetworkRow, vmId: string): Promise<Attachment> {
+  const address = await nextFree(tx, network)
+  if (address === null) throw full(network)
+  await tx.run(sql`update networks set last_address = ${address} where id = ${network.id}`)
+  for (let tries = 0; tries < 5; tries++) {
+    const row = await insertAttachment(tx, network, vmId, address)
+    if (row) return row
+    if ((await attachmentsOf(tx, vmId)).some(({ network_id }) => network_id === network.id))
+      throw refuse('already_exists', `The VM is attached to the network ${network.name} already`)
+  }
+  throw new Error('BUG: five random MAC addresses were taken')
+}
+
+/** The first free address behind the one given out last, from the start again when there is none. The gateway counts as taken. */
+async function nextFree(tx: Tx, { id, cidr }: NetworkRow): Promise<string | null> {
+  const range = parseCidr(cidr)!
+  const [first, last] = [formatAddress(range.base + 1), formatAddress(lastAddress(range) - 1)]
+  const row = await tx.maybe<{ address: string }>(sql`
+    with network as (select gateway, last_address from networks where id = ${id}),
+      taken as (select address from network_attachments where network_id = ${id} union all select gateway from network where gateway is not null),
+      candidates as (
+        select ${first}::inet as address union select last_address + 1 from network where last_address is not null
+        union select address + 1 from taken)
+    select host(address) as address from candidates
+    where address between ${first}::inet and ${last}::inet and address not in (select address from taken)
+    order by address <= (select last_address from network), address limit 1`)
+  return row?.address ?? null
+}
+
+/** No row when the MAC is taken, or the VM is attached already. */
+const insertAttachment = (tx: Tx, network: NetworkRow, vmId: string, address: string) =>
+  tx.maybe<Attachment>(sql`
+    with a as (
+      insert into network_attachments (network_id, vm_id, account_id, mac, address)
+      values (${network.id}, ${vmId}, ${network.account_id}, ${randomMac()}, ${address})
+      on conflict do nothing returning *)
+    select ${columns} from a join networks n on n.id = a.network_id`)
+
+function full({ name, cidr }: NetworkRow): Error {
+  return refuse('incompatible', `The network ${name} (${cidr}) is full: detach a VM from it, or create a larger network`)
+}
+
+export const releaseAddress = (tx: Tx, networkId: string, vmId: string) =>
+  tx.run(sql`delete from network_attachments where network_id = ${networkId} and vm_id = ${vmId}`)
+
+export const releaseAllAddresses = (tx: Tx, vmId: string) => tx.run(sql`delete from network_attachments where vm_id = ${vmId}`)
+
+/** Of one VM or several, in the order they were attached. */
+export const attachmentsOf = (db: Queries, vmIds: string | string[]) =>
+  db.many<Attachment>(sql`
+    select ${columns} from network_attachments a join networks n on n.id = a.network_id where a.vm_id = any(${[vmIds].flat()}::text[])
+    order by a.vm_id, a.number`)
+
+/** The networks themselves, in the order the VM was attached to them. */
+export const attachedNetworks = (db: Queries, vmId: string) =>
+  db.many<NetworkRow>(sql`
+    select n.* from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId} order by a.number`)

@@ -1,0 +1,27 @@
+// A network that somebody removed on the host by hand is made again. What the host has and we do not know is only reported.
+import { lanedReconciler, type Deps } from '../deps.ts'
+import { askHost, listHosts } from '../hosts/service.ts'
+import { nudge } from '../../workflow/reconcile.ts'
+import { APPLY } from './service.ts'
+import * as sql from './sql.ts'
+
+export const watchNetworks = lanedReconciler('networks.drift', '1m', {
+  busy: async ({ db }) => (await listHosts(db)).map((host) => host.id),
+  pass: compareHost,
+})
+
+async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+  const { db, log } = deps
+  const present: string[] = []
+  const error = await askHost(deps, hostId, stopping, async (driver, signal) => {
+    for await (const { networkId } of driver.listNetworks(signal)) present.push(networkId)
+  })
+  if (error) return
+  const unknown = await sql.unknownOf(db, present)
+  if (unknown.length > 0)
+    log.warn({ hostId, networkIds: unknown }, 'networks on a host that nobody knows: look at them and remove them by hand')
+  const missing = await sql.markMissing(db, hostId, present)
+  if (missing.length === 0) return
+  log.warn({ hostId, networkIds: missing.map((row) => row.id) }, 'networks were missing on a host: they are made again')
+  await nudge(db, APPLY)
+}

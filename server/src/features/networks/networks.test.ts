@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { givenHost } from '../../../test/hosts.ts'
+import { sql } from '../../kernel/db.ts'
+import { setQuotaLimit } from '../accounts/service.ts'
+import { getRegion } from '../catalog/service.ts'
+import { getHost } from '../hosts/service.ts'
+import { allocateAddress, releaseAddress, requireNetworks } from './service.ts'
+
+const app = await testApp()
+const { id: nodeId } = await getHost(app.db, 'local')
+const { id: regionId } = await getRegion(app.db, 'fra1')
+
+let ranges = 0
+/** Every network of this file gets a range of its own, so that no test meets another's. */
+const freshRange = (): string => `10.10.${ranges++}.0/24`
+const input = (more: object = {}) => ({ name: 'backend', nodeId, cidr: freshRange(), ...more })
+
+const attach = (accountId: string, networkId: string, vmId: string) =>
+  app.db.tx(async (tx) => {
+    const [network] = await requireNetworks(tx, accountId, [networkId])
+    return allocateAddress(tx, network!, vmId)
+  })
+
+describe('POST /networks', () => {
+  test('creates a network with everything at its default', async () => {
+    const customer = await app.given.customer()
+    const { status, body } = await customer.post('/networks', { name: 'backend', nodeId, cidr: '192.168.40.0/24' })
+    expect(status).toBe(201)
+    expect(body.data).toEqual({
+      id: expect.stringMatching(/^c[a-z0-9]{24}$/),
+      name: 'backend',
+      cidr: '192.168.40.0/24',
+      gateway: '192.168.40.1',
+      enableSnat: true,
+      enableDhcp: true,
+      region: { name: 'Frankfurt 1', country: 'DE', flag: '🇩🇪' },
+      attachmentCount: 0,
+      createdAt: app.clock.now().toISOString(),
+      updatedAt: app.clock.now().toISOString(),
+    })
+    expect((await customer.get(`/networks/${body.data.id}`)).body.data).toEqual(body.data)
+  })
+
+  test('masks host bits away', async () => {
+    const customer = await app.given.customer()
+    const { body } = await customer.post('/networks', { name: 'backend', nodeId, cidr: '192.168.41.77/24' })
+    expect(body.data.cidr).toBe('192.168.41.0/24')
+  })
+
+  test('accepts a region instead of a node', async () => {
+    const customer = await app.given.customer()
+    expect((await customer.post('/networks', input({ nodeId: regionId }))).status).toBe(201)
+  })
+
+  test.each([
+    ['no gateway with SNAT alone', { cidr: '172.16.0.0/24', enableDhcp: false }, '172.16.0.1'],
+    ['no gateway with DHCP alone', { cidr: '172.16.1.0/24', enableSnat: false, gateway: null }, '172.16.1.1'],
+    ['no gateway with both off', { cidr: '172.16.2.0/24', enableSnat: false, enableDhcp: false }, null],
+    ['a gateway with both off', { cidr: '172.16.3.0/24', enableSnat: false, enableDhcp: false, gateway: '172.16.3.9' }, '172.16.3.9'],
+    ['a gateway of its own', { cidr: '172.16.4.0/24', gateway: '172.16.4.254' }, '172.16.4.254'],
+    ['the smallest network', { cidr: '172.16.5.0/30' }, '172.16.5.1'],
+  ])('with %s', async (_, more, gateway) => {
+    const customer = await app.given.customer()
+    const { status, body } = await customer.post('/networks', input(more))
+    expect([status, body.data.gateway]).toEqual([201, gateway])
+  })
+
+  test.each([
+    ['a public range', { cidr: '8.8.8.0/24' }, '8.8.8.0/24 is not private'],
+    ['a range that is only partly private', { cidr: '172.0.0.0/9' }, '172.0.0.0/9 is not private'],
+    ['a range larger than /8', { cidr: '10.0.0.0/7' }, 'between /8 and /30'],
+    ['a range smaller than /30', { cidr: '10.0.0.1/32' }, 'between /8 and /30'],
+    ['a gateway outside', { cidr: '192.168.50.0/24', gateway: '192.168.51.1' }, 'does not lie in 192.168.50.0/24'],
+    ['the network address as gateway', { cidr: '192.168.50.0/24', gateway: '192.168.50.0' }, 'first or last address'],
+    ['the broadcast address as gateway', { cidr: '192.168.50.0/24', gateway: '192.168.50.255' }, 'first or last address'],
+  ])('refuses %s as incompatible', async (_, more, sentence) => {
+    const customer = await app.given.customer()
+    const { status, headers, body } = await customer.post('/networks', input(more))
+    expect([status, headers['x-error-code']]).toEqual([422, 'incompatible'])
+    expect(body.error).toContain(sentence)
+  })
+
+  test.each([
+    ['an octet above 255', { cidr: '10.0.256.0/24' }, 'cidr'],
+    ['a prefix above 32', { cidr: '10.0.0.0/33' }, 'cidr'],
+    ['a prefix of 0', { cidr: '0.0.0.0/0' }, 'cidr'],
+    ['no prefix', { cidr: '10.0.0.0' }, 'cidr'],
+    ['an ambiguous octet', { cidr: '010.0.0.0/24' }, 'cidr'],
+    ['IPv6', { cidr: 'fd00::/64' }, 'cidr'],
+    ['a gateway that is no address', { gateway: '10.0.0' }, 'gateway'],
+    ['an empty name', { name: '' }, 'name'],
+    ['a name of 101 characters', { name: 'n'.repeat(101) }, 'name'],
+    ['a node that is no id', { nodeId: 'fra1' }, 'nodeId'],
+    ['a field nobody knows', { enableIpv6: true }, 'enableIpv6'],
+  ])('refuses %s as invalid', async (_, more, field) => {
+    const customer = await app.given.customer()
+    const { status, headers, body } = await customer.post('/networks', { name: 'backend', nodeId, cidr: '10.9.0.0/24', ...more })
+    expect([status, headers['x-error-code']]).toEqual([400, 'validation_failed'])
+    expect(body.error).toContain(field)
+  })
+
+  test('does not know a node that does not exist', async () => {
+    const customer = await app.given.customer()
+    const { status, body } = await customer.post('/networks', input({ nodeId: 'c12345678901234567890123' }))
+    expect([status, body.error]).toEqual([404, 'Node not found'])
+  })
+
+  test('refuses a range that overlaps another of the account, on whatever node', async () => {
+    const customer = await app.given.customer()
+    const other = await givenHost(app, 'second')
+    await customer.post('/networks', { name: 'first', nodeId, cidr: '192.168.60.0/24' })
+    const { status, headers, body } = await customer.post('/networks', { name: 'inside', nodeId: other.id, cidr: '192.168.60.128/25' })
+    expect([status, headers['x-error-code']]).toEqual([409, 'networks_overlap'])
+    expect(body.error).toBe('192.168.60.128/25 overlaps your network first (192.168.60.0/24): choose another range')
+  })
+
+  test("refuses a range that overlaps a stranger's on the same node without saying whose", async () => {
+    const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
+    await stranger.post('/networks', { name: 'secret', nodeId, cidr: '192.168.61.0/24' })
+    const { status, headers, body } = await customer.post('/networks', { name: 'mine', nodeId, cidr: '192.168.0.0/16' })
+    expect([status, headers['x-error-code']]).toEqual([409, 'networks_overlap'])
+    expect(body.error).not.toContain('secret')
+  })
+
+  test('refuses a range of public addresses', async () => {
+    const customer = await app.given.customer()
+    const { status, headers } = await customer.post('/networks', { name: 'mine', nodeId, cidr: '10.77.5.0/24' })
+    expect([status, headers['x-error-code']]).toEqual([409, 'networks_overlap'])
+  })
+
+  test('allows the same range on one node where neither SNAT nor DHCP is on', async () => {
+    const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
+    const quiet = { name: 'quiet', nodeId, cidr: '192.168.62.0/24', enableSnat: false, enableDhcp: false }
+    expect((await stranger.post('/networks', quiet)).status).toBe(201)
+    expect((await customer.post('/networks', quiet)).status).toBe(201)
+  })
+
+  test('picks a node of the region where the range is free', async () => {
+    const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
+    await givenHost(app, 'third')
+    await stranger.post('/networks', { name: 'taken', nodeId, cidr: '192.168.63.0/24' })
+    const { status, body } = await customer.post('/networks', { name: 'mine', nodeId: regionId, cidr: '192.168.63.0/24' })
+    expect(status).toBe(201)
+    const row = await app.db.one<{ host_id: string }>(sql`select host_id from networks where id = ${body.data.id}`)
+    expect(row.host_id).not.toBe(nodeId)
+  })
+
+  test('refuses a node in maintenance', async () => {
+    const customer = await app.given.customer()
+    const host = await givenHost(app, 'closed')
+    await app.db.run(sql`update hosts set maintenance = true where id = ${host.id}`)
+    const { status, headers } = await customer.post('/networks', input({ nodeId: host.id }))
+    expect([status, headers['x-error-code']]).toEqual([422, 'unavailable'])
+  })
+
+  test('refuses one above the quota', async () => {
+    const customer = await app.given.customer()
+    await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'networks', 1n))
+    await customer.post('/networks', input())
+    const { status, headers } = await customer.post('/networks', input())
+    expect([status, headers['x-error-code']]).toEqual([422, 'quota_exceeded'])
+  })
+
+  test('creates one network for one Idempotency-Key', async () => {
+    const customer = await app.given.customer()
+    const body = input()
+    const answers = [
+      await customer.post('/networks', body, { 'idempotency-key': 'k' }),
+      await customer.post('/networks', body, { 'idempotency-key': 'k' }),
+    ]
+    expect(answers[0]!.body).toEqual(answers[1]!.body)
+    expect((await customer.get('/networks')).body.pagination.total).toBe(1)
+  })
+
+  test('lets exactly one of many overlapping requests win', async () => {
+    const customers = await Promise.all(Array.from({ length: 20 }, () => app.given.customer()))
+    const answers = await Promise.all(
+      customers.map((customer, i) => customer.post('/networks', { name: 'race', nodeId, cidr: `172.20.0.0/${12 + (i % 13)}` })),
+    )
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1)
+    expect(answers.filter((answer) => answer.status === 409)).toHaveLength(19)
+  })
+
+  test('gives every one of many requests for a region its own node, as long as there are nodes', async () => {
+    const customers = await Promise.all(Array.from({ length: 12 }, () => app.given.customer()))
+    const nodes = (await customers[0]!.get(`/regions/${regionId}/nodes`)).body.data.filter((node: { available: boolean }) => node.available)
+    const answers = await Promise.all(
+      customers.map((customer) => customer.post('/networks', { name: 'race', nodeId: regionId, cidr: '172.30.0.0/16' })),
+    )
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(nodes.length)
+    expect(answers.filter((answer) => answer.status === 409)).toHaveLength(12 - nodes.length)
+  })
+})
+
+describe('GET /networks', () => {
+  test('lists the newest first, page by page', async () => {
+    const customer = await app.given.customer()
+    for (const name of ['one', 'two', 'three']) await customer.post('/networks', input({ name }))
+    const { body } = await customer.get('/networks?limit=2')
+    expect(body.data.map((network: { name: string }) => network.name)).toEqual(['three', 'two'])
+    expect(body.pagination).toEqual({ page: 1, limit: 2, total: 3, totalPages: 2 })
+    expect((await customer.get('/networks?limit=2&page=2')).body.data).toHaveLength(1)
+    expect((await customer.get('/networks?page=9')).body.data).toEqual([])
+  })
+
+  test('counts attached VMs', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/networks', input())).body.data
+    await attach(customer.accountId, id, 'cvm1')
+    await attach(customer.accountId, id, 'cvm2')
+    expect((await customer.get('/networks')).body.data).toMatchObject([{ id, attachmentCount: 2 }])
+  })
+})
+
+describe('PATCH /networks/{id}', () => {
+  test('renames', async () => {
+    const customer = await app.given.customer()
+    const network = (await customer.post('/networks', input())).body.data
+    app.clock.advance('1m')
+    const { status, body } = await customer.patch(`/networks/${network.id}`, { name: 'new name' })
+    expect([status, body.data]).toEqual([200, { ...network, name: 'new name', updatedAt: app.clock.now().toISOString() }])
+  })
+
+  test('refuses to change anything else', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/networks', input())).body.data
+    expect((await customer.patch(`/networks/${id}`, { name: 'new', enableSnat: false })).status).toBe(400)
+  })
+})
+
+describe('DELETE /networks/{id}', () => {
+  test('is gone at once and gives its quota back', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/networks', input())).body.data
+    const { status, body } = await customer.delete(`/networks/${id}`)
+    expect([status, body.data]).toEqual([200, { id }])
+    expect((await customer.get(`/networks/${id}`)).status).toBe(404)
+    expect((await customer.delete(`/networks/${id}`)).status).toBe(404)
+    expect((await customer.get('/networks')).body).toMatchObject({ data: [], pagination: { total: 0 } })
+  })
+
+  test('refuses while a VM is attached', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/networks', input())).body.data
+    await attach(customer.accountId, id, 'cvm3')
+    const { status, headers, body } = await customer.delete(`/networks/${id}`)
+    expect([status, headers['x-error-code']]).toEqual([409, 'in_use'])
+    expect(body.error).toBe('The network backend is in use: 1 VM is attached. Detach or delete them first')
+    await app.db.tx((tx) => releaseAddress(tx, id, 'cvm3'))
+    expect((await customer.delete(`/networks/${id}`)).status).toBe(200)
+  })
+
+  test('either deletes or attaches, never both', async () => {
+    const customer = await app.given.customer()
+    for (let round = 0; round < 5; round++) {
+      const { id } = (await customer.post('/networks', input())).body.data
+      const [deleted, attached] = await Promise.allSettled([
+        customer.delete(`/networks/${id}`),
+        attach(customer.accountId, id, `cvm-race-${round}`),
+      ])
+      const isDeleted = deleted.status === 'fulfilled' && deleted.value.status === 200
+      expect(isDeleted).toBe(attached.status === 'rejected')
+    }
+  })
+
+  test('frees its range for the account on other nodes at once, and says when it is still held on its own', async () => {
+    const customer = await app.given.customer()
+    const other = await givenHost(app, 'fourth')
+    const wanted = { name: 'again', nodeId, cidr: '192.168.70.0/24' }
+    const { id } = (await customer.post('/networks', wanted)).body.data
+    await customer.delete(`/networks/${id}`)
+    const { status, body } = await customer.post('/networks', wanted)
+    expect(status).toBe(409)
+    expect(body.error).toBe('192.168.70.0/24 is still being freed after its network was deleted: try again in a few seconds')
+    expect((await customer.post('/networks', { ...wanted, nodeId: other.id })).status).toBe(201)
+  })
+})
+
+test("another account's network reads as unknown everywhere", async () => {
+  const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
+  const { id } = (await customer.post('/networks', input())).body.data
+  const answers = [
+    await stranger.get(`/networks/${id}`),
+    await stranger.patch(`/networks/${id}`, { name: 'mine now' }),
+    await stranger.delete(`/networks/${id}`),
+  ]
+  expect(answers.map(({ status, body }) => [status, body.error])).toEqual(Array(3).fill([404, 'Network not found']))
+  await expect(attach(stranger.accountId, id, 'cvm4')).rejects.toMatchObject({ code: 'not_found', message: 'Network not found' })
+})

@@ -1,0 +1,45 @@
+import { Id, nullable, object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+const QUAD = `${OCTET}(\\.${OCTET}){3}`
+
+const Cidr = Type.String({
+  pattern: `^${QUAD}/([1-9]|[12]\\d|3[0-2])$`,
+  rule: 'must be an IPv4 range such as 10.0.0.0/24',
+  description: 'A private range from /8 to /30; host bits are masked away',
+})
+const Gateway = Type.String({ pattern: `^${QUAD}$`, rule: 'must be an IPv4 address such as 10.0.0.1, or null' })
+
+export const Network = object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    cidr: Type.String(),
+    gateway: nullable(Type.String({ description: 'Null only with SNAT and DHCP both off' })),
+    enableSnat: Type.Boolean(),
+    enableDhcp: Type.Boolean(),
+    region: object({ name: Type.String(), country: Type.String(), flag: Type.String() }),
+    attachmentCount: Type.Integer({ description: 'How many VMs are attached' }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Network' },
+)
+export type Network = Static<typeof Network>
+
+export const CreateNetwork = object(
+  {
+    name: text(1, 100),
+    nodeId: Type.String({ ...Id, description: "A node's id, or a region's id: then a node where the range is free is chosen" }),
+    cidr: Cidr,
+    gateway: Type.Optional(nullable(Gateway)),
+    enableSnat: Type.Optional(Type.Boolean({ default: true, description: 'VMs reach the internet through the gateway' })),
+    enableDhcp: Type.Optional(Type.Boolean({ default: true, description: 'VMs are told their addresses by DHCP' })),
+  },
+  { title: 'CreateNetwork' },
+)
+export type CreateNetwork = Static<typeof CreateNetwork>
+
+export const RenameNetwork = object({ name: text(1, 100) }, { title: 'RenameNetwork' })
+
+export const DeletedNetwork = object({ id: Type.String() }, { title: 'DeletedNetwork' })

@@ -1,0 +1,104 @@
+// Private networks. The customer's request only writes what is wanted; a reconciler makes it true on the host, so a host in trouble never
+// fails a request. Locks are taken in one order everywhere: the network, then its quota.
+import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { nudge } from '../../workflow/reconcile.ts'
+import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import { getRegion, listRegions } from '../catalog/service.ts'
+import { overlapsPool } from '../hosts/service.ts'
+import { candidates } from './place.ts'
+import { gatewayOf, usableRange } from './range.ts'
+import type { CreateNetwork, Network } from './schema.ts'
+import * as sql from './sql.ts'
+import { toNetwork } from './view.ts'
+
+export * from './addresses.ts'
+export type { NetworkRow } from './sql.ts'
+
+const QUOTA = 'networks'
+export const APPLY = 'networks.apply'
+
+export async function createNetwork(tx: Tx, now: Date, accountId: string, input: CreateNetwork): Promise<Network> {
+  const { region, hosts } = await candidates(tx, input.nodeId)
+  const cidr = formatCidr(parseCidr(input.cidr)!)
+  await refuseOwnOverlap(tx, accountId, cidr)
+  const { enableSnat = true, enableDhcp = true } = input
+  const gateway = gatewayOf(usableRange(cidr), input.gateway ?? null, enableSnat || enableDhcp)
+  if (hosts.length === 0) throw refuse('unavailable', 'This node or region takes no new networks at the moment: choose another one')
+  if (await overlapsPool(tx, cidr))
+    throw refuse('networks_overlap', `${cidr} overlaps public addresses of this service: choose another range`)
+  const wanted = { id: newId(), account_id: accountId, region_id: region.id, name: input.name, cidr, gateway, created_at: now }
+  for (const host of hosts) {
+    const row = await sql.insertNetwork(tx, { ...wanted, host_id: host.id, enable_snat: enableSnat, enable_dhcp: enableDhcp })
+    if (!row) continue
+    await takeQuota(tx, accountId, QUOTA, 1n)
+    await nudge(tx, APPLY)
+    return toNetwork(row, region)
+  }
+  await refuseOwnOverlap(tx, accountId, cidr)
+  throw await overlap(
+    tx,
+    accountId,
+    hosts.map((host) => host.id),
+    cidr,
+  )
+}
+
+async function refuseOwnOverlap(tx: Tx, accountId: string, cidr: string): Promise<void> {
+  const other = await sql.findOverlap(tx, accountId, cidr)
+  if (other) throw refuse('networks_overlap', `${cidr} overlaps your network ${other.name} (${other.cidr}): choose another range`)
+}
+
+async function overlap(tx: Tx, accountId: string, hostIds: string[], cidr: string): Promise<Error> {
+  const sentence = (await sql.findLeaving(tx, accountId, hostIds, cidr))
+    ? `${cidr} is still being freed after its network was deleted: try again in a few seconds`
+    : `${cidr} overlaps a network on the ${hostIds.length > 1 ? 'nodes of this region' : 'node'}: choose another range, or another node`
+  return refuse('networks_overlap', sentence)
+}
+
+export async function listNetworks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Network>> {
+  const total = Number(await quotaUsed(db, accountId, QUOTA))
+  return pageOf(page, total, async (limit, offset) => {
+    const regions = new Map((await listRegions(db)).map((region) => [region.id, region]))
+    return (await sql.listNetworks(db, accountId, limit, offset)).map((row) => toNetwork(row, regions.get(row.region_id)!))
+  })
+}
+
+export const getNetwork = async (db: Queries, accountId: string, id: string): Promise<Network> =>
+  found(db, await sql.findNetwork(db, accountId, id))
+
+export const renameNetwork = async (tx: Tx, now: Date, accountId: string, id: string, name: string): Promise<Network> =>
+  found(tx, await sql.renameNetwork(tx, accountId, id, name, now))
+
+async function found(db: Queries, row: sql.CountedRow | undefined): Promise<Network> {
+  if (!row) throw notFound('Network')
+  return toNetwork(row, await getRegion(db, row.region_id))
+}
+
+/** Gone for its owner at once; the row goes when the host has let go of it. */
+export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: string): Promise<{ id: string }> {
+  const [network] = await requireNetworks(tx, accountId, [id])
+  const attached = await sql.countAttachments(tx, id)
+  if (attached > 0) {
+    const who = attached === 1 ? '1 VM is' : `${attached} VMs are`
+    throw refuse('in_use', `The network ${network!.name} is in use: ${who} attached. Detach or delete them first`)
+  }
+  await sql.markDeleted(tx, id, now)
+  await giveBackQuota(tx, accountId, QUOTA, 1n)
+  await nudge(tx, APPLY)
+  return { id }
+}
+
+/** The account's networks in the given order, each once; held until the transaction ends, so that none goes while it gets a VM. */
+export async function requireNetworks(tx: Tx, accountId: string, ids: string[]): Promise<sql.NetworkRow[]> {
+  if (ids.length === 0) return []
+  const rows = new Map((await sql.lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
+  return [...new Set(ids)].map((id) => {
+    const row = rows.get(id)
+    if (!row) throw notFound('Network')
+    return row
+  })
+}

@@ -1,0 +1,13 @@
+// Simulated hosts beside the catalog's own, and the hand that breaks them.
+import { fillHosts, getHost, type HostRow } from '../src/features/hosts/service.ts'
+import { simulatedControl, type SimulatedControl } from '../src/hypervisor/simulated/control.ts'
+import type { TestApp } from './harness.ts'
+
+export async function givenHost({ db, clock }: Pick<TestApp, 'db' | 'clock'>, name: string): Promise<HostRow> {
+  const host = { name, region: 'fra1', driver: 'simulated' as const, uri: '', vcpu: 32, ram: 131_072, disk: 4_000 }
+  await db.tx((tx) => fillHosts(tx, clock.now(), [host], 'simulated'))
+  return getHost(db, name)
+}
+
+export const controlOf = ({ db, clock }: Pick<TestApp, 'db' | 'clock'>, hostId: string): SimulatedControl =>
+  simulatedControl(db, clock, hostId)
