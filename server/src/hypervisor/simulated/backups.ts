@@ -1,0 +1,114 @@
+// Backups: full ones, and incremental ones on a checkpoint of the running disk.
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { sql, type Tx } from '../../kernel/db.ts'
+import { DriverError, type BackupOrder, type Copies } from '../driver.ts'
+import { isParent } from './disks.ts'
+import type { SimulatedHost } from './host.ts'
+import { diskNow } from './snapshots.ts'
+import { backupName, beginVolume, completeVolume, diskName, findVolume, GIB, parentBackupId, removeVolumes } from './volumes.ts'
+import { wholeVolume, type Content, type NewVolume } from './volumes.ts'
+
+type BackupVerbs = Omit<Copies, 'ensureSnapshot' | 'ensureNoSnapshot'>
+
+/** How much of a disk changes between two backups. */
+const CHANGED = 0.02
+
+export function backupVerbs(host: SimulatedHost): BackupVerbs {
+  const { hostId, db, call, pace } = host
+  return {
+    ensureBackup: (vmId, order, signal) =>
+      call('ensureBackup', signal, async (pause) => {
+        const name = backupName(vmId, order.backupId)
+        const made = await findVolume(db, hostId, name)
+        if (made?.is_complete) return { sizeBytes: Number(made.size_bytes), parentId: parentBackupId(made) }
+        const begun = await db.tx((tx) => begin(tx, hostId, vmId, order))
+        await pause((pace.delays.copyMsPerGiB * begun.sizeBytes) / GIB)
+        await db.tx(async (tx) => {
+          await completeVolume(tx, hostId, name)
+          await tx.run(sql`update simulated.volumes set checkpoints = array_append(checkpoints, ${order.backupId})
+            where host_id = ${hostId} and name = ${diskName(vmId, begun.generation)}`)
+        })
+        return { sizeBytes: begun.sizeBytes, parentId: begun.parentId }
+      }),
+
+    ensureNoBackup: (vmId, backupId, signal) =>
+      call('ensureNoBackup', signal, async (pause) => {
+        await pause(pace.delays.overlayMs)
+        const name = backupName(vmId, backupId)
+        await db.tx(async (tx) => {
+          await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${name} for update`)
+          if (await isParent(tx, hostId, name)) throw new DriverError('in_use', `Another backup of ${vmId} builds on backup ${backupId}`)
+          await removeVolumes(tx, hostId, sql`name = ${name}`)
+        })
+      }),
+
+    readBackup: (vmId, backupId, signal) =>
+      call('readBackup', signal, async () => {
+        const { capacity_bytes, size_bytes, content } = await wholeVolume(db, hostId, backupName(vmId, backupId))
+        const file: BackupFile = { capacityBytes: Number(capacity_bytes), sizeBytes: Number(size_bytes), content }
+        return Readable.from([Buffer.from(JSON.stringify(file))])
+      }),
+
+    ensureBackupCopy: (vmId, order, open, signal) =>
+      call('ensureBackupCopy', signal, async (pause) => {
+        const name = backupName(vmId, order.backupId)
+        const here = await findVolume(db, hostId, name)
+        if (here?.is_complete) return { sizeBytes: Number(here.size_bytes) }
+        const file = parse(await text(await open()), order.backupId)
+        await db.tx(async (tx) =>
+          beginVolume(tx, hostId, { ...volumeOf(vmId, order.backupId, await lockParent(tx, hostId, vmId, order.parentId)), ...file }),
+        )
+        await pause((pace.delays.copyMsPerGiB * file.sizeBytes) / GIB)
+        await completeVolume(db, hostId, name)
+        return { sizeBytes: file.sizeBytes }
+      }),
+  }
+}
+
+interface BackupFile {
+  capacityBytes: number
+  sizeBytes: number
+  content: Partial<Content>
+}
+
+function parse(bytes: string, backupId: string): BackupFile {
+  try {
+    return JSON.parse(bytes) as BackupFile
+  } catch (cause) {
+    throw new DriverError('transient', `The copy of backup ${backupId} arrived damaged`, { cause })
+  }
+}
+
+const volumeOf = (vmId: string, backupId: string, parent: string | null): Pick<NewVolume, 'name' | 'kind' | 'id' | 'vmId' | 'parent'> => ({
+  name: backupName(vmId, backupId),
+  kind: 'backup',
+  id: backupId,
+  vmId,
+  parent,
+})
+
+/** The lock keeps the parent until the child that needs it is entered. */
+async function lockParent(tx: Tx, hostId: string, vmId: string, parentId: string | null): Promise<string | null> {
+  if (!parentId) return null
+  const { name } = await wholeVolume(tx, hostId, backupName(vmId, parentId))
+  await tx.one(sql`select from simulated.volumes where host_id = ${hostId} and name = ${name} for key share`)
+  return name
+}
+
+interface Begun {
+  generation: number
+  sizeBytes: number
+  parentId: string | null
+}
+
+async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId }: BackupOrder): Promise<Begun> {
+  const disk = await diskNow(tx, hostId, vmId)
+  const knowsChanges = parentId !== null && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)
+  const parent = knowsChanges ? backupName(vmId, parentId) : null
+  if (parent) await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${parent} for key share`)
+  const sizeBytes = Math.round(Number(disk.size_bytes) * (parent ? CHANGED : 1))
+  const file: BackupFile = { capacityBytes: Number(disk.capacity_bytes), sizeBytes, content: disk.content }
+  await beginVolume(tx, hostId, { ...volumeOf(vmId, backupId, parent), ...file })
+  return { generation: disk.generation ?? 0, sizeBytes, parentId: parent ? parentId : null }
+}

@@ -1,0 +1,15 @@
+// The other hand on a simulated host: `berthd` demos and tests use it, the product never does.
+import type { Clock } from '../../kernel/clock.ts'
+import type { Db } from '../../kernel/db.ts'
+import { driftControl, type DriftControl } from './drift.ts'
+import { faultControl, type FaultControl } from './faults.ts'
+
+export interface SimulatedControl {
+  faults: FaultControl
+  drift: DriftControl
+}
+
+export const simulatedControl = (db: Db, clock: Clock, hostId: string): SimulatedControl => ({
+  faults: faultControl(db, hostId),
+  drift: driftControl(db, clock, hostId),
+})

@@ -1,0 +1,64 @@
+// What happens to machines without us: people with a shell on the host, guests that do as they like, traffic.
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../kernel/clock.ts'
+import { sql, type Db } from '../../kernel/db.ts'
+import { DriverError, type StopReason } from '../driver.ts'
+import { countNow } from './measure.ts'
+import { start, stop } from './power.ts'
+import { diskName, wholeVolume } from './volumes.ts'
+
+export interface DriftControl {
+  startMachine(vmId: string): Promise<void>
+  stopMachine(vmId: string, reason: StopReason): Promise<void>
+  pauseMachine(vmId: string): Promise<void>
+  /** Undefined on the host; its volumes stay. */
+  deleteMachine(vmId: string): Promise<void>
+  /** A machine that is none of ours. */
+  createStranger(name: string): Promise<void>
+  /** From now on the guest neither comes up nor listens; `false` or a new generation cures it. */
+  hangGuest(vmId: string, stuck?: boolean): Promise<void>
+  writeFile(vmId: string, name: string, text: string): Promise<void>
+  /** Null when there is no such file. */
+  readFile(vmId: string, name: string): Promise<string | null>
+  /** Who may log in, as the guest's disk has it. */
+  login(vmId: string): Promise<{ hostname: string; user: string; sshKeys: string[]; passwordHash: string | null }>
+  addTraffic(vmId: string, mac: string, bytes: { received: number; sent: number }): Promise<void>
+}
+
+export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl {
+  const machine = (vmId: string) => sql`host_id = ${hostId} and name = ${vmId}`
+  const disk = async (vmId: string) => {
+    const row = await db.maybe<{ generation: number }>(sql`select generation from simulated.machines where ${machine(vmId)}`)
+    if (!row) throw new DriverError('not_found', `Simulated host ${hostId} has no machine ${vmId}`)
+    return wholeVolume(db, hostId, diskName(vmId, row.generation))
+  }
+  return {
+    startMachine: (vmId) => db.tx((tx) => start(tx, { hostId, clock }, vmId)),
+    stopMachine: (vmId, reason) => db.tx((tx) => stop(tx, hostId, vmId, reason)),
+    pauseMachine: (vmId) =>
+      db.tx(async (tx) => {
+        await tx.run(sql`update simulated.machines set power = 'paused' where ${machine(vmId)} and power = 'running'`)
+        await tx.run(sql`update simulated.nics set ${countNow(clock.now())} where host_id = ${hostId} and machine = ${vmId}`)
+        await tx.run(sql`update simulated.nics set counted_at = null where host_id = ${hostId} and machine = ${vmId}`)
+      }),
+    deleteMachine: async (vmId) => void (await db.run(sql`delete from simulated.machines where ${machine(vmId)}`)),
+    createStranger: async (name) =>
+      void (await db.run(sql`insert into simulated.machines (host_id, name, uuid, vcpu, ram_mib, has_agent, power, started_at)
+        values (${hostId}, ${name}, ${randomUUID()}, 1, 512, false, 'running', ${clock.now()})`)),
+    hangGuest: async (vmId, stuck = true) =>
+      void (await db.run(sql`update simulated.machines set is_stuck = ${stuck} where ${machine(vmId)}`)),
+    async writeFile(vmId, file, text) {
+      const { name } = await disk(vmId)
+      await db.run(sql`update simulated.volumes set content = jsonb_set(content, array['files', ${file}], to_jsonb(${text}::text))
+        where host_id = ${hostId} and name = ${name}`)
+    },
+    readFile: async (vmId, file) => (await disk(vmId)).content.files?.[file] ?? null,
+    async login(vmId) {
+      const { hostname = '', user = '', sshKeys = [], passwordHash = null } = (await disk(vmId)).content
+      return { hostname, user, sshKeys, passwordHash }
+    },
+    addTraffic: async (vmId, mac, { received, sent }) =>
+      void (await db.run(sql`update simulated.nics set received_bytes = received_bytes + ${received}::int8, sent_bytes = sent_bytes + ${sent}::int8
+        where host_id = ${hostId} and machine = ${vmId} and mac = ${mac}`)),
+  }
+}

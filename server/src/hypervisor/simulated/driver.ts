@@ -1,0 +1,66 @@
+// A hypervisor without hardware: what a host would hold lives in PostgreSQL, so it survives a restart of the product and is shared by
+// all its processes. It is made for demos, tests, load and work on the dashboard.
+import { crc32 } from 'node:zlib'
+import type { Clock } from '../../kernel/clock.ts'
+import type { Db } from '../../kernel/db.ts'
+import type { Driver } from '../driver.ts'
+import type { DriverFactory } from '../pool.ts'
+import { backupVerbs } from './backups.ts'
+import { diskVerbs } from './disks.ts'
+import { eventHub, ownSubscriptions } from './events.ts'
+import { guestVerbs } from './guest.ts'
+import { simulatedHost } from './host.ts'
+import { inventoryVerbs } from './inventory.ts'
+import { measureVerbs } from './measure.ts'
+import { interfaceVerbs, networkVerbs } from './networking.ts'
+import { realPace, type Pace } from './pace.ts'
+import { powerVerbs } from './power.ts'
+import { shapeVerbs } from './shape.ts'
+import { snapshotVerbs } from './snapshots.ts'
+import { viewVerbs, type HostSize } from './views.ts'
+
+export interface SimulatedOptions {
+  db: Db
+  clock: Clock
+  pace?: Pace
+  /** What an interface receives while its machine runs; a quarter of it is sent. */
+  bytesPerSecond?: (mac: string) => number
+}
+
+/** 2 to 20 kB/s: some 5 to 50 GB a month. */
+const idleChatter = (mac: string): number => 2_000 + (crc32(mac) % 18_000)
+
+export function simulatedDrivers({ db, clock, pace = realPace, bytesPerSecond = idleChatter }: SimulatedOptions): DriverFactory {
+  const hub = eventHub(db)
+  return ({ id: hostId, uri }): Driver => {
+    const size = sizeFrom(uri)
+    const events = ownSubscriptions(hub)
+    const host = simulatedHost({ hostId, db, clock, pace, bytesPerSecond, diskGiB: size.diskGiB })
+    return {
+      hostId,
+      ...diskVerbs(host),
+      ...shapeVerbs(host),
+      ...powerVerbs(host),
+      ...guestVerbs(host),
+      ...networkVerbs(host),
+      ...interfaceVerbs(host),
+      ...snapshotVerbs(host),
+      ...backupVerbs(host),
+      ...inventoryVerbs(host),
+      ...measureVerbs(host),
+      ...viewVerbs(host, events, size),
+      close: events.close,
+    }
+  }
+}
+
+/** `simulated:///?vcpu=64&ramMiB=262144&diskGiB=4096`; what is missing takes these values. */
+function sizeFrom(uri: string): HostSize {
+  const given = new URL(uri).searchParams
+  const whole = (name: string, fallback: number): number => {
+    const value = Number(given.get(name) ?? fallback)
+    if (!Number.isInteger(value) || value <= 0) throw new Error(`${name} in ${uri} must be a whole number above 0`)
+    return value
+  }
+  return { vcpu: whole('vcpu', 64), ramMiB: whole('ramMiB', 262_144), diskGiB: whole('diskGiB', 4_096) }
+}

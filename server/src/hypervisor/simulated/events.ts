@@ -1,0 +1,74 @@
+// Events travel by NOTIFY, in the transaction that makes them true, so every process hears of them. One connection per process
+// listens for all its hosts, for as long as somebody is subscribed.
+import { json, sql, type Db, type Queries } from '../../kernel/db.ts'
+import type { DriverEvent } from '../driver.ts'
+
+const CHANNEL = 'simulated_events'
+
+export const notify = (queries: Queries, hostId: string, event: DriverEvent): Promise<number> =>
+  queries.run(sql`select pg_notify(${CHANNEL}, ${json({ hostId, event })})`)
+
+interface Subscriber {
+  hostId: string
+  heard: (event: DriverEvent) => void
+}
+
+export interface EventHub {
+  subscribe(subscriber: Subscriber): Promise<() => Promise<void>>
+}
+
+export function eventHub(db: Db): EventHub {
+  const subscribers = new Set<Subscriber>()
+  let listening: Promise<() => Promise<void>> | undefined
+
+  const heard = (payload: string): void => {
+    const { hostId, event } = JSON.parse(payload) as { hostId: string; event: DriverEvent }
+    for (const each of subscribers) if (each.hostId === hostId) each.heard(event)
+  }
+  /** Told only once we hear again: whoever lists before that could miss what happens in between. */
+  let heardBefore = false
+  const hearing = (yes: boolean): void => {
+    if (yes && heardBefore) subscribers.forEach((each) => each.heard({ type: 'missed' }))
+    heardBefore ||= yes
+  }
+
+  return {
+    async subscribe(subscriber) {
+      subscribers.add(subscriber)
+      try {
+        await (listening ??= db.listen(CHANNEL, heard, hearing))
+      } catch (error) {
+        subscribers.delete(subscriber)
+        listening = undefined
+        throw error
+      }
+      return async () => {
+        if (!subscribers.delete(subscriber) || subscribers.size > 0) return
+        const stopped = listening?.then((stop) => stop())
+        listening = undefined
+        heardBefore = false
+        await stopped
+      }
+    },
+  }
+}
+
+export interface ClosableHub extends EventHub {
+  close(): Promise<void>
+}
+
+/** A hub's subscriptions of one driver: they end with it. */
+export function ownSubscriptions(hub: EventHub): ClosableHub {
+  const stops = new Set<() => Promise<void>>()
+  return {
+    async subscribe(subscriber) {
+      const stop = await hub.subscribe(subscriber)
+      stops.add(stop)
+      return async () => {
+        stops.delete(stop)
+        await stop()
+      }
+    },
+    close: async () => void (await Promise.all([...stops].map((stop) => stop()))),
+  }
+}

@@ -1,0 +1,51 @@
+// Trouble on request. It is stored beside the host's world, so a test or a demo may order it from another process.
+import { sql, type Db } from '../../kernel/db.ts'
+import { notify } from './events.ts'
+import type { FaultKind, Verb } from './host.ts'
+
+export interface FaultOrder {
+  verb: Verb | '*'
+  kind: FaultKind
+  /** The first call that goes wrong, counted from now. */
+  atCall?: number
+  /** How many calls in a row go wrong. */
+  times?: number
+}
+
+export interface FaultControl {
+  plant(fault: FaultOrder): Promise<void>
+  clear(): Promise<void>
+  fillDisk(): Promise<void>
+  freeDisk(): Promise<void>
+  /** No call is answered until it is back. Machines go on running. */
+  loseHost(): Promise<void>
+  returnHost(): Promise<void>
+  /** Every machine is off. Nobody hears of it: a host without power sends no events. */
+  cutPower(): Promise<void>
+}
+
+export function faultControl(db: Db, hostId: string): FaultControl {
+  const host = sql`host_id = ${hostId}`
+  const register = (): Promise<number> =>
+    db.run(sql`insert into simulated.hosts (host_id, disk_total_bytes) values (${hostId}, 0) on conflict do nothing`)
+  const setHost = async (change: ReturnType<typeof sql>): Promise<void> => {
+    await register()
+    await db.run(sql`update simulated.hosts set ${change} where ${host}`)
+  }
+  return {
+    async plant({ verb, kind, atCall = 1, times = 1 }) {
+      await db.run(sql`insert into simulated.faults (host_id, verb, kind, first_call, last_call)
+        values (${hostId}, ${verb}, ${kind}, ${atCall}, ${atCall + times - 1})`)
+    },
+    clear: async () => void (await db.run(sql`delete from simulated.faults where ${host}`)),
+    fillDisk: () => setHost(sql`is_full = true`),
+    freeDisk: () => setHost(sql`is_full = false`),
+    loseHost: () => setHost(sql`is_gone = true`),
+    async returnHost() {
+      await setHost(sql`is_gone = false`)
+      await notify(db, hostId, { type: 'missed' })
+    },
+    cutPower: async () =>
+      void (await db.run(sql`update simulated.machines set power = 'stopped', stop_reason = 'host' where ${host} and power <> 'stopped'`)),
+  }
+}

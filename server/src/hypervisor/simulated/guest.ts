@@ -1,0 +1,41 @@
+// What reaches into the guest, and the end of everything.
+import { json, sql } from '../../kernel/db.ts'
+import { DriverError, type Machines } from '../driver.ts'
+import type { SimulatedHost } from './host.ts'
+import { agentConnected, stop } from './power.ts'
+import { findRow, lockRow, requireOn } from './shape.ts'
+import { diskName, removeVolumes } from './volumes.ts'
+
+export function guestVerbs(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensureGone'> {
+  const { hostId, db, call, pace } = host
+  return {
+    ensurePassword: (vmId, { user, passwordHash }, signal) =>
+      call('ensurePassword', signal, async (pause) => {
+        const row = requireOn(await findRow(db, hostId, vmId), hostId, vmId)
+        if (!row.has_agent)
+          throw new DriverError('unsupported', `Machine ${vmId} has no agent`, {
+            sentence: 'This image has no guest agent to set a password.',
+          })
+        if (!agentConnected(host, row))
+          throw new DriverError('transient', `The agent of ${vmId} does not answer`, { sentence: 'The VM does not answer yet.' })
+        await pause(pace.delays.agentMs)
+        await db.run(sql`update simulated.volumes set content = content || ${json({ user, passwordHash })}
+          where host_id = ${hostId} and name = ${diskName(vmId, row.generation ?? 0)}`)
+      }),
+
+    // Two transactions, as on a real host: a crash between them leaves volumes without a machine, never the reverse.
+    ensureGone: (vmId, signal) =>
+      call('ensureGone', signal, async (pause) => {
+        await db.tx(async (tx) => {
+          await lockRow(tx, hostId, vmId)
+          await stop(tx, hostId, vmId, 'user')
+          await tx.run(sql`delete from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
+        })
+        await pause(pace.delays.destroyMs)
+        await db.tx(async (tx) => {
+          await tx.run(sql`delete from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`)
+          await removeVolumes(tx, hostId, sql`vm_id = ${vmId}`)
+        })
+      }),
+  }
+}

@@ -1,0 +1,137 @@
+// What is on the host, read page by page so that a full host costs no more memory than an empty one.
+import { sql } from '../../kernel/db.ts'
+import type { Machine, Network, Observation, Volume } from '../driver.ts'
+import type { SimulatedHost, Verb } from './host.ts'
+import { agentConnected } from './power.ts'
+import type { MachineRow } from './shape.ts'
+import { parentBackupId, type VolumeRow } from './volumes.ts'
+
+type Lists = Pick<Observation, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
+
+/** Walks a key order. Each page is a call of its own, so a host that goes away in the middle is noticed. */
+export async function* paged<Row, Item>(
+  host: SimulatedHost,
+  verb: Verb,
+  signal: AbortSignal,
+  size: number,
+  page: (last: Row | undefined) => Promise<Row[]>,
+  show: (row: Row) => Item,
+): AsyncGenerator<Item> {
+  for (let last: Row | undefined; ;) {
+    const rows = await host.call(verb, signal, () => page(last))
+    for (const row of rows) yield show(row)
+    if (rows.length < size) return
+    last = rows.at(-1)
+  }
+}
+
+interface ListedMachine extends MachineRow {
+  nics: { mac: string; networkId: string | null; limitMbps: number | null }[]
+}
+
+interface ListedNetwork {
+  network_id: string
+  cidr: string
+  gateway: string | null
+  enable_snat: boolean
+  enable_dhcp: boolean
+  macs: string[]
+}
+
+const PAGE = 500
+
+export function inventoryVerbs(host: SimulatedHost): Lists {
+  const { hostId, db, call } = host
+  const machines = sql`select m.*, array(select json_build_object('mac', mac, 'networkId', network_id, 'limitMbps', limit_mbps)
+    from simulated.nics n where n.host_id = m.host_id and n.machine = m.name order by mac) as nics from simulated.machines m`
+
+  return {
+    findMachine: (vmId, signal) =>
+      call('findMachine', signal, async () => {
+        const row = await db.maybe<ListedMachine>(sql`${machines} where host_id = ${hostId} and name = ${vmId} and vm_id is not null`)
+        return row ? toMachine(host, row) : null
+      }),
+
+    listMachines: (signal) =>
+      paged<ListedMachine, Machine>(
+        host,
+        'listMachines',
+        signal,
+        PAGE,
+        (last) => db.many(sql`${machines} where host_id = ${hostId} and name > ${last?.name ?? ''} order by name limit ${PAGE}`),
+        (row) => toMachine(host, row),
+      ),
+
+    listVolumes: (signal) =>
+      paged<VolumeRow, Volume>(
+        host,
+        'listVolumes',
+        signal,
+        PAGE,
+        (last) =>
+          db.many(
+            sql`select * from simulated.volumes where host_id = ${hostId} and name > ${last?.name ?? ''} order by name limit ${PAGE}`,
+          ),
+        toVolume,
+      ),
+
+    listNetworks: (signal) =>
+      paged<ListedNetwork, Network>(
+        host,
+        'listNetworks',
+        signal,
+        PAGE,
+        (last) =>
+          db.many(sql`select w.*, array(select mac from simulated.nics n where n.host_id = w.host_id and n.network_id = w.network_id order by mac) as macs
+          from simulated.networks w where host_id = ${hostId} and network_id > ${last?.network_id ?? ''} order by network_id limit ${PAGE}`),
+        toNetwork,
+      ),
+
+    listFilters: (signal) =>
+      paged<{ vm_id: string }, { vmId: string }>(
+        host,
+        'listFilters',
+        signal,
+        PAGE,
+        (last) =>
+          db.many(
+            sql`select vm_id from simulated.filters where host_id = ${hostId} and vm_id > ${last?.vm_id ?? ''} order by vm_id limit ${PAGE}`,
+          ),
+        (row) => ({ vmId: row.vm_id }),
+      ),
+  }
+}
+
+const toMachine = (host: SimulatedHost, row: ListedMachine): Machine => ({
+  vmId: row.vm_id,
+  accountId: row.account_id,
+  generation: row.generation,
+  name: row.name,
+  uuid: row.uuid,
+  power: row.power,
+  stopReason: row.power === 'stopped' ? row.stop_reason : null,
+  vcpu: row.vcpu,
+  ramMiB: row.ram_mib,
+  agentConnected: agentConnected(host, row),
+  nics: row.nics,
+})
+
+const toVolume = (row: VolumeRow): Volume => ({
+  kind: row.kind,
+  id: row.id,
+  vmId: row.vm_id,
+  generation: row.generation,
+  parentId: parentBackupId(row),
+  complete: row.is_complete,
+  capacityBytes: Number(row.capacity_bytes),
+  sizeBytes: Number(row.size_bytes),
+})
+
+const toNetwork = ({ network_id, cidr, gateway, enable_snat, enable_dhcp, macs }: ListedNetwork): Network => ({
+  networkId: network_id,
+  cidr,
+  gateway,
+  enableSnat: enable_snat,
+  enableDhcp: enable_dhcp,
+  attachedMacs: macs,
+})

@@ -1,0 +1,112 @@
+// On, off, and on again.
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { DriverError, type Ending, type Machines, type MachineSpec, type StopReason } from '../driver.ts'
+import { consoleTail } from './console.ts'
+import { notify } from './events.ts'
+import type { Pause, SimulatedHost } from './host.ts'
+import { define, findRow, lockRow, requireMachine, requireOn, requireSameShape, type MachineRow } from './shape.ts'
+
+type PowerVerbs = Pick<Machines, 'ensureRunning' | 'ensureStopped' | 'ensureRestarted' | 'ensureReady'>
+
+export function powerVerbs(host: SimulatedHost): PowerVerbs {
+  const { hostId, db, clock, call } = host
+  return {
+    ensureRunning: (spec, signal) =>
+      call('ensureRunning', signal, async (pause) => {
+        if ((await findRow(db, hostId, spec.vmId))?.power !== 'running') await pause(host.pace.delays.startMs)
+        await db.tx((tx) => run(tx, host, spec))
+      }),
+
+    ensureStopped: (vmId, { graceMs }, signal) =>
+      call('ensureStopped', signal, async (pause) => {
+        const row = await findRow(db, hostId, vmId)
+        if (!row || row.power === 'stopped') return { how: 'already' }
+        const how = await askGuest(host, row, graceMs, pause)
+        await db.tx((tx) => stop(tx, hostId, vmId, 'user'))
+        return { how }
+      }),
+
+    ensureRestarted: (vmId, { actionId, graceMs }, signal) =>
+      call('ensureRestarted', signal, async (pause) => {
+        const row = requireMachine(await findRow(db, hostId, vmId), hostId, vmId)
+        if (row.last_restart_id === actionId) return { how: 'already' }
+        const how = await askGuest(host, requireOn(row, hostId, vmId), graceMs, pause)
+        return db.tx(async (tx) => {
+          const now = requireMachine(await lockRow(tx, hostId, vmId), hostId, vmId)
+          if (now.last_restart_id === actionId) return { how: 'already' }
+          requireOn(now, hostId, vmId)
+          await tx.run(sql`update simulated.machines set last_restart_id = ${actionId}, booted_at = ${clock.now()}
+            where host_id = ${hostId} and name = ${vmId}`)
+          await notify(tx, hostId, { type: 'rebooted', vmId })
+          return { how }
+        })
+      }),
+
+    ensureReady: (vmId, { timeoutMs }, signal) =>
+      call('ensureReady', signal, async (pause) => {
+        const row = requireMachine(await findRow(db, hostId, vmId), hostId, vmId)
+        if (row.power === 'running' && !row.has_agent) return { readiness: 'booting' }
+        const leftMs = row.is_stuck ? Infinity : leftToBootMs(host, row)
+        if (row.power === 'running') await pause(Math.min(leftMs, timeoutMs))
+        if (leftMs > timeoutMs || (await findRow(db, hostId, vmId))?.power !== 'running') throw guestFailed(row, timeoutMs)
+        await notify(db, hostId, { type: 'agent_connected', vmId })
+        return { readiness: 'reachable' }
+      }),
+  }
+}
+
+const guestFailed = (row: MachineRow, timeoutMs: number): DriverError =>
+  new DriverError('guest_failed', `Machine ${row.name} was not ready within ${timeoutMs} ms; it is ${row.power}`, {
+    sentence: 'The VM started, but its system did not come up.',
+    consoleTail: consoleTail(row),
+  })
+
+function leftToBootMs({ clock, pace }: SimulatedHost, { booted_at }: MachineRow): number {
+  return Math.max(0, (booted_at?.getTime() ?? 0) + pace.delays.bootMs - clock.now().getTime())
+}
+
+export const agentConnected = (host: SimulatedHost, row: MachineRow): boolean =>
+  row.power === 'running' && row.has_agent && !row.is_stuck && leftToBootMs(host, row) === 0
+
+/** A guest obeys unless it is stuck or the grace is shorter than its shutdown. */
+async function askGuest({ pace }: SimulatedHost, row: MachineRow, graceMs: number, pause: Pause): Promise<Ending> {
+  const obeys = graceMs > 0 && !row.is_stuck && row.power === 'running' && pace.delays.shutdownMs <= graceMs
+  await pause(obeys ? pace.delays.shutdownMs : graceMs + pace.delays.destroyMs)
+  return obeys ? 'clean' : 'forced'
+}
+
+async function run(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
+  const { hostId } = host
+  const { vmId } = spec
+  const row = await lockRow(tx, hostId, vmId)
+  if (row && row.power !== 'stopped') {
+    requireSameShape(row, spec)
+    return row.power === 'paused' ? resume(tx, host, vmId) : undefined
+  }
+  const filtered = await tx.maybe(sql`select from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`)
+  if (!filtered)
+    throw new DriverError('invalid_state', `Machine ${vmId} has no filter on simulated host ${hostId}; it may not run without one`)
+  await define(tx, host, spec)
+  // Two processes may have found no machine to lock: the second one to get here finds it on.
+  if ((await lockRow(tx, hostId, vmId))?.power === 'stopped') await start(tx, host, vmId)
+}
+
+export async function start(tx: Tx, { hostId, clock }: Pick<SimulatedHost, 'hostId' | 'clock'>, vmId: string): Promise<void> {
+  const now = clock.now()
+  await tx.run(sql`update simulated.machines set power = 'running', stop_reason = null, epoch = nextval('simulated.epochs'),
+    started_at = ${now}, booted_at = ${now} where host_id = ${hostId} and name = ${vmId}`)
+  await tx.run(sql`update simulated.nics set epoch = nextval('simulated.epochs'), received_bytes = 0, sent_bytes = 0, counted_at = ${now}
+    where host_id = ${hostId} and machine = ${vmId}`)
+  await notify(tx, hostId, { type: 'started', vmId })
+}
+
+async function resume(tx: Tx, { hostId, clock }: SimulatedHost, vmId: string): Promise<void> {
+  await tx.run(sql`update simulated.machines set power = 'running' where host_id = ${hostId} and name = ${vmId}`)
+  await tx.run(sql`update simulated.nics set counted_at = ${clock.now()} where host_id = ${hostId} and machine = ${vmId}`)
+}
+
+export async function stop(queries: Queries, hostId: string, vmId: string, reason: StopReason): Promise<void> {
+  const stopped = await queries.run(sql`update simulated.machines set power = 'stopped', stop_reason = ${reason}
+    where host_id = ${hostId} and name = ${vmId} and power <> 'stopped'`)
+  if (stopped > 0) await notify(queries, hostId, { type: 'stopped', vmId, reason })
+}

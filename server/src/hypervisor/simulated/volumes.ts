@@ -1,0 +1,94 @@
+// Volumes and the space they take. A volume is entered incomplete, with its space, before the slow part begins, and completed after
+// it: what a crash leaves is visible, counted, and never mistaken for the whole.
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
+import { DriverError, type Volume } from '../driver.ts'
+
+export interface Content {
+  instanceId: string
+  hostname: string
+  user: string
+  sshKeys: string[]
+  passwordHash: string | null
+  files: Record<string, string>
+}
+
+export interface VolumeRow {
+  name: string
+  kind: Exclude<Volume['kind'], 'unknown'>
+  id: string
+  vm_id: string | null
+  generation: number | null
+  parent: string | null
+  is_complete: boolean
+  capacity_bytes: bigint
+  size_bytes: bigint
+  content: Partial<Content>
+  checkpoints: string[]
+}
+
+export const GIB = 2 ** 30
+
+export const diskName = (vmId: string, generation: number): string => `disk-${vmId}-${generation}`
+export const seedName = (vmId: string, generation: number): string => `seed-${vmId}-${generation}`
+export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${vmId}-${snapshotId}`
+export const backupName = (vmId: string, backupId: string): string => `backup-${vmId}-${backupId}`
+export const templateName = (templateId: string): string => `template-${templateId}`
+
+/** The parent itself may be on another host by now. */
+export const parentBackupId = ({ kind, vm_id, parent }: Pick<VolumeRow, 'kind' | 'vm_id' | 'parent'>): string | null =>
+  kind === 'backup' && vm_id && parent ? parent.slice(backupName(vm_id, '').length) : null
+
+/** A fresh system fills a tenth of its disk. */
+export const usedOf = (capacityBytes: number): number => Math.round(capacityBytes / 10)
+
+export const findVolume = (queries: Queries, hostId: string, name: string): Promise<VolumeRow | undefined> =>
+  queries.maybe<VolumeRow>(sql`select * from simulated.volumes where host_id = ${hostId} and name = ${name}`)
+
+export async function wholeVolume(queries: Queries, hostId: string, name: string): Promise<VolumeRow> {
+  const volume = await findVolume(queries, hostId, name)
+  if (!volume?.is_complete) throw new DriverError('not_found', `Simulated host ${hostId} has no complete volume ${name}`)
+  return volume
+}
+
+export interface NewVolume extends Pick<VolumeRow, 'name' | 'kind' | 'id'> {
+  vmId?: string
+  generation?: number
+  parent?: string | null
+  capacityBytes: number
+  sizeBytes: number
+  content?: Partial<Content>
+}
+
+/** Begins it, or begins it again when it was left incomplete. */
+export async function beginVolume(tx: Tx, hostId: string, volume: NewVolume): Promise<void> {
+  const { name, kind, id, vmId = null, generation = null, parent = null, capacityBytes, sizeBytes, content = {} } = volume
+  const row = await tx.maybe<{ is_new: boolean }>(sql`insert into simulated.volumes
+      (host_id, name, kind, id, vm_id, generation, parent, capacity_bytes, size_bytes, content)
+    values (${hostId}, ${name}, ${kind}, ${id}, ${vmId}, ${generation}, ${parent}, ${capacityBytes}, ${sizeBytes}, ${json(content)})
+    on conflict (host_id, name) do update set content = excluded.content, parent = excluded.parent, generation = excluded.generation
+      where not simulated.volumes.is_complete
+    returning xmax = 0 as is_new`)
+  if (row?.is_new) await claimSpace(tx, hostId, sizeBytes)
+}
+
+/** `cancelled` when somebody removed it meanwhile. */
+export async function completeVolume(queries: Queries, hostId: string, name: string): Promise<void> {
+  const changed = await queries.run(sql`update simulated.volumes set is_complete = true where host_id = ${hostId} and name = ${name}`)
+  if (changed === 0) throw new DriverError('cancelled', `Volume ${name} was removed from simulated host ${hostId} while it was being made`)
+}
+
+/** Volumes are locked in the order of their names, here and in the making of a disk with its seed. */
+export async function removeVolumes(tx: Tx, hostId: string, which: Sql): Promise<number> {
+  const removed = await tx.many<{ size_bytes: bigint }>(sql`with doomed as
+      (select name from simulated.volumes where host_id = ${hostId} and ${which} order by name for update)
+    delete from simulated.volumes v using doomed where v.host_id = ${hostId} and v.name = doomed.name returning v.size_bytes`)
+  if (removed.length > 0) await claimSpace(tx, hostId, -removed.reduce((sum, row) => sum + Number(row.size_bytes), 0))
+  return removed.length
+}
+
+/** Last in a transaction: the host's row is shared by all its machines. */
+export async function claimSpace(tx: Tx, hostId: string, bytes: number): Promise<void> {
+  const claimed = await tx.run(sql`update simulated.hosts set disk_used_bytes = disk_used_bytes + ${bytes}::int8
+    where host_id = ${hostId} and (${bytes}::int8 <= 0 or (not is_full and disk_used_bytes + ${bytes}::int8 <= disk_total_bytes))`)
+  if (claimed === 0) throw new DriverError('no_space', `Simulated host ${hostId} has no ${Math.ceil(bytes / GIB)} GiB left on its disk`)
+}
