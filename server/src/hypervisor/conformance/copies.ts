@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { newId } from '../../kernel/ids.ts'
+import type { DiskSource, MachineSpec } from '../driver.ts'
+import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type Promises } from './rig.ts'
+
+export const copyPromises: Promises = (rig) => {
+  /** Boots a new generation from a copy, as a restore does, and answers what the guest finds. */
+  const restored = async (spec: MachineSpec, source: DiskSource): Promise<string | null> => {
+    await rig().driver.ensureDisk(spec, source, soon(rig()))
+    await changeTo(rig(), spec)
+    return rig().guest.read(spec.vmId)
+  }
+  const backup = (vmId: string, backupId: string, parentId: string | null) =>
+    rig().driver.ensureBackup(vmId, { backupId, parentId }, soon(rig()))
+
+  test('a snapshot of a running machine brings its moment back, as often as wanted', async () => {
+    const spec = await create(rig())
+    const snapshotId = newId()
+    await rig().guest.write(spec.vmId, 'at the snapshot')
+    const taken = await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
+    expect(taken.sizeBytes).toBeGreaterThan(0)
+    await rig().guest.write(spec.vmId, 'afterwards')
+    expect(await rig().other.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))).toEqual(taken)
+    const first = next(spec)
+    expect(await restored(first, { from: 'snapshot', snapshotId })).toBe('at the snapshot')
+    await rig().guest.write(spec.vmId, 'after the restore')
+    expect(await restored(next(first), { from: 'snapshot', snapshotId })).toBe('at the snapshot')
+  })
+
+  test('a snapshot of a stopped machine outlives a rebuild', async () => {
+    const spec = await create(rig())
+    const snapshotId = newId()
+    await rig().guest.write(spec.vmId, 'stopped')
+    await stop(rig(), spec)
+    await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
+    const rebuilt = next(spec)
+    expect(await restored(rebuilt, TEMPLATE)).toBeNull()
+    await rig().driver.ensureNoDisk(spec.vmId, spec.generation, soon(rig()))
+    expect(await restored(next(rebuilt), { from: 'snapshot', snapshotId })).toBe('stopped')
+  })
+
+  test('a restored disk is as large as the plan by now, and never smaller than the copy', async () => {
+    const spec = await create(rig())
+    const snapshotId = newId()
+    await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
+    await rig().driver.ensureDisk({ ...next(spec), diskGiB: spec.diskGiB + 1 }, { from: 'snapshot', snapshotId }, soon(rig()))
+    await rig().driver.ensureDisk({ ...next(next(spec)), diskGiB: 1 }, { from: 'snapshot', snapshotId }, soon(rig()))
+    const disks = (await volumesOf(rig(), spec.vmId)).filter((volume) => volume.kind === 'disk')
+    const sizes = disks.map((disk) => [disk.generation, disk.capacityBytes / 2 ** 30])
+    expect(new Map(sizes as [number, number][])).toEqual(
+      new Map([
+        [1, spec.diskGiB],
+        [2, spec.diskGiB + 1],
+        [3, spec.diskGiB],
+      ]),
+    )
+  })
+
+  test('a removed snapshot is gone, also the second time', async () => {
+    const spec = await create(rig())
+    const snapshotId = newId()
+    await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
+    await rig().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(rig()))
+    await rig().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(rig()))
+    expect((await volumesOf(rig(), spec.vmId)).map((volume) => volume.kind).sort()).toEqual(['disk', 'seed'])
+    await expectKind(rig().driver.ensureDisk(next(spec), { from: 'snapshot', snapshotId }, soon(rig())), 'not_found')
+    await rig().driver.ensureDisk(spec, { from: 'snapshot', snapshotId }, soon(rig())) // the disk is there: where it came from matters no more
+  })
+
+  test('a full and two incremental backups each bring their own moment back', async () => {
+    const spec = await create(rig())
+    const ids = [newId(), newId(), newId()] as const
+    const made = []
+    for (const [position, id] of ids.entries()) {
+      await rig().guest.write(spec.vmId, `moment ${position}`)
+      made.push(await backup(spec.vmId, id, ids[position - 1] ?? null))
+    }
+    expect(made.map((each) => each.parentId)).toEqual([null, ids[0], ids[1]])
+    expect(made[1]!.sizeBytes).toBeLessThan(made[0]!.sizeBytes)
+    expect(await backup(spec.vmId, ids[2], ids[1])).toEqual(made[2])
+    let latest = spec
+    for (const [position, backupId] of ids.entries()) {
+      latest = next(latest)
+      expect(await restored(latest, { from: 'backup', backupId })).toBe(`moment ${position}`)
+    }
+  })
+
+  test('a backup is full when what changed since its parent is not known', async () => {
+    const spec = await create(rig())
+    const first = newId()
+    await backup(spec.vmId, first, null)
+    expect(await backup(spec.vmId, newId(), newId())).toMatchObject({ parentId: null })
+    await rig().driver.ensureDisk(next(spec), TEMPLATE, soon(rig()))
+    await changeTo(rig(), next(spec))
+    expect(await backup(spec.vmId, newId(), first)).toMatchObject({ parentId: null })
+  })
+
+  test('a parent stays while another backup builds on it', async () => {
+    const { vmId } = await create(rig())
+    const [parent, child] = [newId(), newId()]
+    await backup(vmId, parent, null)
+    await backup(vmId, child, parent)
+    await expectKind(rig().driver.ensureNoBackup(vmId, parent, soon(rig())), 'in_use')
+    for (const backupId of [child, child, parent]) await rig().driver.ensureNoBackup(vmId, backupId, soon(rig()))
+    expect((await volumesOf(rig(), vmId)).filter((volume) => volume.kind === 'backup')).toEqual([])
+  })
+
+  test('a backup chain is carried elsewhere as bytes and restored after the VM is gone', async () => {
+    const spec = await create(rig())
+    const [parentId, backupId] = [newId(), newId()]
+    await backup(spec.vmId, parentId, null)
+    await rig().guest.write(spec.vmId, 'carried')
+    await backup(spec.vmId, backupId, parentId)
+    const bytesOf = async (id: string) => buffer(await rig().driver.readBackup(spec.vmId, id, soon(rig())))
+    const copies = [
+      { order: { backupId: parentId, parentId: null }, bytes: await bytesOf(parentId) },
+      { order: { backupId, parentId }, bytes: await bytesOf(backupId) },
+    ]
+    await rig().driver.ensureGone(spec.vmId, soon(rig()))
+    const orphan = rig().driver.ensureBackupCopy(
+      spec.vmId,
+      copies[1]!.order,
+      () => Promise.resolve(Readable.from([copies[1]!.bytes])),
+      soon(rig()),
+    )
+    await expectKind(orphan, 'not_found')
+    for (const { order, bytes } of [...copies, ...copies])
+      await rig().driver.ensureBackupCopy(spec.vmId, order, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
+    await rig().driver.ensureDisk(spec, { from: 'backup', backupId }, soon(rig()))
+    await create(rig(), spec)
+    expect(await rig().guest.read(spec.vmId)).toBe('carried')
+  })
+}

@@ -1,0 +1,53 @@
+// Orders that happen when a worker dies: a step repeated, a chain begun again, an undo of something half made.
+import { describe, expect, test } from 'vitest'
+import { newId } from '../../kernel/ids.ts'
+import { create, createSteps, expectKind, expectNothingLeft, soon, stop, volumesOf, type Promises } from './rig.ts'
+
+export const crashPromises: Promises = (rig) => {
+  describe.each([0, 1, 2, 3, 4])('a create that died after %i steps', (count) => {
+    test('goes on from the start', async () => {
+      const spec = rig().spec()
+      for (const step of createSteps(rig(), spec).slice(0, count)) await step()
+      await create(rig(), spec)
+      expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ power: 'running' })
+    })
+
+    test('is taken back, twice, and leaves nothing', async () => {
+      const spec = rig().spec()
+      for (const step of createSteps(rig(), spec).slice(0, count)) await step()
+      await rig().driver.ensureGone(spec.vmId, soon(rig()))
+      await rig().other.ensureGone(spec.vmId, soon(rig()))
+      await expectNothingLeft(rig(), spec.vmId)
+    })
+  })
+
+  test('a VM with everything goes, and leaves nothing', async () => {
+    const spec = await create(rig())
+    await rig().driver.ensureSnapshot(spec.vmId, newId(), soon(rig()))
+    const full = newId()
+    await rig().driver.ensureBackup(spec.vmId, { backupId: full, parentId: null }, soon(rig()))
+    await rig().driver.ensureBackup(spec.vmId, { backupId: newId(), parentId: full }, soon(rig()))
+    await rig().driver.ensureGone(spec.vmId, soon(rig()))
+    await expectNothingLeft(rig(), spec.vmId)
+  })
+
+  test('the id of a VM that is gone can be used again', async () => {
+    const spec = await create(rig())
+    await rig().driver.ensureGone(spec.vmId, soon(rig()))
+    await create(rig(), spec)
+    expect(await rig().guest.read(spec.vmId)).toBeNull()
+  })
+
+  test('an aborted verb says so, and can be repeated or taken back', async () => {
+    const spec = rig().spec()
+    const cut = AbortSignal.abort()
+    await expectKind(rig().driver.ensureDisk(spec, { from: 'template' }, cut), 'aborted')
+    await create(rig(), spec)
+    await expectKind(rig().driver.ensureStopped(spec.vmId, { graceMs: 1 }, cut), 'aborted')
+    await stop(rig(), spec)
+    const snapshotId = newId()
+    await expectKind(rig().driver.ensureSnapshot(spec.vmId, snapshotId, cut), 'aborted')
+    await rig().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(rig()))
+    expect((await volumesOf(rig(), spec.vmId)).filter((volume) => volume.kind === 'snapshot')).toEqual([])
+  })
+}

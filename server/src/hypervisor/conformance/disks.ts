@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type Promises } from './rig.ts'
+
+const GIB = 2 ** 30
+
+export const diskPromises: Promises = (rig) => {
+  const capacityOf = async (vmId: string, generation: number): Promise<number | undefined> =>
+    (await volumesOf(rig(), vmId)).find((volume) => volume.kind === 'disk' && volume.generation === generation)?.capacityBytes
+
+  test('a disk that exists keeps its content', async () => {
+    const spec = await create(rig())
+    await rig().guest.write(spec.vmId, 'kept')
+    await rig().other.ensureDisk(spec, TEMPLATE, soon(rig()))
+    await changeTo(rig(), spec)
+    expect(await rig().guest.read(spec.vmId)).toBe('kept')
+  })
+
+  test('a stopped machine grows, and keeps its content', async () => {
+    const spec = await create(rig())
+    const larger = { ...spec, vcpu: spec.vcpu + 1, ramMiB: spec.ramMiB * 2, diskGiB: spec.diskGiB + 2 }
+    await rig().guest.write(spec.vmId, 'before the upgrade')
+    await expectKind(rig().driver.ensureShape(larger, soon(rig())), 'invalid_state')
+    await expectKind(rig().driver.ensureRunning(larger, soon(rig())), 'invalid_state')
+    await stop(rig(), spec)
+    expect(await rig().driver.ensureShape(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
+    expect(await rig().driver.ensureShape(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
+    await changeTo(rig(), larger)
+    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ vcpu: larger.vcpu, ramMiB: larger.ramMiB })
+    expect(await capacityOf(spec.vmId, spec.generation)).toBe(larger.diskGiB * GIB)
+    expect(await rig().guest.read(spec.vmId)).toBe('before the upgrade')
+  })
+
+  test('a disk never shrinks, while vCPU and RAM go back', async () => {
+    const spec = await create(rig())
+    await stop(rig(), spec)
+    const smaller = { ...spec, diskGiB: spec.diskGiB - 1, ramMiB: spec.ramMiB / 2 }
+    expect(await rig().driver.ensureShape(smaller, soon(rig()))).toEqual({ diskGiB: spec.diskGiB })
+    expect(await capacityOf(spec.vmId, spec.generation)).toBe(spec.diskGiB * GIB)
+    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ ramMiB: smaller.ramMiB })
+  })
+
+  test('a rebuild is a fresh disk of the next generation, and can be taken back until the old one is removed', async () => {
+    const spec = await create(rig())
+    const rebuilt = next(spec)
+    await rig().guest.write(spec.vmId, 'old')
+    await rig().driver.ensureDisk(rebuilt, TEMPLATE, soon(rig()))
+    await changeTo(rig(), rebuilt)
+    expect(await rig().guest.read(spec.vmId)).toBeNull()
+    await changeTo(rig(), spec)
+    await rig().driver.ensureNoDisk(spec.vmId, rebuilt.generation, soon(rig()))
+    expect(await rig().guest.read(spec.vmId)).toBe('old')
+    expect(await capacityOf(spec.vmId, rebuilt.generation)).toBeUndefined()
+  })
+
+  test('the disk in use cannot be removed, another one any number of times', async () => {
+    const spec = await create(rig())
+    const rebuilt = next(spec)
+    await rig().driver.ensureDisk(rebuilt, TEMPLATE, soon(rig()))
+    await changeTo(rig(), rebuilt)
+    await expectKind(rig().driver.ensureNoDisk(spec.vmId, rebuilt.generation, soon(rig())), 'in_use')
+    await rig().driver.ensureNoDisk(spec.vmId, spec.generation, soon(rig()))
+    await rig().driver.ensureNoDisk(spec.vmId, spec.generation, soon(rig()))
+    const disks = (await volumesOf(rig(), spec.vmId)).filter((volume) => volume.kind === 'disk')
+    expect(disks.map((disk) => disk.generation)).toEqual([rebuilt.generation])
+  })
+
+  test('a template stays while a disk is built on it', async () => {
+    const { template } = rig().spec()
+    await rig().driver.ensureTemplate(template, soon(rig()))
+    await rig().driver.ensureTemplate(template, soon(rig()))
+    await rig().driver.ensureDisk(rig().spec(), TEMPLATE, soon(rig()))
+    await expectKind(rig().driver.ensureNoTemplate(template.id, soon(rig())), 'in_use')
+  })
+
+  test('two machines cannot share a uuid', async () => {
+    const { uuid } = await create(rig())
+    await expectKind(create(rig(), rig().spec({ uuid })), 'conflict')
+  })
+}

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { newId } from '../../kernel/ids.ts'
+import { collect, create, createSteps, expectKind, OPEN, soon, stop, TEMPLATE, unknownId, type Promises } from './rig.ts'
+
+export const powerPromises: Promises = (rig) => {
+  const grace = () => ({ graceMs: rig().patienceMs })
+
+  test('a machine runs once, however often it is asked for and by whomever', async () => {
+    const spec = await create(rig())
+    await create(rig(), spec)
+    await Promise.all([rig().driver.ensureRunning(spec, soon(rig())), rig().other.ensureRunning(spec, soon(rig()))])
+    const machines = await collect(rig().driver.listMachines(soon(rig())))
+    expect(machines.filter((machine) => machine.uuid === spec.uuid)).toHaveLength(1)
+    expect(await rig().other.findMachine(spec.vmId, soon(rig()))).toMatchObject({
+      power: 'running',
+      agentConnected: true,
+      stopReason: null,
+    })
+  })
+
+  test('a machine does not run without its filter or its disk', async () => {
+    const spec = rig().spec()
+    await rig().driver.ensureDisk(spec, TEMPLATE, soon(rig()))
+    await expectKind(rig().driver.ensureRunning(spec, soon(rig())), 'invalid_state')
+    const diskless = rig().spec()
+    await rig().driver.ensureFilter(diskless.vmId, OPEN, soon(rig()))
+    await expectKind(rig().driver.ensureRunning(diskless, soon(rig())), 'not_found')
+  })
+
+  test('a stop asks the guest, a second one finds it done, and it starts again', async () => {
+    const spec = await create(rig())
+    expect(await rig().driver.ensureStopped(spec.vmId, grace(), soon(rig()))).toEqual({ how: 'clean' })
+    expect(await rig().other.ensureStopped(spec.vmId, grace(), soon(rig()))).toEqual({ how: 'already' })
+    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({
+      power: 'stopped',
+      stopReason: 'user',
+      agentConnected: false,
+    })
+    await rig().driver.ensureRunning(spec, soon(rig()))
+    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ power: 'running' })
+  })
+
+  test('a stop without grace cuts the guest off', async () => {
+    const spec = await create(rig())
+    expect(await rig().driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon(rig()))).toEqual({ how: 'forced' })
+  })
+
+  test('what is not there is stopped already', async () => {
+    expect(await rig().driver.ensureStopped(unknownId(), grace(), soon(rig()))).toEqual({ how: 'already' })
+  })
+
+  test('one action id reboots once, also when two processes ask at once', async () => {
+    const { vmId } = await create(rig())
+    const order = { actionId: newId(), ...grace() }
+    const answers = await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureRestarted(vmId, order, soon(rig()))))
+    expect(answers.map((answer) => answer.how).sort()).toEqual(['already', 'clean'])
+    expect(await rig().driver.ensureRestarted(vmId, order, soon(rig()))).toEqual({ how: 'already' })
+    expect(await rig().driver.ensureRestarted(vmId, { actionId: newId(), graceMs: 0 }, soon(rig()))).toEqual({ how: 'forced' })
+    expect(await rig().driver.ensureReady(vmId, { timeoutMs: rig().patienceMs }, soon(rig()))).toEqual({ readiness: 'reachable' })
+  })
+
+  test('a stopped machine cannot be rebooted, unless that action already was', async () => {
+    const spec = await create(rig())
+    const order = { actionId: newId(), ...grace() }
+    await rig().driver.ensureRestarted(spec.vmId, order, soon(rig()))
+    await stop(rig(), spec)
+    expect(await rig().driver.ensureRestarted(spec.vmId, order, soon(rig()))).toEqual({ how: 'already' })
+    await expectKind(rig().driver.ensureRestarted(spec.vmId, { ...order, actionId: newId() }, soon(rig())), 'invalid_state')
+  })
+
+  test('an image without an agent is alive, and more cannot be said', async () => {
+    const spec = rig().agentless()
+    for (const step of createSteps(rig(), spec).slice(0, 3)) await step()
+    expect(await rig().driver.ensureReady(spec.vmId, { timeoutMs: rig().patienceMs }, soon(rig()))).toEqual({ readiness: 'booting' })
+    await expectKind(rig().driver.ensurePassword(spec.vmId, { user: 'root', passwordHash: '$6$x' }, soon(rig())), 'unsupported')
+  })
+
+  test('a machine that went down while coming up failed, and its last words are kept', async () => {
+    const spec = await create(rig())
+    await stop(rig(), spec)
+    const failure = rig().driver.ensureReady(spec.vmId, { timeoutMs: rig().patienceMs }, soon(rig()))
+    await expect(failure).rejects.toMatchObject({
+      kind: 'guest_failed',
+      retry: false,
+      consoleTail: expect.arrayContaining([expect.any(String)]),
+    })
+  })
+
+  test('a password is set in the running guest', async () => {
+    const spec = await create(rig())
+    const login = { user: spec.seed.user, passwordHash: '$6$berth$changed' }
+    await rig().driver.ensurePassword(spec.vmId, login, soon(rig()))
+    await rig().driver.ensurePassword(spec.vmId, login, soon(rig()))
+    expect(await rig().guest.passwordHash(spec.vmId)).toBe(login.passwordHash)
+    await stop(rig(), spec)
+    await expectKind(rig().driver.ensurePassword(spec.vmId, login, soon(rig())), 'invalid_state')
+  })
+}

@@ -1,0 +1,35 @@
+import { describeDriver } from '../conformance.ts'
+import { simulatedWorld, someSpec } from './test-world.ts'
+
+const MARKER = 'marker'
+
+describeDriver('simulated', async () => {
+  const { open, drift } = await simulatedWorld()
+  const [driver, other] = [open(), open()]
+  let ranges = 0
+  return {
+    driver,
+    other,
+    spec: someSpec,
+    agentless: () => someSpec({ template: { id: 'plain', slug: 'plain', checksum: 'none', hasAgent: false } }),
+    range: () => ({ cidr: `10.${100 + ++ranges}.0.0/24`, gateway: `10.${100 + ranges}.0.1` }),
+    nicIn: ({ networkId, cidr, gateway }) => ({
+      ...someSpec().nics[0]!,
+      kind: 'private',
+      networkId,
+      address: cidr.replace('.0/24', '.10'),
+      prefix: 24,
+      gateway,
+    }),
+    guest: {
+      write: (vmId, text) => drift.writeFile(vmId, MARKER, text),
+      read: (vmId) => drift.readFile(vmId, MARKER),
+      passwordHash: async (vmId) => (await drift.login(vmId)).passwordHash,
+      powerOff: (vmId) => drift.stopMachine(vmId, 'guest'),
+      crash: (vmId) => drift.stopMachine(vmId, 'crash'),
+      send: (vmId, mac, bytes) => drift.addTraffic(vmId, mac, { received: 0, sent: bytes }),
+    },
+    patienceMs: 10_000,
+    close: async () => void (await Promise.all([driver.close(), other.close()])),
+  }
+})

@@ -1,0 +1,131 @@
+// Trouble with the whole host, and with machines behind our back.
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { sql } from '../../kernel/db.ts'
+import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/rig.ts'
+import type { Driver, DriverEvent, MachineSpec } from '../driver.ts'
+import { simulatedDatabase, simulatedWorld, someSpec, type World } from './test-world.ts'
+
+const signal = new AbortController().signal
+const db = await simulatedDatabase()
+let world: World
+let driver: Driver
+beforeEach(async () => {
+  world = await simulatedWorld({ db })
+  driver = world.open()
+})
+
+async function create(spec: MachineSpec = someSpec()): Promise<MachineSpec> {
+  await driver.ensureFilter(spec.vmId, OPEN, signal)
+  await driver.ensureDisk(spec, TEMPLATE, signal)
+  await driver.ensureRunning(spec, signal)
+  return spec
+}
+
+const powerOf = async ({ vmId }: MachineSpec) => (await driver.findMachine(vmId, signal))?.power
+
+describe('a full disk', () => {
+  test('refuses new disks and copies, leaves nothing of them, and disturbs nobody', async () => {
+    const spec = await create()
+    await world.faults.fillDisk()
+    const late = someSpec()
+    await expectKind(driver.ensureDisk(late, TEMPLATE, signal), 'no_space')
+    await expectKind(driver.ensureSnapshot(spec.vmId, 'c-late', signal), 'no_space')
+    expect((await collect(driver.listVolumes(signal))).map((volume) => volume.vmId)).toEqual([spec.vmId, spec.vmId, null])
+    expect((await driver.health(signal)).problems).toHaveLength(1)
+    expect(await powerOf(spec)).toBe('running')
+    await world.faults.freeDisk()
+    await create(late)
+  })
+
+  test('comes by itself when there is no room, and goes when something is removed', async () => {
+    driver = world.open({}, '?diskGiB=5') // a template of 1 GiB, and a tenth of each disk
+    const large = someSpec({ diskGiB: 35 })
+    await create(large)
+    await expectKind(driver.ensureSnapshot(large.vmId, 'c-copy', signal), 'no_space')
+    await expectKind(create(), 'no_space')
+    await driver.ensureGone(large.vmId, signal)
+    await create()
+    expect((await driver.facts(signal)).diskFreeGiB).toBe(2)
+  })
+})
+
+describe('a host that is gone', () => {
+  test('answers nothing, keeps its machines running, and says that events were missed when it is back', async () => {
+    const spec = await create()
+    const heard: DriverEvent[] = []
+    const end = await driver.subscribe((event) => heard.push(event), signal)
+    await world.faults.loseHost()
+    await expectKind(driver.health(signal), 'unreachable')
+    await expectKind(driver.ensureGone(spec.vmId, signal), 'unreachable')
+    await expectKind(collect(driver.listMachines(signal)), 'unreachable')
+    expect(heard).toEqual([])
+    await world.faults.returnHost()
+    await vi.waitFor(() => expect(heard).toEqual([{ type: 'missed' }]))
+    expect(await powerOf(spec)).toBe('running')
+    await end()
+  })
+
+  test('is no trouble for another host', async () => {
+    const elsewhere = (await simulatedWorld({ db })).open()
+    await world.faults.loseHost()
+    expect((await elsewhere.health(signal)).problems).toEqual([])
+  })
+
+  test('lost power: every machine is off, and starts again', async () => {
+    const spec = await create()
+    await world.faults.cutPower()
+    expect(await driver.findMachine(spec.vmId, signal)).toMatchObject({ power: 'stopped', stopReason: 'host' })
+    await driver.ensureRunning(spec, signal)
+    expect(await powerOf(spec)).toBe('running')
+  })
+})
+
+test('a subscriber whose connection was cut is told once it hears again, and hears again', async () => {
+  const spec = await create()
+  const heard: DriverEvent[] = []
+  const end = await driver.subscribe((event) => heard.push(event), signal)
+  await db.run(sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`)
+  await vi.waitFor(() => expect(heard).toEqual([{ type: 'missed' }]), { timeout: 10_000 })
+  await world.drift.stopMachine(spec.vmId, 'crash')
+  await vi.waitFor(() => expect(heard).toEqual([{ type: 'missed' }, { type: 'stopped', vmId: spec.vmId, reason: 'crash' }]))
+  await end()
+})
+
+describe('drift by hand', () => {
+  test('is seen in the inventory and put right by the same verbs', async () => {
+    const spec = await create()
+    await world.drift.stopMachine(spec.vmId, 'host')
+    expect(await powerOf(spec)).toBe('stopped')
+    await world.drift.startMachine(spec.vmId)
+    expect(await powerOf(spec)).toBe('running')
+    await world.drift.pauseMachine(spec.vmId)
+    expect(await powerOf(spec)).toBe('paused')
+    await driver.ensureRunning(spec, signal)
+    expect(await powerOf(spec)).toBe('running')
+    await world.drift.deleteMachine(spec.vmId)
+    expect(await powerOf(spec)).toBeUndefined()
+    await driver.ensureRunning(spec, signal)
+    expect(await powerOf(spec)).toBe('running')
+  })
+
+  test('a stranger is listed as nobody’s', async () => {
+    await world.drift.createStranger('by-hand')
+    const machines = await collect(driver.listMachines(signal))
+    expect(machines).toMatchObject([{ name: 'by-hand', vmId: null, accountId: null, power: 'running' }])
+    expect(await collect(driver.counters('all', signal))).toEqual([])
+  })
+
+  test('a guest that hangs fails its boot with its last words, and has to be cut off', async () => {
+    const spec = await create()
+    await world.drift.hangGuest(spec.vmId)
+    const boot = driver.ensureReady(spec.vmId, { timeoutMs: 60_000 }, signal)
+    await expect(boot).rejects.toMatchObject({
+      kind: 'guest_failed',
+      consoleTail: expect.arrayContaining([expect.stringContaining('panic')]),
+    })
+    await expectKind(driver.ensurePassword(spec.vmId, { user: 'root', passwordHash: '$6$x' }, signal), 'transient')
+    expect(await driver.ensureStopped(spec.vmId, { graceMs: 60_000 }, signal)).toEqual({ how: 'forced' })
+    await create({ ...spec, generation: 2 })
+    expect(await driver.ensureReady(spec.vmId, { timeoutMs: 1 }, signal)).toEqual({ readiness: 'reachable' })
+  })
+})
