@@ -8,6 +8,7 @@ import { reconcilers, routes, workflows } from './features/index.ts'
 import { findHost, listHosts } from './features/hosts/service.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveHealth } from './http/health.ts'
+import { forgetOldKeys } from './http/idempotency.ts'
 import { mountApi } from './http/mount.ts'
 import type { Operation } from './http/operation.ts'
 import { rateLimit } from './http/rate-limit.ts'
@@ -16,7 +17,7 @@ import { createDriverPool } from './hypervisor/pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/pace.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
-import { memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
+import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
 import { openVault } from './kernel/crypto.ts'
 import { openDb, type Db } from './kernel/db.ts'
 import type { Log } from './kernel/log.ts'
@@ -96,7 +97,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
-  await serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
+  serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
   const flushing = setInterval(
     () => void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'token uses not written')),
     10_000,
@@ -135,7 +136,12 @@ async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metr
 /** Carries out workflows and runs the reconcilers. */
 export async function openWorker({ deps, engine }: Core): Promise<{ close(patience?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
-  const loops = startReconcilers(deps, [...reconcilers, { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() }])
+  const loops = startReconcilers(deps, [
+    ...reconcilers,
+    { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() },
+    { name: 'keys.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldKeys(db, clock.now()) },
+    { name: 'counts.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldCounts(db, clock.now()) },
+  ])
   const deafen = await hearNudges(deps.db, loops)
   return { close: async (patience = patienceOf(deps.config)) => void (await Promise.all([deafen(), loops.stop(), engine.drain(patience)])) }
 }

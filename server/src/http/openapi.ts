@@ -1,100 +1,153 @@
 // The OpenAPI 3.1 document, made from the operations as they are declared. A schema with a `title` becomes a named component.
-import { CATALOGUE } from '../kernel/errors.ts'
+import { CATALOGUE, type ErrorCode } from '../kernel/errors.ts'
 import { responsesOf, type Operation } from './operation.ts'
-import type { TSchema } from './schema.ts'
+import { documentSchema, type Components, type Json } from './openapi-schema.ts'
+import type { TProperties } from './schema.ts'
 
-type Json = Record<string, unknown>
+const ABOUT =
+  `Every request carries an API token in \`x-api-key\`. Success is \`{ success: true, data }\`, failure \`{ success: false, error }\`; \`X-Error-Code\`
+names the [reason](/docs/errors), \`X-Request-Id\` the request. A write repeated with the same \`Idempotency-Key\` within 24 hours has one effect and
+the same answer. A token has 600 requests a minute unless agreed otherwise.`.replaceAll('\n', ' ')
 
-const ERROR_STATUSES = [400, 401, 403, 404, 429]
-
-export function openApiDocument(prefix: string, version: string, operations: Operation[]): Json {
-  const components: Json = {}
+export function openApiDocument(prefix: string, operations: Operation[]): Json {
+  const known: Known = { schemas: { Error: ERROR }, responses: {} }
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, components) }
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describeOperation(operation, known) }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Berth public API', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: { title: 'Berth public API', version: '1.0.0', description: ABOUT, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: prefix }],
     security: [{ apiKey: [] }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API token: vmk_…' } },
-      headers: rateLimitHeaders(),
-      responses: { Error: errorResponse() },
-      schemas: components,
+      headers: HEADERS,
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+      ...known,
     },
   }
 }
 
-function describe(operation: Operation, components: Json): Json {
-  const { operationId, summary, tag, scope, params, query, body, optionalBody, method } = operation
+interface Known {
+  schemas: Components
+  responses: Components
+}
+
+function describeOperation(operation: Operation, { schemas, responses }: Known): Json {
+  const { operationId, summary, tag, scope, params, query, body, optionalBody, method, paged } = operation
+  const isWrite = method !== 'GET'
   const parameters = [
-    ...Object.keys(params ?? {}).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-    ...Object.entries(query ?? {}).map(([name, schema]) => ({ name, in: 'query', required: false, schema: named(schema, components) })),
-    ...(method === 'GET'
-      ? []
-      : [{ name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', minLength: 1, maxLength: 255 } }]),
+    ...parametersOf('path', params, schemas),
+    ...parametersOf('query', query, schemas),
+    ...(isWrite ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]
+  const successes = responsesOf(operation, paged).map(([status, schema]) => [
+    status,
+    success(status, isWrite, documentSchema(schema, schemas, 'out')),
+  ])
   return {
     operationId,
     summary,
+    description: scope ? `Needs the scope \`${scope}\`.` : 'Needs no particular scope.',
     tags: [tag],
-    ...(scope && { 'x-scope': scope, description: `Needs the scope \`${scope}\`.` }),
+    'x-scope': scope,
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: !optionalBody, content: jsonContent(named(body, components)) } }),
-    responses: {
-      ...Object.fromEntries(
-        responsesOf(operation, operation.paged).map(([status, schema]) => [status, success(status, named(schema, components))]),
-      ),
-      ...Object.fromEntries(ERROR_STATUSES.map((status) => [status, { $ref: '#/components/responses/Error' }])),
-      default: { $ref: '#/components/responses/Error' },
-    },
+    ...(body && { requestBody: { required: !optionalBody, content: jsonContent(documentSchema(body, schemas, 'in')) } }),
+    responses: { ...Object.fromEntries(successes), ...errorResponses(operation, responses) },
   }
 }
 
+const parametersOf = (place: 'path' | 'query', properties: TProperties = {}, schemas: Components): Json[] =>
+  Object.entries(properties).map(([name, property]) => {
+    const { description, ...schema } = documentSchema(property, schemas, 'in')
+    const required = place === 'path' || !('~optional' in property || 'default' in property)
+    return {
+      name,
+      in: place,
+      required,
+      ...(description !== undefined && { description }),
+      schema: place === 'path' ? { type: 'string' } : schema,
+    }
+  })
+
 const jsonContent = (schema: unknown): Json => ({ 'application/json': { schema } })
 
-const success = (status: number, schema: unknown): Json => ({
-  description: status === 202 ? 'Accepted: the action is under way' : status === 201 ? 'Created' : 'OK',
-  headers: Object.fromEntries(Object.keys(rateLimitHeaders()).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+const SUCCESS: Record<number, string> = { 200: 'OK', 201: 'Created', 202: 'Accepted: the action is under way' }
+
+const success = (status: number, isWrite: boolean, schema: unknown): Json => ({
+  description: SUCCESS[status] ?? 'OK',
+  headers: headersNamed([...ALWAYS, ...(status === 202 ? ['Location'] : []), ...(isWrite ? ['Idempotent-Replayed'] : [])]),
   content: jsonContent(schema),
 })
 
-const rateLimitHeaders = (): Json => ({
-  'X-RateLimit-Limit': { description: 'Requests allowed in the current window', schema: { type: 'integer' } },
-  'X-RateLimit-Remaining': { description: 'Requests left in the current window', schema: { type: 'integer' } },
-  'X-RateLimit-Reset': { description: 'Seconds until the window resets', schema: { type: 'integer' } },
-})
-
-const errorResponse = (): Json => ({
-  description: 'Refused. `X-Error-Code` names the reason, `Retry-After` is there on 429',
-  headers: { 'X-Error-Code': { schema: { type: 'string', enum: Object.keys(CATALOGUE) } }, 'X-Request-Id': { schema: { type: 'string' } } },
-  content: jsonContent({
-    type: 'object',
-    required: ['success', 'error'],
-    properties: { success: { const: false }, error: { type: 'string', description: 'What happened, why, and what to do next' } },
-  }),
-})
-
-/** Copies a schema for the document: named parts become references, words of our own are left out. */
-function named(schema: TSchema, components: Json): unknown {
-  const { title } = schema as { title?: string }
-  if (!title) return plain(schema, components)
-  components[title] ??= plain(schema, components)
-  return { $ref: `#/components/schemas/${title}` }
+/** What an operation can refuse, by status: what everything like it can, and what it says of itself. */
+function errorResponses({ method, scope, params, query, body, refuses = [] }: Operation, responses: Components): Json {
+  const isWrite = method !== 'GET'
+  const codes: (ErrorCode | false | undefined)[] = [
+    (isWrite || query !== undefined) && 'validation_failed',
+    body && 'invalid_json',
+    'unauthorized',
+    scope !== null && 'missing_scope',
+    params && 'not_found',
+    isWrite && 'idempotency_in_progress',
+    body && 'payload_too_large',
+    body && 'unsupported_media_type',
+    isWrite && 'idempotency_key_reused',
+    'rate_limited',
+    'internal_error',
+    'service_unavailable',
+    ...refuses,
+  ]
+  const byStatus = Object.groupBy(new Set(codes.filter((code) => typeof code === 'string')), (code) => CATALOGUE[code].status)
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, group]) => {
+      const name = group.join('.')
+      responses[name] = failure(Number(status), group)
+      return [status, { $ref: `#/components/responses/${name}` }]
+    }),
+  )
 }
 
-const OUR_WORDS = new Set(['rule', 'optionalBody', 'title'])
+const failure = (status: number, codes: ErrorCode[]): Json => ({
+  description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].title}`).join('; '),
+  headers: headersNamed([...ALWAYS, 'X-Error-Code', ...(status === 429 ? ['Retry-After'] : [])]),
+  content: jsonContent({ $ref: '#/components/schemas/Error' }),
+})
 
-function plain(value: unknown, components: Json): unknown {
-  if (Array.isArray(value)) return value.map((each) => (isSchema(each) ? named(each, components) : each) as unknown)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key]) => !OUR_WORDS.has(key) && !key.startsWith('~'))
-  return Object.fromEntries(entries.map(([key, each]) => [key, isSchema(each) ? named(each, components) : plain(each, components)]))
+const ALWAYS = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+
+const headersNamed = (names: string[]): Json => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const header = (type: string, description: string): Json => ({ description, schema: { type } })
+
+const HEADERS: Json = {
+  'X-Request-Id': header('string', 'Names this request in our logs: quote it to support'),
+  'X-RateLimit-Limit': header('integer', 'Requests allowed in the current window'),
+  'X-RateLimit-Remaining': header('integer', 'Requests left in the current window'),
+  'X-RateLimit-Reset': header('integer', 'Seconds until the window resets'),
+  'Retry-After': header('integer', 'Seconds to wait'),
+  Location: header('string', 'Where the action can be read'),
+  'Idempotent-Replayed': header('string', '`true` when this is the stored answer of an earlier request with the same key'),
+  'X-Error-Code': { description: 'The reason as a word', schema: { type: 'string', enum: Object.keys(CATALOGUE) } },
 }
 
-const isSchema = (value: unknown): value is TSchema => typeof value === 'object' && value !== null && !Array.isArray(value)
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Makes the request safe to repeat: any visible ASCII text of your choice, new for every intention',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+}
+
+const ERROR: Json = {
+  type: 'object',
+  required: ['success', 'error'],
+  properties: {
+    success: { type: 'boolean', const: false },
+    error: { type: 'string', description: 'What happened, why, and what to do next' },
+  },
+}

@@ -8,6 +8,9 @@ export const object = <P extends TProperties>(properties: P, options: { title?: 
   Type.Object(properties, { additionalProperties: false, ...options })
 
 export const Id = Type.String({ pattern: '^[cC][^\\s-]{8,}$', maxLength: 64, rule: 'must be an id: c and at least 8 more characters' })
+const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
+/** An IPv4 address as part of a pattern: four octets without leading zeros. */
+export const QUAD = `${OCTET}(\\.${OCTET}){3}`
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
 export const Money = Type.String({ description: 'Decimal with two places, for example "12.00"; debits are negative' })
 export const Bytes = Type.String({ description: 'Bytes as a decimal string' })

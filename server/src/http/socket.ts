@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { refuse, type Refusal } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -34,6 +35,31 @@ export function answerBadBytes(rateLimit: RateLimit): (error: NodeJS.ErrnoExcept
 /** The answer is out and the rest of the body is of no use to anyone. */
 export function dropUnreadBody(message: IncomingMessage): void {
   if (message.complete === false) destroyLater(message.socket, () => !message.complete)
+}
+
+/**
+ * Once the server stops, a connection ends as soon as nothing is under way on it. Node by itself leaves open what has not sent a request
+ * yet and what finishes one afterwards, and no longer minds how long that takes.
+ */
+export function endWhenStopping(app: FastifyInstance): void {
+  const silent = new Set<Socket>()
+  let stopping = false
+  app.server.on('connection', (socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  app.addHook('onRequest', (request, _, done) => {
+    silent.delete(request.raw.socket)
+    done()
+  })
+  app.addHook('onSend', (_, reply, payload, done) => {
+    if (stopping) reply.header('connection', 'close')
+    done(null, payload)
+  })
+  app.addHook('preClose', async () => {
+    stopping = true
+    for (const socket of silent) socket.destroy()
+  })
 }
 
 const destroyLater = (socket: Socket, still: () => boolean = () => true): void =>

@@ -1,7 +1,7 @@
 // Counters that forget: how often a key was counted within a window that starts with its first use. One interface, three stores:
 // memory for a single process, Redis or PostgreSQL where several processes must count together.
 import { systemClock, type Clock } from './clock.ts'
-import { sql, type Db } from './db.ts'
+import { sql, type Db, type Queries } from './db.ts'
 
 export interface Count {
   count: number
@@ -52,6 +52,8 @@ export function postgresCounters(db: Db, clock: Clock = systemClock): Counters {
     close: async () => {},
   }
 }
+
+export const forgetOldCounts = (db: Queries, now: Date): Promise<number> => db.run(sql`delete from counters where ends_at <= ${now}`)
 
 /** The first count of a window sets its end; the end never moves while counting goes on. */
 const ADD = `
