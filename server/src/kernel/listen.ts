@@ -61,7 +61,10 @@ export function listenerOn(url: string): (channel: string, heard: Heard, hearing
     const listener = { channel, heard, hearing }
     const client = await open()
     listeners.add(listener)
-    await subscribe(client, listener)
+    await subscribe(client, listener).catch((error: unknown) => {
+      listeners.delete(listener)
+      throw error
+    })
     return async () => {
       listeners.delete(listener)
       if (listeners.size > 0) return

@@ -42,6 +42,8 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
   timeout?: string
   /** How often `run` is tried when a retry can help. */
   tries?: number
+  /** Tidying up after the result is certain: its failure is logged and the run completes all the same. Only such steps may follow one. */
+  optional?: boolean
 }
 
 export interface Workflow<D = never, I = never> {
@@ -89,6 +91,7 @@ export class Builder<D, I, R extends object> implements Workflow<D, I> {
 
   step<const N extends string, T = undefined>(name: N, step: Step<D, I, R, T, N>): Builder<D, I, R & { [K in N]: T }> {
     if (this.steps.some((each) => each.name === name)) throw new Error(`BUG: ${this.name} has two steps named ${name}`)
+    if (this.steps.at(-1)?.optional && !step.optional) throw new Error(`BUG: ${name} of ${this.name} follows an optional step`)
     const next = { timeout: '2m', tries: 5, ...step, name } as unknown as Workflow<D, I>['steps'][number]
     return new Builder({ ...this.#parts, steps: [...this.steps, next] })
   }

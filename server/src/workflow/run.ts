@@ -78,13 +78,14 @@ class Execution {
   /** Answers true when there is nothing more to do now. */
   async #forward(): Promise<boolean> {
     for (const [index, row] of this.#steps.entries()) {
-      if (row.status === 'COMPLETED') continue
+      const { optional } = this.#handler(row)
+      if (row.status === 'COMPLETED' || (optional && (row.status === 'FAILED' || this.#late()))) continue
       if (this.#late())
         return this.#giveUp(row, new StepError('deadline', 'It took longer than its deadline and was stopped', { retry: false }))
       const outcome = await this.#attempt(row, index === this.#steps.length - 1)
       if (outcome !== null) return outcome
     }
-    if (this.#steps.length === 0) await this.#journal('end', 100, (tx) => this.#end(tx, 'COMPLETED'))
+    if (this.#steps.at(-1)?.status !== 'COMPLETED') await this.#journal('end', 100, (tx) => this.#end(tx, 'COMPLETED'))
     return true
   }
 
@@ -114,13 +115,22 @@ class Execution {
     }
   }
 
-  async #failed(row: store.StepRow, handler: Handler, error: unknown): Promise<boolean> {
+  async #failed(row: store.StepRow, handler: Handler, error: unknown): Promise<boolean | null> {
     const { log } = this.#runner.deps
     log.warn({ err: error, runId: this.#run.id, workflow: this.#run.name, step: row.name, tries: row.tries }, 'step failed')
     if (this.#runner.stopping.aborted) return this.#wait(0)
     const retry = (error as { retry?: unknown }).retry !== false
     if (retry && row.tries < handler.tries && !this.#late()) return this.#wait(row.tries)
-    return this.#giveUp(row, error)
+    return handler.optional ? this.#doWithout(row, error) : this.#giveUp(row, error)
+  }
+
+  async #doWithout(row: store.StepRow, error: unknown): Promise<null> {
+    const { sentence } = explain(error)
+    await this.#journal(`${row.name} given up`, this.#progress(row), (tx) =>
+      store.failStep(tx, this.#run.id, row.position, sentence, this.#now()),
+    )
+    row.status = 'FAILED'
+    return null
   }
 
   async #giveUp(row: store.StepRow, error: unknown): Promise<false> {

@@ -24,8 +24,9 @@ export interface ProverSetup {
   failed: (run: store.RunRow) => Promise<void>
 }
 
-/** Tries everything above; throws with the name of the trial that broke a promise. */
-export async function proveDurable(setup: ProverSetup): Promise<string[]> {
+/** Tries everything above; throws with the name of the trial that broke a promise. Unless `thorough`, deaths while undoing are tried
+ *  for a failure of the last step only, where there is most to undo. */
+export async function proveDurable(setup: ProverSetup, { thorough = true } = {}): Promise<string[]> {
   const trials: string[] = []
   const trial = async (name: string, run: () => Promise<void>): Promise<void> => {
     trials.push(name)
@@ -35,9 +36,11 @@ export async function proveDurable(setup: ProverSetup): Promise<string[]> {
   }
   const places = await checkpoints(setup, setup.workflow)
   for (const place of places) await trial(`killed at "${place}"`, () => killedAt(setup, setup.workflow, place))
-  for (const { name } of setup.workflow.steps) {
+  for (const { name, optional } of setup.workflow.steps) {
     const failing = failingAt(setup.workflow, name)
-    await trial(`failed at "${name}"`, () => endsFailed(setup, failing))
+    await trial(`failed at "${name}"`, () => (optional ? endsCompleted(setup, failing) : endsFailed(setup, failing)))
+    if (optional) continue
+    if (!thorough && name !== setup.workflow.steps.findLast((step) => !step.optional)?.name) continue
     for (const place of await checkpoints(setup, failing)) {
       await trial(`failed at "${name}", killed at "${place}"`, () => killedAt(setup, failing, place))
     }
@@ -74,6 +77,10 @@ async function killedAt(setup: ProverSetup, workflow: AnyWorkflow, place: string
     throw new Killed(place)
   })
   await (workflow === setup.workflow ? setup.completed(run) : setup.failed(run))
+}
+
+async function endsCompleted(setup: ProverSetup, workflow: AnyWorkflow): Promise<void> {
+  await setup.completed(await drive(setup, workflow, await setup.start()))
 }
 
 async function endsFailed(setup: ProverSetup, workflow: AnyWorkflow): Promise<void> {

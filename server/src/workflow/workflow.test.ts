@@ -183,6 +183,36 @@ describe('durable work', async () => {
     expect((await houseOf(run)).row).toMatchObject({ what: 'failed: The host is gone' })
   })
 
+  test('completes although tidying up does not work, however late it is', async () => {
+    const tidy = workflow<Input>('house.tidy', { deadline: '10m' })
+      .step('build', { run: ({ deps, input }) => deps.build(input.house) })
+      .step('sweep', { run: ({ deps, input }) => deps.sell(input.house), optional: true })
+      .onSuccess((tx, { input }) => write(tx, input.house, 'tidy'))
+    const withTidy: Runner = { ...runner, workflows: new Map<string, AnyWorkflow>([[tidy.name, tidy]]) }
+    const begin = (house: string) =>
+      db.tx(async (tx) => {
+        const run = { id: house, name: tidy.name, label: 'TIDY', ownerId: null, subjectId: null, input: { house }, now: clock.now() }
+        await store.insertRun(tx, { ...run, deadlineAt: new Date(clock.now().getTime() + 600_000), steps: ['build', 'sweep'] })
+      })
+    world.trouble = (verb) => {
+      if (verb === 'sell') throw new StepError('host', 'No broom', { retry: false })
+    }
+    await begin('untidy')
+    await carryOn(withTidy, 'untidy')
+    expect(await runOf('untidy')).toMatchObject({ status: 'COMPLETED', error: null })
+    expect((await store.stepsOf(db, ['untidy'])).map((step) => step.status)).toEqual(['COMPLETED', 'FAILED'])
+
+    world.trouble = (verb) => {
+      if (verb === 'sell') throw new StepError('host', 'No broom yet', { retry: true })
+    }
+    await begin('late')
+    await carryOn(withTidy, 'late')
+    expect(await runOf('late')).toMatchObject({ status: 'RUNNING' })
+    clock.advance('11m')
+    await carryOn(withTidy, 'late')
+    expect(await runOf('late')).toMatchObject({ status: 'COMPLETED', error: null })
+  })
+
   test('refuses the write of a worker that was taken over', async () => {
     const id = await start()
     let takeOver: Promise<void> | undefined

@@ -1,0 +1,27 @@
+// Asks every host how it is. A host that does not answer gets no new VMs; one that comes back is given time before its VMs are compared.
+import { sql, type Db } from '../../kernel/db.ts'
+import { reconciler } from '../deps.ts'
+import { listHosts, type HostRow } from './service.ts'
+
+export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log }) => {
+  const ask = async (host: HostRow): Promise<void> => {
+    try {
+      const { problems } = await (await hypervisors.get(host.id)).health(AbortSignal.timeout(8_000))
+      if (problems.length > 0) log.warn({ host: host.name, problems }, 'host has problems')
+      await markReachable(db, host.id, clock.now())
+    } catch (error) {
+      log.warn({ err: error, host: host.name }, 'host does not answer')
+      await markUnreachable(db, host.id, clock.now())
+    }
+  }
+  await Promise.all((await listHosts(db)).map(ask))
+})
+
+const markReachable = (db: Db, id: string, now: Date) =>
+  db.run(sql`
+    update hosts set last_seen_at = ${now}, reachable_since = case when unreachable_since is null then reachable_since else ${now} end,
+      unreachable_since = null
+    where id = ${id}`)
+
+const markUnreachable = (db: Db, id: string, now: Date) =>
+  db.run(sql`update hosts set unreachable_since = coalesce(unreachable_since, ${now}) where id = ${id}`)

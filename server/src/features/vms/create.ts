@@ -1,0 +1,138 @@
+// POST /vms. One transaction: quota, room, address, row, action, event and charge exist together or not at all. The wallet is locked
+// last, because all of an account's creates queue for it.
+import { randomUUID } from 'node:crypto'
+import { Rehearsal } from '../../http/api.ts'
+import type { Principal } from '../../http/principal.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { formatCents } from '../../kernel/money.ts'
+import { hashPassword } from '../../kernel/password.ts'
+import { catalogNumbers, getRegion, getTemplate, type RegionRow, type TemplateRow } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
+import { bind, requireFirewalls, trackFilter } from '../firewalls/service.ts'
+import { allocateAddress, requireNetworks, type NetworkRow } from '../networks/service.ts'
+import { noteKeyUse, requireKeys } from '../ssh-keys/service.ts'
+import { charge, requireFunds } from '../wallet/service.ts'
+import { provision } from './create.workflow.ts'
+import { recordVmEvent } from './events.ts'
+import { getVmRow } from './machine.ts'
+import { nextRenewal } from './period.ts'
+import { takePlace, takeVmQuotas } from './place.ts'
+import { monthlyPrice, shapeFor, type PricedShape } from './pricing.ts'
+import type { CreateVm, Vm } from './schema.ts'
+import { fullForm } from './service.ts'
+import * as sql from './sql.ts'
+
+export async function createVm(tx: Tx, deps: Deps, who: Principal, input: CreateVm, dryRun = false): Promise<{ vm: Vm; actionId: string }> {
+  const { accountId } = who
+  const { currency } = deps.config
+  const now = deps.clock.now()
+  const id = newId()
+  const region = await getRegion(tx, input.regionId)
+  const template = await getTemplate(tx, input.osTemplateId)
+  const numbers = await catalogNumbers(tx)
+  const shape = await shapeFor(tx, numbers, input)
+  const keys = await requireKeys(tx, accountId, unique(input.sshKeyIds))
+  const firewalls = await requireFirewalls(tx, accountId, unique(input.firewallIds))
+  const networks = await requireNetworks(tx, accountId, unique(input.privateNetworkIds))
+
+  requireForSale(region, template, shape)
+  const hostId = hostOfNetworks(region, networks)
+  await takeVmQuotas(tx, accountId, shape, 1n)
+  const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
+  const price = monthlyPrice(numbers, shape.priceCents, addOns)
+  await requireFunds(tx, accountId, price, currency)
+  const place = await takePlace(tx, now, region, shape, hostId)
+
+  const renewalDay = now.getUTCDate()
+  await sql.insertVm(tx, {
+    ...place,
+    id,
+    account_id: accountId,
+    region_id: region.id,
+    plan_id: shape.planId,
+    os_template_id: template.id,
+    uuid: randomUUID(),
+    name: input.name ?? input.hostname,
+    hostname: input.hostname,
+    vcpu: shape.vcpu,
+    ram_mib: shape.ramMiB,
+    disk_gib: shape.diskGiB,
+    bandwidth_gb: shape.bandwidthGb,
+    network_mbps: shape.networkMbps,
+    throttle_mbps: shape.throttleMbps,
+    custom_price_cents: shape.customPriceCents,
+    network_10g: addOns.network10g,
+    daily_backup: addOns.dailyBackup,
+    daily_backup_paid_until: addOns.dailyBackup ? nextRenewal(now, renewalDay) : null,
+    is_protected: input.isProtected ?? false,
+    renewal_day: renewalDay,
+    period_started_at: now,
+    period_price_cents: price,
+    next_renewal_at: nextRenewal(now, renewalDay),
+    created_at: now,
+  })
+  await noteKeyUse(
+    tx,
+    id,
+    keys.map((key) => key.id),
+  )
+  await trackFilter(tx, id, place.host_id, accountId)
+  for (const firewall of firewalls) await bind(tx, now, firewall, id)
+  for (const network of networks) await allocateAddress(tx, network, id)
+
+  const passwordHash = input.password === undefined ? null : sealHash(deps, id, hashPassword(input.password))
+  const run = { vmId: id, chargedCents: price.toString(), passwordHash }
+  const actionId = await deps.workflows.start(tx, provision, run, { label: 'CREATE', ownerId: accountId, subjectId: id })
+  await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
+  const entry = {
+    type: 'VM_CHARGE',
+    description: `First month of ${input.name ?? input.hostname}`,
+    referenceType: 'VM',
+    referenceId: id,
+    currency,
+  } as const
+  const { balance_after_cents } = await charge(tx, now, accountId, price, entry)
+  if (dryRun)
+    throw new Rehearsal({
+      charge: formatCents(price),
+      monthly: formatCents(price),
+      currency,
+      balanceAfter: formatCents(balance_after_cents),
+    })
+  return { vm: await fullForm(tx, await getVmRow(tx, id)), actionId }
+}
+
+const unique = (ids: string[] = []): string[] => [...new Set(ids)]
+
+/** The hash stays encrypted while it waits in the journal. */
+export const sealHash = (deps: Pick<Deps, 'vault'>, vmId: string, hash: string): string =>
+  deps.vault.seal(hash, `password:${vmId}`).toString('base64')
+
+export function requireForSale(region: RegionRow, template: TemplateRow, shape: PricedShape): void {
+  if (!region.available) throw refuse('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
+  if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(region.slug))) {
+    throw refuse('unavailable', `Plan ${shape.name} is not available in ${region.slug}`)
+  }
+  requireFits(template, shape)
+}
+
+export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }): void {
+  if (!template.available) throw refuse('unavailable', `OS template ${template.slug} is not available`)
+  if (size.diskGiB < template.min_disk_gib || size.ramMiB < template.min_ram_mib) {
+    throw refuse(
+      'incompatible',
+      `${template.name} needs at least ${template.min_disk_gib} GiB disk and ${template.min_ram_mib} MiB RAM: choose a larger plan`,
+    )
+  }
+}
+
+/** A VM lives where its private networks live. */
+function hostOfNetworks(region: RegionRow, networks: NetworkRow[]): string | null {
+  const hosts = new Set(networks.map((network) => network.host_id))
+  if (hosts.size > 1) throw refuse('region_mismatch', 'The private networks are on different nodes, so no VM can be in all of them')
+  if (networks.some((network) => network.region_id !== region.id))
+    throw refuse('region_mismatch', `The private networks are not in region ${region.slug}`)
+  return networks[0]?.host_id ?? null
+}

@@ -1,0 +1,55 @@
+// Builds a VM that has been paid for, or gives everything back. Also used when a VM that never came up is rebuilt.
+import type { Deps } from '../deps.ts'
+import { workflow } from '../deps.ts'
+import { refund } from '../wallet/service.ts'
+import { recordVmEvent } from './events.ts'
+import { getVmRow, machineSpec } from './machine.ts'
+import { giveBackPlace } from './place.ts'
+import * as sql from './sql.ts'
+import { applyFilter, boot, prepareNetworks, requireReady, saveFilter, vmAndDriver, wipe, type VmInput } from './steps.ts'
+
+export interface ProvisionInput extends VmInput {
+  chargedCents: string
+  /** Sealed; null = no password login. */
+  passwordHash: string | null
+}
+
+export const openHash = ({ vault }: Pick<Deps, 'vault'>, vmId: string, sealed: string | null): string | null =>
+  sealed === null ? null : vault.open(Buffer.from(sealed, 'base64'), `password:${vmId}`)
+
+export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '20m' })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter, undo: wipe })
+  .step('disk', {
+    timeout: '10m',
+    run: async (context) => {
+      const { vm, driver } = await vmAndDriver(context)
+      const passwordHash = openHash(context.deps, vm.id, context.input.passwordHash)
+      await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), { from: 'template' }, context.signal)
+    },
+    undo: wipe,
+  })
+  .step('boot', { run: boot, undo: wipe })
+  .step('ready', { run: requireReady, timeout: '6m', tries: 1 })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const vm = await getVmRow(tx, input.vmId)
+    await sql.markProvisioned(tx, now, vm.id, vm.generation)
+    await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', readiness: results.ready.readiness, wantedOn: true })
+    await recordVmEvent(tx, now, vm.id, 'vm.created', { actionId: runId })
+    await recordVmEvent(tx, now, vm.id, 'vm.started', { actionId: runId })
+  })
+  .onFailure(async (tx, { input, error, stranded, runId, now }) => {
+    const vm = await getVmRow(tx, input.vmId)
+    const reason = error?.sentence ?? 'It was cancelled'
+    await giveBackPlace(tx, now, vm, stranded)
+    await sql.releasePlace(tx, now, vm.id)
+    await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, wantedOn: false })
+    await recordVmEvent(tx, now, vm.id, 'vm.error', { actionId: runId, reason })
+    const description = `${vm.name} could not be built`
+    await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
+      type: 'VM_REFUND',
+      description,
+      referenceType: 'VM',
+      referenceId: vm.id,
+    })
+  })

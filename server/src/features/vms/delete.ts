@@ -1,0 +1,81 @@
+// DELETE /vms/{id}: off its host first, then out of the books in one transaction.
+import type { Principal } from '../../http/principal.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { workflow, type Deps } from '../deps.ts'
+import { catalogNumbers } from '../catalog/service.ts'
+import { forgetFilter, unbindAll } from '../firewalls/service.ts'
+import { releaseAllAddresses } from '../networks/service.ts'
+import { forgetKeyUse } from '../ssh-keys/service.ts'
+import { refund, refundable } from '../wallet/service.ts'
+import { recordVmEvent } from './events.ts'
+import { getVmRow } from './machine.ts'
+import { giveBackPlace, giveBackVmQuotas, sizeOf } from './place.ts'
+import { refundForUnusedDays } from './pricing.ts'
+import { requireAllowed } from './rules.ts'
+import { lockIdleVm, makeWay } from './service.ts'
+import * as sql from './sql.ts'
+import { wipe, type VmInput } from './steps.ts'
+
+interface Input extends VmInput {
+  reason: string
+}
+
+export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
+  .step('remove from the host', {
+    timeout: '10m',
+    tries: 100,
+    run: async (context) => {
+      const vm = await getVmRow(context.deps.db, context.input.vmId)
+      if (vm.host_id !== null) await wipe(context)
+    },
+  })
+  .onSuccess((tx, { input, runId, now }) => forgetVm(tx, now, runId, input))
+  .onFailure(async (tx, { input, error, now }) => {
+    const vm = await getVmRow(tx, input.vmId)
+    await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.sentence ?? ''}` })
+  })
+
+async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input): Promise<void> {
+  const vm = await getVmRow(tx, vmId)
+  await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
+  await forgetKeyUse(tx, vmId)
+  await unbindAll(tx, vmId)
+  await forgetFilter(tx, vmId)
+  await releaseAllAddresses(tx, vmId)
+  await giveBackPlace(tx, now, vm)
+  await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
+  await sql.deleteVm(tx, vmId)
+  await refundUnused(tx, now, vm)
+}
+
+async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
+  const numbers = await catalogNumbers(tx)
+  if (vm.billing_status !== 'ACTIVE' || numbers('setting.refund_unused_days') === 0n) return
+  const amount = refundForUnusedDays(vm, now)
+  const most = await refundable(tx, vm.account_id, vm.id)
+  const cents = amount < most ? amount : most
+  if (cents === 0n) return
+  await refund(tx, now, vm.account_id, cents, {
+    type: 'VM_REFUND',
+    description: `Unused days of ${vm.name}`,
+    referenceType: 'VM',
+    referenceId: vm.id,
+  })
+}
+
+export async function remove(tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string): Promise<{ actionId: string }> {
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'delete')
+  return startDelete(tx, deps, vm, 'Deleted by its owner')
+}
+
+/** The end of an unpaid VM's retention, which protection does not stop. */
+export async function removeUnpaid(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<{ actionId: string }> {
+  await makeWay(tx, deps, vm)
+  requireAllowed({ ...vm, is_protected: false }, 'delete')
+  return startDelete(tx, deps, vm, 'Unpaid for too long')
+}
+
+async function startDelete(tx: Tx, deps: Deps, vm: sql.VmDetails, reason: string): Promise<{ actionId: string }> {
+  const options = { label: 'DELETE', ownerId: vm.account_id, subjectId: vm.id }
+  return { actionId: await deps.workflows.start(tx, deleteVm, { vmId: vm.id, reason }, options) }
+}

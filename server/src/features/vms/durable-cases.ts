@@ -1,0 +1,120 @@
+// What is proved of every workflow of a VM: quickly in `npm test`, at every combination in `npm run prove`.
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { testRunner } from '../../../test/settle.ts'
+import { sql } from '../../kernel/db.ts'
+import type { AnyWorkflow } from '../../workflow/run.ts'
+import { findRun } from '../../workflow/store.ts'
+import { proveDurable } from '../../workflow/testing.ts'
+import { vmWorkflows } from './workflows.ts'
+
+export function describeDurability({ thorough }: { thorough: boolean }): void {
+  describe('every workflow of a VM survives death and failure at any step', async () => {
+    const app = await testApp()
+    await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+    await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+    const customer = await app.given.customer({ credit: '1000000.00' })
+    const input = await app.given.vmInput()
+    const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+    const large = plans.find((each) => each.slug === 'large')!.id
+    const flow = (name: string): AnyWorkflow => vmWorkflows.find((each) => each.name === name)!
+
+    interface World {
+      balance: string
+      used: unknown
+      quotas: unknown
+      free: unknown
+      vm: Record<string, unknown> | undefined
+      power: string | undefined
+      volumes: string[]
+    }
+    const look = async (vmId: string): Promise<World> => {
+      const driver = await app.deps.hypervisors.get(app.host.id)
+      const signal = AbortSignal.timeout(5_000)
+      const volumes: string[] = []
+      for await (const volume of driver.listVolumes(signal))
+        if (volume.vmId === vmId) volumes.push(`${volume.kind} ${volume.generation} ${volume.complete}`)
+      return {
+        balance: (await customer.get('/wallet')).body.data.balance as string,
+        used: await app.db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts where id = ${app.host.id}`),
+        quotas: await app.db.many(sql`select name, used from account_quotas where account_id = ${customer.accountId} order by name`),
+        free: await app.db.one(sql`select count(*) from free_addresses`),
+        vm: await app.db.maybe<Record<string, unknown>>(sql`
+        select status, vcpu, ram_mib, disk_gib, plan_id, os_template_id, generation, billing_status, period_price_cents from vms where id = ${vmId}`),
+        power: (await driver.findMachine(vmId, signal))?.power,
+        volumes: volumes.sort(),
+      }
+    }
+
+    /** Starts the action anew for each trial, and compares the world after a failure with the world before. */
+    const prove = async (
+      name: string,
+      arrange: () => Promise<string>,
+      act: (vmId: string) => Promise<string>,
+      completed: (world: World, before: World) => void,
+    ) => {
+      let vmId = ''
+      let before: World
+      return proveDurable(
+        {
+          db: app.db,
+          clock: app.clock,
+          runner: testRunner(app.deps),
+          workflow: flow(name),
+          start: async () => {
+            vmId = await arrange()
+            before = await look(vmId)
+            return act(vmId)
+          },
+          completed: async (run) => {
+            expect(run.error).toBeNull()
+            completed(await look(vmId), before)
+          },
+          failed: async (run) => {
+            expect((await findRun(app.db, run.id))!.stranded).toBe(false)
+            expect(await look(vmId)).toEqual(before)
+          },
+        },
+        { thorough },
+      )
+    }
+    const running = async () => (await app.given.vm(customer)).id
+    const stopped = async () => {
+      const id = await running()
+      await customer.post(`/vms/${id}/stop`)
+      await app.settle({ subjectId: id })
+      return id
+    }
+    const post = (path: string, body?: unknown) => async (vmId: string) => {
+      const answer = await customer.post(`/vms/${vmId}/${path}`, body)
+      expect(answer.status, answer.body.error).toBe(202)
+      return answer.body.data.actionId as string
+    }
+
+    test('vm.start', async () => {
+      await prove('vm.start', stopped, post('start'), (world) =>
+        expect(world).toMatchObject({ power: 'running', vm: { status: 'RUNNING' } }),
+      )
+    })
+
+    test('vm.upgrade', async () => {
+      await prove('vm.upgrade', running, post('upgrade', { planId: large }), (world) =>
+        expect(world).toMatchObject({
+          power: 'running',
+          vm: { status: 'RUNNING', vcpu: 4, ram_mib: 8192, disk_gib: 100 },
+          volumes: ['disk 1 true', 'seed 1 true'],
+        }),
+      )
+    })
+
+    test('vm.rebuild', async () => {
+      await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId }), (world) =>
+        expect(world).toMatchObject({
+          power: 'running',
+          vm: { status: 'RUNNING', generation: 2 },
+          volumes: ['disk 2 true', 'seed 2 true'],
+        }),
+      )
+    })
+  })
+}

@@ -1,0 +1,65 @@
+// Private interfaces of a VM that exists already: the address is taken in the transaction, the plug follows.
+import type { Principal } from '../../http/principal.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { workflow, type Deps } from '../deps.ts'
+import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../networks/service.ts'
+import { recordVmEvent } from './events.ts'
+import { privateNic } from './machine.ts'
+import { lockIdleVm } from './service.ts'
+import { prepareNetworks, vmAndDriver, type VmInput } from './steps.ts'
+
+const MOST_NETWORKS = 5
+
+interface Input extends VmInput {
+  networkId: string
+  mac: string
+}
+
+export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '5m' })
+  .step('network', { run: prepareNetworks })
+  .step('plug in', {
+    run: async (context) => {
+      const { vm, driver } = await vmAndDriver(context)
+      const attachment = (await attachmentsOf(context.deps.db, vm.id)).find((each) => each.mac === context.input.mac)
+      if (!attachment) throw new Error(`BUG: VM ${vm.id} has no address for ${context.input.mac}`)
+      await driver.ensureInterface(vm.id, privateNic(attachment), context.signal)
+    },
+    undo: async (context) => (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal),
+  })
+  .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }))
+  .onFailure((tx, { input }) => releaseAddress(tx, input.networkId, input.vmId))
+
+export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '5m' })
+  .step('unplug', {
+    run: async (context) => (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal),
+  })
+  .onSuccess(async (tx, { input, runId, now }) => {
+    await releaseAddress(tx, input.networkId, input.vmId)
+    await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId })
+  })
+
+export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'attach')
+  const [network] = await requireNetworks(tx, who.accountId, [networkId])
+  const attachments = await attachmentsOf(tx, vmId)
+  if (attachments.some((each) => each.network_id === networkId)) throw refuse('already_exists', `VM is in network ${network!.name} already`)
+  if (network!.host_id !== vm.host_id) throw refuse('region_mismatch', `Network ${network!.name} lives on another node than this VM`)
+  if (attachments.length >= MOST_NETWORKS)
+    throw refuse('quota_exceeded', `A VM can be in at most ${MOST_NETWORKS} private networks: detach one first`)
+  const { mac } = await allocateAddress(tx, network!, vmId)
+  const input = { vmId, networkId, mac }
+  return {
+    actionId: await deps.workflows.start(tx, attachNetwork, input, { label: 'NETWORK_ATTACH', ownerId: vm.account_id, subjectId: vmId }),
+  }
+}
+
+export async function detach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'detach')
+  const attachment = (await attachmentsOf(tx, vmId)).find((each) => each.network_id === networkId)
+  if (!attachment) throw refuse('not_found', 'Network not found')
+  const input = { vmId, networkId, mac: attachment.mac }
+  return {
+    actionId: await deps.workflows.start(tx, detachNetwork, input, { label: 'NETWORK_DETACH', ownerId: vm.account_id, subjectId: vmId }),
+  }
+}

@@ -1,0 +1,104 @@
+// A new generation of the disk, from a template, a snapshot or a backup. The old disk is kept until the new one has come up; from then
+// on there is no way back, and undoing leaves the VM as it is.
+import { isDriverError, type DiskSource, type MachineSpec } from '../../hypervisor/driver.ts'
+import type { Tx } from '../../kernel/db.ts'
+import type { StepContext } from '../../workflow/define.ts'
+import { getTemplate } from '../catalog/service.ts'
+import { workflow, type Deps } from '../deps.ts'
+import { openHash } from './create.workflow.ts'
+import { getVmRow, machineSpec } from './machine.ts'
+import type { VmStatus } from './schema.ts'
+import * as sql from './sql.ts'
+import { applyFilter, awaitReady, GRACE_MS, powerOff, prepareNetworks, saveFilter, vmAndDriver, type Ready, type VmInput } from './steps.ts'
+
+export interface NewDiskInput extends VmInput {
+  statusBefore: VmStatus
+  generationBefore: number
+  generation: number
+  /** What the new disk holds. */
+  templateId: string
+  /** Sealed; only a fresh guest takes it. */
+  passwordHash: string | null
+}
+
+type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
+
+export const newDiskWorkflow = <I extends NewDiskInput>(name: string, source: (input: I) => DiskSource) =>
+  workflow<I>(name, { deadline: '3h' })
+    .step('stop', { timeout: '3m', run: (context) => powerOff(context, GRACE_MS), undo: returnToOldDisk })
+    .step('networks', { run: prepareNetworks })
+    .step('filter', { run: applyFilter, save: saveFilter })
+    .step('disk', { timeout: '1h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
+    .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
+    .step('ready', {
+      timeout: '6m',
+      run: (context): Promise<Ready> => awaitReady(context),
+      save: (tx, { input, now }) => keepNewDisk(tx, now, input),
+    })
+    .step('clean up', { run: dropOldDisk })
+
+/** The row tells of the old disk until the new one has come up. */
+async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
+  const vm = await getVmRow(deps.db, input.vmId)
+  const template = await getTemplate(deps.db, input.templateId)
+  const installed = {
+    os_template_id: template.id,
+    template_slug: template.slug,
+    template_checksum: template.checksum,
+    has_agent: template.has_agent,
+    default_user: template.default_user,
+  }
+  return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, openHash(deps, vm.id, input.passwordHash))
+}
+
+async function makeDisk(context: Context, source: DiskSource): Promise<void> {
+  const { driver } = await vmAndDriver(context)
+  await driver.ensureDisk(await newSpec(context), source, context.signal)
+}
+
+async function bootNewDisk(context: Context): Promise<void> {
+  const { driver } = await vmAndDriver(context)
+  await driver.ensureRunning(await newSpec(context), context.signal)
+}
+
+async function keepNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: NewDiskInput): Promise<void> {
+  await sql.markProvisioned(tx, now, vmId, generation)
+  await sql.setTemplate(tx, vmId, templateId)
+}
+
+const isKept = (vm: sql.VmDetails, input: NewDiskInput): boolean => vm.generation === input.generation
+
+async function dropNewDisk(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  if (!isKept(vm, context.input)) await driver.ensureNoDisk(vm.id, context.input.generation, context.signal)
+}
+
+/** In the power state before. A VM that its host had lost has nothing to return to. */
+async function returnToOldDisk(context: Context): Promise<void> {
+  const { deps, input, signal } = context
+  const { vm, driver } = await vmAndDriver(context)
+  if (isKept(vm, input)) return
+  await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
+  const spec = await machineSpec(deps.db, vm)
+  const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureShape(spec, signal)
+  await returned.catch((error: unknown) => {
+    if (input.statusBefore !== 'ERROR' || !isDriverError(error, 'not_found')) throw error
+  })
+}
+
+/** The VM is well on its new disk: an old one that cannot be removed now is found and removed by the volume sweep. */
+async function dropOldDisk(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  await driver
+    .ensureNoDisk(vm.id, context.input.generationBefore, context.signal)
+    .catch((error: unknown) => context.deps.log.warn({ err: error, vmId: vm.id }, 'old disk left for the sweep'))
+}
+
+export const settleOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
+  sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, wantedOn: true })
+
+/** After a failure: as before, or on the new disk when that had come up already. */
+export async function settleOnOldDisk(tx: Tx, now: Date, input: NewDiskInput, reason: string): Promise<void> {
+  const kept = isKept(await getVmRow(tx, input.vmId), input)
+  await sql.setStatus(tx, now, input.vmId, kept ? { status: 'RUNNING', wantedOn: true } : { status: input.statusBefore, reason })
+}

@@ -1,0 +1,50 @@
+// A place for a VM: room on a host, a public address, a MAC. Taken and given back inside transactions, never half.
+import type { Tx } from '../../kernel/db.ts'
+import { randomMac } from '../../kernel/mac.ts'
+import { takeQuota, giveBackQuota } from '../accounts/service.ts'
+import type { RegionRow } from '../catalog/service.ts'
+import { giveBackAddress, takeAddress } from '../hosts/addresses.ts'
+import { giveBackRoom, takeRoomInRegion, type Size } from '../hosts/capacity.ts'
+import type { VmRow } from './sql.ts'
+
+export type Place = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
+
+export async function takePlace(
+  tx: Tx,
+  now: Date,
+  region: RegionRow,
+  size: Size,
+  hostId: string | null,
+): Promise<Place & { host_id: string }> {
+  const host = await takeRoomInRegion(tx, region, { ...size, hostId })
+  const { address, poolId } = await takeAddress(tx, now, host, region.slug)
+  return { host_id: host.id, ip_address: address, address_pool_id: poolId, mac: randomMac() }
+}
+
+/** `left`: something of the VM may still run on a host that did not answer, so nobody else gets its address for a day. */
+export async function giveBackPlace(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
+  if (vm.host_id === null || vm.ip_address === null || vm.address_pool_id === null) return
+  await giveBackRoom(tx, vm.host_id, sizeOf(vm))
+  await giveBackAddress(tx, now, { address: vm.ip_address, poolId: vm.address_pool_id }, left ? '24h' : '10m')
+}
+
+export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size => ({
+  vcpu: vm.vcpu,
+  ramMiB: vm.ram_mib,
+  diskGiB: vm.disk_gib,
+})
+
+/** Always in this order, so that two transactions of one account wait for each other instead of blocking each other. */
+export async function takeVmQuotas(tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> {
+  if (vms > 0n) await takeQuota(tx, accountId, 'vms', vms)
+  await takeQuota(tx, accountId, 'vcpu', BigInt(size.vcpu))
+  await takeQuota(tx, accountId, 'ram_mib', BigInt(size.ramMiB))
+  await takeQuota(tx, accountId, 'disk_gib', BigInt(size.diskGiB))
+}
+
+export async function giveBackVmQuotas(tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> {
+  if (vms > 0n) await giveBackQuota(tx, accountId, 'vms', vms)
+  await giveBackQuota(tx, accountId, 'vcpu', BigInt(size.vcpu))
+  await giveBackQuota(tx, accountId, 'ram_mib', BigInt(size.ramMiB))
+  await giveBackQuota(tx, accountId, 'disk_gib', BigInt(size.diskGiB))
+}

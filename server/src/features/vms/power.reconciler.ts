@@ -1,0 +1,118 @@
+// The real power state wins. A VM that is not as its row says is looked at twice, at least ten seconds apart, never while an action
+// works on it, and then the row is corrected; a VM that its host lost with the power is started again.
+import type { Machine, Power, StopReason } from '../../hypervisor/driver.ts'
+import type { Db } from '../../kernel/db.ts'
+import { reconciler, type Deps } from '../deps.ts'
+import { listHosts, type HostRow } from '../hosts/service.ts'
+import { recordVmEvent } from './events.ts'
+import { startVm } from './power.workflow.ts'
+import * as sql from './sql.ts'
+import { openRunOf } from '../../workflow/store.ts'
+
+const BETWEEN_LOOKS_MS = 10_000
+const SETTLING_MS = 30_000
+const BATCH = 500
+
+type Seen = Pick<Machine, 'power' | 'stopReason'> | null
+type Known = Awaited<ReturnType<typeof sql.comparableVms>>[number]
+
+export const powerSweep = reconciler('vms.power', '15s', async (deps) => {
+  const hosts = await listHosts(deps.db)
+  await Promise.all(hosts.filter((host) => isSettled(host, deps.clock.now())).map((host) => sweepHost(deps, host)))
+})
+
+/** A host that has just come back is given time to find its own machines again. */
+const isSettled = (host: HostRow, now: Date): boolean =>
+  host.unreachable_since === null && (host.reachable_since === null || now.getTime() - host.reachable_since.getTime() >= SETTLING_MS)
+
+async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
+  const driver = await deps.hypervisors.get(host.id)
+  const signal = AbortSignal.timeout(60_000)
+  const present = new Set<string>()
+  let batch: Machine[] = []
+  const flush = async (): Promise<void> => {
+    await compare(deps, host, batch)
+    batch = []
+  }
+  try {
+    for await (const machine of driver.listMachines(signal)) {
+      if (machine.vmId === null) continue
+      present.add(machine.vmId)
+      batch.push(machine)
+      if (batch.length === BATCH) await flush()
+    }
+    await flush()
+  } catch (error) {
+    deps.log.warn({ err: error, host: host.name }, 'host could not be listed')
+    return // half a list says nothing about what is absent
+  }
+  const known = await sql.comparableVms(deps.db, host.id, null)
+  for (const vm of known) if (!present.has(vm.id)) await look(deps, vm, null)
+}
+
+async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<void> {
+  const known = new Map(
+    (
+      await sql.comparableVms(
+        deps.db,
+        host.id,
+        machines.map((each) => each.vmId!),
+      )
+    ).map((vm) => [vm.id, vm]),
+  )
+  for (const machine of machines) {
+    const vm = known.get(machine.vmId!)
+    if (vm) await look(deps, vm, machine)
+  }
+}
+
+const EXPECTED: Partial<Record<string, Power | 'absent'>> = { RUNNING: 'running', STOPPED: 'stopped' }
+
+async function look(deps: Deps, vm: Known, seen: Seen): Promise<void> {
+  const power = seen?.power ?? 'absent'
+  if (vm.status === 'ERROR' ? power !== 'running' : power === EXPECTED[vm.status]) {
+    if (vm.seen_power !== null) await sql.noteSighting(deps.db, vm.id, null, null)
+    return
+  }
+  const now = deps.clock.now()
+  if (vm.seen_power !== power || vm.seen_at === null) return void (await sql.noteSighting(deps.db, vm.id, power, now))
+  if (now.getTime() - vm.seen_at.getTime() >= BETWEEN_LOOKS_MS) await correct(deps, vm.id, seen)
+}
+
+const REASONS: Record<StopReason, string> = {
+  user: 'It was stopped on its host',
+  guest: 'The guest switched itself off',
+  crash: 'It crashed',
+  host: 'Its host lost power',
+}
+
+async function correct(deps: Deps, vmId: string, seen: Seen): Promise<void> {
+  await deps.db.tx(async (tx) => {
+    const vm = await sql.lockVm(tx, vmId)
+    if (!vm || vm.seen_power === null || (await openRunOf(tx, vmId))) return
+    const now = deps.clock.now()
+    if (seen === null) {
+      await sql.setStatus(tx, now, vmId, {
+        status: 'ERROR',
+        reason: 'Its host no longer has this VM: rebuild it, restore a backup, or delete it',
+      })
+      return recordVmEvent(tx, now, vmId, 'vm.error', { reason: 'host' })
+    }
+    if (seen.power !== 'stopped') {
+      await sql.setStatus(tx, now, vmId, { status: 'RUNNING', wantedOn: true })
+      return recordVmEvent(tx, now, vmId, 'vm.started', { reason: 'host' })
+    }
+    const reason = seen.stopReason ?? 'crash'
+    const bringBack = reason === 'host' && vm.wanted_on
+    await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: REASONS[reason], readiness: 'booting', wantedOn: bringBack })
+    await recordVmEvent(tx, now, vmId, 'vm.stopped', { reason })
+    if (bringBack) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ownerId: vm.account_id, subjectId: vmId })
+  })
+}
+
+/** A hint from the host counts as the first look, so that the second corrects the row soon after. */
+export async function noteHint(db: Db, now: Date, vmId: string, power: Power): Promise<void> {
+  const vm = await sql.vmById(db, vmId)
+  if (vm && EXPECTED[vm.status] !== undefined && EXPECTED[vm.status] !== power && vm.seen_power !== power)
+    await sql.noteSighting(db, vmId, power, now)
+}

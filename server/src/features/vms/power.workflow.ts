@@ -1,0 +1,93 @@
+import { workflow } from '../deps.ts'
+import { recordVmEvent } from './events.ts'
+import * as sql from './sql.ts'
+import { applyFilter, awaitReady, boot, GRACE_MS, powerOff, prepareNetworks, saveFilter, vmAndDriver, type VmInput } from './steps.ts'
+
+/** A VM whose start fails is off, and says why. */
+export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('boot', { run: boot, undo: (context) => powerOff(context, 0) })
+  .step('ready', { run: awaitReady, timeout: '6m' })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const { readiness, reason } = results.ready
+    await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, wantedOn: true })
+    await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
+  })
+  .onFailure((tx, { input, error, now }) =>
+    sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.sentence ?? null, wantedOn: false }),
+  )
+
+export interface ForceInput extends VmInput {
+  force: boolean
+}
+
+export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
+  .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : GRACE_MS), timeout: '3m' })
+  .onSuccess(async (tx, { input, runId, now }) => {
+    await sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: 'Stopped by its owner', readiness: 'booting', wantedOn: false })
+    await recordVmEvent(tx, now, input.vmId, 'vm.stopped', { actionId: runId, reason: 'user' })
+  })
+
+export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
+  .step('reboot', {
+    timeout: '3m',
+    run: async (context) => {
+      const { vm, driver } = await vmAndDriver(context)
+      await driver.ensureRestarted(vm.id, { actionId: context.runId, graceMs: context.input.force ? 0 : GRACE_MS }, context.signal)
+    },
+  })
+  .step('ready', { run: awaitReady, timeout: '6m' })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const { readiness, reason } = results.ready
+    await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason })
+    await recordVmEvent(tx, now, input.vmId, 'vm.restarted', { actionId: runId })
+  })
+
+export interface PasswordInput extends VmInput {
+  user: string
+  /** Sealed. */
+  passwordHash: string
+}
+
+export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5m' }).step('password', {
+  timeout: '1m',
+  run: async (context) => {
+    const { vm, driver } = await vmAndDriver(context)
+    const sealed = Buffer.from(context.input.passwordHash, 'base64')
+    const passwordHash = context.deps.vault.open(sealed, `password:${vm.id}`)
+    await driver.ensurePassword(vm.id, { user: context.input.user, passwordHash }, context.signal)
+  },
+})
+
+export const suspendVm = workflow<VmInput>('vm.suspend', { deadline: '15m' })
+  .step('power off', { run: (context) => powerOff(context, GRACE_MS), timeout: '3m' })
+  .onSuccess(async (tx, { input, runId, now }) => {
+    await sql.setStatus(tx, now, input.vmId, {
+      status: 'SUSPENDED',
+      reason: 'Suspended: the wallet did not cover its renewal, or the operator asked for it',
+    })
+    await sql.markSuspended(tx, now, input.vmId)
+    await recordVmEvent(tx, now, input.vmId, 'vm.suspended', { actionId: runId })
+  })
+
+/** Back to the power state before. */
+export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('boot', {
+    run: async (context) => {
+      if ((await vmAndDriver(context)).vm.wanted_on) await boot(context)
+    },
+    undo: (context) => powerOff(context, 0),
+  })
+  .step('ready', {
+    timeout: '6m',
+    run: async (context) => ((await vmAndDriver(context)).vm.wanted_on ? awaitReady(context) : null),
+  })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const { ready } = results
+    await sql.markUnsuspended(tx, input.vmId)
+    await sql.setStatus(tx, now, input.vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
+    await recordVmEvent(tx, now, input.vmId, ready ? 'vm.started' : 'vm.unsuspended', { actionId: runId })
+  })

@@ -1,0 +1,88 @@
+// What things cost. All numbers come from the catalog; all results are cents.
+import type { Queries } from '../../kernel/db.ts'
+import { invalid } from '../../kernel/errors.ts'
+import { prorateDown, prorateUp, type Cents } from '../../kernel/money.ts'
+import { catalogNumbers, getDefaultPlan, getPlan } from '../catalog/service.ts'
+import { secondsBetween, wholeDaysBetween } from './period.ts'
+import type { CreateVm } from './schema.ts'
+import type { Shape, VmDetails } from './sql.ts'
+
+type Numbers = (name: string) => bigint
+
+export interface PricedShape extends Omit<Shape, 'periodPriceCents'> {
+  priceCents: Cents
+  regionSlugs: string[] | null
+  available: boolean
+  name: string
+}
+
+/** The plan that was asked for, the custom one, or the catalog's default. */
+export async function shapeFor(db: Queries, numbers: Numbers, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedShape> {
+  if (input.planId !== undefined && input.customConfig !== undefined)
+    throw invalid('give either planId or customConfig, not both', 'customConfig')
+  if (input.customConfig) return customShape(numbers, input.customConfig)
+  return planShape(input.planId === undefined ? await getDefaultPlan(db) : await getPlan(db, input.planId))
+}
+
+export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedShape => ({
+  planId: plan.id,
+  name: plan.slug,
+  vcpu: plan.vcpu,
+  ramMiB: plan.ram_mib,
+  diskGiB: plan.disk_gib,
+  bandwidthGb: plan.bandwidth_gb,
+  networkMbps: plan.network_mbps,
+  throttleMbps: plan.throttle_mbps,
+  customPriceCents: null,
+  priceCents: plan.price_cents,
+  regionSlugs: plan.region_slugs,
+  available: plan.available,
+})
+
+function customShape(numbers: Numbers, { vcpu, ram, disk }: NonNullable<CreateVm['customConfig']>): PricedShape {
+  const memory = prorateUp(numbers('price.ram_gib'), BigInt(ram), 1024n)
+  const storage = prorateUp(numbers('price.disk_10_gib'), BigInt(disk), 10n)
+  const priceCents = numbers('price.custom_base') + BigInt(vcpu) * numbers('price.vcpu') + memory + storage
+  return {
+    planId: null,
+    name: 'custom',
+    vcpu,
+    ramMiB: ram,
+    diskGiB: disk,
+    bandwidthGb: Number(numbers('custom.bandwidth_gb')),
+    networkMbps: Number(numbers('custom.network_mbps')),
+    throttleMbps: Number(numbers('custom.throttle_mbps')),
+    customPriceCents: priceCents,
+    priceCents,
+    regionSlugs: null,
+    available: true,
+  }
+}
+
+export interface AddOns {
+  dailyBackup: boolean
+  network10g: boolean
+}
+
+export const dailyBackupPrice = (numbers: Numbers, planPrice: Cents): Cents =>
+  prorateUp(planPrice, numbers('addon.daily_backup_percent'), 100n)
+
+/** A month of a plan with its add-ons: the same sum as `renewal_price_cents` of the view. */
+export const monthlyPrice = (numbers: Numbers, planPrice: Cents, { dailyBackup, network10g }: AddOns): Cents =>
+  planPrice + (dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n) + (network10g ? numbers('price.network_10g') : 0n)
+
+/** What a dearer month costs more for the time left of the period, by the second, rounded up. */
+export function proratedDifference(vm: VmDetails, now: Date, monthly: Cents): Cents {
+  const difference = monthly - vm.period_price_cents
+  if (difference <= 0n) return 0n
+  return prorateUp(difference, secondsBetween(now, vm.next_renewal_at), secondsBetween(vm.period_started_at, vm.next_renewal_at))
+}
+
+/** What a deleted VM gives back: its unused whole days, when the operator allows it and the period was paid. */
+export function refundForUnusedDays(vm: VmDetails, now: Date): Cents {
+  const days = wholeDaysBetween(now, vm.next_renewal_at)
+  const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
+  return all === 0n ? 0n : prorateDown(vm.period_price_cents, days, all)
+}
+
+export { catalogNumbers }

@@ -1,0 +1,82 @@
+// POST /vms/{id}/rebuild: a fresh disk under the same address. A VM that never came up is placed and paid for again.
+import type { Principal } from '../../http/principal.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { hashPassword } from '../../kernel/password.ts'
+import { getRegion, getTemplate } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
+import { trackFilter } from '../firewalls/service.ts'
+import { attachedNetworks } from '../networks/service.ts'
+import { keysOf, noteKeyUse, forgetKeyUse, requireKeys } from '../ssh-keys/service.ts'
+import { charge, requireFunds } from '../wallet/service.ts'
+import { provision } from './create.workflow.ts'
+import { requireFits, sealHash } from './create.ts'
+import { recordVmEvent } from './events.ts'
+import { nextRenewal } from './period.ts'
+import { sizeOf, takePlace } from './place.ts'
+import { rebuildVm } from './rebuild.workflow.ts'
+import type { RebuildVm } from './schema.ts'
+import { lockIdleVm } from './service.ts'
+import * as sql from './sql.ts'
+
+export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, input: RebuildVm): Promise<{ actionId: string }> {
+  const now = deps.clock.now()
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'rebuild')
+  const template = await getTemplate(tx, input.osTemplateId)
+  const keyIds = input.sshKeyIds ?? (await keysOf(tx, vmId)).map((key) => key.id)
+  const keys = await requireKeys(tx, vm.account_id, [...new Set(keyIds)])
+  requireFits(template, sizeOf(vm))
+  const templateBefore = vm.os_template_id
+  await sql.setTemplate(tx, vmId, template.id)
+  await forgetKeyUse(tx, vmId)
+  await noteKeyUse(
+    tx,
+    vmId,
+    keys.map((key) => key.id),
+  )
+  const passwordHash = input.password === undefined ? null : sealHash(deps, vmId, hashPassword(input.password))
+  const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
+  if (!vm.provisioned) return { actionId: await provisionAgain(tx, deps, now, vm, passwordHash, options) }
+
+  await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
+  const run = {
+    vmId,
+    wasRunning: vm.status === 'RUNNING',
+    statusBefore: vm.status,
+    generation: vm.generation + 1,
+    templateBefore,
+    passwordHash,
+  }
+  const actionId = await deps.workflows.start(tx, rebuildVm, run, options)
+  await recordVmEvent(tx, now, vmId, 'vm.rebuilding', { actionId })
+  return { actionId }
+}
+
+type StartOptions = Parameters<Deps['workflows']['start']>[3]
+
+async function provisionAgain(
+  tx: Tx,
+  deps: Deps,
+  now: Date,
+  vm: sql.VmDetails,
+  passwordHash: string | null,
+  options: StartOptions,
+): Promise<string> {
+  const { currency } = deps.config
+  const price = vm.renewal_price_cents
+  const networks = await attachedNetworks(tx, vm.id)
+  await requireFunds(tx, vm.account_id, price, currency)
+  const place = await takePlace(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), networks[0]?.host_id ?? null)
+  await sql.takePlace(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
+  await trackFilter(tx, vm.id, place.host_id, vm.account_id)
+  await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
+  const actionId = await deps.workflows.start(tx, provision, { vmId: vm.id, chargedCents: price.toString(), passwordHash }, options)
+  await recordVmEvent(tx, now, vm.id, 'vm.provisioning', { actionId })
+  await charge(tx, now, vm.account_id, price, {
+    type: 'VM_CHARGE',
+    description: `First month of ${vm.name}`,
+    referenceType: 'VM',
+    referenceId: vm.id,
+    currency,
+  })
+  return actionId
+}

@@ -1,0 +1,154 @@
+import { Type } from '../../http/schema.ts'
+import { ActionStarted } from '../actions/schema.ts'
+import { accepted } from '../actions/service.ts'
+import type { Routes } from '../deps.ts'
+import { createVm } from './create.ts'
+import { remove } from './delete.ts'
+import { attach, detach } from './networks.ts'
+import { resetPassword, restart, start, stop } from './power.ts'
+import { rebuild } from './rebuild.ts'
+import {
+  AttachNetwork,
+  CreateVm,
+  DryRunQuery,
+  ForceOption,
+  Quote,
+  RebuildVm,
+  SetPassword,
+  StatusQuery,
+  UpdateVm,
+  UpgradeVm,
+  Vm,
+  VmCreated,
+  VmListItem,
+} from './schema.ts'
+import { getVm, listVms } from './service.ts'
+import { update } from './update.ts'
+import { upgrade } from './upgrade.ts'
+
+const tag = 'Virtual machines'
+const params = { id: Type.String() }
+const started = { tag, params, status: 202, data: ActionStarted }
+const withQuote = { query: DryRunQuery, otherData: { 200: Quote } }
+
+export const vmRoutes: Routes = (api, deps) => {
+  const { db } = deps
+
+  api.post(
+    '/vms',
+    {
+      operationId: 'createVm',
+      summary: 'Create a VM',
+      tag,
+      scope: 'vms:create',
+      body: CreateVm,
+      status: 202,
+      data: VmCreated,
+      ...withQuote,
+    },
+    async (tx, { principal, body, query }) => {
+      const created = await createVm(tx, deps, principal, body, query.dryRun)
+      return accepted(created.vm.id, created)
+    },
+  )
+
+  api.page(
+    '/vms',
+    { operationId: 'listVms', summary: 'List VMs', tag, scope: 'vms:read', query: StatusQuery, data: VmListItem },
+    ({ principal, query }, page) => listVms(db, principal.accountId, query.status, page),
+  )
+
+  api.get(
+    '/vms/:id',
+    { operationId: 'getVm', summary: 'Get a VM', tag, scope: 'vms:read', params, data: Vm },
+    ({ principal, params: { id } }) => getVm(db, principal.accountId, id),
+  )
+
+  api.patch(
+    '/vms/:id',
+    {
+      operationId: 'updateVm',
+      summary: 'Rename or protect a VM, or switch its daily backups',
+      tag,
+      scope: 'vms:update',
+      params,
+      body: UpdateVm,
+      data: Type.Union([Vm, Quote]),
+      query: DryRunQuery,
+    },
+    (tx, { principal, params: { id }, body, query }) => update(tx, deps, principal, id, body, query.dryRun),
+  )
+
+  api.delete(
+    '/vms/:id',
+    { operationId: 'deleteVm', summary: 'Delete a VM', scope: 'vms:delete', ...started },
+    async (tx, { principal, params: { id } }) => accepted(id, await remove(tx, deps, principal, id)),
+  )
+
+  api.post(
+    '/vms/:id/start',
+    { operationId: 'startVm', summary: 'Start a VM', scope: 'vms:power', ...started },
+    async (tx, { principal, params: { id } }) => accepted(id, await start(tx, deps, principal, id)),
+  )
+
+  api.post(
+    '/vms/:id/stop',
+    { operationId: 'stopVm', summary: 'Stop a VM', scope: 'vms:power', ...started, body: ForceOption, optionalBody: true },
+    async (tx, { principal, params: { id }, body }) => accepted(id, await stop(tx, deps, principal, id, body?.force)),
+  )
+
+  api.post(
+    '/vms/:id/restart',
+    { operationId: 'restartVm', summary: 'Restart a VM', scope: 'vms:power', ...started, body: ForceOption, optionalBody: true },
+    async (tx, { principal, params: { id }, body }) => accepted(id, await restart(tx, deps, principal, id, body?.force)),
+  )
+
+  api.post(
+    '/vms/:id/upgrade',
+    { operationId: 'upgradeVm', summary: 'Upgrade a VM to a larger plan', scope: 'vms:update', ...started, body: UpgradeVm, ...withQuote },
+    async (tx, { principal, params: { id }, body, query }) =>
+      accepted(id, await upgrade(tx, deps, principal, id, body.planId, query.dryRun)),
+  )
+
+  api.post(
+    '/vms/:id/rebuild',
+    {
+      operationId: 'rebuildVm',
+      summary: 'Reinstall a VM; everything on its disk is lost',
+      scope: 'vms:update',
+      ...started,
+      body: RebuildVm,
+    },
+    async (tx, { principal, params: { id }, body }) => accepted(id, await rebuild(tx, deps, principal, id, body)),
+  )
+
+  api.post(
+    '/vms/:id/password',
+    { operationId: 'setVmPassword', summary: 'Set the login password of a running VM', scope: 'vms:update', ...started, body: SetPassword },
+    async (tx, { principal, params: { id }, body }) => accepted(id, await resetPassword(tx, deps, principal, id, body.password)),
+  )
+
+  api.post(
+    '/vms/:id/networks',
+    {
+      operationId: 'attachNetwork',
+      summary: 'Attach a VM to a private network',
+      scope: 'networks:update',
+      ...started,
+      body: AttachNetwork,
+    },
+    async (tx, { principal, params: { id }, body }) => accepted(id, await attach(tx, deps, principal, id, body.networkId)),
+  )
+
+  api.delete(
+    '/vms/:id/networks/:networkId',
+    {
+      operationId: 'detachNetwork',
+      summary: 'Detach a VM from a private network',
+      scope: 'networks:update',
+      ...started,
+      params: { ...params, networkId: Type.String() },
+    },
+    async (tx, { principal, params: { id, networkId } }) => accepted(id, await detach(tx, deps, principal, id, networkId)),
+  )
+}

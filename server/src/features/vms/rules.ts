@@ -1,0 +1,53 @@
+// What may be done with a VM in which state: the one table that the API refuses by and that `allowedActions` is read from.
+import { refuse } from '../../kernel/errors.ts'
+import type { VmStatus } from './schema.ts'
+import type { VmRow } from './sql.ts'
+
+const ANY_STABLE: VmStatus[] = ['RUNNING', 'STOPPED', 'SUSPENDED', 'UNMANAGED', 'ERROR']
+
+const ALLOWED = {
+  start: ['STOPPED', 'ERROR'],
+  stop: ['RUNNING'],
+  restart: ['RUNNING'],
+  upgrade: ['RUNNING', 'STOPPED'],
+  rebuild: ['RUNNING', 'STOPPED', 'ERROR'],
+  delete: ANY_STABLE,
+  password: ['RUNNING'],
+  snapshot: ['RUNNING', 'STOPPED'],
+  restore: ['RUNNING', 'STOPPED', 'ERROR'],
+  backup: ['RUNNING', 'STOPPED'],
+  attach: ['RUNNING', 'STOPPED'],
+  detach: ['RUNNING', 'STOPPED'],
+  console: ['RUNNING'],
+  suspend: ['RUNNING', 'STOPPED'],
+  unsuspend: ['SUSPENDED'],
+} satisfies Record<string, VmStatus[]>
+
+export type Verb = keyof typeof ALLOWED
+
+const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
+const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
+/** A VM that never came up has nothing to start, copy or restore into: only a rebuild or its deletion leads on. */
+const NEEDS_DISK = new Set<Verb>(['start', 'restore'])
+
+export function requireAllowed(vm: VmRow, verb: Verb): void {
+  const states: VmStatus[] = ALLOWED[verb]
+  if (!states.includes(vm.status)) throw refuse('invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`)
+  if (NEEDS_DISK.has(verb) && !vm.provisioned)
+    throw refuse('invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`)
+  if (vm.is_protected && PROTECTED_FROM.has(verb))
+    throw refuse('protected', `VM is protected against ${verb}: set isProtected to false first`)
+}
+
+export function allowedActions(vm: VmRow): Verb[] {
+  return (Object.keys(ALLOWED) as Verb[]).filter((verb) => !OPERATORS_ONLY.has(verb) && isAllowed(vm, verb))
+}
+
+function isAllowed(vm: VmRow, verb: Verb): boolean {
+  try {
+    requireAllowed(vm, verb)
+    return true
+  } catch {
+    return false // the refusal is the answer
+  }
+}

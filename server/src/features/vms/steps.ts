@@ -1,0 +1,97 @@
+// What several workflows of VMs have in common. Each of these may be called again after a crash.
+import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
+import type { Tx } from '../../kernel/db.ts'
+import type { StepContext } from '../../workflow/define.ts'
+import type { Deps } from '../deps.ts'
+import { filterOf, markFilterApplied, settleFilter } from '../firewalls/service.ts'
+import { attachedNetworks, networkSpec } from '../networks/service.ts'
+import { driverOf, getVmRow, machineSpec } from './machine.ts'
+import type { VmDetails } from './sql.ts'
+
+export interface VmInput {
+  vmId: string
+}
+
+type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
+
+export const GRACE_MS = 60_000
+const READY_TIMEOUT_MS = 300_000
+
+export async function vmAndDriver({ deps, input }: Context): Promise<{ vm: VmDetails; driver: Driver }> {
+  const vm = await getVmRow(deps.db, input.vmId)
+  return { vm, driver: await driverOf(deps, vm) }
+}
+
+export async function prepareNetworks(context: Context): Promise<void> {
+  const { driver } = await vmAndDriver(context)
+  for (const network of await attachedNetworks(context.deps.db, context.input.vmId)) {
+    await driver.ensureNetwork(networkSpec(network), context.signal)
+  }
+}
+
+/** A machine never runs unfiltered: its filter is there before it starts. */
+export async function applyFilter(context: Context): Promise<{ version: number }> {
+  const { driver } = await vmAndDriver(context)
+  const { filter, version } = await filterOf(context.deps.db, context.input.vmId)
+  await driver.ensureFilter(context.input.vmId, filter, context.signal)
+  return { version }
+}
+
+export const saveFilter = (tx: Tx, { input, results, now }: { input: VmInput; results: { filter: { version: number } }; now: Date }) =>
+  markFilterApplied(tx, now, input.vmId, results.filter.version)
+
+export async function boot(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  await driver.ensureRunning(await machineSpec(context.deps.db, vm), context.signal)
+}
+
+export interface Ready {
+  readiness: 'booting' | 'reachable'
+  reason: string | null
+}
+
+/** A guest that once worked is not taken away because its agent keeps silent: it may have been removed by its owner. */
+export async function awaitReady(context: Context): Promise<Ready> {
+  const { vm, driver } = await vmAndDriver(context)
+  try {
+    const { readiness } = await driver.ensureReady(vm.id, { timeoutMs: READY_TIMEOUT_MS }, context.signal)
+    return { readiness, reason: null }
+  } catch (error) {
+    if (!isDriverError(error, 'guest_failed')) throw error
+    const machine = await driver.findMachine(vm.id, context.signal)
+    if (machine?.power !== 'running') throw error
+    return { readiness: 'booting', reason: 'It runs, but its guest agent does not answer: look at its console' }
+  }
+}
+
+/** What a create demands: a guest whose agent never answers did not come up. */
+export async function requireReady(context: Context): Promise<Ready> {
+  const { vm, driver } = await vmAndDriver(context)
+  const { readiness } = await driver.ensureReady(vm.id, { timeoutMs: READY_TIMEOUT_MS }, context.signal)
+  return { readiness, reason: null }
+}
+
+type BeforePowerOff = (deps: Deps, vm: VmDetails, driver: Driver, signal: AbortSignal) => Promise<unknown>
+const beforePowerOff: BeforePowerOff[] = []
+
+/** For what would be lost with the power, such as traffic counters. Its failure does not keep a VM from being stopped. */
+export const onBeforePowerOff = (hook: BeforePowerOff): void => void beforePowerOff.push(hook)
+
+export async function powerOff(context: Context, graceMs: number): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  await Promise.all(
+    beforePowerOff.map((hook) =>
+      hook(context.deps, vm, driver, context.signal).catch((error: unknown) =>
+        context.deps.log.warn({ err: error, vmId: vm.id }, 'before power off'),
+      ),
+    ),
+  )
+  await driver.ensureStopped(vm.id, { graceMs }, context.signal)
+}
+
+/** Takes everything of the VM off its host. */
+export async function wipe(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  await settleFilter(context.deps, vm.id, context.signal) // or its filter might be put back behind us
+  await driver.ensureGone(vm.id, context.signal)
+}

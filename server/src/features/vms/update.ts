@@ -1,0 +1,88 @@
+// PATCH /vms/{id}, and what an operator does with a VM's place in the fleet.
+import type { Principal } from '../../http/principal.ts'
+import { Rehearsal } from '../../http/api.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { formatCents } from '../../kernel/money.ts'
+import { catalogNumbers } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
+import { charge } from '../wallet/service.ts'
+import { recordVmEvent } from './events.ts'
+import { driverOf, getVmRow } from './machine.ts'
+import { monthlyPrice, proratedDifference } from './pricing.ts'
+import type { UpdateVm, Vm } from './schema.ts'
+import { fullForm, lockVm, makeWay } from './service.ts'
+import * as sql from './sql.ts'
+
+export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, change: UpdateVm, dryRun = false): Promise<Vm> {
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, isProtected, dailyBackupEnabled')
+  const now = deps.clock.now()
+  const vm = await lockVm(tx, who.accountId, vmId)
+  const dailyBackup = change.dailyBackupEnabled ?? vm.daily_backup
+  const bill = await billForBackups(tx, now, vm, dailyBackup)
+  await sql.updateVm(tx, now, {
+    id: vm.id,
+    name: change.name ?? vm.name,
+    is_protected: change.isProtected ?? vm.is_protected,
+    daily_backup: dailyBackup,
+    daily_backup_paid_until: bill.paidUntil,
+    period_price_cents: bill.periodPrice,
+  })
+  const { currency } = deps.config
+  const entry = {
+    type: 'ADDON_CHARGE',
+    description: `Daily backups of ${vm.name} for the rest of the period`,
+    referenceType: 'VM',
+    referenceId: vm.id,
+    currency,
+  } as const
+  const paid = bill.charge > 0n || dryRun ? await charge(tx, now, vm.account_id, bill.charge, entry) : null
+  if (dryRun && paid) {
+    const monthly = (await getVmRow(tx, vmId)).renewal_price_cents
+    throw new Rehearsal({
+      charge: formatCents(bill.charge),
+      monthly: formatCents(monthly),
+      currency,
+      balanceAfter: formatCents(paid.balance_after_cents),
+    })
+  }
+  return fullForm(tx, await getVmRow(tx, vmId))
+}
+
+/** Switched on in the middle of a period it is paid for the rest of it, once, however often it is switched. */
+async function billForBackups(tx: Tx, now: Date, vm: sql.VmDetails, wanted: boolean) {
+  const paidUntil = vm.daily_backup_paid_until
+  const unchanged = { charge: 0n, paidUntil, periodPrice: vm.period_price_cents }
+  const paid = paidUntil !== null && paidUntil >= vm.next_renewal_at
+  if (!wanted || vm.daily_backup || paid || vm.billing_status !== 'ACTIVE') return unchanged
+  const monthly = monthlyPrice(await catalogNumbers(tx), vm.plan_price_cents, { dailyBackup: true, network10g: vm.network_10g })
+  return { charge: proratedDifference(vm, now, monthly), paidUntil: vm.next_renewal_at, periodPrice: monthly }
+}
+
+/** By an operator: the VM is left running and untouched, unbilled, and no longer acted upon. */
+export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> {
+  const vm = await sql.lockVm(tx, vmId)
+  if (!vm) throw notFound('VM')
+  await makeWay(tx, deps, vm)
+  if (!vm.provisioned) throw refuse('invalid_state', 'VM never came up, so there is nothing to leave running')
+  const now = deps.clock.now()
+  await sql.setStatus(tx, now, vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
+  await recordVmEvent(tx, now, vmId, 'vm.unmanaged')
+}
+
+/** Back under management, in the power state it is found in; nothing is rebooted. */
+export async function adopt(deps: Deps, vmId: string): Promise<void> {
+  const vm = await sql.vmById(deps.db, vmId)
+  if (!vm) throw notFound('VM')
+  const driver = await driverOf(deps, vm)
+  const machine = await driver.findMachine(vmId, AbortSignal.timeout(10_000))
+  if (!machine) throw refuse('invalid_state', 'Its host has no such VM: delete it instead')
+  const on = machine.power === 'running'
+  await deps.db.tx(async (tx) => {
+    const locked = await sql.lockVm(tx, vmId)
+    if (locked?.status !== 'UNMANAGED') throw refuse('invalid_state', `VM must be UNMANAGED to adopt; it is ${locked?.status ?? 'gone'}`)
+    const now = deps.clock.now()
+    await sql.setStatus(tx, now, vmId, { status: on ? 'RUNNING' : 'STOPPED', wantedOn: on })
+    await recordVmEvent(tx, now, vmId, 'vm.adopted')
+  })
+}

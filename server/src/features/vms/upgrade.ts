@@ -1,0 +1,84 @@
+// POST /vms/{id}/upgrade. The larger size, its room, its quota and its charge are taken before anything happens; a failure gives all back.
+import { Rehearsal } from '../../http/api.ts'
+import type { Principal } from '../../http/principal.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { formatCents } from '../../kernel/money.ts'
+import { catalogNumbers, getPlan } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
+import { takeRoom, type Size } from '../hosts/capacity.ts'
+import { charge, requireFunds } from '../wallet/service.ts'
+import { recordVmEvent } from './events.ts'
+import { sizeOf, takeVmQuotas } from './place.ts'
+import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
+import { lockIdleVm } from './service.ts'
+import * as sql from './sql.ts'
+import { upgradeVm, type ShapeBefore } from './upgrade.workflow.ts'
+
+export async function upgrade(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  planId: string,
+  dryRun = false,
+): Promise<{ actionId: string }> {
+  const { currency } = deps.config
+  const now = deps.clock.now()
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'upgrade')
+  const shape = planShape(await getPlan(tx, planId))
+  requireLarger(vm, shape)
+  const more = difference(vm, shape)
+  await takeVmQuotas(tx, vm.account_id, more, 0n)
+  const numbers = await catalogNumbers(tx)
+  const monthly = monthlyPrice(numbers, shape.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
+  const price = proratedDifference(vm, now, monthly)
+  await requireFunds(tx, vm.account_id, price, currency)
+  if (!(await takeRoom(tx, vm.host_id!, more))) {
+    throw refuse('no_capacity', `The host of this VM has no room for plan ${shape.name} at the moment: try again later, or create a new VM`)
+  }
+  await sql.setShape(tx, now, vm.id, { ...shape, periodPriceCents: monthly })
+  await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
+  const input = { vmId: vm.id, wasRunning: vm.status === 'RUNNING', before: shapeBefore(vm), more, chargedCents: price.toString() }
+  const actionId = await deps.workflows.start(tx, upgradeVm, input, { label: 'UPGRADE', ownerId: vm.account_id, subjectId: vm.id })
+  await recordVmEvent(tx, now, vm.id, 'vm.upgrading', { actionId })
+  const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
+  const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
+  const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
+  if (dryRun)
+    throw new Rehearsal({
+      charge: formatCents(price),
+      monthly: formatCents(monthly),
+      currency,
+      balanceAfter: formatCents(balance_after_cents),
+    })
+  return { actionId }
+}
+
+function requireLarger(vm: sql.VmDetails, shape: PricedShape): void {
+  if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(vm.region_slug))) {
+    throw refuse('unavailable', `Plan ${shape.name} is not available in ${vm.region_slug}`)
+  }
+  const more = difference(vm, shape)
+  const sizes = [more.vcpu, more.ramMiB, more.diskGiB]
+  if (sizes.some((each) => each < 0) || sizes.every((each) => each === 0)) {
+    throw refuse('plan_not_larger', `Plan ${shape.name} is not larger than the current plan ${vm.plan_slug}`)
+  }
+}
+
+const difference = (vm: sql.VmDetails, shape: PricedShape): Size => {
+  const size = sizeOf(vm)
+  return { vcpu: shape.vcpu - size.vcpu, ramMiB: shape.ramMiB - size.ramMiB, diskGiB: shape.diskGiB - size.diskGiB }
+}
+
+const shapeBefore = (vm: sql.VmDetails): ShapeBefore => ({
+  planId: vm.plan_id,
+  vcpu: vm.vcpu,
+  ramMiB: vm.ram_mib,
+  diskGiB: vm.disk_gib,
+  bandwidthGb: vm.bandwidth_gb,
+  networkMbps: vm.network_mbps,
+  throttleMbps: vm.throttle_mbps,
+  customPriceCents: vm.custom_price_cents?.toString() ?? null,
+  periodPriceCents: vm.period_price_cents.toString(),
+})

@@ -1,0 +1,52 @@
+import { formatCents } from '../../kernel/money.ts'
+import { allowedActions } from './rules.ts'
+import type { Vm, VmListItem } from './schema.ts'
+import type { VmDetails } from './sql.ts'
+
+export const toVmListItem = (row: VmDetails): VmListItem => ({
+  id: row.id,
+  name: row.name,
+  hostname: row.hostname,
+  status: row.status,
+  vcpu: row.vcpu,
+  ram: row.ram_mib,
+  disk: row.disk_gib,
+  bandwidth: row.bandwidth_gb,
+  networkSpeed: row.network_10g ? 10_000 : row.network_mbps,
+  network10gEnabled: row.network_10g,
+  dailyBackupEnabled: row.daily_backup,
+  isProtected: row.is_protected,
+  ipAddress: row.ip_address,
+  region: { slug: row.region_slug, name: row.region_name },
+  plan: { slug: row.plan_slug, name: row.plan_name, priceMonthly: formatCents(row.plan_price_cents) },
+  osTemplate: { slug: row.template_slug, name: row.template_name, version: row.template_version },
+  billing: {
+    nextRenewalAt: row.next_renewal_at.toISOString(),
+    status: row.billing_status,
+    priceMonthly: formatCents(row.renewal_price_cents),
+  },
+  createdAt: row.created_at.toISOString(),
+})
+
+export interface VmParts {
+  sshKeys: { id: string; name: string; fingerprint: string }[]
+  firewalls: { id: string; name: string }[]
+  privateNetworks: { id: string; name: string }[]
+  currentAction: { id: string; label: string; status: string; progress: number } | undefined
+}
+
+export const toVm = (row: VmDetails, { sshKeys, firewalls, privateNetworks, currentAction }: VmParts): Vm => ({
+  ...toVmListItem(row),
+  bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
+  bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),
+  sshKeys: sshKeys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
+  firewalls: firewalls.map(({ id, name }) => ({ id, name })),
+  privateNetworks: privateNetworks.map(({ id, name }) => ({ id, name })),
+  updatedAt: row.updated_at.toISOString(),
+  currentAction: currentAction
+    ? { id: currentAction.id, action: currentAction.label, status: currentAction.status, progress: currentAction.progress }
+    : null,
+  allowedActions: currentAction && currentAction.label !== 'BACKUP_CREATE' ? [] : allowedActions(row),
+  readiness: row.readiness,
+  statusReason: row.status_reason,
+})
