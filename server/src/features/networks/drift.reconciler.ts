@@ -5,8 +5,8 @@ import { nudge } from '../../workflow/reconcile.ts'
 import { APPLY } from './service.ts'
 import * as sql from './sql.ts'
 
-export const watchNetworks = lanedReconciler('networks.drift', '1m', {
-  busy: async ({ db }) => (await listHosts(db)).map((host) => host.id),
+export const watchNetworks = lanedReconciler('networks.drift', '45s', {
+  busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),
   pass: compareHost,
 })
 

@@ -1,7 +1,4 @@
-import { Id, nullable, object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
-
-const OCTET = '(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)'
-const QUAD = `${OCTET}(\\.${OCTET}){3}`
+import { Id, nullable, object, QUAD, text, Timestamp, Type, type Static } from '../../http/schema.ts'
 
 const Cidr = Type.String({
   pattern: `^${QUAD}/([1-9]|[12]\\d|3[0-2])$`,

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { controlOf, givenHost } from '../../../test/hosts.ts'
+import type { Filter } from '../../hypervisor/driver.ts'
+import { stopwatch } from '../../kernel/clock.ts'
+import { sql } from '../../kernel/db.ts'
+import { newId } from '../../kernel/ids.ts'
+import { applyFilters } from './apply.reconciler.ts'
+import { watchFilters } from './drift.reconciler.ts'
+import { bindFirewall, filterOf, forgetFilter, markFilterApplied, settleFilter, trackFilter } from './service.ts'
+
+const port = (number: number) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: String(number) })
+
+describe('filters on hosts', async () => {
+  const app = await testApp()
+  const { deps, db, clock } = app
+  const soon = () => AbortSignal.timeout(5_000)
+  const apply = () => applyFilters.pass(deps)
+  const onHost = async (hostId: string, vmId: string): Promise<Filter | undefined> =>
+    (await db.maybe<{ filter: Filter }>(sql`select filter from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`))?.filter
+  const portsOnHost = async (hostId: string, vmId: string) => (await onHost(hostId, vmId))?.rules.map((rule) => rule.ports[0]!.from)
+  /** How many calls of the verb the host has seen, by a fault that never fires. */
+  const countCalls = async (hostId: string) => {
+    await controlOf(app, hostId).faults.plant({ verb: 'ensureFilter', kind: 'transient', atCall: 1_000 })
+    return async () => (await db.one<{ calls: number }>(sql`select calls from simulated.faults where host_id = ${hostId}`)).calls
+  }
+
+  let hosts = 0
+  /** A VM with its first filter on a host of its own, and a firewall bound to it. */
+  const given = async () => {
+    const host = await givenHost(app, `filter-${++hosts}`)
+    const customer = await app.given.customer()
+    const vmId = newId()
+    const { id } = (await customer.post('/firewalls', { name: 'web' })).body.data
+    await db.tx(async (tx) => {
+      await trackFilter(tx, vmId, host.id, customer.accountId)
+      await bindFirewall(tx, clock.now(), customer.accountId, id, vmId)
+    })
+    const build = async (): Promise<void> => {
+      const { version, filter } = await filterOf(db, vmId)
+      await (await deps.hypervisors.get(host.id)).ensureFilter(vmId, filter, soon())
+      await db.tx((tx) => markFilterApplied(tx, clock.now(), vmId, version))
+    }
+    const addRule = (number: number) => customer.post(`/firewalls/${id}/rules`, port(number))
+    const state = async () => (await customer.get(`/firewalls/${id}/bindings`)).body.data[0]
+    return { host, customer, vmId, firewallId: id as string, build, addRule, state, control: controlOf(app, host.id) }
+  }
+  const givenBuilt = async () => {
+    const built = await given()
+    await built.build()
+    return built
+  }
+
+  test('are left to whoever builds the VM until it has put the first one there', async () => {
+    const { host, vmId, build, addRule, state } = await given()
+    await addRule(22)
+    await apply()
+    expect(await onHost(host.id, vmId)).toBeUndefined()
+    await build()
+    expect(await state()).toMatchObject({ applied: true, appliedAt: clock.now().toISOString(), error: null })
+    expect(await portsOnHost(host.id, vmId)).toEqual([22])
+  })
+
+  test('follow a change of rules', async () => {
+    const { host, vmId, addRule, state, customer, firewallId } = await givenBuilt()
+    await addRule(22)
+    expect(await state()).toMatchObject({ applied: false })
+    expect((await customer.get(`/firewalls/${firewallId}`)).body.data.applied).toBe(false)
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([22])
+    expect(await state()).toMatchObject({ applied: true })
+    expect((await customer.get(`/firewalls/${firewallId}`)).body.data.applied).toBe(true)
+  })
+
+  test('are applied once for a burst of changes', async () => {
+    const { host, vmId, addRule } = await givenBuilt()
+    const calls = await countCalls(host.id)
+    for (let number = 1; number <= 10; number++) await addRule(number)
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(await calls()).toBe(1)
+  })
+
+  test('wait for changes to rest', async () => {
+    const { host, addRule } = await givenBuilt()
+    const calls = await countCalls(host.id)
+    // A round counts when its changes came quickly enough to be one burst, however busy the machine is.
+    const oneRound = async () => {
+      await addRule(1)
+      const before = await calls()
+      const elapsed = stopwatch()
+      const applying = apply()
+      await addRule(2)
+      const isBurst = elapsed() < 100
+      await applying
+      return { isBurst, applied: (await calls()) - before }
+    }
+    let round = await oneRound()
+    for (let tries = 1; tries < 20 && !round.isBurst; tries++) round = await oneRound()
+    expect(round).toEqual({ isBurst: true, applied: 1 })
+  })
+
+  test('wait for a host that is gone and say so', async () => {
+    const { host, vmId, addRule, state, control } = await givenBuilt()
+    await control.faults.loseHost()
+    expect((await addRule(22)).status).toBe(201)
+    await apply()
+    expect(await state()).toMatchObject({ applied: false, error: 'The host of this VM does not answer at the moment.' })
+    await control.faults.returnHost()
+    await apply()
+    expect(await state()).toMatchObject({ applied: false })
+    clock.advance('10s')
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([22])
+    expect(await state()).toMatchObject({ applied: true, error: null })
+  })
+
+  test.each(['transient', 'halfway', 'lost_answer', 'permanent'] as const)('come true in spite of a %s failure', async (kind) => {
+    const { host, vmId, addRule, state, control } = await givenBuilt()
+    await control.faults.plant({ verb: 'ensureFilter', kind })
+    await addRule(22)
+    await apply()
+    clock.advance('60s')
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([22])
+    expect(await state()).toMatchObject({ applied: true, error: null })
+  })
+
+  test('on a host that hangs do not keep others waiting', async () => {
+    const [hanging, fine] = [await givenBuilt(), await givenBuilt()]
+    await hanging.control.faults.plant({ verb: 'ensureFilter', kind: 'hang' })
+    await hanging.addRule(22)
+    await fine.addRule(22)
+    const stopping = new AbortController()
+    const lanes = applyFilters.lanes!
+    const stuck = lanes.pass(deps, hanging.host.id, stopping.signal)
+    await lanes.pass(deps, fine.host.id, stopping.signal)
+    expect(await portsOnHost(fine.host.id, fine.vmId)).toEqual([22])
+    stopping.abort()
+    await stuck
+    expect(await hanging.state()).toMatchObject({ applied: false, error: null })
+    await apply()
+    expect(await portsOnHost(hanging.host.id, hanging.vmId)).toEqual([22])
+  })
+
+  test('are not recorded over what somebody else has put there meanwhile', async () => {
+    const { vmId, addRule, build, state } = await givenBuilt()
+    await addRule(22)
+    const applying = apply()
+    await build()
+    await addRule(23)
+    await applying
+    await apply()
+    expect(await state()).toMatchObject({ applied: true })
+    const row = await db.one<{ wanted: number; applied: number }>(sql`select wanted, applied from vm_filters where vm_id = ${vmId}`)
+    expect(row.applied).toBe(row.wanted)
+  })
+
+  test('of an older version are brought up again', async () => {
+    const { host, vmId, addRule } = await givenBuilt()
+    const old = await filterOf(db, vmId)
+    await addRule(22)
+    await apply()
+    await (await deps.hypervisors.get(host.id)).ensureFilter(vmId, old.filter, soon())
+    await db.tx((tx) => markFilterApplied(tx, clock.now(), vmId, old.version))
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([22])
+  })
+
+  test('are taken over from a process that died', async () => {
+    const { host, vmId, addRule } = await givenBuilt()
+    await addRule(22)
+    await db.run(sql`update vm_filters set claimed_until = ${new Date(clock.now().getTime() + 30_000)} where vm_id = ${vmId}`)
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([])
+    clock.advance('30s')
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([22])
+  })
+
+  test('are not touched any more once they are settled', async () => {
+    const { host, vmId, addRule } = await givenBuilt()
+    await addRule(22)
+    const applying = apply()
+    await settleFilter(deps, vmId, soon())
+    await (await deps.hypervisors.get(host.id)).ensureGone(vmId, soon())
+    await applying
+    await addRule(23)
+    await watchFilters.pass(deps)
+    await apply()
+    expect(await onHost(host.id, vmId)).toBeUndefined()
+    await db.tx((tx) => forgetFilter(tx, vmId))
+    expect((await filterOf(db, vmId)).version).toBe(0)
+  })
+
+  test('are put back when somebody removed them by hand', async () => {
+    const { host, vmId, addRule } = await givenBuilt()
+    await addRule(22)
+    await apply()
+    await db.run(sql`delete from simulated.filters where host_id = ${host.id} and vm_id = ${vmId}`)
+    await watchFilters.pass(deps)
+    await apply()
+    expect(await portsOnHost(host.id, vmId)).toEqual([22])
+  })
+
+  test('belong to the host a VM is placed on anew', async () => {
+    const { vmId, customer, addRule, state } = await givenBuilt()
+    const other = await givenHost(app, `filter-${++hosts}`)
+    await db.tx((tx) => trackFilter(tx, vmId, other.id, customer.accountId))
+    expect(await state()).toMatchObject({ applied: false })
+    await apply()
+    expect(await onHost(other.id, vmId)).toBeUndefined()
+    const { version } = await filterOf(db, vmId)
+    await addRule(22)
+    await db.tx((tx) => markFilterApplied(tx, clock.now(), vmId, version))
+    await apply()
+    expect(await portsOnHost(other.id, vmId)).toEqual([22])
+  })
+})

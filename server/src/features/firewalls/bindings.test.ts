@@ -1,0 +1,212 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { newId } from '../../kernel/ids.ts'
+import { setQuotaLimit } from '../accounts/service.ts'
+import { getHost } from '../hosts/service.ts'
+import {
+  bindFirewall,
+  checkPacket,
+  filterOf,
+  firewallsOf,
+  forgetFilter,
+  requireFirewalls,
+  trackFilter,
+  unbindAll,
+  unbindFirewall,
+} from './service.ts'
+
+const app = await testApp()
+const { id: hostId } = await getHost(app.db, 'local')
+const accept = (port: string) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port })
+
+const given = async () => {
+  const customer = await app.given.customer()
+  const vmId = newId()
+  await app.db.tx((tx) => trackFilter(tx, vmId, hostId, customer.accountId))
+  const firewall = async (name: string, ...ports: string[]): Promise<string> => {
+    const { id } = (await customer.post('/firewalls', { name })).body.data
+    for (const port of ports) await customer.post(`/firewalls/${id}/rules`, accept(port))
+    return id
+  }
+  const bind = (firewallId: string, to = vmId) => app.db.tx((tx) => bindFirewall(tx, app.clock.now(), customer.accountId, firewallId, to))
+  const unbind = (firewallId: string) => app.db.tx((tx) => unbindFirewall(tx, customer.accountId, firewallId, vmId))
+  const version = async () => (await filterOf(app.db, vmId)).version
+  return { customer, vmId, firewall, bind, unbind, version }
+}
+
+describe('binding a firewall', () => {
+  test('is new once and harmless after that', async () => {
+    const { customer, vmId, firewall, bind, version } = await given()
+    const id = await firewall('web')
+    const before = await version()
+    expect(await bind(id)).toEqual({ binding: { firewallId: id, vmId }, isNew: true })
+    expect(await bind(id)).toEqual({ binding: { firewallId: id, vmId }, isNew: false })
+    expect(await version()).toBe(before + 1)
+    expect((await customer.get(`/firewalls/${id}`)).body.data).toMatchObject({ bindingCount: 1, applied: false })
+    expect((await customer.get(`/firewalls/${id}/bindings`)).body).toEqual({
+      success: true,
+      data: [{ firewallId: id, vmId, applied: false, appliedAt: null, error: null }],
+    })
+  })
+
+  test('asks the firewalls in the order they were bound', async () => {
+    const { vmId, firewall, bind, unbind } = await given()
+    const [first, second, third] = [await firewall('first', '1', '2'), await firewall('second', '3'), await firewall('third', '4')]
+    for (const id of [third, first, second]) await bind(id)
+    const ports = async () => (await filterOf(app.db, vmId)).filter.rules.map((rule) => rule.ports[0]!.from)
+    expect(await ports()).toEqual([4, 1, 2, 3])
+    expect((await firewallsOf(app.db, vmId)).map(({ id, name }) => [id, name])).toEqual([
+      [third, 'third'],
+      [first, 'first'],
+      [second, 'second'],
+    ])
+    await unbind(third)
+    await bind(third)
+    expect(await ports()).toEqual([1, 2, 3, 4])
+  })
+
+  test('is refused for the eleventh firewall of a VM', async () => {
+    const { customer, firewall, bind } = await given()
+    await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'firewalls', 11n))
+    for (let i = 0; i < 10; i++) await bind(await firewall(`fw${i}`))
+    await expect(bind(await firewall('one more'))).rejects.toMatchObject({ code: 'quota_exceeded' })
+  })
+
+  test('gives every one of many at once a place of its own', async () => {
+    const { vmId, firewall, bind } = await given()
+    const ids: string[] = []
+    for (let i = 0; i < 8; i++) ids.push(await firewall(`fw${i}`))
+    await Promise.all(ids.flatMap((id) => [bind(id), bind(id)]))
+    expect(new Set((await firewallsOf(app.db, vmId)).map((bound) => bound.id))).toEqual(new Set(ids))
+  })
+
+  test("does not know another account's firewall", async () => {
+    const { bind } = await given()
+    const stranger = await given()
+    await expect(bind(await stranger.firewall('theirs'))).rejects.toMatchObject({ code: 'not_found', message: 'Firewall not found' })
+  })
+
+  test('takes several at once in the order given, each once', async () => {
+    const { customer, firewall } = await given()
+    const [a, b] = [await firewall('a'), await firewall('b')]
+    const rows = await app.db.tx((tx) => requireFirewalls(tx, customer.accountId, [b, a, b]))
+    expect(rows.map((row) => row.id)).toEqual([b, a])
+  })
+})
+
+describe('unbinding a firewall', () => {
+  test('opens the VM again when it was the last', async () => {
+    const { vmId, firewall, bind, unbind } = await given()
+    const id = await firewall('web', '22')
+    await bind(id)
+    expect((await filterOf(app.db, vmId)).filter).toMatchObject({ defaultInbound: 'DROP', rules: [{ ports: [{ from: 22, to: 22 }] }] })
+    await unbind(id)
+    expect((await filterOf(app.db, vmId)).filter).toEqual({ defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT', rules: [] })
+    await expect(unbind(id)).rejects.toMatchObject({ code: 'not_found', message: 'Binding not found' })
+  })
+
+  test('happens to all of them when the VM goes', async () => {
+    const { customer, vmId, firewall, bind } = await given()
+    const id = await firewall('web')
+    await bind(id)
+    await app.db.tx(async (tx) => {
+      await unbindAll(tx, vmId)
+      await forgetFilter(tx, vmId)
+    })
+    expect((await customer.get(`/firewalls/${id}/bindings`)).body.data).toEqual([])
+    expect((await customer.delete(`/firewalls/${id}`)).status).toBe(200)
+  })
+})
+
+test('every change of rules is a new version for the VMs concerned, and for no other', async () => {
+  const { customer, firewall, bind, version } = await given()
+  const [mine, other] = [await firewall('mine', '22'), await firewall('other')]
+  await bind(mine)
+  const path = `/firewalls/${mine}/rules`
+  const { id: ruleId } = (await customer.get(path)).body.data[0]
+  const start = await version()
+  await customer.post(path, accept('80'))
+  await customer.patch(`${path}/${ruleId}`, { port: '2222' })
+  await customer.delete(`${path}/${ruleId}`)
+  await customer.put(path, { rules: [] })
+  expect(await version()).toBe(start + 4)
+  await customer.post(`/firewalls/${other}/rules`, accept('80'))
+  await customer.patch(`/firewalls/${mine}`, { name: 'renamed' })
+  await customer.post(path, accept('nonsense'))
+  expect(await version()).toBe(start + 4)
+})
+
+test('a binding made while the rules change never misses the change', async () => {
+  const { customer, vmId, firewall, bind } = await given()
+  for (let round = 0; round < 10; round++) {
+    const id = await firewall(`race${round}`)
+    const bindAndRead = async () => {
+      await bind(id)
+      return filterOf(app.db, vmId)
+    }
+    const [seen] = await Promise.all([bindAndRead(), customer.post(`/firewalls/${id}/rules`, accept(`${1000 + round}`))])
+    const isSeen = seen.filter.rules.some((rule) => rule.ports[0]!.from === 1000 + round)
+    const { version } = await filterOf(app.db, vmId)
+    expect(isSeen || version > seen.version).toBe(true)
+  }
+})
+
+describe('checking a packet', () => {
+  const ask = (direction: 'IN' | 'OUT', port: number, address = '198.51.100.1') => ({ direction, protocol: 'TCP' as const, port, address })
+
+  test('names the rule and the firewall that decide', async () => {
+    const { customer, vmId, firewall, bind } = await given()
+    const [first, second] = [await firewall('first', '80'), await firewall('second', '22,80')]
+    await bind(first)
+    await bind(second)
+    const vm = { id: vmId, address: '10.77.0.9' }
+    const check = (input: ReturnType<typeof ask>) => checkPacket(app.db, customer.accountId, first, vm, input)
+    expect(await check(ask('IN', 22))).toMatchObject({
+      action: 'ACCEPT',
+      decidedBy: 'RULE',
+      firewallId: second,
+      rule: { position: 1, port: '22,80' },
+    })
+    expect(await check(ask('IN', 80))).toMatchObject({ action: 'ACCEPT', firewallId: first, applied: false })
+    expect(await check(ask('IN', 443))).toEqual({ action: 'DROP', decidedBy: 'DEFAULT', firewallId: null, rule: null, applied: false })
+    expect(await check(ask('OUT', 443))).toMatchObject({ action: 'ACCEPT', decidedBy: 'DEFAULT' })
+  })
+
+  test("takes the other end for the source on the way in, and the VM's own for the destination", async () => {
+    const { customer, vmId, firewall, bind } = await given()
+    const id = await firewall('web')
+    await bind(id)
+    const vm = { id: vmId, address: '10.77.0.9' }
+    await customer.put(`/firewalls/${id}/rules`, {
+      rules: [
+        { ...accept('22'), sourceIps: ['198.51.100.0/24'], destIps: ['10.77.0.9'] },
+        { ...accept('25'), direction: 'OUT', action: 'REJECT', destIps: ['198.51.100.0/24'] },
+      ],
+    })
+    const actions = await Promise.all(
+      [ask('IN', 22), ask('IN', 22, '203.0.113.1'), ask('OUT', 25), ask('OUT', 25, '203.0.113.1')].map(
+        async (input) => (await checkPacket(app.db, customer.accountId, id, vm, input)).action,
+      ),
+    )
+    expect(actions).toEqual(['ACCEPT', 'DROP', 'REJECT', 'ACCEPT'])
+    const nowhere = await checkPacket(app.db, customer.accountId, id, { id: vmId, address: null }, ask('IN', 22))
+    expect(nowhere.decidedBy).toBe('DEFAULT')
+  })
+
+  test('asks for a port exactly where there is one', async () => {
+    const { customer, vmId, firewall, bind } = await given()
+    const id = await firewall('web')
+    await bind(id)
+    const check = (protocol: 'TCP' | 'ICMP', port: number | null) =>
+      checkPacket(app.db, customer.accountId, id, { id: vmId, address: null }, { direction: 'IN', protocol, port, address: '198.51.100.1' })
+    await expect(check('TCP', null)).rejects.toMatchObject({ code: 'validation_failed' })
+    await expect(check('ICMP', 8)).rejects.toMatchObject({ code: 'validation_failed' })
+    expect((await check('ICMP', null)).action).toBe('DROP')
+  })
+
+  test('is refused for a firewall that is not bound', async () => {
+    const { customer, vmId, firewall } = await given()
+    const check = checkPacket(app.db, customer.accountId, await firewall('web'), { id: vmId, address: null }, ask('IN', 22))
+    await expect(check).rejects.toMatchObject({ code: 'invalid_state' })
+  })
+})

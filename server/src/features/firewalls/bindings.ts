@@ -1,0 +1,65 @@
+// Which VM has which firewalls, in which order. Callers have made sure that the VM is the account's.
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { wantNewFilter } from './filters.ts'
+import type { FirewallRow } from './sql.ts'
+
+const MOST_PER_VM = 10
+
+/** Of a firewall that `requireFirewalls` holds in this transaction. False when it was bound already. */
+export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: string): Promise<boolean> {
+  if (await tx.maybe(sql`select from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`)) return false
+  await wantNewFilter(tx, vmId) // and waits for whoever else is binding to this VM
+  const { count, last } = await tx.one<{ count: number; last: number }>(sql`
+    select count(*)::int as count, coalesce(max(position), 0) as last from firewall_bindings where vm_id = ${vmId}`)
+  if (count >= MOST_PER_VM)
+    throw refuse('quota_exceeded', `A VM can have at most ${MOST_PER_VM} firewalls: unbind one, or merge their rules`)
+  return (
+    (await tx.run(sql`
+      insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at)
+      values (${firewall.id}, ${vmId}, ${firewall.account_id}, ${last + 1}, ${now}) on conflict (firewall_id, vm_id) do nothing`)) > 0
+  )
+}
+
+export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string): Promise<void> {
+  if (!(await tx.run(sql`delete from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`))) throw notFound('Binding')
+  await wantNewFilter(tx, vmId)
+}
+
+/** For a VM that goes: its filter goes with it. */
+export const unbindAll = (tx: Tx, vmId: string) => tx.run(sql`delete from firewall_bindings where vm_id = ${vmId}`)
+
+export interface BoundFirewall {
+  vm_id: string
+  id: string
+  name: string
+}
+
+/** Of one VM or several, in the order they are asked. */
+export const firewallsOf = (db: Queries, vmIds: string | string[]) =>
+  db.many<BoundFirewall>(sql`
+    select b.vm_id, f.id, f.name from firewall_bindings b join firewalls f on f.id = b.firewall_id
+    where b.vm_id = any(${[vmIds].flat()}::text[]) order by b.vm_id, b.position`)
+
+export interface BindingRow {
+  firewall_id: string
+  vm_id: string
+  applied: boolean
+  applied_at: Date | null
+  error: string | null
+}
+
+const state = sql`coalesce(v.applied = v.wanted, false) as applied, v.applied_at, v.error`
+
+export const listBindings = (db: Queries, firewallId: string) =>
+  db.many<BindingRow>(sql`
+    select b.firewall_id, b.vm_id, ${state} from firewall_bindings b left join vm_filters v on v.vm_id = b.vm_id
+    where b.firewall_id = ${firewallId} order by b.created_at, b.vm_id`)
+
+export const findBinding = (db: Queries, firewallId: string, vmId: string) =>
+  db.maybe<BindingRow>(sql`
+    select b.firewall_id, b.vm_id, ${state} from firewall_bindings b left join vm_filters v on v.vm_id = b.vm_id
+    where b.firewall_id = ${firewallId} and b.vm_id = ${vmId}`)
+
+export const countBindings = async (tx: Tx, firewallId: string): Promise<number> =>
+  (await tx.one<{ count: number }>(sql`select count(*)::int as count from firewall_bindings where firewall_id = ${firewallId}`)).count

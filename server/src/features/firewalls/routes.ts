@@ -1,0 +1,138 @@
+import { Type } from '../../http/schema.ts'
+import type { Routes } from '../deps.ts'
+import { addRule, changeRule, deleteRule, listRules, replaceRules } from './rules.ts'
+import {
+  AddRule,
+  BindingState,
+  ChangeFirewall,
+  ChangeRule,
+  CreateFirewall,
+  Deleted,
+  Firewall,
+  FirewallRule,
+  ReplaceRules,
+} from './schema.ts'
+import { changeFirewall, createFirewall, deleteFirewall, getFirewall, listBindingStates, listFirewalls } from './service.ts'
+
+const tag = 'Firewalls'
+const params = { id: Type.String() }
+const ruleParams = { id: Type.String(), ruleId: Type.String() }
+const read = { tag, scope: 'firewalls:read' }
+const update = { tag, scope: 'firewalls:update' }
+
+export const firewallRoutes: Routes = (api, { db, clock }) => {
+  api.page(
+    '/firewalls',
+    { ...read, operationId: 'listFirewalls', summary: 'List firewalls, newest first', data: Firewall },
+    ({ principal }, page) => listFirewalls(db, principal.accountId, page),
+  )
+
+  api.post(
+    '/firewalls',
+    {
+      operationId: 'createFirewall',
+      summary: 'Create a firewall. Bound to a VM, it drops what comes in unless a rule accepts it, and lets out everything',
+      tag,
+      scope: 'firewalls:create',
+      body: CreateFirewall,
+      status: 201,
+      data: Firewall,
+    },
+    (tx, { principal, body }) => createFirewall(tx, clock.now(), principal.accountId, body),
+  )
+
+  api.get(
+    '/firewalls/:id',
+    { ...read, operationId: 'getFirewall', summary: 'Get a firewall', params, data: Firewall },
+    ({ principal, params: { id } }) => getFirewall(db, principal.accountId, id),
+  )
+
+  api.patch(
+    '/firewalls/:id',
+    { ...update, operationId: 'changeFirewall', summary: 'Rename or describe a firewall', params, body: ChangeFirewall, data: Firewall },
+    (tx, { principal, params: { id }, body }) => changeFirewall(tx, clock.now(), principal.accountId, id, body),
+  )
+
+  api.delete(
+    '/firewalls/:id',
+    {
+      operationId: 'deleteFirewall',
+      summary: 'Delete a firewall that is bound to no VM',
+      tag,
+      scope: 'firewalls:delete',
+      params,
+      data: Deleted,
+    },
+    (tx, { principal, params: { id } }) => deleteFirewall(tx, principal.accountId, id),
+  )
+
+  api.get(
+    '/firewalls/:id/rules',
+    {
+      ...read,
+      operationId: 'listFirewallRules',
+      summary: "List a firewall's rules in their order",
+      params,
+      data: Type.Array(FirewallRule),
+    },
+    ({ principal, params: { id } }) => listRules(db, principal.accountId, id),
+  )
+
+  api.post(
+    '/firewalls/:id/rules',
+    {
+      ...update,
+      operationId: 'addFirewallRule',
+      summary: 'Add a rule at the end, or insert it at a position',
+      params,
+      body: AddRule,
+      status: 201,
+      data: FirewallRule,
+    },
+    (tx, { principal, params: { id }, body }) => addRule(tx, clock.now(), principal.accountId, id, body),
+  )
+
+  api.put(
+    '/firewalls/:id/rules',
+    {
+      ...update,
+      operationId: 'replaceFirewallRules',
+      summary: 'Replace all rules at once',
+      params,
+      body: ReplaceRules,
+      data: Type.Array(FirewallRule),
+    },
+    (tx, { principal, params: { id }, body }) => replaceRules(tx, clock.now(), principal.accountId, id, body),
+  )
+
+  api.patch(
+    '/firewalls/:id/rules/:ruleId',
+    {
+      ...update,
+      operationId: 'changeFirewallRule',
+      summary: 'Change or move a rule',
+      params: ruleParams,
+      body: ChangeRule,
+      data: FirewallRule,
+    },
+    (tx, { principal, params: { id, ruleId }, body }) => changeRule(tx, clock.now(), principal.accountId, id, ruleId, body),
+  )
+
+  api.delete(
+    '/firewalls/:id/rules/:ruleId',
+    { ...update, operationId: 'deleteFirewallRule', summary: 'Delete a rule', params: ruleParams, data: Deleted },
+    (tx, { principal, params: { id, ruleId } }) => deleteRule(tx, clock.now(), principal.accountId, id, ruleId),
+  )
+
+  api.get(
+    '/firewalls/:id/bindings',
+    {
+      ...read,
+      operationId: 'listFirewallBindings',
+      summary: 'List the VMs a firewall is bound to, and whether their hosts have its latest rules',
+      params,
+      data: Type.Array(BindingState),
+    },
+    ({ principal, params: { id } }) => listBindingStates(db, principal.accountId, id),
+  )
+}

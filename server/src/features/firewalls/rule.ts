@@ -1,0 +1,54 @@
+// One rule as a customer writes it, checked and in the form it is kept.
+import type { FilterRule } from '../../hypervisor/driver.ts'
+import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
+import { invalid } from '../../kernel/errors.ts'
+import type { RuleInput } from './schema.ts'
+
+export interface RuleFields {
+  direction: 'IN' | 'OUT'
+  action: 'ACCEPT' | 'DROP' | 'REJECT'
+  protocol: 'TCP' | 'UDP' | 'ICMP' | 'ICMPV6' | 'ANY'
+  /** Null: all ports. */
+  port: string | null
+  source_ips: string[]
+  dest_ips: string[]
+  description: string
+}
+
+export const ANY_PORT = 'any'
+const HIGHEST_PORT = 65_535
+const MOST_PORTS = 15
+
+/** `where` names the rule among several, for example `rules.3.`. */
+export function checkedRule(input: RuleInput, where = ''): RuleFields {
+  const { direction, action, protocol, sourceIps = [], destIps = [], description = '' } = input
+  const port = input.port === ANY_PORT ? null : (input.port ?? null)
+  if (port !== null && protocol !== 'TCP' && protocol !== 'UDP')
+    throw invalid(`${where}port can be given only with TCP or UDP: leave it out, or set it to null, for ${protocol}`, `${where}port`)
+  const problem = port === null ? null : portProblem(port)
+  if (problem) throw invalid(`${where}port ${problem}`, `${where}port`)
+  return { direction, action, protocol, port, source_ips: sourceIps.map(masked), dest_ips: destIps.map(masked), description }
+}
+
+function portProblem(text: string): string | null {
+  const ranges = parsePorts(text)
+  if (ranges.length > MOST_PORTS) return `may list at most ${MOST_PORTS} ports and ranges: use ranges, or a second rule`
+  if (ranges.some(({ to }) => to > HIGHEST_PORT)) return `must lie between 1 and ${HIGHEST_PORT}`
+  const backwards = ranges.find(({ from, to }) => from > to)
+  return backwards ? `has the range ${backwards.from}-${backwards.to}, which ends before it starts` : null
+}
+
+/** Of a text the schema has let through; null = all ports, which is no range at all. */
+export function parsePorts(text: string | null): FilterRule['ports'] {
+  if (text === null) return []
+  return text.split(',').map((part) => {
+    const [from, to = from] = part.split('-').map(Number)
+    return { from: from!, to: to! }
+  })
+}
+
+const masked = (text: string): string => (text.includes('/') ? formatCidr(parseCidr(text)!) : text)
+
+/** How many lines of a packet filter the rule takes: a host needs one for each combination. */
+export const linesOf = ({ port, source_ips, dest_ips }: RuleFields): number =>
+  [parsePorts(port), source_ips, dest_ips].reduce((product, list) => product * Math.max(1, list.length), 1)

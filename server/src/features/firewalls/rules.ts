@@ -1,0 +1,126 @@
+// A firewall's rules in their order. Every change holds the firewall, leaves positions without a gap, and lets the filters of the VMs
+// concerned follow.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { listQuotas } from '../accounts/service.ts'
+import { wantNewFilters } from './filters.ts'
+import { checkedRule, linesOf, type RuleFields } from './rule.ts'
+import type { AddRule, ChangeRule, FirewallRule, ReplaceRules, RuleInput } from './schema.ts'
+import * as sql from './sql.ts'
+import { toRule } from './view.ts'
+
+const QUOTA = 'rules_per_firewall'
+/** Hosts take seconds for thousands of lines, and every other VM there waits. */
+const MOST_LINES = 500
+
+export async function listRules(db: Queries, accountId: string, firewallId: string): Promise<FirewallRule[]> {
+  if (!(await sql.findFirewall(db, accountId, firewallId))) throw notFound('Firewall')
+  return (await sql.listRules(db, firewallId)).map(toRule)
+}
+
+export async function addRule(tx: Tx, now: Date, accountId: string, firewallId: string, input: AddRule): Promise<FirewallRule> {
+  const { position, ...rest } = input
+  const fields = checkedRule(rest)
+  const rules = await holdRules(tx, accountId, firewallId)
+  const place = placeAmong(rules.length + 1, position ?? rules.length + 1)
+  await requireRoom(tx, accountId, [...rules, fields])
+  const row = { id: newId(), firewall_id: firewallId, position: rules.length + 1, ...fields, created_at: now, updated_at: now }
+  await sql.insertRule(tx, row)
+  await sql.renumberRules(tx, idsOf(rules).toSpliced(place - 1, 0, row.id))
+  await noteChange(tx, now, firewallId)
+  return toRule({ ...row, position: place })
+}
+
+export async function replaceRules(tx: Tx, now: Date, accountId: string, firewallId: string, input: ReplaceRules): Promise<FirewallRule[]> {
+  const fields = input.rules.map((rule, index) => checkedRule(rule, `rules.${index}.`))
+  const before = await holdRules(tx, accountId, firewallId)
+  await requireRoom(tx, accountId, fields)
+  await sql.deleteRules(tx, idsOf(before))
+  const rows = fields.map((each, index) => ({
+    id: newId(),
+    firewall_id: firewallId,
+    position: index + 1,
+    ...each,
+    created_at: now,
+    updated_at: now,
+  }))
+  for (const row of rows) await sql.insertRule(tx, row)
+  await noteChange(tx, now, firewallId)
+  return rows.map(toRule)
+}
+
+export async function changeRule(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  firewallId: string,
+  ruleId: string,
+  { position, ...change }: ChangeRule,
+): Promise<FirewallRule> {
+  const rules = await holdRules(tx, accountId, firewallId)
+  const rule = requireRule(rules, ruleId)
+  const changed = { ...rule, ...checkedRule({ ...inputOf(rule), ...change }), updated_at: now }
+  const place = placeAmong(rules.length, position ?? rule.position)
+  const others = rules.filter((each) => each !== rule)
+  await requireRoom(tx, accountId, [...others, changed])
+  await sql.updateRule(tx, changed)
+  await sql.renumberRules(tx, idsOf(others).toSpliced(place - 1, 0, ruleId))
+  await noteChange(tx, now, firewallId)
+  return toRule({ ...changed, position: place })
+}
+
+const inputOf = ({ direction, action, protocol, port, source_ips, dest_ips, description }: RuleFields): RuleInput => ({
+  direction,
+  action,
+  protocol,
+  port,
+  sourceIps: source_ips,
+  destIps: dest_ips,
+  description,
+})
+
+export async function deleteRule(tx: Tx, now: Date, accountId: string, firewallId: string, ruleId: string): Promise<{ id: string }> {
+  const rules = await holdRules(tx, accountId, firewallId)
+  const rule = requireRule(rules, ruleId)
+  await sql.deleteRules(tx, [ruleId])
+  await sql.renumberRules(tx, idsOf(rules.filter((each) => each !== rule)))
+  await noteChange(tx, now, firewallId)
+  return { id: ruleId }
+}
+
+async function holdRules(tx: Tx, accountId: string, firewallId: string): Promise<sql.RuleRow[]> {
+  if (!(await sql.lockFirewall(tx, accountId, firewallId))) throw notFound('Firewall')
+  return sql.listRules(tx, firewallId)
+}
+
+function requireRule(rules: sql.RuleRow[], id: string): sql.RuleRow {
+  const rule = rules.find((each) => each.id === id)
+  if (!rule) throw notFound('Firewall rule')
+  return rule
+}
+
+const idsOf = (rules: sql.RuleRow[]): string[] => rules.map((rule) => rule.id)
+
+function placeAmong(count: number, position: number): number {
+  if (position > count) throw refuse('incompatible', `Position ${position} does not exist: it must be between 1 and ${count}`)
+  return position
+}
+
+async function requireRoom(tx: Tx, accountId: string, rules: RuleFields[]): Promise<void> {
+  const limit = (await listQuotas(tx, accountId)).find((quota) => quota.name === QUOTA)?.limit
+  if (limit === undefined) throw new Error(`BUG: the catalog has no quota.${QUOTA}`)
+  if (rules.length > limit)
+    throw refuse('quota_exceeded', `A firewall can have at most ${limit} rules, not ${rules.length}: merge some, or use a second firewall`)
+  const lines = rules.reduce((sum, rule) => sum + linesOf(rule), 0)
+  if (lines > MOST_LINES)
+    throw refuse(
+      'quota_exceeded',
+      `The rules combine ${lines} ports, sources and destinations; a firewall can hold ${MOST_LINES}: use ranges instead of lists`,
+    )
+}
+
+async function noteChange(tx: Tx, now: Date, firewallId: string): Promise<void> {
+  await sql.touchFirewall(tx, firewallId, now)
+  await wantNewFilters(tx, firewallId)
+}

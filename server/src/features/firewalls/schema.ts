@@ -1,0 +1,147 @@
+import { Id, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+const Direction = oneOf(['IN', 'OUT'])
+const Action = oneOf(['ACCEPT', 'DROP', 'REJECT'])
+const Protocol = oneOf(['TCP', 'UDP', 'ICMP', 'ICMPV6', 'ANY'])
+
+const PORTS = '[1-9]\\d{0,4}(-[1-9]\\d{0,4})?'
+const Port = Type.String({
+  pattern: `^(any|${PORTS}(,${PORTS})*)$`,
+  maxLength: 200,
+  rule: 'must be ports such as "22", "80,443" or "8000-9000", or "any"',
+  description: 'Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all',
+})
+const Address = Type.String({
+  pattern: `^${QUAD}(/(\\d|[12]\\d|3[0-2]))?$`,
+  rule: 'must be an IPv4 address or range such as 10.0.0.7 or 10.0.0.0/8',
+})
+const Addresses = Type.Array(Address, { maxItems: 50, description: 'IPv4 addresses and ranges; empty = any' })
+
+export const Firewall = object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    defaultInbound: Type.String({ description: 'What happens to packets to a VM that no rule matches' }),
+    defaultOutbound: Type.String({ description: 'What happens to packets from a VM that no rule matches' }),
+    ruleCount: Type.Integer(),
+    bindingCount: Type.Integer({ description: 'How many VMs it is bound to' }),
+    applied: Type.Boolean({ description: 'Whether the hosts of all these VMs have its latest rules' }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'Firewall' },
+)
+export type Firewall = Static<typeof Firewall>
+
+export const CreateFirewall = object({ name: text(1, 100), description: Type.Optional(text(0, 500)) }, { title: 'CreateFirewall' })
+export type CreateFirewall = Static<typeof CreateFirewall>
+
+export const ChangeFirewall = object(
+  { name: Type.Optional(text(1, 100)), description: Type.Optional(text(0, 500)) },
+  { title: 'ChangeFirewall' },
+)
+export type ChangeFirewall = Static<typeof ChangeFirewall>
+
+export const FirewallRule = object(
+  {
+    id: Type.String(),
+    firewallId: Type.String(),
+    position: Type.Integer({ description: 'From 1; the first rule that matches decides' }),
+    direction: Type.String({ description: 'IN or OUT' }),
+    action: Type.String({ description: 'ACCEPT, DROP or REJECT' }),
+    protocol: Type.String({ description: 'TCP, UDP, ICMP, ICMPV6 or ANY' }),
+    port: Type.String({ description: '"any", or destination ports such as "22", "80,443" or "8000-9000"' }),
+    sourceIps: Type.Array(Type.String(), { description: 'Empty = any' }),
+    destIps: Type.Array(Type.String(), { description: 'Empty = any' }),
+    description: Type.String(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  },
+  { title: 'FirewallRule' },
+)
+export type FirewallRule = Static<typeof FirewallRule>
+
+const ruleFields = {
+  direction: Direction,
+  action: Action,
+  protocol: Protocol,
+  port: Type.Optional(nullable(Port)),
+  sourceIps: Type.Optional(Addresses),
+  destIps: Type.Optional(Addresses),
+  description: Type.Optional(text(0, 200)),
+}
+const Position = Type.Integer({ minimum: 1, maximum: 1_000_000 })
+
+const RuleInput = object(ruleFields, { title: 'RuleInput' })
+export type RuleInput = Static<typeof RuleInput>
+
+export const AddRule = object(
+  { ...ruleFields, position: Type.Optional({ ...Position, description: 'Where to insert it; at the end when absent' }) },
+  { title: 'AddRule' },
+)
+export type AddRule = Static<typeof AddRule>
+
+export const ReplaceRules = object(
+  { rules: Type.Array(RuleInput, { maxItems: 1_000, description: 'In the order they are to be asked' }) },
+  { title: 'ReplaceRules' },
+)
+export type ReplaceRules = Static<typeof ReplaceRules>
+
+export const ChangeRule = object(
+  {
+    direction: Type.Optional(Direction),
+    action: Type.Optional(Action),
+    protocol: Type.Optional(Protocol),
+    port: Type.Optional(nullable(Port)),
+    sourceIps: Type.Optional(Addresses),
+    destIps: Type.Optional(Addresses),
+    description: Type.Optional(text(0, 200)),
+    position: Type.Optional({ ...Position, description: 'Moves it there; the others keep their order' }),
+  },
+  { title: 'ChangeRule' },
+)
+export type ChangeRule = Static<typeof ChangeRule>
+
+export const Deleted = object({ id: Type.String() })
+
+export const BindFirewall = object({ vmId: Id }, { title: 'BindFirewall' })
+
+export const FirewallBinding = object({ firewallId: Type.String(), vmId: Type.String() }, { title: 'FirewallBinding' })
+export type FirewallBinding = Static<typeof FirewallBinding>
+
+export const BindingState = object(
+  {
+    firewallId: Type.String(),
+    vmId: Type.String(),
+    applied: Type.Boolean({ description: "Whether the VM's host has the latest rules" }),
+    appliedAt: nullable(Timestamp),
+    error: nullable(Type.String({ description: 'Why the host does not have them yet; it is tried again' })),
+  },
+  { title: 'FirewallBindingState' },
+)
+export type BindingState = Static<typeof BindingState>
+
+export const CheckPacket = object(
+  {
+    vmId: Id,
+    direction: Direction,
+    protocol: oneOf(['TCP', 'UDP', 'ICMP']),
+    port: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 65_535, description: 'Destination port of TCP or UDP' }))),
+    address: Type.String({ pattern: `^${QUAD}$`, rule: 'must be an IPv4 address such as 10.0.0.7', description: 'The other end' }),
+  },
+  { title: 'CheckPacket' },
+)
+export type CheckPacket = Static<typeof CheckPacket>
+
+export const Verdict = object(
+  {
+    action: Type.String({ description: 'ACCEPT, DROP or REJECT' }),
+    decidedBy: Type.String({ description: 'RULE, or DEFAULT when no rule matches' }),
+    firewallId: nullable(Type.String({ description: "The firewall of the rule; it may be another of the VM's firewalls" })),
+    rule: nullable(FirewallRule),
+    applied: Type.Boolean({ description: "Whether the VM's host has the latest rules" }),
+  },
+  { title: 'FirewallVerdict' },
+)
+export type Verdict = Static<typeof Verdict>

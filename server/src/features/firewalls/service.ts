@@ -1,0 +1,101 @@
+// Firewalls. Locks are taken in one order everywhere: the firewall, then the filters of its VMs, then the quota.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import { bind, countBindings, findBinding, listBindings, unbind } from './bindings.ts'
+import { decide, toFilter } from './filter.ts'
+import { rulesOf } from './filters.ts'
+import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
+import * as sql from './sql.ts'
+import { toBindingState, toFirewall, toRule } from './view.ts'
+
+export { bind, firewallsOf, unbindAll } from './bindings.ts'
+export { filterOf, forgetFilter, markFilterApplied, settleFilter, trackFilter } from './filters.ts'
+
+const QUOTA = 'firewalls'
+
+export async function listFirewalls(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Firewall>> {
+  const total = Number(await quotaUsed(db, accountId, QUOTA))
+  return pageOf(page, total, async (limit, offset) => (await sql.listFirewalls(db, accountId, limit, offset)).map(toFirewall))
+}
+
+export async function createFirewall(tx: Tx, now: Date, accountId: string, input: CreateFirewall): Promise<Firewall> {
+  const { name, description = '' } = input
+  const row = { id: newId(), account_id: accountId, name, description, created_at: now, updated_at: now }
+  await sql.insertFirewall(tx, row)
+  await takeQuota(tx, accountId, QUOTA, 1n)
+  return toFirewall({ ...row, rule_count: 0, binding_count: 0, applied: true })
+}
+
+export const getFirewall = async (db: Queries, accountId: string, id: string): Promise<Firewall> =>
+  toFirewall(found(await sql.findFirewall(db, accountId, id)))
+
+export const changeFirewall = async (tx: Tx, now: Date, accountId: string, id: string, change: ChangeFirewall): Promise<Firewall> =>
+  toFirewall(found(await sql.updateFirewall(tx, accountId, id, change.name ?? null, change.description ?? null, now)))
+
+export async function deleteFirewall(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {
+  const { name } = found(await sql.lockFirewall(tx, accountId, id))
+  const bound = await countBindings(tx, id)
+  if (bound > 0) throw refuse('in_use', `The firewall ${name} is bound to ${bound === 1 ? '1 VM' : `${bound} VMs`}: unbind it first`)
+  await sql.deleteFirewall(tx, id)
+  await giveBackQuota(tx, accountId, QUOTA, 1n)
+  return { id }
+}
+
+/** The account's firewalls in the given order, each once; held, so that none changes or goes while it is bound. */
+export async function requireFirewalls(tx: Tx, accountId: string, ids: string[]): Promise<sql.FirewallRow[]> {
+  if (ids.length === 0) return []
+  const rows = new Map((await sql.holdFirewalls(tx, accountId, ids)).map((row) => [row.id, row]))
+  return [...new Set(ids)].map((id) => found(rows.get(id)))
+}
+
+/** For a VM of the account's. `isNew` is false when it was bound already. */
+export async function bindFirewall(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  firewallId: string,
+  vmId: string,
+): Promise<{ binding: FirewallBinding; isNew: boolean }> {
+  const [firewall] = await requireFirewalls(tx, accountId, [firewallId])
+  return { isNew: await bind(tx, now, firewall!, vmId), binding: { firewallId, vmId } }
+}
+
+/** For a VM of the account's. */
+export async function unbindFirewall(tx: Tx, accountId: string, firewallId: string, vmId: string): Promise<FirewallBinding> {
+  const [firewall] = await requireFirewalls(tx, accountId, [firewallId])
+  await unbind(tx, firewall!, vmId)
+  return { firewallId, vmId }
+}
+
+export async function listBindingStates(db: Queries, accountId: string, firewallId: string): Promise<BindingState[]> {
+  found(await sql.findFirewall(db, accountId, firewallId))
+  return (await listBindings(db, firewallId)).map(toBindingState)
+}
+
+/** Which rule of all the VM's firewalls decides about a packet. `vm` is the account's; its address is null while it has none. */
+export async function checkPacket(
+  db: Queries,
+  accountId: string,
+  firewallId: string,
+  vm: { id: string; address: string | null },
+  { direction, protocol, port = null, address }: Omit<CheckPacket, 'vmId'>,
+): Promise<Verdict> {
+  if ((protocol === 'ICMP') !== (port === null))
+    throw invalid(protocol === 'ICMP' ? 'port must be left out for ICMP' : `port is required for ${protocol}`, 'port')
+  found(await sql.findFirewall(db, accountId, firewallId))
+  const binding = await findBinding(db, firewallId, vm.id)
+  if (!binding) throw refuse('invalid_state', 'The firewall is not bound to this VM: bind it first')
+  const [source, destination] = direction === 'IN' ? [address, vm.address] : [vm.address, address]
+  const rules = (await rulesOf(db, vm.id)) ?? []
+  const { action, ruleIndex } = decide(toFilter(rules), { direction, protocol, port, source, destination })
+  const rule = ruleIndex === null ? null : toRule(rules[ruleIndex]!)
+  return { action, decidedBy: rule ? 'RULE' : 'DEFAULT', firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
+}
+
+function found<Row>(row: Row | undefined): Row {
+  if (!row) throw notFound('Firewall')
+  return row
+}

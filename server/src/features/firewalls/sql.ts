@@ -1,0 +1,87 @@
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import type { RuleFields } from './rule.ts'
+
+export interface FirewallRow {
+  id: string
+  account_id: string
+  name: string
+  description: string
+  created_at: Date
+  updated_at: Date
+}
+
+export type CountedRow = FirewallRow & { rule_count: number; binding_count: number; applied: boolean }
+
+export interface RuleRow extends RuleFields {
+  id: string
+  firewall_id: string
+  position: number
+  created_at: Date
+  updated_at: Date
+}
+
+const counts = sql`
+  (select count(*)::int from firewall_rules r where r.firewall_id = f.id) as rule_count,
+  (select count(*)::int from firewall_bindings b where b.firewall_id = f.id) as binding_count,
+  not exists (
+    select from firewall_bindings b left join vm_filters v on v.vm_id = b.vm_id
+    where b.firewall_id = f.id and v.applied is distinct from coalesce(v.wanted, 0)) as applied`
+
+export const insertFirewall = (tx: Tx, row: FirewallRow) =>
+  tx.run(sql`
+    insert into firewalls (id, account_id, name, description, created_at, updated_at)
+    values (${row.id}, ${row.account_id}, ${row.name}, ${row.description}, ${row.created_at}, ${row.updated_at})`)
+
+export const listFirewalls = (db: Queries, accountId: string, limit: number, offset: number) =>
+  db.many<CountedRow>(sql`
+    select f.*, ${counts} from firewalls f where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+
+export const findFirewall = (db: Queries, accountId: string, id: string) =>
+  db.maybe<CountedRow>(sql`select f.*, ${counts} from firewalls f where id = ${id} and account_id = ${accountId}`)
+
+export const updateFirewall = (tx: Tx, accountId: string, id: string, name: string | null, description: string | null, now: Date) =>
+  tx.maybe<CountedRow>(sql`
+    update firewalls f set name = coalesce(${name}, name), description = coalesce(${description}, description), updated_at = ${now}
+    where id = ${id} and account_id = ${accountId} returning f.*, ${counts}`)
+
+/** Alone with the firewall until the transaction ends: its rules stay as they are, and nobody binds it. */
+export const lockFirewall = (tx: Tx, accountId: string, id: string) =>
+  tx.maybe<FirewallRow>(sql`select * from firewalls where id = ${id} and account_id = ${accountId} for update`)
+
+/** Together with other readers: whoever binds must not miss a change of rules that is under way. In one order, against deadlocks. */
+export const holdFirewalls = (tx: Tx, accountId: string, ids: string[]) =>
+  tx.many<FirewallRow>(sql`
+    select * from firewalls where id = any(${ids}::text[]) and account_id = ${accountId} order by id for share`)
+
+export const touchFirewall = (tx: Tx, id: string, now: Date) => tx.run(sql`update firewalls set updated_at = ${now} where id = ${id}`)
+
+export const deleteFirewall = (tx: Tx, id: string) => tx.run(sql`delete from firewalls where id = ${id}`)
+
+export const listRules = (db: Queries, firewallId: string) =>
+  db.many<RuleRow>(sql`select * from firewall_rules where firewall_id = ${firewallId} order by position`)
+
+export const insertRule = (tx: Tx, row: RuleRow) =>
+  tx.run(sql`
+    insert into firewall_rules (id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at)
+    values (${row.id}, ${row.firewall_id}, ${row.position}, ${row.direction}, ${row.action}, ${row.protocol}, ${row.port}, ${row.source_ips},
+      ${row.dest_ips}, ${row.description}, ${row.created_at}, ${row.updated_at})`)
+
+export const updateRule = (tx: Tx, row: RuleRow) =>
+  tx.run(sql`
+    update firewall_rules set direction = ${row.direction}, action = ${row.action}, protocol = ${row.protocol}, port = ${row.port},
+      source_ips = ${row.source_ips}, dest_ips = ${row.dest_ips}, description = ${row.description}, updated_at = ${row.updated_at}
+    where id = ${row.id}`)
+
+export const deleteRules = (tx: Tx, ids: string[]) => tx.run(sql`delete from firewall_rules where id = any(${ids}::text[])`)
+
+/** Positions 1, 2, 3 … in the order of the ids. */
+export const renumberRules = (tx: Tx, ids: string[]) =>
+  tx.run(sql`
+    update firewall_rules r set position = o.position from unnest(${ids}::text[]) with ordinality as o(id, position)
+    where r.id = o.id and r.position <> o.position`)
+
+/** A row for every rule of the VM's firewalls in the order they are asked, or one without a rule for a firewall that has none. */
+export const listRulesOfVm = (db: Queries, vmId: string) =>
+  db.many<RuleRow | { id: null }>(sql`
+    select r.* from firewall_bindings b left join firewall_rules r on r.firewall_id = b.firewall_id where b.vm_id = ${vmId}
+    order by b.position, r.position`)

@@ -1,0 +1,40 @@
+import type { BindingRow } from './bindings.ts'
+import { DEFAULTS } from './filter.ts'
+import { ANY_PORT } from './rule.ts'
+import type { BindingState, Firewall, FirewallRule } from './schema.ts'
+import type { CountedRow, RuleRow } from './sql.ts'
+
+export const toFirewall = (row: CountedRow): Firewall => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  ...DEFAULTS,
+  ruleCount: row.rule_count,
+  bindingCount: row.binding_count,
+  applied: row.applied,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+})
+
+export const toRule = (row: RuleRow): FirewallRule => ({
+  id: row.id,
+  firewallId: row.firewall_id,
+  position: row.position,
+  direction: row.direction,
+  action: row.action,
+  protocol: row.protocol,
+  port: row.port ?? ANY_PORT,
+  sourceIps: row.source_ips,
+  destIps: row.dest_ips,
+  description: row.description,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+})
+
+export const toBindingState = (row: BindingRow): BindingState => ({
+  firewallId: row.firewall_id,
+  vmId: row.vm_id,
+  applied: row.applied,
+  appliedAt: row.applied_at?.toISOString() ?? null,
+  error: row.error,
+})
