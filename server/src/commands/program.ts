@@ -4,14 +4,16 @@ import { accountCommands } from './account.ts'
 import { explain, WrongUsage } from './errors.ts'
 import { hostCommands } from './host.ts'
 import { planCommands } from './plan.ts'
+import { poolCommands } from './pool.ts'
 import { processCommands } from './process.ts'
 import { tokenCommands } from './token.ts'
 import { VERSION } from './version.ts'
+import { vmCommands } from './vm.ts'
 
 export async function runCommand(args: string[]): Promise<number> {
   const json = args.includes('--json')
   const program = createCommand('berthd').description('Runs Berth and administers it.').version(VERSION)
-  for (const add of [processCommands, accountCommands, tokenCommands, hostCommands, planCommands]) add(program)
+  for (const add of [processCommands, accountCommands, tokenCommands, hostCommands, poolCommands, planCommands, vmCommands]) add(program)
   program.addHelpText('after', '\nEvery command has an example: npx berthd account credit --help\nSettings are BERTH_* variables.')
   forEach(program, (command) => behave(command, json))
   try {

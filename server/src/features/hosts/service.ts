@@ -9,10 +9,16 @@ import * as sql from './sql.ts'
 
 export * from './ask.ts'
 export type { HostRow } from './sql.ts'
-export { overlapsPool } from './addresses.ts'
+export { addPool, listPools, overlapsPool } from './addresses.ts'
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost
+
+const SETTLING_MS = 30_000
+
+/** Whether the host answers. One that has just come back is given time to find its own machines again. */
+export const isSettled = ({ unreachable_since, reachable_since }: sql.HostRow, now: Date): boolean =>
+  unreachable_since === null && (reachable_since === null || now.getTime() - reachable_since.getTime() >= SETTLING_MS)
 
 export async function getHost(db: Queries, idOrName: string): Promise<sql.HostRow> {
   const row = await sql.findHost(db, idOrName)

@@ -21,7 +21,7 @@ import { nextRenewal } from './period.ts'
 import { takePlace, takeVmQuotas } from './place.ts'
 import { monthlyPrice, shapeFor, type PricedShape } from './pricing.ts'
 import type { CreateVm, Vm } from './schema.ts'
-import { fullForm } from './service.ts'
+import { fullForm } from './read.ts'
 import * as sql from './sql.ts'
 
 export async function createVm(tx: Tx, deps: Deps, who: Principal, input: CreateVm, dryRun = false): Promise<{ vm: Vm; actionId: string }> {

@@ -12,7 +12,7 @@ import { getVmRow } from './machine.ts'
 import { giveBackPlace, giveBackVmQuotas, sizeOf } from './place.ts'
 import { refundForUnusedDays } from './pricing.ts'
 import { requireAllowed } from './rules.ts'
-import { lockIdleVm, makeWay } from './service.ts'
+import { lockIdleVm, makeWay } from './gate.ts'
 import * as sql from './sql.ts'
 import { wipe, type VmInput } from './steps.ts'
 

@@ -4,7 +4,7 @@ import { Type } from '../../http/schema.ts'
 import type { Routes } from '../deps.ts'
 import { BindFirewall, CheckPacket, FirewallBinding, Verdict } from '../firewalls/schema.ts'
 import { bindFirewall, checkPacket, unbindFirewall } from '../firewalls/service.ts'
-import { lockVm, requireVm } from './service.ts'
+import { lockVm, requireVm } from './gate.ts'
 
 const tag = 'Firewalls'
 const params = { id: Type.String() }

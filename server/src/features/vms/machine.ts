@@ -39,7 +39,8 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
 }
 
 /** The speed the public interface runs at now: throttled, 10G, or the plan's. */
-export const speedLimit = (vm: VmDetails): number => (vm.throttled_at ? vm.throttle_mbps : vm.network_10g ? 10_000 : vm.network_mbps)
+export const speedLimit = (vm: Pick<VmDetails, 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'>): number =>
+  vm.throttled_at ? vm.throttle_mbps : vm.network_10g ? 10_000 : vm.network_mbps
 
 async function publicNic(db: Queries, vm: VmDetails): Promise<NicSpec> {
   if (!vm.mac || !vm.ip_address || !vm.address_pool_id) throw new Error(`BUG: VM ${vm.id} has no address`)

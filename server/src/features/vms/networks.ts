@@ -6,7 +6,7 @@ import { workflow, type Deps } from '../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../networks/service.ts'
 import { recordVmEvent } from './events.ts'
 import { privateNic } from './machine.ts'
-import { lockIdleVm } from './service.ts'
+import { lockIdleVm } from './gate.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from './steps.ts'
 
 const MOST_NETWORKS = 5

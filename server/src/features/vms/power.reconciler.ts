@@ -3,14 +3,13 @@
 import type { Machine, Power, StopReason } from '../../hypervisor/driver.ts'
 import type { Db } from '../../kernel/db.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { listHosts, type HostRow } from '../hosts/service.ts'
+import { isSettled, listHosts, type HostRow } from '../hosts/service.ts'
 import { recordVmEvent } from './events.ts'
 import { startVm } from './power.workflow.ts'
 import * as sql from './sql.ts'
 import { openRunOf } from '../../workflow/store.ts'
 
 const BETWEEN_LOOKS_MS = 10_000
-const SETTLING_MS = 30_000
 const BATCH = 500
 
 type Seen = Pick<Machine, 'power' | 'stopReason'> | null
@@ -20,10 +19,6 @@ export const powerSweep = reconciler('vms.power', '15s', async (deps) => {
   const hosts = await listHosts(deps.db)
   await Promise.all(hosts.filter((host) => isSettled(host, deps.clock.now())).map((host) => sweepHost(deps, host)))
 })
-
-/** A host that has just come back is given time to find its own machines again. */
-const isSettled = (host: HostRow, now: Date): boolean =>
-  host.unreachable_since === null && (host.reachable_since === null || now.getTime() - host.reachable_since.getTime() >= SETTLING_MS)
 
 async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   const driver = await deps.hypervisors.get(host.id)

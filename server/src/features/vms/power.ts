@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { sealHash } from './create.ts'
 import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './power.workflow.ts'
 import type { Verb } from './rules.ts'
-import { lockIdleVm } from './service.ts'
+import { lockIdleVm } from './gate.ts'
 import type { VmDetails } from './sql.ts'
 
 interface Started {

@@ -15,7 +15,7 @@ import { nextRenewal } from './period.ts'
 import { sizeOf, takePlace } from './place.ts'
 import { rebuildVm } from './rebuild.workflow.ts'
 import type { RebuildVm } from './schema.ts'
-import { lockIdleVm } from './service.ts'
+import { lockIdleVm } from './gate.ts'
 import * as sql from './sql.ts'
 
 export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, input: RebuildVm): Promise<{ actionId: string }> {

@@ -22,7 +22,7 @@ import {
   VmCreated,
   VmListItem,
 } from './schema.ts'
-import { getVm, listVms } from './service.ts'
+import { getVm, listVms } from './read.ts'
 import { update } from './update.ts'
 import { upgrade } from './upgrade.ts'
 

@@ -19,7 +19,7 @@ const ALLOWED = {
   attach: ['RUNNING', 'STOPPED'],
   detach: ['RUNNING', 'STOPPED'],
   console: ['RUNNING'],
-  suspend: ['RUNNING', 'STOPPED'],
+  suspend: ['RUNNING', 'STOPPED', 'ERROR'],
   unsuspend: ['SUSPENDED'],
 } satisfies Record<string, VmStatus[]>
 

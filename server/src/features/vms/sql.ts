@@ -216,3 +216,10 @@ export const noteSighting = (db: Queries, id: string, power: string | null, at: 
 export const markSuspended = (tx: Tx, now: Date, id: string) => tx.run(sql`update vms set suspended_at = ${now} where id = ${id}`)
 
 export const markUnsuspended = (tx: Tx, id: string) => tx.run(sql`update vms set suspended_at = null where id = ${id}`)
+
+/** For operators: every account's. */
+export const listAllVms = (db: Queries, idOrEmail: string | null) =>
+  db.many<VmDetails & { email: string; host_name: string | null }>(sql`
+    select d.*, host(d.ip_address) as ip_address, a.email, h.name as host_name
+    from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
+    where ${idOrEmail}::text is null or a.id = ${idOrEmail} or lower(a.email) = lower(${idOrEmail}) order by d.id`)

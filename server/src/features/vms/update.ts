@@ -11,7 +11,8 @@ import { recordVmEvent } from './events.ts'
 import { driverOf, getVmRow } from './machine.ts'
 import { monthlyPrice, proratedDifference } from './pricing.ts'
 import type { UpdateVm, Vm } from './schema.ts'
-import { fullForm, lockVm, makeWay } from './service.ts'
+import { lockVm, makeWay } from './gate.ts'
+import { fullForm } from './read.ts'
 import * as sql from './sql.ts'
 
 export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, change: UpdateVm, dryRun = false): Promise<Vm> {

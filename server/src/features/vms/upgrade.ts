@@ -11,7 +11,7 @@ import { charge, requireFunds } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { sizeOf, takeVmQuotas } from './place.ts'
 import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
-import { lockIdleVm } from './service.ts'
+import { lockIdleVm } from './gate.ts'
 import * as sql from './sql.ts'
 import { upgradeVm, type ShapeBefore } from './upgrade.workflow.ts'
 
@@ -37,7 +37,7 @@ export async function upgrade(
   if (!(await takeRoom(tx, vm.host_id!, more))) {
     throw refuse('no_capacity', `The host of this VM has no room for plan ${shape.name} at the moment: try again later, or create a new VM`)
   }
-  await sql.setShape(tx, now, vm.id, { ...shape, periodPriceCents: monthly })
+  await changeShape(tx, now, vm.id, { ...shape, periodPriceCents: monthly })
   await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
   const input = { vmId: vm.id, wasRunning: vm.status === 'RUNNING', before: shapeBefore(vm), more, chargedCents: price.toString() }
   const actionId = await deps.workflows.start(tx, upgradeVm, input, { label: 'UPGRADE', ownerId: vm.account_id, subjectId: vm.id })

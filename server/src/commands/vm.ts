@@ -1,0 +1,78 @@
+import type { Command } from 'commander'
+import { listAllVms } from '../features/vms/service.ts'
+import { createLog } from '../kernel/log.ts'
+import type { Deps } from '../features/deps.ts'
+import { onDatabase, type Admin } from './admin.ts'
+import { table, type Result } from './output.ts'
+
+export function vmCommands(program: Command): void {
+  const vm = program.command('vm').description("customers' VMs, as the operator sees them")
+  onDatabase(
+    vm.command('list').description('list VMs of all accounts, or of one').option('--account <id or email>'),
+    'vm list --account you@example.com',
+    list,
+  )
+  const verbs: [string, string, Verb][] = [
+    ['suspend', 'stop a VM and keep it from being started', suspend],
+    ['unsuspend', 'lift a suspension: back to the power state before', unsuspend],
+    ['unmanage', 'leave a VM running, untouched and unbilled', unmanage],
+    ['adopt', 'take an unmanaged VM back, in the power state it is found in', adopt],
+  ]
+  for (const [name, about, verb] of verbs) {
+    onDatabase(vm.command(name).description(about).argument('<id>'), `vm ${name} cabc123`, (admin, _options, id) => act(admin, id, verb))
+  }
+}
+
+async function list({ db }: Admin, { account }: { account?: string }): Promise<Result> {
+  const rows = await listAllVms(db, account ?? null)
+  return table(
+    rows.map((row) => ({
+      id: row.id,
+      name: row.name,
+      account: row.email,
+      status: row.status,
+      plan: row.plan_slug,
+      host: row.host_name,
+      ipAddress: row.ip_address,
+      reason: row.status_reason,
+    })),
+    ['id', 'name', 'account', 'status', 'plan', 'host', 'ipAddress', 'reason'],
+    'There is no VM',
+  )
+}
+
+type Verb = (deps: Deps, vmId: string) => Promise<string>
+
+const suspend: Verb = async (deps, id) => {
+  const { suspendByOperator } = await import('../features/vms/service.ts')
+  return `is being suspended: action ${await suspendByOperator(deps, id)}`
+}
+
+const unsuspend: Verb = async (deps, id) => {
+  const { unsuspendByOperator } = await import('../features/vms/service.ts')
+  return `is being brought back: action ${await unsuspendByOperator(deps, id)}`
+}
+
+const unmanage: Verb = async (deps, id) => {
+  const { unmanage: leaveAlone } = await import('../features/vms/service.ts')
+  await deps.db.tx((tx) => leaveAlone(tx, deps, id))
+  return 'is no longer managed'
+}
+
+const adopt: Verb = async (deps, id) => {
+  const { adopt: takeBack } = await import('../features/vms/service.ts')
+  await takeBack(deps, id)
+  return 'is managed again'
+}
+
+/** These start workflows or ask hosts, so they need more than the database. */
+async function act({ config, db }: Admin, id: string, verb: Verb): Promise<Result> {
+  const { openCore } = await import('../compose.ts')
+  const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false })
+  try {
+    const outcome = await verb(core.deps, id)
+    return { data: { id, outcome }, text: `VM ${id} ${outcome}` }
+  } finally {
+    await core.close()
+  }
+}

@@ -1,0 +1,44 @@
+// The gate that every change of a VM goes through: locked, idle, and in a state that allows it.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { openRunOf } from '../../workflow/store.ts'
+import type { Deps } from '../deps.ts'
+import { requireAllowed, type Verb } from './rules.ts'
+import * as sql from './sql.ts'
+
+/** The account's VM, locked until the transaction ends. */
+export async function lockVm(tx: Tx, accountId: string, id: string): Promise<sql.VmDetails> {
+  const vm = await sql.lockVm(tx, id)
+  if (!vm || vm.account_id !== accountId) throw notFound('VM')
+  return vm
+}
+
+/** Whether the VM exists in this account, without a lock. */
+export async function requireVm(db: Queries, accountId: string, id: string): Promise<sql.VmDetails> {
+  const vm = await sql.findVm(db, accountId, id)
+  if (!vm) throw notFound('VM')
+  return vm
+}
+
+/** Locks the VM and makes sure that nothing else is going on and that its state allows `verb`. */
+export async function lockIdleVm(tx: Tx, deps: Pick<Deps, 'workflows'>, accountId: string, id: string, verb: Verb): Promise<sql.VmDetails> {
+  const vm = await lockVm(tx, accountId, id)
+  await requireIdle(tx, deps, vm, verb)
+  return vm
+}
+
+/** The same for a VM that is locked already. */
+export async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDetails, verb: Verb): Promise<void> {
+  await makeWay(tx, deps, vm)
+  requireAllowed(vm, verb)
+}
+
+/** One action at a time. A daily backup makes way for the customer and is tried again later. */
+export async function makeWay(tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
+  const run = await openRunOf(tx, vm.id)
+  if (!run) return
+  if (run.label !== 'BACKUP_CREATE' || !(run.input as { daily?: boolean }).daily) {
+    throw refuse('busy', `VM is busy: action ${run.label} (${run.id}) is ${run.status === 'PENDING' ? 'waiting' : 'running'}`)
+  }
+  await workflows.cancel(tx, run.id, 'A daily backup makes way for other actions and is tried again later')
+}

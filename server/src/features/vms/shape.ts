@@ -1,0 +1,13 @@
+import type { Tx } from '../../kernel/db.ts'
+import * as sql from './sql.ts'
+
+type ShapeHook = (tx: Tx, now: Date, vmId: string) => Promise<unknown>
+const hooks: ShapeHook[] = []
+
+/** For what follows from a VM's size, such as how much traffic it may use. Called in the transaction that changes it. */
+export const onShapeChange = (hook: ShapeHook): void => void hooks.push(hook)
+
+export async function changeShape(tx: Tx, now: Date, vmId: string, shape: sql.Shape): Promise<void> {
+  await sql.setShape(tx, now, vmId, shape)
+  for (const hook of hooks) await hook(tx, now, vmId)
+}
