@@ -15,7 +15,8 @@ import {
   unbindFirewall,
 } from './service.ts'
 
-const app = await testApp()
+// Here a VM is nothing but an id.
+const app = await testApp({ breaks: ['firewalls.owner', 'firewalls.tracked'] })
 const { id: hostId } = await getHost(app.db, 'local')
 const accept = (port: string) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port })
 

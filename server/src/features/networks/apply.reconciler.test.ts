@@ -122,9 +122,11 @@ describe('networks on hosts', async () => {
     const { host, id } = await givenNetwork()
     await apply()
     const stranger = { networkId: 'cstranger1', cidr: '10.200.0.0/24', gateway: '10.200.0.1', enableSnat: true, enableDhcp: true }
-    await (await deps.hypervisors.get(host.id)).ensureNetwork(stranger, AbortSignal.timeout(5_000))
+    const driver = await deps.hypervisors.get(host.id)
+    await driver.ensureNetwork(stranger, AbortSignal.timeout(5_000))
     await watchNetworks.pass(deps)
     await apply()
     expect((await onHost(host.id)).map((network) => network.networkId).sort()).toEqual([id, 'cstranger1'].sort())
+    await driver.ensureNoNetwork('cstranger1', AbortSignal.timeout(5_000))
   })
 })
