@@ -64,7 +64,13 @@ async function credit({ db, config, now }: Admin, input: { account: string; amou
   const { credit: creditWallet } = await wallet()
   const { account, entry } = await db.tx(async (tx) => {
     const found = await getAccount(tx, input.account)
-    const details = { type: 'CREDIT', description: input.reason, referenceType: 'ADMIN', referenceId: found.id } as const
+    const details = {
+      type: 'CREDIT',
+      description: input.reason,
+      referenceType: 'ADMIN',
+      referenceId: found.id,
+      currency: config.currency,
+    } as const
     return { account: found, entry: await creditWallet(tx, now, found.id, amount, details) }
   })
   const balance = formatCents(entry.balance_after_cents)

@@ -1,0 +1,204 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testDatabase } from '../../test/harness.ts'
+import { berthd, berthdJson, type Outcome, type Settings } from '../../test/processes.ts'
+
+let settings: Settings
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-commands-'))
+  settings = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: dataDir, BERTH_PORT: '0' }
+})
+afterAll(() => rm(dataDir, { recursive: true }))
+
+const run = (...args: string[]): Promise<Outcome> => berthd(settings, ...args)
+const json = <T = Record<string, string>>(...args: string[]): Promise<T> => berthdJson<T>(settings, ...args)
+
+/** A fresh account, named after the test that uses it. */
+async function account(name: string): Promise<{ id: string; email: string }> {
+  const { id, email } = await json('account', 'create', '--email', `${name}@example.com`)
+  return { id: id!, email: email! }
+}
+
+describe('berthd account', () => {
+  test('makes an account once', async () => {
+    const made = await json('account', 'create', '--email', 'once@example.com', '--name', 'Ada')
+    expect(made).toMatchObject({ id: expect.stringMatching(/^c/), email: 'once@example.com', name: 'Ada' })
+    const again = await run('account', 'create', '--email', 'ONCE@example.com', '--json')
+    expect(again).toEqual({ code: 1, stdout: '', stderr: '{"error":"There is already an account for ONCE@example.com"}\n' })
+    const bad = await run('account', 'create', '--email', 'nobody')
+    expect(bad).toEqual({ code: 1, stdout: '', stderr: '"nobody" is not an e-mail address\n' })
+  })
+
+  test('puts money in by id or address, and nothing by a bad amount', async () => {
+    const { id, email } = await account('money')
+    expect(await json('account', 'credit', '--account', email, '--amount', '100.00')).toMatchObject({ account: id, balance: '100.00' })
+    expect(await json('account', 'credit', '--account', id, '--amount', '0.5', '--reason', 'gift')).toMatchObject({ balance: '100.50' })
+    const refused = await Promise.all(
+      ['-5', '0', '1.234', 'abc', ''].map((amount) => run('account', 'credit', '--account', id, '--amount', amount)),
+    )
+    for (const { code, stdout, stderr } of refused) {
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^(Amount must be more than 0.00|".*" is not an amount of money such as 12 or 12.50)\n$/)
+    }
+    const accounts = await json<{ email: string; balance: string }[]>('account', 'list')
+    expect(accounts.find((each) => each.email === email)).toMatchObject({ balance: '100.50', currency: 'USD' })
+  })
+
+  test('says that there is no such account', async () => {
+    const { code, stderr } = await run('account', 'credit', '--account', 'nobody@example.com', '--amount', '1')
+    expect([code, stderr]).toEqual([1, 'Account nobody@example.com not found\n'])
+  })
+
+  test('changes a limit, and back', async () => {
+    const { email } = await account('limits')
+    const limit = (name: string, value: string) => ['account', 'limit', '--account', email, '--name', name, '--value', value]
+    expect(await json(...limit('vms', '50'))).toMatchObject({ name: 'vms', limit: 50, used: 0 })
+    expect(await json(...limit('vms', 'default'))).toMatchObject({ limit: 10 })
+    const [unknown, negative] = await Promise.all([run(...limit('ships', '1')), run(...limit('vms', '-1'))])
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^There is no limit named "ships". The limits are: .*\bvms\b/),
+    ])
+    expect([negative.code, negative.stderr]).toEqual([1, expect.stringContaining('must be a whole number')])
+  })
+})
+
+describe('berthd token', () => {
+  test('shows the secret when it is made, and never again', async () => {
+    const { email } = await account('token')
+    const options = ['--expires-at', '2999-12-31', '--rate-limit', '1200', '--allow-ip', '127.0.0.1', '10.0.0.1']
+    const made = await json('token', 'create', '--account', email, '--name', 'ci', '--scopes', 'vms:read, wallet:read', ...options)
+    expect(made['token']).toMatch(/^vmk_[0-9A-Za-z]{46}$/)
+    const listed = await run('token', 'list', '--account', email, '--json')
+    expect(listed.stdout).not.toContain(made['token'])
+    expect(JSON.parse(listed.stdout)).toEqual([
+      {
+        id: made['id'],
+        account: email,
+        name: 'ci',
+        prefix: made['token']!.slice(0, 12),
+        status: 'active',
+        scopes: ['vms:read', 'wallet:read'],
+        rateLimit: 1200,
+        allowedIps: ['127.0.0.1', '10.0.0.1'],
+        expiresAt: '2999-12-31T00:00:00.000Z',
+        lastUsedAt: null,
+        lastUsedIp: null,
+        createdAt: expect.any(String),
+      },
+    ])
+  })
+
+  test('is revoked, then deleted', async () => {
+    const { email } = await account('revoke')
+    const { id } = await json('token', 'create', '--account', email, '--name', 'n', '--scopes', '*')
+    expect(await json('token', 'revoke', id!)).toEqual({ id, name: 'n', status: 'revoked' })
+    expect(await json('token', 'list', '--account', email)).toMatchObject([{ status: 'revoked' }])
+    expect(await json('token', 'delete', id!)).toEqual({ id, name: 'n', status: 'deleted' })
+    expect(await json('token', 'list', '--account', email)).toEqual([])
+    expect(await run('token', 'delete', id!)).toMatchObject({ code: 1, stderr: 'Token not found\n' })
+  })
+
+  test('is not made of nonsense', async () => {
+    const { email } = await account('nonsense')
+    const create = (...options: string[]) => run('token', 'create', '--account', email, '--name', 'n', ...options)
+    const refused = await Promise.all([
+      create('--scopes', 'ships:sink'),
+      create('--scopes', '*', '--expires-at', '2030-02-30'),
+      create('--scopes', '*', '--expires-at', '2001-01-01'),
+      create('--scopes', '*', '--rate-limit', 'many'),
+      create('--scopes', '*', '--allow-ip', '300.1.1.1'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 1, 1])
+    expect(refused.map(({ stderr }) => stderr.split(/[.:]/)[0])).toEqual([
+      '"ships',
+      '"2030-02-30" is not a time such as 2030-01-31 or 2030-01-31T12',
+      'The expiry lies in the past\n',
+      'The rate limit must be 1-1000000 requests a minute\n',
+      '"300',
+    ])
+    expect(await json('token', 'list', '--account', email)).toEqual([])
+  })
+})
+
+describe('berthd host and plan', () => {
+  test('list what there is', async () => {
+    const [hosts, plans] = await Promise.all([json('host', 'list'), run('plan', 'list')])
+    expect(hosts).toMatchObject([{ name: 'local', region: 'fra1', driver: 'simulated' }])
+    expect(
+      plans.stdout
+        .split('\n')
+        .slice(0, 3)
+        .map((line) => line.split(/\s+/)[0]),
+    ).toEqual(['SLUG', 'nano', 'small'])
+  })
+
+  test('change a plan, and only what is named', async () => {
+    const before = (await json<Record<string, unknown>[]>('plan', 'list')).find(({ slug }) => slug === 'large')!
+    const after = await json('plan', 'set', 'large', '--price', '30.00', '--available', 'false')
+    expect(after).toEqual({ ...before, priceMonthly: '30.00', available: false })
+    const refused = await Promise.all([
+      run('plan', 'set', 'large', '--price', '-1'),
+      run('plan', 'set', 'large', '--available', 'perhaps'),
+      run('plan', 'set', 'large'),
+      run('plan', 'set', 'yacht', '--price', '1'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([1, 2, 2, 1])
+    expect((await json<Record<string, unknown>[]>('plan', 'list')).find(({ slug }) => slug === 'large')).toEqual(after)
+  })
+})
+
+describe('berthd doctor', () => {
+  test('finds nothing that must be mended, then a key that others can read', async () => {
+    const first = await json<{ ok: boolean; checks: { check: string; status: string }[] }>('doctor')
+    expect(first.ok).toBe(true)
+    const statusOf = (name: string) => first.checks.find(({ check }) => check === name)?.status
+    expect(['node', 'data', 'database', 'migrations', 'clock', 'port'].map(statusOf)).toEqual(Array(6).fill('ok'))
+    expect(statusOf('key')).toBe('warning')
+    const key = join(dataDir, 'master.key')
+    await writeFile(key, 'ab'.repeat(32))
+    await chmod(key, 0o644)
+    const second = await run('doctor', 'key')
+    expect(second).toEqual({ code: 1, stdout: ` ✗ others can read the master key ${key}\n     chmod 600 ${key}\n`, stderr: '' })
+    await chmod(key, 0o600)
+    expect(await run('doctor', 'key')).toMatchObject({ code: 0, stdout: ` ✓ master key ${key}\n` })
+  })
+
+  test('says what is wrong with a database that is not there', async () => {
+    const away = { ...settings, BERTH_DATABASE_URL: 'postgres://berth:hunter2@127.0.0.1:1/berth' }
+    const { code, stdout } = await berthd(away, 'doctor', 'database')
+    expect(code).toBe(1)
+    expect(stdout).toContain('✗ The database cannot be reached')
+    expect(stdout).not.toContain('hunter2')
+  })
+})
+
+describe('berthd', () => {
+  test('explains wrong usage and exits with 2', async () => {
+    const wrong = await Promise.all([
+      run('sail'),
+      run('account', 'sail', '--json'),
+      run('account', 'credit'),
+      run('doctor', 'sails'),
+      berthd({ BERTH_SAILS: '3' }, 'doctor'),
+    ])
+    expect(wrong.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2])
+    expect(wrong.map(({ stderr }) => stderr.split('\n')[0])).toEqual([
+      "unknown command 'sail'",
+      `{"error":"unknown command 'sail'"}`,
+      "required option '--account <id or email>' not specified",
+      expect.stringMatching(/^There is no check named "sails". The checks are: node, /),
+      expect.stringMatching(/^Unknown setting BERTH_SAILS. /),
+    ])
+  })
+
+  test('shows an example with every command', async () => {
+    const commands = ['up', 'api', 'worker', 'migrate', 'doctor', 'account credit', 'token create', 'host list', 'plan set']
+    const helps = await Promise.all(commands.map((command) => run(...command.split(' '), '--help')))
+    for (const { code, stdout } of helps) expect([code, stdout]).toEqual([0, expect.stringMatching(/Example:\n {2}\$ npx berthd /)])
+  })
+})

@@ -1,0 +1,92 @@
+// The product as operators run it: real processes of `berthd`, started with nothing but the settings a test gives them.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { sleep, stopwatch } from '../src/kernel/clock.ts'
+
+const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
+const PUBLIC_PATH = '/api/public/v1'
+
+export type Settings = Record<string, string>
+
+const children = new Set<ChildProcess>()
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+function start(program: string, args: string[], settings: Settings) {
+  const { PATH = '', HOME = '', TMPDIR = '' } = process.env
+  const environment = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...settings }
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment })
+  children.add(child)
+  const text = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (more: string) => (text[name] += more))
+  const ended = once(child, 'close').then(([code, signal]) => {
+    children.delete(child)
+    return (code ?? signal) as number | string
+  })
+  return { child, text, ended }
+}
+
+export interface Outcome {
+  code: number | string
+  stdout: string
+  stderr: string
+}
+
+/** Runs a command to its end. */
+export async function berthd(settings: Settings, ...args: string[]): Promise<Outcome> {
+  const { text, ended } = start(BERTHD, args, settings)
+  return { code: await ended, ...text }
+}
+
+/** Runs a command that must work, and answers what it says in JSON. */
+export async function berthdJson<T = Record<string, string>>(settings: Settings, ...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await berthd(settings, ...args, '--json')
+  if (code !== 0) throw new Error(`berthd ${args.join(' ')}: exit code ${code}: ${stderr}`)
+  return JSON.parse(stdout) as T
+}
+
+export interface Service {
+  pid: number
+  /** Of the public API. */
+  url: string
+  /** Everything it has said so far. */
+  output: () => string
+  /** The exit code, or the signal that ended it. */
+  ended: Promise<number | string>
+  kill(signal: NodeJS.Signals): Promise<number | string>
+}
+
+/** Starts `up`, `api`, `worker` or a program of a test's own, and waits until it says that it is ready. */
+export async function service(settings: Settings, command: string): Promise<Service> {
+  const program = command.endsWith('.ts') ? { path: command, args: [] } : { path: BERTHD, args: [command] }
+  const { child, text, ended } = start(program.path, program.args, settings)
+  const output = (): string => text.stdout + text.stderr
+  let over = false
+  void ended.then(() => (over = true))
+  await eventually(async () => {
+    if (over) throw new Error(`${command} has ended: ${output()}`)
+    return /ready/.test(text.stdout)
+  }, 60_000)
+  const kill = (signal: NodeJS.Signals): Promise<number | string> => {
+    child.kill(signal)
+    return ended
+  }
+  const address = /http:\/\/[\d.]+:\d+/.exec(text.stdout)?.[0]
+  return { pid: child.pid!, url: `${address}${PUBLIC_PATH}`, output, ended, kill }
+}
+
+export async function eventually<T>(look: () => Promise<T | undefined | false | null>, withinMs = 30_000): Promise<T> {
+  const elapsed = stopwatch()
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (elapsed() > withinMs) throw new Error(`It did not happen within ${withinMs / 1000} s`)
+    await sleep(20)
+  }
+}
+
+export const get = (url: string, token: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(url, { headers: { 'x-api-key': token, ...headers } })

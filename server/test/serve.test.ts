@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { withDatabase } from './harness.ts'
+import { berthd, berthdJson, get, service, type Settings } from './processes.ts'
+
+const DATABASE = `empty_${process.pid}`
+let settings: Settings
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresUrl') })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+beforeAll(async () => {
+  await administer(`create database ${DATABASE}`)
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-serve-'))
+  settings = { BERTH_DATABASE_URL: withDatabase(inject('postgresUrl'), DATABASE), BERTH_DATA_DIR: dataDir, BERTH_PORT: '0' }
+})
+afterAll(async () => {
+  await administer(`drop database ${DATABASE} with (force)`)
+  await rm(settings['BERTH_DATA_DIR']!, { recursive: true })
+})
+
+describe('processes on a database of the operator', () => {
+  test('leave it to the operator to bring it up to date', async () => {
+    const refused = await Promise.all([berthd(settings, 'api'), berthd(settings, 'worker'), berthd(settings, 'account', 'list')])
+    for (const { code, stderr } of refused) {
+      expect([code, stderr.trim()]).toEqual([1, 'The database is not up to date: every migration is missing. Run: npx berthd migrate'])
+    }
+    const first = await berthdJson<{ version: string; applied: string[] }>(settings, 'migrate')
+    expect(first.applied.at(-1)).toBe(first.version)
+    expect(await berthdJson(settings, 'migrate')).toEqual({ version: first.version, applied: [] })
+  })
+
+  test('are several APIs and a worker, which know of each other at once', async () => {
+    const [one, two, worker] = await Promise.all([service(settings, 'api'), service(settings, 'api'), service(settings, 'worker')])
+    await berthdJson(settings, 'account', 'create', '--email', 'ada@example.com')
+    const made = await berthdJson(settings, 'token', 'create', '--account', 'ada@example.com', '--name', 'test', '--scopes', '*')
+    const ask = async () => Promise.all([one, two].map(async ({ url }) => (await get(`${url}/regions`, made['token']!)).status))
+    expect(await ask()).toEqual([200, 200])
+    await berthdJson(settings, 'token', 'revoke', made['id']!)
+    await expect.poll(ask).toEqual([401, 401])
+    expect(await Promise.all([one, two, worker].map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0])
+  })
+
+  test('say which database is missing', async () => {
+    const { BERTH_DATABASE_URL: _, ...alone } = settings
+    const { code, stderr } = await berthd(alone, 'api')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database: set BERTH_DATABASE_URL, or start `berthd up`')])
+  })
+})

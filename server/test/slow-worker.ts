@@ -1,0 +1,18 @@
+// A worker process of the product that knows one workflow more.
+import { openCore, openWorker } from '../src/compose.ts'
+import { readConfig } from '../src/config.ts'
+import { createLog } from '../src/kernel/log.ts'
+import { slowWorkflow } from './slow-workflow.ts'
+
+const config = readConfig()
+const core = await openCore(config, config.databaseUrl!, createLog({ level: 'info', pretty: false }), {
+  worker: true,
+  workflows: [slowWorkflow],
+})
+const worker = await openWorker(core)
+process.once('SIGTERM', async () => {
+  await worker.close()
+  await core.close()
+  process.exit(0) // as berthd does: the step that was aborted may still be asleep
+})
+core.deps.log.info('ready')

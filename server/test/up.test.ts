@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { stopwatch } from '../src/kernel/clock.ts'
+import { inspectEmbeddedPostgres } from '../src/kernel/embedded-postgres.ts'
+import { berthd, berthdJson, get, service, type Service, type Settings } from './processes.ts'
+import { scratchFolder, type ScratchFolder } from './scratch-folder.ts'
+
+let folder: ScratchFolder
+let settings: Settings
+let token: string
+
+beforeAll(async () => {
+  folder = await scratchFolder()
+  settings = { BERTH_DATA_DIR: join(folder.path, 'data'), BERTH_PORT: '0' }
+})
+afterAll(() => folder.remove())
+
+const postgres = () => inspectEmbeddedPostgres(join(settings['BERTH_DATA_DIR']!, 'postgres'))
+const postmasterPid = async () =>
+  (await readFile(join(settings['BERTH_DATA_DIR']!, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0]
+const readyz = async ({ url }: Service): Promise<Response> => fetch(new URL('/readyz', url))
+
+/** A request that is under way until `finish` is called. */
+async function slowRequest(url: string) {
+  const { hostname, port, pathname } = new URL(`${url}/ssh-keys`)
+  const body = JSON.stringify({ name: 'slow', publicKey: 'ssh-ed25519 nonsense' })
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+  socket.on('error', () => {})
+  const closed = once(socket, 'close')
+  const head = [`POST ${pathname} HTTP/1.1`, `host: ${hostname}`, `x-api-key: ${token}`, 'content-type: application/json']
+  socket.write(`${[...head, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
+  await get(`${url}/regions`, token) // has been read after the one before
+  return {
+    finish: async () => {
+      socket.write(body.slice(5))
+      await closed
+      return answer
+    },
+  }
+}
+
+describe('berthd up', () => {
+  test('is made ready by a command before it has ever run', async () => {
+    const { id, email } = await berthdJson(settings, 'account', 'create', '--email', 'first@example.com')
+    expect({ id, email }).toEqual({ id: expect.stringMatching(/^c/), email: 'first@example.com' })
+    expect(await postgres()).toEqual({ dataVersion: '18', running: false, owner: undefined })
+  })
+
+  test('serves, is administered while it runs, and stops without a trace', async () => {
+    const up = await service(settings, 'up')
+    expect(await (await readyz(up)).json()).toMatchObject({ status: 'ready', checks: { host: 'ok' } })
+    await berthdJson(settings, 'account', 'create', '--email', 'ada@example.com')
+    const credit = await berthdJson(settings, 'account', 'credit', '--account', 'ada@example.com', '--amount', '100.00')
+    expect(credit).toMatchObject({ amount: '100.00', balance: '100.00', transactionId: expect.stringMatching(/^c/) })
+    const made = await berthdJson(settings, 'token', 'create', '--account', 'ada@example.com', '--name', 'test', '--scopes', '*')
+    token = made['token']!
+    const answer = await get(`${up.url}/regions`, token)
+    expect([answer.status, await answer.json()]).toEqual([200, { success: true, data: [expect.objectContaining({ slug: 'fra1' })] }])
+    const lines = up.output().split('\n')
+    expect(lines[0]).toMatch(/^berth \d+\.\d+\.\d+ · data in .* · Ctrl-C stops, nothing is lost$/)
+    expect(lines[1]).toMatch(/^ ✓ PostgreSQL 18 \(embedded\), schema \d{4} +\d+\.\d s$/)
+    expect(up.output()).not.toContain('\x1b')
+    expect(await up.kill('SIGTERM')).toBe(0)
+    expect(await postgres()).toEqual({ dataVersion: '18', running: false, owner: undefined })
+  })
+
+  test('goes on where it was when it is killed', async () => {
+    const killed = await service(settings, 'up')
+    const before = await postmasterPid()
+    expect(await killed.kill('SIGKILL')).toBe('SIGKILL')
+    expect((await postgres()).running).toBe(true)
+    const up = await service(settings, 'up')
+    expect(await postmasterPid()).toBe(before)
+    expect((await get(`${up.url}/regions`, token)).status).toBe(200)
+    expect(up.output().split('\n').filter(Boolean)).toHaveLength(5)
+    await up.kill('SIGTERM')
+  })
+
+  test('finishes the request under way, and takes no new ones', async () => {
+    const up = await service(settings, 'up')
+    const slow = await slowRequest(up.url)
+    const ended = up.kill('SIGTERM')
+    await expect
+      .poll(() =>
+        readyz(up).then(
+          () => 'open',
+          () => 'closed',
+        ),
+      )
+      .toBe('closed')
+    expect(await slow.finish()).toMatch(/^HTTP\/1.1 400 /)
+    expect(await ended).toBe(0)
+  })
+
+  test('waits no longer than it is told to', async () => {
+    const up = await service({ ...settings, BERTH_DRAIN_SECONDS: '1' }, 'up')
+    await slowRequest(up.url)
+    const elapsed = stopwatch()
+    expect(await up.kill('SIGTERM')).toBe(0)
+    expect(elapsed()).toBeGreaterThan(900)
+    expect(elapsed()).toBeLessThan(6_000)
+  })
+
+  test('stops at once when it is asked twice, PostgreSQL included', async () => {
+    const up = await service({ ...settings, BERTH_DRAIN_SECONDS: '600' }, 'up')
+    await slowRequest(up.url)
+    const ended = up.kill('SIGINT')
+    await expect
+      .poll(() =>
+        readyz(up).then(
+          () => 'open',
+          () => 'closed',
+        ),
+      )
+      .toBe('closed')
+    const insisting = setInterval(() => process.kill(up.pid, 'SIGINT'), 600)
+    expect(await ended.finally(() => clearInterval(insisting))).toBe(0)
+    expect((await postgres()).running).toBe(false)
+  })
+
+  test('says who has its port, and leaves nothing running', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { code, stdout, stderr } = await berthd({ ...settings, BERTH_PORT: String(port) }, 'up')
+    other.close()
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/✗ API/)
+    expect(stderr).toContain(`Port ${port} is in use by`)
+    expect(stderr).toContain(`(pid ${process.pid}). Stop it, or set BERTH_PORT to another port`)
+    expect((await postgres()).running).toBe(false)
+  })
+
+  test('refuses to run twice on the same data', async () => {
+    const up = await service(settings, 'up')
+    const { code, stderr } = await berthd(settings, 'up')
+    expect([code, stderr.trim()]).toEqual([1, expect.stringContaining(`already running on this data (pid ${up.pid})`)])
+    expect((await readyz(up)).status).toBe(200)
+    await up.kill('SIGTERM')
+  })
+
+  test('says that it cannot drive libvirt yet', async () => {
+    const { code, stdout, stderr } = await berthd({ ...settings, BERTH_HYPERVISOR: 'libvirt' }, 'up')
+    expect([code, stdout, stderr]).toEqual([1, expect.stringContaining('✗ hypervisor'), expect.stringContaining('set it to simulated')])
+  })
+})
