@@ -51,6 +51,15 @@ export async function settleFilter({ db, clock }: { db: Db; clock: Clock }, vmId
   }
 }
 
+/** Nobody touches the filter of a VM that is not managed. */
+export const pauseFilter = (tx: Tx, vmId: string) => tx.run(sql`update vm_filters set is_live = false where vm_id = ${vmId}`)
+
+/** What has changed meanwhile, here or on the host, is put right. */
+export async function resumeFilter(tx: Tx, vmId: string): Promise<void> {
+  await tx.run(sql`update vm_filters set is_live = true, wanted = wanted + 1, next_try_at = null where vm_id = ${vmId}`)
+  await nudge(tx, APPLY)
+}
+
 export const forgetFilter = (tx: Tx, vmId: string) => tx.run(sql`delete from vm_filters where vm_id = ${vmId}`)
 
 export const wantNewFilter = (tx: Tx, vmId: string) => wantNew(tx, sql`select ${vmId}::text`)

@@ -6,6 +6,7 @@ import { invalid, notFound, refuse } from '../../kernel/errors.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
+import { pauseFilter, resumeFilter } from '../firewalls/service.ts'
 import { charge } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { driverOf, getVmRow } from './machine.ts'
@@ -68,6 +69,7 @@ export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> 
   if (!vm.provisioned) throw refuse('invalid_state', 'VM never came up, so there is nothing to leave running')
   const now = deps.clock.now()
   await sql.setStatus(tx, now, vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
+  await pauseFilter(tx, vmId)
   await recordVmEvent(tx, now, vmId, 'vm.unmanaged')
 }
 
@@ -83,7 +85,9 @@ export async function adopt(deps: Deps, vmId: string): Promise<void> {
     const locked = await sql.lockVm(tx, vmId)
     if (locked?.status !== 'UNMANAGED') throw refuse('invalid_state', `VM must be UNMANAGED to adopt; it is ${locked?.status ?? 'gone'}`)
     const now = deps.clock.now()
+    await sql.putOnTheBooks(tx, now, vmId)
     await sql.setStatus(tx, now, vmId, { status: on ? 'RUNNING' : 'STOPPED', wantedOn: on })
+    await resumeFilter(tx, vmId)
     await recordVmEvent(tx, now, vmId, 'vm.adopted')
   })
 }
