@@ -99,6 +99,13 @@ export async function giveBackQuota(tx: Tx, accountId: string, name: string, amo
 export const quotaUsed = async (db: Queries, accountId: string, name: string): Promise<bigint> =>
   (await sql.findQuotaUsed(db, accountId, name))?.used ?? 0n
 
+/** For a limit per parent, such as snapshots of one VM: whoever checks it counts them under the parent's lock. */
+export async function quotaLimit(db: Queries, accountId: string, name: string): Promise<bigint> {
+  const quota = (await sql.listQuotas(db, accountId)).find((each) => each.name === name)
+  if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
+  return quota.limit
+}
+
 export const setQuotaLimit = sql.setQuotaLimit
 
 export const listQuotas = sql.listQuotas

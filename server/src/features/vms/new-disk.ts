@@ -1,5 +1,4 @@
-// A new generation of the disk, from a template, a snapshot or a backup. The old disk is kept until the new one has come up; from then
-// on there is no way back, and undoing leaves the VM as it is.
+// A new generation of the disk, from a template, a snapshot or a backup. The old disk is kept until the new one has come up.
 import { isDriverError, type DiskSource, type MachineSpec } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/db.ts'
 import type { StepContext } from '../../workflow/define.ts'
@@ -24,7 +23,7 @@ export interface NewDiskInput extends VmInput {
 type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
 export const newDiskWorkflow = <I extends NewDiskInput>(name: string, source: (input: I) => DiskSource) =>
-  workflow<I>(name, { deadline: '3h' })
+  workflow<I>(name, { deadline: '2h' })
     .step('stop', { timeout: '3m', run: (context) => powerOff(context, GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: applyFilter, save: saveFilter })
@@ -35,7 +34,7 @@ export const newDiskWorkflow = <I extends NewDiskInput>(name: string, source: (i
       run: (context): Promise<Ready> => awaitReady(context),
       save: (tx, { input, now }) => keepNewDisk(tx, now, input),
     })
-    .step('clean up', { run: dropOldDisk })
+    .step('clean up', { run: dropOldDisk, optional: true })
 
 /** The row tells of the old disk until the new one has come up. */
 async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
@@ -66,18 +65,15 @@ async function keepNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: 
   await sql.setTemplate(tx, vmId, templateId)
 }
 
-const isKept = (vm: sql.VmDetails, input: NewDiskInput): boolean => vm.generation === input.generation
-
 async function dropNewDisk(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  if (!isKept(vm, context.input)) await driver.ensureNoDisk(vm.id, context.input.generation, context.signal)
+  await driver.ensureNoDisk(vm.id, context.input.generation, context.signal)
 }
 
 /** In the power state before. A VM that its host had lost has nothing to return to. */
 async function returnToOldDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vm, driver } = await vmAndDriver(context)
-  if (isKept(vm, input)) return
   await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
   const spec = await machineSpec(deps.db, vm)
   const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureShape(spec, signal)
@@ -89,16 +85,11 @@ async function returnToOldDisk(context: Context): Promise<void> {
 /** The VM is well on its new disk: an old one that cannot be removed now is found and removed by the volume sweep. */
 async function dropOldDisk(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  await driver
-    .ensureNoDisk(vm.id, context.input.generationBefore, context.signal)
-    .catch((error: unknown) => context.deps.log.warn({ err: error, vmId: vm.id }, 'old disk left for the sweep'))
+  await driver.ensureNoDisk(vm.id, context.input.generationBefore, context.signal)
 }
 
 export const settleOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
   sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, wantedOn: true })
 
-/** After a failure: as before, or on the new disk when that had come up already. */
-export async function settleOnOldDisk(tx: Tx, now: Date, input: NewDiskInput, reason: string): Promise<void> {
-  const kept = isKept(await getVmRow(tx, input.vmId), input)
-  await sql.setStatus(tx, now, input.vmId, kept ? { status: 'RUNNING', wantedOn: true } : { status: input.statusBefore, reason })
-}
+export const settleOnOldDisk = (tx: Tx, now: Date, { vmId, statusBefore }: NewDiskInput, reason: string) =>
+  sql.setStatus(tx, now, vmId, { status: statusBefore, reason })

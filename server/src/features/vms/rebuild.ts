@@ -25,8 +25,6 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   const keyIds = input.sshKeyIds ?? (await keysOf(tx, vmId)).map((key) => key.id)
   const keys = await requireKeys(tx, vm.account_id, [...new Set(keyIds)])
   requireFits(template, sizeOf(vm))
-  const templateBefore = vm.os_template_id
-  await sql.setTemplate(tx, vmId, template.id)
   await forgetKeyUse(tx, vmId)
   await noteKeyUse(
     tx,
@@ -35,17 +33,14 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   )
   const passwordHash = input.password === undefined ? null : sealHash(deps, vmId, hashPassword(input.password))
   const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
-  if (!vm.provisioned) return { actionId: await provisionAgain(tx, deps, now, vm, passwordHash, options) }
-
-  await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
-  const run = {
-    vmId,
-    wasRunning: vm.status === 'RUNNING',
-    statusBefore: vm.status,
-    generation: vm.generation + 1,
-    templateBefore,
-    passwordHash,
+  if (!vm.provisioned) {
+    await sql.setTemplate(tx, vmId, template.id)
+    return { actionId: await provisionAgain(tx, deps, now, vm, passwordHash, options) }
   }
+
+  const generation = await sql.nextGeneration(tx, vmId)
+  await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
+  const run = { vmId, statusBefore: vm.status, generationBefore: vm.generation, generation, templateId: template.id, passwordHash }
   const actionId = await deps.workflows.start(tx, rebuildVm, run, options)
   await recordVmEvent(tx, now, vmId, 'vm.rebuilding', { actionId })
   return { actionId }

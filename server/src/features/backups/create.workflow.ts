@@ -1,0 +1,63 @@
+// Makes a backup. A daily one makes way for its owner's actions: it is cancelled, leaves nothing, and is tried again later.
+import { after } from '../../kernel/clock.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { nudge } from '../../workflow/reconcile.ts'
+import { workflow } from '../deps.ts'
+import { driverFor, driverOf, recordVmEvent, vmById } from '../vms/service.ts'
+import { DAILY, REMOVE } from './names.ts'
+import { planAfterCancel, planAfterFailure, planAfterSuccess } from './schedule.ts'
+import * as sql from './sql.ts'
+import { toBackup } from './view.ts'
+
+export interface BackupInput {
+  vmId: string
+  backupId: string
+  parentId: string | null
+  daily: boolean
+}
+
+const KEEP_DAILY = 7
+
+export const makeBackup = workflow<BackupInput>('backup.create', { deadline: '6h' })
+  .step('begin', { save: (tx, { input, now }) => sql.markRunning(tx, now, input.backupId) })
+  .step('copy', {
+    timeout: '2h',
+    run: async ({ deps, input: { vmId, backupId, parentId }, signal }) =>
+      (await driverFor(deps, vmId)).ensureBackup(vmId, { backupId, parentId }, signal),
+    undo: async ({ deps, input: { vmId, backupId }, signal }) => {
+      // Behind a cancelled run its VM may be gone already, and everything with it.
+      const vm = await vmById(deps.db, vmId)
+      if (vm?.host_id) await (await driverOf(deps, vm)).ensureNoBackup(vmId, backupId, signal)
+    },
+  })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const backup = await sql.markMade(tx, now, input.backupId, {
+      ...results.copy,
+      expiresAt: input.daily ? after(now, `${KEEP_DAILY}d`) : null,
+    })
+    if (input.daily) await settleDaily(tx, now, input.vmId)
+    await recordVmEvent(tx, now, input.vmId, 'backup.created', { actionId: runId }, { backup: toBackup(backup) })
+  })
+  .onFailure(async (tx, { input, error, cancelled, stranded, runId, now }) => {
+    if (cancelled) return takeBack(tx, now, input, stranded)
+    const reason = error?.sentence ?? ''
+    const backup = await sql.markFailed(tx, input.backupId, reason, stranded)
+    if (input.daily) await planAfterFailure(tx, now, input.vmId)
+    await recordVmEvent(tx, now, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
+  })
+
+async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {
+  await planAfterSuccess(tx, now, vmId)
+  await sql.expireOlder(tx, vmId, KEEP_DAILY)
+  await nudge(tx, REMOVE)
+  await nudge(tx, DAILY)
+}
+
+/** Its owner did something else, deleted it, or deleted the VM. */
+async function takeBack(tx: Tx, now: Date, { vmId, backupId, daily }: BackupInput, stranded: boolean): Promise<void> {
+  const backup = await sql.findById(tx, backupId)
+  if (!backup) return
+  if (daily) await (backup.status === 'DELETING' ? planAfterSuccess : planAfterCancel)(tx, now, vmId)
+  if (stranded) await sql.markDeleting(tx, backupId, 'Cancelled')
+  else await sql.deleteBackup(tx, backupId)
+}

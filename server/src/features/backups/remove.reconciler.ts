@@ -1,0 +1,55 @@
+// Takes the data of deleted backups away. One that others build on is out of its owner's sight until they are gone too.
+import { isDriverError } from '../../hypervisor/driver.ts'
+import { after } from '../../kernel/clock.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { lanedReconciler, type Deps } from '../deps.ts'
+import { askHost, isSilent, pauseAfter } from '../hosts/service.ts'
+import { recordVmEvent } from '../vms/service.ts'
+import { REMOVE } from './names.ts'
+import * as sql from './sql.ts'
+import { toBackup } from './view.ts'
+
+export const removeBackups = lanedReconciler(REMOVE, '1m', {
+  busy: async ({ db, clock }) => (await sql.hostsWithRemovals(db, clock.now())).map((row) => row.host_id),
+  pass: removeOnHost,
+})
+
+async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+  const { db, clock } = deps
+  for (let goesOn = true; goesOn && !stopping.aborted;) {
+    const backup = await sql.nextRemovable(db, hostId, clock.now())
+    goesOn = backup !== undefined && (await removeOne(deps, hostId, backup, stopping))
+  }
+  for (const { id } of await sql.keptForOthers(db, hostId)) await hide(deps, id)
+}
+
+/** False when the host had better be left alone for now. */
+async function removeOne(deps: Deps, hostId: string, { id, vm_id }: sql.BackupRow, stopping: AbortSignal): Promise<boolean> {
+  const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
+  if (!error) return forget(deps, id)
+  if (!stopping.aborted) await sql.postpone(deps.db, id, after(deps.clock.now(), pauseAfter(error)))
+  // Something that no row tells of builds on it, until the volume sweep removes that.
+  if (isDriverError(error, 'in_use')) await hide(deps, id)
+  return !isSilent(error)
+}
+
+async function forget(deps: Deps, id: string): Promise<true> {
+  await deps.db.tx(async (tx) => {
+    const backup = await sql.deleteBackup(tx, id)
+    if (backup && !backup.is_hidden) await tell(tx, deps.clock.now(), backup)
+  })
+  return true
+}
+
+async function hide(deps: Deps, id: string): Promise<void> {
+  await deps.db.tx(async (tx) => {
+    const backup = await sql.hide(tx, id)
+    if (backup) await tell(tx, deps.clock.now(), backup)
+  })
+}
+
+/** One that was never whole goes without a word. */
+async function tell(tx: Tx, now: Date, backup: sql.BackupRow): Promise<void> {
+  if (backup.completed_at === null) return
+  await recordVmEvent(tx, now, backup.vm_id, 'backup.deleted', { reason: backup.delete_reason ?? '' }, { backup: toBackup(backup) })
+}

@@ -1,0 +1,77 @@
+import { Type } from '../../http/schema.ts'
+import { ActionStarted } from '../actions/schema.ts'
+import { accepted } from '../actions/service.ts'
+import type { Routes } from '../deps.ts'
+import { Backup, BackupCreated, BackupDeleted, CreateBackup } from './schema.ts'
+import { createBackup, deleteBackup, getBackup, listBackups, restoreBackup } from './service.ts'
+
+const tag = 'Backups'
+const ofVm = { vmId: Type.String() }
+const params = { ...ofVm, id: Type.String() }
+
+export const backupRoutes: Routes = (api, deps) => {
+  const { db } = deps
+
+  api.page(
+    '/vms/:vmId/backups',
+    {
+      operationId: 'listBackups',
+      summary: 'List the backups of a VM, newest first',
+      tag,
+      scope: 'backups:read',
+      params: ofVm,
+      data: Backup,
+    },
+    ({ principal, params: { vmId } }, page) => listBackups(db, principal.accountId, vmId, page),
+  )
+
+  api.post(
+    '/vms/:vmId/backups',
+    {
+      operationId: 'createBackup',
+      summary: 'Make a backup of a VM',
+      tag,
+      scope: 'backups:create',
+      params: ofVm,
+      body: CreateBackup,
+      status: 202,
+      data: BackupCreated,
+      refuses: ['busy', 'invalid_state', 'quota_exceeded'],
+    },
+    async (tx, { principal, params: { vmId }, body }) => accepted(vmId, await createBackup(tx, deps, principal, vmId, body)),
+  )
+
+  api.get(
+    '/vms/:vmId/backups/:id',
+    { operationId: 'getBackup', summary: 'Get a backup', tag, scope: 'backups:read', params, data: Backup },
+    ({ principal, params: { vmId, id } }) => getBackup(db, principal.accountId, vmId, id),
+  )
+
+  api.post(
+    '/vms/:vmId/backups/:id/restore',
+    {
+      operationId: 'restoreBackup',
+      summary: 'Put a VM back to the moment of a backup; what was written since is lost',
+      tag,
+      scope: 'backups:restore',
+      params,
+      status: 202,
+      data: ActionStarted,
+      refuses: ['busy', 'invalid_state', 'protected'],
+    },
+    async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id)),
+  )
+
+  api.delete(
+    '/vms/:vmId/backups/:id',
+    {
+      operationId: 'deleteBackup',
+      summary: 'Delete a backup. It reads DELETING until its data is gone; one that is being made is stopped',
+      tag,
+      scope: 'backups:delete',
+      params,
+      data: BackupDeleted,
+    },
+    (tx, { principal, params: { vmId, id } }) => deleteBackup(tx, deps, principal, vmId, id),
+  )
+}

@@ -1,0 +1,37 @@
+import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+const STATUSES = ['PENDING', 'RUNNING', 'AVAILABLE', 'RESTORING', 'DELETING', 'FAILED'] as const
+export type BackupStatus = (typeof STATUSES)[number]
+
+const TYPES = ['DAILY', 'MANUAL'] as const
+export type BackupType = (typeof TYPES)[number]
+
+export const Backup = object(
+  {
+    id: Type.String(),
+    vmId: Type.String(),
+    name: Type.String(),
+    type: oneOf([...TYPES]),
+    status: oneOf([...STATUSES]),
+    size: Bytes,
+    startedAt: nullable(Timestamp),
+    completedAt: nullable(Timestamp),
+    expiresAt: nullable(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Of daily backups: when the seventh after it is due. Without a newer one it is kept, unless daily backups are switched off',
+      }),
+    ),
+    error: nullable(Type.String({ description: 'Why it failed' })),
+    createdAt: Timestamp,
+  },
+  { title: 'Backup' },
+)
+export type Backup = Static<typeof Backup>
+
+export const CreateBackup = object({ name: text(1, 100) }, { title: 'CreateBackup' })
+export type CreateBackup = Static<typeof CreateBackup>
+
+export const BackupCreated = object({ backup: Backup, actionId: Type.String() }, { title: 'BackupCreated' })
+export const BackupDeleted = object({ message: Type.String() }, { title: 'BackupDeleted' })

@@ -1,0 +1,97 @@
+import type { Principal } from '../../http/principal.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { nudge } from '../../workflow/reconcile.ts'
+import { quotaLimit } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import { lockIdleVm, lockVm, requireIdle, requireVm, startRestore, type VmDetails } from '../vms/service.ts'
+import { makeBackup } from './create.workflow.ts'
+import { REMOVE } from './names.ts'
+import { restoreFromBackup } from './restore.workflow.ts'
+import type { Backup, CreateBackup } from './schema.ts'
+import * as sql from './sql.ts'
+import { toBackup } from './view.ts'
+
+interface Started {
+  actionId: string
+}
+
+/** One that was asked for stands by itself: it builds on no other. */
+export async function createBackup(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  input: CreateBackup,
+): Promise<Started & { backup: Backup }> {
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'backup')
+  const limit = await quotaLimit(tx, vm.account_id, 'backups_per_vm')
+  const count = await sql.countManual(tx, vmId)
+  if (count >= limit)
+    throw refuse('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`)
+  const row = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent_id: null })
+  return { backup: toBackup(row), actionId: row.run_id }
+}
+
+/** For a VM that is locked and idle. The row and its workflow commit together, so a crash never leaves a backup that nobody makes. */
+export async function startBackup(
+  tx: Tx,
+  deps: Deps,
+  vm: VmDetails,
+  backup: Pick<sql.BackupRow, 'name' | 'type' | 'parent_id'>,
+): Promise<sql.BackupRow> {
+  const { id: vmId, account_id, os_template_id } = vm
+  const row = await sql.insertBackup(tx, {
+    ...backup,
+    id: newId(),
+    vm_id: vmId,
+    account_id,
+    os_template_id,
+    run_id: newId(),
+    created_at: deps.clock.now(),
+  })
+  const input = { vmId, backupId: row.id, parentId: row.parent_id, daily: row.type === 'DAILY' }
+  await deps.workflows.start(tx, makeBackup, input, { label: 'BACKUP_CREATE', runId: row.run_id, ownerId: account_id, subjectId: vmId })
+  return row
+}
+
+export async function listBackups(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Backup>> {
+  await requireVm(db, accountId, vmId)
+  const total = await sql.countBackups(db, vmId)
+  const { items } = await pageOf(page, total, (limit, offset) => sql.listBackups(db, vmId, limit, offset))
+  return { total, items: items.map(toBackup) }
+}
+
+export async function getBackup(db: Queries, accountId: string, vmId: string, id: string): Promise<Backup> {
+  await requireVm(db, accountId, vmId)
+  return toBackup(await requireBackup(db, vmId, id))
+}
+
+async function requireBackup(db: Queries, vmId: string, id: string): Promise<sql.BackupRow> {
+  const row = await sql.findBackup(db, vmId, id)
+  if (!row) throw notFound('Backup')
+  return row
+}
+
+export async function restoreBackup(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
+  const vm = await lockVm(tx, who.accountId, vmId)
+  const backup = await requireBackup(tx, vmId, id)
+  await requireIdle(tx, deps, vm, 'restore')
+  if (backup.status !== 'AVAILABLE') throw refuse('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
+  const order = { label: 'BACKUP_RESTORE', runId: newId(), copyId: id, templateId: backup.os_template_id }
+  await sql.markRestoring(tx, id, order.runId)
+  return startRestore(tx, deps, vm, restoreFromBackup, order)
+}
+
+/** Never refused as busy. One that is being made is stopped; one that is being restored goes when that has ended. */
+export async function deleteBackup(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<{ message: string }> {
+  await lockVm(tx, who.accountId, vmId) // nothing begins to build on it from here on
+  const { name, status, run_id } = await requireBackup(tx, vmId, id)
+  if (status === 'PENDING' || status === 'RUNNING')
+    await deps.workflows.cancel(tx, run_id, 'The backup was deleted while it was being made')
+  if (status !== 'DELETING') await sql.markDeleting(tx, id, 'Deleted by its owner')
+  await nudge(tx, REMOVE)
+  return { message: `Backup ${name} is being deleted` }
+}

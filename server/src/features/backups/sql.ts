@@ -1,0 +1,128 @@
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
+import type { BackupStatus, BackupType } from './schema.ts'
+
+export interface BackupRow {
+  id: string
+  vm_id: string
+  account_id: string
+  os_template_id: string
+  name: string
+  type: BackupType
+  status: BackupStatus
+  parent_id: string | null
+  depth: number
+  size_bytes: bigint
+  run_id: string
+  started_at: Date | null
+  completed_at: Date | null
+  expires_at: Date | null
+  error: string | null
+  delete_reason: string | null
+  is_hidden: boolean
+  next_try_at: Date | null
+  created_at: Date
+}
+
+export type NewBackup = Pick<
+  BackupRow,
+  'id' | 'vm_id' | 'account_id' | 'os_template_id' | 'name' | 'type' | 'parent_id' | 'run_id' | 'created_at'
+>
+
+export const insertBackup = (tx: Tx, row: NewBackup) =>
+  tx.one<BackupRow>(sql`
+    insert into backups (id, vm_id, account_id, os_template_id, name, type, parent_id, run_id, created_at)
+    values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.type}, ${row.parent_id}, ${row.run_id},
+      ${row.created_at})
+    returning *`)
+
+export const findBackup = (db: Queries, vmId: string, id: string) =>
+  db.maybe<BackupRow>(sql`select * from backups where id = ${id} and vm_id = ${vmId} and not is_hidden`)
+
+export const listBackups = (db: Queries, vmId: string, limit: number, offset: number) =>
+  db.many<BackupRow>(sql`
+    select * from backups where vm_id = ${vmId} and not is_hidden order by id desc limit ${limit} offset ${offset}`)
+
+export const countBackups = async (db: Queries, vmId: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from backups where vm_id = ${vmId} and not is_hidden`)).count)
+
+export const countManual = async (tx: Tx, vmId: string): Promise<number> =>
+  Number(
+    (await tx.one<{ count: bigint }>(sql`select count(*) from backups where vm_id = ${vmId} and type = 'MANUAL' and status <> 'DELETING'`))
+      .count,
+  )
+
+/** The newest of a VM's daily backups that can be restored. */
+export const latestDaily = (tx: Tx, vmId: string) =>
+  tx.maybe<BackupRow>(sql`
+    select * from backups where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc limit 1`)
+
+export const markRunning = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update backups set status = 'RUNNING', started_at = ${now} where id = ${id} and status = 'PENDING'`)
+
+export const markMade = (tx: Tx, now: Date, id: string, made: { sizeBytes: number; parentId: string | null; expiresAt: Date | null }) =>
+  tx.one<BackupRow>(sql`
+    update backups set status = 'AVAILABLE', size_bytes = ${made.sizeBytes}, parent_id = ${made.parentId}, completed_at = ${now},
+      depth = coalesce((select p.depth + 1 from backups p where p.id = ${made.parentId}), 0), expires_at = ${made.expiresAt}
+    where id = ${id} returning *`)
+
+/** Without data it needs no parent. Where something may be left on the host, it keeps the parent that this may build on. */
+export const markFailed = (tx: Tx, id: string, error: string, stranded: boolean) =>
+  tx.one<BackupRow>(sql`
+    update backups set status = 'FAILED', error = ${error}, parent_id = case when ${stranded} then parent_id end where id = ${id} returning *`)
+
+export const markRestoring = (tx: Tx, id: string, runId: string) =>
+  tx.run(sql`update backups set status = 'RESTORING', run_id = ${runId} where id = ${id}`)
+
+/** One that was deleted while it was being restored stays so. */
+export const endRestoring = (tx: Tx, id: string) =>
+  tx.one<BackupRow>(sql`
+    update backups set status = case when status = 'RESTORING' then 'AVAILABLE' else status end where id = ${id} returning *`)
+
+export const markDeleting = (tx: Queries, id: string, reason: string) =>
+  tx.run(sql`update backups set status = 'DELETING', delete_reason = ${reason} where id = ${id}`)
+
+export const findById = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`select * from backups where id = ${id}`)
+
+/** All but the newest `keep` daily backups of a VM. */
+export const expireOlder = (tx: Tx, vmId: string, keep: number) =>
+  tx.run(sql`
+    update backups set status = 'DELETING', delete_reason = 'Expired' where id in (
+      select id from backups where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc offset ${keep})`)
+
+/** A new try takes the place of those that failed. */
+export const retireFailed = (tx: Tx, vmId: string) =>
+  tx.run(sql`update backups set status = 'DELETING' where vm_id = ${vmId} and type = 'DAILY' and status = 'FAILED'`)
+
+/** Daily backups of VMs whose owners no longer want any. */
+export const expireUnwanted = (db: Queries, now: Date) =>
+  db.run(sql`
+    update backups b set status = 'DELETING', delete_reason = 'Expired' from vms v
+    where v.id = b.vm_id and not v.daily_backup and b.type = 'DAILY' and b.status = 'AVAILABLE' and b.expires_at <= ${now}`)
+
+const isUnderWay = sql`exists (select from workflow_runs r where r.id = b.run_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+const isBuiltOn = sql`exists (select from backups c where c.parent_id = b.id)`
+
+const removable = (now: Date): Sql => sql`
+  b.status = 'DELETING' and (b.next_try_at is null or b.next_try_at <= ${now}) and not ${isBuiltOn} and not ${isUnderWay}`
+
+export const hostsWithRemovals = (db: Queries, now: Date) =>
+  db.many<{ host_id: string }>(sql`
+    select distinct v.host_id from backups b join vms v on v.id = b.vm_id
+    where v.host_id is not null and (${removable(now)} or (b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn}))`)
+
+export const nextRemovable = (db: Queries, hostId: string, now: Date) =>
+  db.maybe<BackupRow>(sql`
+    select b.* from backups b join vms v on v.id = b.vm_id where v.host_id = ${hostId} and ${removable(now)} order by b.depth desc, b.id limit 1`)
+
+export const postpone = (db: Queries, id: string, until: Date) => db.run(sql`update backups set next_try_at = ${until} where id = ${id}`)
+
+export const keptForOthers = (db: Queries, hostId: string) =>
+  db.many<BackupRow>(sql`
+    select b.* from backups b join vms v on v.id = b.vm_id
+    where v.host_id = ${hostId} and b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn} and not ${isUnderWay}`)
+
+/** Answers nothing when somebody else was faster. */
+export const hide = (tx: Tx, id: string) =>
+  tx.maybe<BackupRow>(sql`update backups set is_hidden = true where id = ${id} and status = 'DELETING' and not is_hidden returning *`)
+
+export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`delete from backups where id = ${id} returning *`)

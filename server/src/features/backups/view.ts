@@ -1,0 +1,16 @@
+import type { Backup } from './schema.ts'
+import type { BackupRow } from './sql.ts'
+
+export const toBackup = (row: BackupRow): Backup => ({
+  id: row.id,
+  vmId: row.vm_id,
+  name: row.name,
+  type: row.type,
+  status: row.status,
+  size: row.size_bytes.toString(),
+  startedAt: row.started_at?.toISOString() ?? null,
+  completedAt: row.completed_at?.toISOString() ?? null,
+  expiresAt: row.expires_at?.toISOString() ?? null,
+  error: row.error,
+  createdAt: row.created_at.toISOString(),
+})

@@ -1,0 +1,68 @@
+// Finds volumes that nobody knows and, after a quarantine of a day, removes them; and the old disks of VMs that live, after ten
+// minutes. A volume has to be seen as a stray both times, and a machine that is on is never touched: an operator may know more.
+import type { Driver, Volume } from '../../hypervisor/driver.ts'
+import { milliseconds } from '../../kernel/clock.ts'
+import { lanedReconciler, type Deps } from '../deps.ts'
+import { askHost, isSettled, listHosts } from '../hosts/service.ts'
+import { vmById } from '../vms/service.ts'
+import * as strays from './strays.ts'
+
+const BATCH = 500
+const QUARANTINE_MS = milliseconds('24h')
+const OLD_DISK_MS = milliseconds('10m')
+
+export const sweepVolumes = lanedReconciler('backups.volumes', '10m', {
+  busy: async ({ db, clock }) => (await listHosts(db)).filter((host) => isSettled(host, clock.now())).map((host) => host.id),
+  pass: sweepHost,
+})
+
+async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+  const { db, clock, log } = deps
+  const now = clock.now()
+  const unlisted = await askHost(deps, hostId, stopping, async (driver, signal) => {
+    for await (const batch of batches(driver.listVolumes(signal))) await strays.noteStrays(db, now, hostId, batch)
+  })
+  if (unlisted) return // half a list says nothing about what is absent
+  await strays.forgetUnseen(db, hostId, now)
+  const before = { oldDisks: new Date(now.getTime() - OLD_DISK_MS), orphans: new Date(now.getTime() - QUARANTINE_MS) }
+  for (const stray of await strays.overdueStrays(db, hostId, before)) {
+    let removed = false
+    const error = await askHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
+    if (error || !removed) continue // it stays in the operator's list
+    await strays.forgetStray(db, stray)
+    log.warn({ hostId, kind: stray.kind, id: stray.id, generation: stray.generation }, 'removed a volume that nobody knows or needs')
+  }
+}
+
+async function* batches(volumes: AsyncIterable<Volume>): AsyncGenerator<Volume[]> {
+  let batch: Volume[] = []
+  for await (const volume of volumes) {
+    if (batch.push(volume) < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Ids and generations are never used twice, so what was a stray cannot have become something else by now. */
+async function remove(
+  { db }: Deps,
+  driver: Driver,
+  { kind, id, vm_id, generation }: strays.StrayRow,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (kind === 'template') await driver.ensureNoTemplate(id, signal)
+  else if (vm_id === null) return false
+  else if (kind === 'snapshot') await driver.ensureNoSnapshot(vm_id, id, signal)
+  else if (kind === 'backup') await driver.ensureNoBackup(vm_id, id, signal)
+  else if (await vmById(db, vm_id)) await driver.ensureNoDisk(vm_id, generation, signal)
+  else return removeUnknownVm(driver, vm_id, signal)
+  return true
+}
+
+async function removeUnknownVm(driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> {
+  const machine = await driver.findMachine(vmId, signal)
+  if (machine && machine.power !== 'stopped') return false
+  await driver.ensureGone(vmId, signal)
+  return true
+}

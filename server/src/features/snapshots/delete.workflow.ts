@@ -1,0 +1,17 @@
+import { workflow } from '../deps.ts'
+import { driverFor, recordVmEvent } from '../vms/service.ts'
+import * as sql from './sql.ts'
+import type { SnapshotInput } from './take.workflow.ts'
+import { toSnapshot } from './view.ts'
+
+/** What was meant to go does not come back: when its host will not remove it, it is of no use and may be deleted again. */
+export const deleteSnapshot = workflow<SnapshotInput>('snapshot.delete', { deadline: '1h' })
+  .step('remove', {
+    tries: 100,
+    run: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
+  })
+  .onSuccess(async (tx, { input, runId, now }) => {
+    const snapshot = toSnapshot(await sql.deleteSnapshot(tx, input.snapshotId))
+    await recordVmEvent(tx, now, input.vmId, 'snapshot.deleted', { actionId: runId }, { snapshot })
+  })
+  .onFailure((tx, { input }) => sql.markFailed(tx, input.snapshotId))

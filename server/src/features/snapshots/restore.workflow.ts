@@ -1,0 +1,9 @@
+import { restoreWorkflow } from '../vms/service.ts'
+import { setStatus } from './sql.ts'
+import { toSnapshot } from './view.ts'
+
+export const restoreFromSnapshot = restoreWorkflow({
+  thing: 'snapshot',
+  source: (snapshotId) => ({ from: 'snapshot', snapshotId }),
+  release: async (tx, snapshotId) => toSnapshot(await setStatus(tx, snapshotId, 'AVAILABLE')),
+})

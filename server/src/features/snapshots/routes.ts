@@ -1,0 +1,79 @@
+import { Type } from '../../http/schema.ts'
+import { ActionStarted } from '../actions/schema.ts'
+import { accepted } from '../actions/service.ts'
+import type { Routes } from '../deps.ts'
+import { CreateSnapshot, Snapshot, SnapshotCreated } from './schema.ts'
+import { createSnapshot, getSnapshot, listSnapshots, removeSnapshot, restoreSnapshot } from './service.ts'
+
+const tag = 'Snapshots'
+const ofVm = { vmId: Type.String() }
+const params = { ...ofVm, id: Type.String() }
+
+export const snapshotRoutes: Routes = (api, deps) => {
+  const { db } = deps
+
+  api.post(
+    '/vms/:vmId/snapshots',
+    {
+      operationId: 'createSnapshot',
+      summary: 'Take a snapshot of a VM',
+      tag,
+      scope: 'snapshots:create',
+      params: ofVm,
+      body: CreateSnapshot,
+      status: 202,
+      data: SnapshotCreated,
+      refuses: ['busy', 'invalid_state', 'quota_exceeded'],
+    },
+    async (tx, { principal, params: { vmId }, body }) => accepted(vmId, await createSnapshot(tx, deps, principal, vmId, body)),
+  )
+
+  api.page(
+    '/vms/:vmId/snapshots',
+    {
+      operationId: 'listSnapshots',
+      summary: 'List the snapshots of a VM, newest first',
+      tag,
+      scope: 'snapshots:read',
+      params: ofVm,
+      data: Snapshot,
+    },
+    ({ principal, params: { vmId } }, page) => listSnapshots(db, principal.accountId, vmId, page),
+  )
+
+  api.get(
+    '/vms/:vmId/snapshots/:id',
+    { operationId: 'getSnapshot', summary: 'Get a snapshot', tag, scope: 'snapshots:read', params, data: Snapshot },
+    ({ principal, params: { vmId, id } }) => getSnapshot(db, principal.accountId, vmId, id),
+  )
+
+  api.post(
+    '/vms/:vmId/snapshots/:id/restore',
+    {
+      operationId: 'restoreSnapshot',
+      summary: 'Put a VM back to the moment of a snapshot; what was written since is lost',
+      tag,
+      scope: 'snapshots:restore',
+      params,
+      status: 202,
+      data: ActionStarted,
+      refuses: ['busy', 'invalid_state', 'protected'],
+    },
+    async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await restoreSnapshot(tx, deps, principal, vmId, id)),
+  )
+
+  api.delete(
+    '/vms/:vmId/snapshots/:id',
+    {
+      operationId: 'deleteSnapshot',
+      summary: 'Delete a snapshot',
+      tag,
+      scope: 'snapshots:delete',
+      params,
+      status: 202,
+      data: ActionStarted,
+      refuses: ['busy', 'invalid_state'],
+    },
+    async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await removeSnapshot(tx, deps, principal, vmId, id)),
+  )
+}

@@ -1,0 +1,88 @@
+import type { Principal } from '../../http/principal.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { quotaLimit } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import { lockIdleVm, lockVm, makeWay, requireIdle, requireVm, startRestore } from '../vms/service.ts'
+import { deleteSnapshot } from './delete.workflow.ts'
+import { restoreFromSnapshot } from './restore.workflow.ts'
+import type { CreateSnapshot, Snapshot } from './schema.ts'
+import * as sql from './sql.ts'
+import { takeSnapshot } from './take.workflow.ts'
+import { toSnapshot } from './view.ts'
+
+interface Started {
+  actionId: string
+}
+
+/** The row and its workflow commit together, so a crash never leaves a snapshot that nobody is taking. */
+export async function createSnapshot(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  input: CreateSnapshot,
+): Promise<Started & { snapshot: Snapshot }> {
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'snapshot')
+  await requireRoom(tx, vm.account_id, vmId)
+  const row = await sql.insertSnapshot(tx, {
+    id: newId(),
+    vm_id: vmId,
+    account_id: vm.account_id,
+    os_template_id: vm.os_template_id,
+    name: input.name,
+    description: input.description ?? '',
+    created_at: deps.clock.now(),
+  })
+  const options = { label: 'SNAPSHOT_CREATE', ownerId: vm.account_id, subjectId: vmId }
+  return { snapshot: toSnapshot(row), actionId: await deps.workflows.start(tx, takeSnapshot, { vmId, snapshotId: row.id }, options) }
+}
+
+async function requireRoom(tx: Tx, accountId: string, vmId: string): Promise<void> {
+  const limit = await quotaLimit(tx, accountId, 'snapshots_per_vm')
+  const count = await sql.countSnapshots(tx, vmId)
+  if (count >= limit)
+    throw refuse('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} snapshots. Delete one, or ask support for more`)
+}
+
+export async function listSnapshots(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Snapshot>> {
+  await requireVm(db, accountId, vmId)
+  const total = await sql.countSnapshots(db, vmId)
+  const { items } = await pageOf(page, total, (limit, offset) => sql.listSnapshots(db, vmId, limit, offset))
+  return { total, items: items.map(toSnapshot) }
+}
+
+export async function getSnapshot(db: Queries, accountId: string, vmId: string, id: string): Promise<Snapshot> {
+  await requireVm(db, accountId, vmId)
+  return toSnapshot(await requireSnapshot(db, vmId, id))
+}
+
+async function requireSnapshot(db: Queries, vmId: string, id: string): Promise<sql.SnapshotRow> {
+  const row = await sql.findSnapshot(db, vmId, id)
+  if (!row) throw notFound('Snapshot')
+  return row
+}
+
+export async function restoreSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
+  const vm = await lockVm(tx, who.accountId, vmId)
+  const snapshot = await requireSnapshot(tx, vmId, id)
+  await requireIdle(tx, deps, vm, 'restore')
+  if (snapshot.status !== 'AVAILABLE') throw refuse('invalid_state', `Snapshot must be AVAILABLE to restore; it is ${snapshot.status}`)
+  await sql.setStatus(tx, id, 'RESTORING')
+  const order = { label: 'SNAPSHOT_RESTORE', runId: newId(), copyId: id, templateId: snapshot.os_template_id }
+  return startRestore(tx, deps, vm, restoreFromSnapshot, order)
+}
+
+/** In every state of the VM but one that is out of our hands: a snapshot lies beside the disk, and removing it touches nothing else. */
+export async function removeSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
+  const vm = await lockVm(tx, who.accountId, vmId)
+  await requireSnapshot(tx, vmId, id)
+  await makeWay(tx, deps, vm)
+  if (vm.status === 'UNMANAGED')
+    throw refuse('invalid_state', 'VM is UNMANAGED: its snapshots cannot be deleted until the operator adopts it again')
+  await sql.setStatus(tx, id, 'DELETING')
+  const options = { label: 'SNAPSHOT_DELETE', ownerId: vm.account_id, subjectId: vmId }
+  return { actionId: await deps.workflows.start(tx, deleteSnapshot, { vmId, snapshotId: id }, options) }
+}

@@ -1,0 +1,21 @@
+import { workflow } from '../deps.ts'
+import { driverFor, recordVmEvent } from '../vms/service.ts'
+import * as sql from './sql.ts'
+import { toSnapshot } from './view.ts'
+
+export interface SnapshotInput {
+  vmId: string
+  snapshotId: string
+}
+
+export const takeSnapshot = workflow<SnapshotInput>('snapshot.take', { deadline: '3h' })
+  .step('copy', {
+    timeout: '1h',
+    run: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureSnapshot(input.vmId, input.snapshotId, signal),
+    undo: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
+  })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const snapshot = toSnapshot(await sql.markTaken(tx, now, input.snapshotId, results.copy.sizeBytes))
+    await recordVmEvent(tx, now, input.vmId, 'snapshot.created', { actionId: runId }, { snapshot })
+  })
+  .onFailure((tx, { input }) => sql.markFailed(tx, input.snapshotId))
