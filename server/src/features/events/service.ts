@@ -39,6 +39,12 @@ const listeners: Listener[] = []
 /** Called in the transaction of every event: what must exist together with it is written here. */
 export const onEvent = (listener: Listener): void => void listeners.push(listener)
 
+/** Takes the account's place in the log ahead of something that must be locked after it, such as its wallet. */
+export const reserveLog = (tx: Tx, accountId: string) =>
+  tx.run(sql`
+    insert into event_counters as c (account_id, last_number) values (${accountId}, 0)
+    on conflict (account_id) do update set last_number = c.last_number`)
+
 /** Takes the account's event counter, which stays locked until the commit: call it as late in the transaction as possible. */
 export async function recordEvent(tx: Tx, now: Date, { accountId, type, subjectId, data }: NewEvent): Promise<EventRow> {
   const event = await tx.one<EventRow>(sql`

@@ -7,7 +7,13 @@ import { balanceOf, charge, credit, refund, refundable, requireFunds, type Trans
 
 const app = await testApp()
 
-const deposit = { type: 'DEPOSIT', description: 'Card payment', referenceType: 'PAYMENT', referenceId: 'cpayment1' } as const
+const deposit = {
+  type: 'DEPOSIT',
+  description: 'Card payment',
+  referenceType: 'PAYMENT',
+  referenceId: 'cpayment1',
+  currency: 'USD',
+} as const
 const forVm = (referenceId: string) =>
   ({ type: 'VM_CHARGE', description: 'VM web-1', referenceType: 'VM', referenceId, currency: 'USD' }) as const
 const back = (referenceId: string) => ({ ...forVm(referenceId), type: 'VM_REFUND' }) as const

@@ -4,13 +4,17 @@ import type { Queries, Tx } from '../../kernel/db.ts'
 import { invalid, refuse } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
+import { nudge } from '../../workflow/reconcile.ts'
+import { recordEvent, reserveLog } from '../events/service.ts'
 import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import { readPeriod } from './period.ts'
 import type { ReferenceType, Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
 import * as sql from './sql.ts'
 import { toTransaction, toWallet } from './view.ts'
 
+export type { Transaction } from './schema.ts'
 export type { TransactionRow } from './sql.ts'
+export { toTransaction } from './view.ts'
 
 export interface Entry {
   type: TransactionType
@@ -19,10 +23,27 @@ export interface Entry {
   referenceId: string
 }
 
-/** Puts money in: a deposit, or a gift of the operator's. */
-export async function credit(tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> {
+/** The reconciler that is woken when money has come in: some VM may be waiting for it. */
+export const WAITS_FOR_MONEY = 'billing.renew'
+
+/** Puts money in: a deposit, or a gift of the operator's. The log is locked before the wallet, as everywhere. */
+export async function credit(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  amount: Cents,
+  entry: Entry & { currency: string },
+): Promise<sql.TransactionRow> {
   if (amount <= 0n) throw invalid('amount must be more than 0.00', 'amount')
-  return written(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+  await reserveLog(tx, accountId)
+  const row = written(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+  if (entry.type === 'DEPOSIT' || entry.type === 'CREDIT') {
+    const wallet = { balance: formatCents(row.balance_after_cents), currency: entry.currency }
+    const data = { transaction: toTransaction(row), wallet }
+    await recordEvent(tx, now, { accountId, type: 'billing.payment_received', subjectId: row.id, data })
+  }
+  await nudge(tx, WAITS_FOR_MONEY)
+  return row
 }
 
 /** Takes money out, or throws 402. Something free is written down too, as 0.00. `currency` is for the sentence. */
@@ -39,6 +60,19 @@ export async function charge(
   await requireFunds(tx, accountId, amount, entry.currency)
   await sql.ensureWallet(tx, accountId) // money came in since, or this is free and there was no wallet yet
   return charge(tx, now, accountId, amount, entry)
+}
+
+/** Takes money out when there is enough of it; answers nothing, and changes nothing, when there is not. */
+export async function tryCharge(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  amount: Cents,
+  entry: Entry,
+): Promise<sql.TransactionRow | undefined> {
+  requireNotNegative(amount)
+  await sql.ensureWallet(tx, accountId)
+  return sql.takeMoney(tx, toRow(now, accountId, -amount, entry))
 }
 
 /** Gives back what was charged for the same reference; more than that would be a bug, and money. */
@@ -91,8 +125,6 @@ function written(row: sql.TransactionRow | undefined): sql.TransactionRow {
 /** What will be charged, as whoever renews things knows it: this feature knows nothing of them. */
 export type Renewals = (db: Queries, now: Date, accountId: string) => Promise<{ dueNext7Days: Cents; monthly: Cents }>
 
-export const nothingRenews: Renewals = async () => ({ dueNext7Days: 0n, monthly: 0n })
-
 export async function getWallet(db: Queries, now: Date, accountId: string, currency: string, renewals: Renewals): Promise<Wallet> {
   const [balance, due] = await Promise.all([balanceOf(db, accountId), renewals(db, now, accountId)])
   return toWallet(balance, currency, due)
@@ -106,6 +138,18 @@ export async function listTransactions(
 ): Promise<Paged<Transaction>> {
   const filter = { type: type ?? null, ...readPeriod(dates) }
   if (!filter.type && !filter.from && !filter.before) return listAll(db, accountId, page)
+  const total = await sql.countMatching(db, accountId, filter)
+  return pageOf(page, total, async (limit, offset) => (await sql.listMatching(db, accountId, filter, limit, offset)).map(toTransaction))
+}
+
+/** What one thing cost, of one type. */
+export async function listTransactionsOf(
+  db: Queries,
+  accountId: string,
+  { type, referenceId }: { type: TransactionType; referenceId: string },
+  page: PageRequest,
+): Promise<Paged<Transaction>> {
+  const filter = { type, referenceId, from: null, before: null }
   const total = await sql.countMatching(db, accountId, filter)
   return pageOf(page, total, async (limit, offset) => (await sql.listMatching(db, accountId, filter, limit, offset)).map(toTransaction))
 }

@@ -82,6 +82,7 @@ export interface Filter {
   from: Date | null
   /** Exclusive. */
   before: Date | null
+  referenceId?: string
 }
 
 export const countMatching = async (db: Queries, accountId: string, filter: Filter): Promise<number> =>
@@ -92,9 +93,10 @@ export const listMatching = (db: Queries, accountId: string, filter: Filter, lim
     select * from wallet_transactions where ${matching(accountId, filter)} order by number desc limit ${limit} offset ${offset}`)
 
 /** Only the conditions that were asked for, so that each combination has a plan of its own. */
-function matching(accountId: string, { type, from, before }: Filter): Sql {
+function matching(accountId: string, { type, from, before, referenceId }: Filter): Sql {
   let condition = sql`account_id = ${accountId}`
   if (type) condition = sql`${condition} and type = ${type}`
+  if (referenceId) condition = sql`${condition} and reference_id = ${referenceId}`
   if (from) condition = sql`${condition} and created_at >= ${from}`
   if (before) condition = sql`${condition} and created_at < ${before}`
   return condition
