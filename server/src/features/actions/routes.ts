@@ -1,7 +1,7 @@
 import { Type } from '../../http/schema.ts'
 import type { Routes } from '../deps.ts'
 import { Action, StatusQuery, WaitQuery } from './schema.ts'
-import { awaitAction, listActions } from './service.ts'
+import { awaitAction, listActions, listVmActions } from './service.ts'
 
 const tag = 'Actions'
 const scope = 'vms:read'
@@ -38,7 +38,7 @@ export const actionRoutes: Routes = (api, { db, watch }) => {
       query: StatusQuery,
       data: Action,
     },
-    ({ principal, params, query }, page) => listActions(db, { ownerId: principal.accountId, subjectId: params.id, ...query }, page),
+    ({ principal, params, query }, page) => listVmActions(db, { ownerId: principal.accountId, subjectId: params.id, ...query }, page),
   )
 
   api.page(

@@ -33,6 +33,13 @@ export async function listActions(db: Queries, filter: RunFilter, page: PageRequ
   return { total, items: await withSteps(db, items) }
 }
 
+/** Every VM has at least the action that created it: one without any is not, and never was, this owner's. */
+export async function listVmActions(db: Queries, filter: RunFilter & { subjectId: string }, page: PageRequest): Promise<Paged<Action>> {
+  const { ownerId, subjectId } = filter
+  if ((await countRuns(db, { ownerId, subjectId })) === 0) throw notFound('VM')
+  return listActions(db, filter, page)
+}
+
 async function withSteps(db: Queries, runs: RunRow[]): Promise<Action[]> {
   const steps = Map.groupBy(
     await stepsOf(

@@ -1,0 +1,178 @@
+// Every operation of the OpenAPI document against everything that must hold for all of them. An operation without an entry in
+// endpoint-table.ts fails here.
+import { describe, expect, test } from 'vitest'
+import { PUBLIC_PREFIX } from '../src/compose.ts'
+import { deleteToken, revokeToken } from '../src/features/accounts/service.ts'
+import { SCOPES } from '../src/features/accounts/scopes.ts'
+import type { Operation } from '../src/http/operation.ts'
+import { newId } from '../src/kernel/ids.ts'
+import { sql } from '../src/kernel/db.ts'
+import { ENDPOINTS, worldOf, type Call } from './endpoint-table.ts'
+import { fingerprint } from './fingerprint.ts'
+import { testApp } from './harness.ts'
+
+const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+await makeRoom()
+const dead = await deadTokens()
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** For hundreds of VMs. */
+async function makeRoom(): Promise<void> {
+  await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
+  await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
+}
+
+/** Tokens of a real account that must not work any more. */
+async function deadTokens(): Promise<[name: string, token: string | undefined, sentence: string][]> {
+  const { accountId } = await app.given.customer()
+  const [expired, revoked, deleted] = [
+    await app.given.token(accountId, { expiresAt: new Date(app.clock.now().getTime() + 1_000) }),
+    await app.given.token(accountId),
+    await app.given.token(accountId),
+  ]
+  app.clock.advance('1s')
+  await app.db.tx((tx) => revokeToken(tx, app.clock.now(), revoked.id))
+  await app.db.tx((tx) => deleteToken(tx, deleted.id))
+  return [
+    ['no', undefined, 'Missing API token'],
+    ['a malformed', 'vmk_notatoken', 'Invalid API token'],
+    ['an expired', expired.token, 'API token has expired'],
+    ['a revoked', revoked.token, 'API token has been revoked'],
+    ['a deleted', deleted.token, 'Invalid API token'],
+  ]
+}
+
+let addresses = 0
+
+async function send(operation: Operation, call: Call, token: string | undefined, options: { method?: string; key?: string } = {}) {
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) => call.params?.[name] ?? 'cunknown1')
+  const { statusCode, headers, body } = await app.app.inject({
+    method: (options.method ?? operation.method) as 'GET',
+    url: `${PUBLIC_PREFIX}${path}${call.query ?? ''}`,
+    headers: { ...(token && { 'x-api-key': token }), ...(options.key && { 'idempotency-key': options.key }) },
+    ...(call.body && { payload: call.body }),
+    remoteAddress: `10.1.${Math.floor(addresses / 250)}.${addresses++ % 250}`, // so that no test empties the bucket of another
+  })
+  return { status: statusCode, text: body, code: headers['x-error-code'], headers }
+}
+
+const seen = ({ status, text, code }: Awaited<ReturnType<typeof send>>) => ({ status, text, code })
+
+async function arranged(operation: Operation) {
+  const customer = await app.given.customer({ credit: '10000.00' })
+  return { customer, call: await ENDPOINTS[operation.operationId]!(worldOf(app, customer)) }
+}
+
+test('every operation has an entry, and every entry an operation', () => {
+  expect(Object.keys(ENDPOINTS).toSorted()).toEqual(app.operations.map(({ operationId }) => operationId).toSorted())
+})
+
+const covered = app.operations.filter(({ operationId }) => operationId in ENDPOINTS)
+
+describe.each(covered)('$operationId', (operation) => {
+  test.each(dead)('is closed to %s token', async (_, token, sentence) => {
+    const { status, text, code, headers } = await send(operation, { body: { unknown: true } }, token)
+    expect([status, code, JSON.parse(text)]).toEqual([401, 'unauthorized', { success: false, error: sentence }])
+    expect(headers['x-ratelimit-limit']).toBe('100')
+  })
+
+  test('answers a wrong method with 405', async () => {
+    const { token } = await app.given.customer()
+    const methods = app.operations.filter(({ path }) => path === operation.path).map(({ method }) => method)
+    for (const method of METHODS.filter((each) => !methods.includes(each))) {
+      const { status, code, headers } = await send(operation, {}, token, { method })
+      expect([status, code]).toEqual([405, 'method_not_allowed'])
+      expect(String(headers['allow']).split(', ')).toEqual(expect.arrayContaining(methods))
+    }
+  })
+
+  test('works, and reads ids of another account exactly like unknown ones', async () => {
+    const [mine, theirs] = [await arranged(operation), await arranged(operation)]
+    for (const [foreign, unknown] of swappedIds(mine.call, theirs.call)) {
+      const before = await fingerprint(app.db)
+      const answer = seen(await send(operation, foreign, mine.customer.token))
+      expect(answer).toEqual(seen(await send(operation, unknown, mine.customer.token)))
+      expect(answer).toMatchObject({ status: 404, code: 'not_found' })
+      expect(await fingerprint(app.db)).toEqual(before)
+    }
+    for (const { customer, call } of [mine, theirs]) {
+      const { status, text } = await send(operation, call, customer.token)
+      expect(status, text).toBe([operation.status ?? 200].flat()[0])
+    }
+  })
+})
+
+describe.each(covered.filter(({ scope }) => scope !== null))('$operationId', (operation) => {
+  test('is closed to a token with every scope but its own', async () => {
+    const { token } = await app.given.customer({ scopes: SCOPES.filter((scope) => scope !== operation.scope) })
+    const { status, text, code } = await send(operation, { body: { unknown: true } }, token)
+    expect([status, code]).toEqual([403, 'missing_scope'])
+    expect(JSON.parse(text)).toEqual({ success: false, error: `This token lacks the required scope: ${operation.scope}` })
+  })
+
+  test('is open to a token with no other scope', async () => {
+    const { customer, call } = await arranged(operation)
+    const { token } = await app.given.token(customer.accountId, { scopes: [operation.scope!] })
+    const { status, text } = await send(operation, call, token)
+    expect(status, text).toBeLessThan(300)
+  })
+})
+
+describe.each(covered.filter(({ paged }) => paged))('$operationId', (operation) => {
+  test('keeps to the rules of pages', async () => {
+    const { customer, call } = await arranged(operation)
+    expect((await send(operation, { ...call, query: '?limit=101' }, customer.token)).status).toBe(400)
+    expect((await send(operation, { ...call, query: '?page=0' }, customer.token)).status).toBe(400)
+    const { status, text } = await send(operation, { ...call, query: '?page=999999999999&limit=100&unknown=x' }, customer.token)
+    expect(status).toBe(200)
+    expect(JSON.parse(text)).toMatchObject({ success: true, data: [], pagination: { page: 999_999_999_999, limit: 100 } })
+  })
+})
+
+describe.each(covered.filter(({ method }) => method !== 'GET'))('$operationId', (operation) => {
+  test('refuses an unknown field and changes nothing', async () => {
+    const { customer, call } = await arranged(operation)
+    const before = await fingerprint(app.db)
+    const { status, text } = await send(operation, { ...call, body: { ...call.body, surprise: 1 } }, customer.token)
+    expect([status, JSON.parse(text)]).toEqual([400, { success: false, error: 'Validation failed: surprise is not a known field' }])
+    expect(await fingerprint(app.db)).toEqual(before)
+  })
+
+  test('has one effect under a repeated key, and the same answer', async () => {
+    const { customer, call } = await arranged(operation)
+    const key = newId()
+    const first = await send(operation, call, customer.token, { key })
+    expect(first.status, first.text).toBeLessThan(300)
+    expect(first.headers).not.toHaveProperty('idempotent-replayed')
+    const after = await fingerprint(app.db)
+    const second = await send(operation, call, customer.token, { key })
+    expect(seen(second)).toEqual(seen(first))
+    expect([second.headers['idempotent-replayed'], second.headers['location']]).toEqual(['true', first.headers['location']])
+    expect(await fingerprint(app.db)).toEqual(after)
+  })
+})
+
+test('the fingerprint sees every change', async () => {
+  const before = await fingerprint(app.db)
+  expect(await fingerprint(app.db)).toEqual(before)
+  await app.db.run(sql`update accounts set name = name || 'x' where id = (select min(id) from accounts)`)
+  expect(await fingerprint(app.db)).not.toEqual(before)
+})
+
+/** My call with each id of my own replaced: once by their id, once by one that nobody has. */
+function swappedIds(mine: Call, theirs: Call): [foreign: Call, unknown: Call][] {
+  if (mine.shared) return []
+  const inPath = Object.keys(mine.params ?? {}).map((name): [Call, Call] => {
+    const withParam = (id: string): Call => ({ ...mine, params: { ...mine.params, [name]: id } })
+    return [withParam(theirs.params![name]!), withParam(newId())]
+  })
+  const inBody = Object.keys(mine.body ?? {})
+    .filter((name) => isId(mine.body![name]) && String(mine.body![name]) !== String(theirs.body![name]))
+    .map((name): [Call, Call] => {
+      const withField = (value: unknown): Call => ({ ...mine, body: { ...mine.body, [name]: value } })
+      return [withField(theirs.body![name]), withField(Array.isArray(mine.body![name]) ? [newId()] : newId())]
+    })
+  return [...inPath, ...inBody]
+}
+
+const isId = (value: unknown): boolean => [value].flat().every((each) => typeof each === 'string' && /^c[0-9a-z]{24}$/.test(each))
