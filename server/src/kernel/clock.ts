@@ -32,6 +32,8 @@ export function milliseconds(duration: string): number {
 
 export const after = (from: Date, duration: string): Date => new Date(from.getTime() + milliseconds(duration))
 
+export const before = (to: Date, duration: string): Date => new Date(to.getTime() - milliseconds(duration))
+
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Monotonic, for measuring how long something took. */

@@ -50,7 +50,7 @@ async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: I
 
 async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
   const numbers = await catalogNumbers(tx)
-  if (vm.billing_status !== 'ACTIVE' || numbers('setting.refund_unused_days') === 0n) return
+  if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return
   const amount = refundForUnusedDays(vm, now)
   const most = await refundable(tx, vm.account_id, vm.id)
   const cents = amount < most ? amount : most

@@ -38,8 +38,9 @@ export const stop = async (tx: Tx, deps: Deps, who: Principal, vmId: string, for
 export const restart = async (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
   act(tx, deps, await idle(tx, deps, who, vmId, 'restart'), restartVm, 'RESTART', { vmId, force })
 
-export const suspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string): Promise<Started> =>
-  act(tx, deps, await idle(tx, deps, who, vmId, 'suspend'), suspendVm, 'SUSPEND', { vmId })
+/** By an operator, or because its renewal is unpaid; only the latter ends with a payment. */
+export const suspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string, unpaid = false): Promise<Started> =>
+  act(tx, deps, await idle(tx, deps, who, vmId, 'suspend'), suspendVm, 'SUSPEND', { vmId, unpaid })
 
 export const unsuspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string): Promise<Started> =>
   act(tx, deps, await idle(tx, deps, who, vmId, 'unsuspend'), unsuspendVm, 'UNSUSPEND', { vmId })

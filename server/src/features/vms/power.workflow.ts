@@ -60,15 +60,19 @@ export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5
   },
 })
 
-export const suspendVm = workflow<VmInput>('vm.suspend', { deadline: '15m' })
+export interface SuspendInput extends VmInput {
+  unpaid: boolean
+}
+
+export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
   .step('power off', { run: (context) => powerOff(context, GRACE_MS), timeout: '3m' })
-  .onSuccess(async (tx, { input, runId, now }) => {
-    await sql.setStatus(tx, now, input.vmId, {
-      status: 'SUSPENDED',
-      reason: 'Suspended: the wallet did not cover its renewal, or the operator asked for it',
-    })
-    await sql.markSuspended(tx, now, input.vmId)
-    await recordVmEvent(tx, now, input.vmId, 'vm.suspended', { actionId: runId })
+  .onSuccess(async (tx, { input: { vmId, unpaid }, runId, now }) => {
+    const reason = unpaid
+      ? 'Its renewal is unpaid: it comes back by itself when the wallet covers it'
+      : 'Suspended by the operator: ask support what to do'
+    await sql.setStatus(tx, now, vmId, { status: 'SUSPENDED', reason, readiness: 'booting' })
+    await sql.markSuspended(tx, now, vmId, unpaid)
+    await recordVmEvent(tx, now, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
   })
 
 /** Back to the power state before. */
@@ -87,7 +91,7 @@ export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' }
   })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const { ready } = results
-    await sql.markUnsuspended(tx, input.vmId)
+    await sql.putOnTheBooks(tx, now, input.vmId)
     await sql.setStatus(tx, now, input.vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
     await recordVmEvent(tx, now, input.vmId, ready ? 'vm.started' : 'vm.unsuspended', { actionId: runId })
   })

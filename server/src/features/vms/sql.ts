@@ -150,7 +150,9 @@ export const takePlace = (
 ) =>
   tx.run(sql`
     update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
-      billing_status = 'ACTIVE', renewal_day = extract(day from ${now}::timestamptz at time zone 'UTC'), period_started_at = ${now},
+      generation = last_generation + 1, last_generation = last_generation + 1,
+      billing_status = 'ACTIVE', bandwidth_used_bytes = 0, throttled_at = null,
+      renewal_day = extract(day from ${now}::timestamptz at time zone 'UTC'), period_started_at = ${now},
       period_price_cents = ${place.period_price_cents}, next_renewal_at = ${place.next_renewal_at}, updated_at = ${now}
     where id = ${id}`)
 
@@ -213,9 +215,17 @@ export const comparableVms = (db: Queries, hostId: string, ids: string[] | null)
 export const noteSighting = (db: Queries, id: string, power: string | null, at: Date | null) =>
   db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)
 
-export const markSuspended = (tx: Tx, now: Date, id: string) => tx.run(sql`update vms set suspended_at = ${now} where id = ${id}`)
+export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
+  tx.run(
+    sql`update vms set suspended_at = ${now}, billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end where id = ${id}`,
+  )
 
-export const markUnsuspended = (tx: Tx, id: string) => tx.run(sql`update vms set suspended_at = null where id = ${id}`)
+/** Back from a time in which it was not paid for: what has run out meanwhile is due now, and only from now on. */
+export const putOnTheBooks = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`
+    update vms set suspended_at = null, past_due_at = null, billing_status = 'ACTIVE', next_renewal_at = greatest(next_renewal_at, ${now}),
+      renewal_day = case when next_renewal_at < ${now} then extract(day from ${now}::timestamptz at time zone 'UTC') else renewal_day end
+    where id = ${id}`)
 
 /** For operators: every account's. */
 export const listAllVms = (db: Queries, idOrEmail: string | null) =>

@@ -12,6 +12,7 @@ import { recordVmEvent } from './events.ts'
 import { sizeOf, takeVmQuotas } from './place.ts'
 import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
 import { lockIdleVm } from './gate.ts'
+import { changeShape } from './shape.ts'
 import * as sql from './sql.ts'
 import { upgradeVm, type ShapeBefore } from './upgrade.workflow.ts'
 

@@ -8,6 +8,7 @@ import { refund } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow, machineSpec } from './machine.ts'
 import { giveBackVmQuotas } from './place.ts'
+import { changeShape } from './shape.ts'
 import * as sql from './sql.ts'
 import { awaitReady, boot, GRACE_MS, powerOff, vmAndDriver, type Ready, type VmInput } from './steps.ts'
 
@@ -67,7 +68,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
       customPriceCents: before.customPriceCents === null ? null : BigInt(before.customPriceCents),
       periodPriceCents: BigInt(before.periodPriceCents),
     }
-    await sql.setShape(tx, now, vm.id, { ...before, ...price })
+    await changeShape(tx, now, vm.id, { ...before, ...price })
     await giveBackRoom(tx, vm.host_id!, more)
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
     const reason = `The upgrade failed and was taken back: ${error?.sentence ?? 'it was cancelled'}`
