@@ -15,10 +15,11 @@ export async function askHost(
   hostId: string,
   stopping: AbortSignal,
   ask: Ask,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<DriverError | null> {
   try {
     const driver = await deps.hypervisors.get(hostId)
-    await ask(driver, AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stopping]))
+    await ask(driver, AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping]))
     return null
   } catch (error) {
     deps.log.info({ err: error, hostId }, 'a host did not do what was asked: it is asked again later')

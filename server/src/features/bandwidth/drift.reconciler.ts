@@ -1,0 +1,40 @@
+// An interface whose speed is not the wanted one, because somebody changed it by hand or a start crossed a throttle, is set right.
+import type { Machine } from '../../hypervisor/driver.ts'
+import { lanedReconciler, type Deps } from '../deps.ts'
+import { askHost, listHosts } from '../hosts/service.ts'
+import { speedLimit } from '../vms/service.ts'
+import { orderLimits, wantedSpeeds } from './limits.ts'
+
+const BATCH = 500
+
+export const watchLimits = lanedReconciler('bandwidth.drift', '5m', {
+  busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),
+  pass: (deps, hostId, stopping) =>
+    askHost(deps, hostId, stopping, async (driver, signal) => {
+      if (!(await driver.facts(signal)).canLimit) return
+      let batch: Machine[] = []
+      for await (const machine of driver.listMachines(signal)) {
+        batch.push(machine)
+        if (batch.length === BATCH) batch = await compare(deps, hostId, batch)
+      }
+      await compare(deps, hostId, batch)
+    }),
+})
+
+async function compare({ db, clock, log }: Deps, hostId: string, machines: Machine[]): Promise<[]> {
+  const limits = new Map(machines.flatMap(({ vmId, nics }) => nics.map(({ mac, limitMbps }) => [`${vmId} ${mac}`, limitMbps] as const)))
+  const known = await wantedSpeeds(
+    db,
+    hostId,
+    machines.flatMap((machine) => machine.vmId ?? []),
+  )
+  const wrong = known.filter((vm) => {
+    const limit = limits.get(`${vm.id} ${vm.mac}`)
+    return limit !== undefined && limit !== speedLimit(vm)
+  })
+  if (wrong.length === 0) return []
+  const vmIds = wrong.map((vm) => vm.id)
+  log.warn({ hostId, vmIds }, 'interfaces had another speed than they should: they are set right')
+  await db.tx((tx) => orderLimits(tx, clock.now(), vmIds))
+  return []
+}

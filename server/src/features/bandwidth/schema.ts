@@ -1,0 +1,23 @@
+import { Bytes, nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+export const BandwidthUsage = object(
+  {
+    vmId: Type.String(),
+    vmName: Type.String(),
+    status: Type.String({ description: "The VM's status" }),
+    nextRenewalAt: Timestamp,
+    throttled: Type.Boolean(),
+    throttledAt: nullable(Timestamp),
+    usedBytes: Type.Integer({ description: 'Both directions, since the billing month began' }),
+    packBytes: Bytes,
+    capBytes: nullable(Type.String({ description: 'Plan and packs in bytes, as a decimal string; null = unmetered' })),
+  },
+  { title: 'BandwidthUsage' },
+)
+export type BandwidthUsage = Static<typeof BandwidthUsage>
+
+export const BuyBandwidthPack = object(
+  { gigabytes: Type.Integer({ minimum: 1, maximum: 100_000, description: 'GB (10^9 bytes); they last until the next renewal' }) },
+  { title: 'BuyBandwidthPack' },
+)
+export type BuyBandwidthPack = Static<typeof BuyBandwidthPack>

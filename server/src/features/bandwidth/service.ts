@@ -1,0 +1,83 @@
+// What VMs may use in their billing month, and what happens when it is used up. The cap is the plan's traffic and the packs bought for
+// this month; a VM at its cap runs at the plan's throttle until a pack, an upgrade or a renewal lifts it.
+import { Rehearsal } from '../../http/api.ts'
+import type { Paged, PageRequest } from '../../http/schema.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { formatCents, prorateUp } from '../../kernel/money.ts'
+import { catalogNumbers } from '../catalog/service.ts'
+import type { Deps } from '../deps.ts'
+import { lockVm, recordVmEvent, requireVm, type VmDetails } from '../vms/service.ts'
+import { charge, listTransactionsOf, toTransaction, type Transaction } from '../wallet/service.ts'
+import { orderLimits } from './limits.ts'
+import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
+import * as sql from './sql.ts'
+import { toUsage } from './view.ts'
+
+const GB = 1_000_000_000n
+
+export const listUsage = async (db: Queries, accountId: string): Promise<BandwidthUsage[]> =>
+  (await sql.listUsage(db, accountId)).map(toUsage)
+
+export async function listPacks(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Transaction>> {
+  await requireVm(db, accountId, vmId)
+  return listTransactionsOf(db, accountId, { type: 'BANDWIDTH_PACK', referenceId: vmId }, page)
+}
+
+export interface PackOrder extends BuyBandwidthPack {
+  vmId: string
+  dryRun?: boolean | undefined
+}
+
+/** Sold by the gigabyte at the catalog's price of a hundred, rounded up to the cent. */
+export async function buyPack(
+  tx: Tx,
+  { clock, config: { currency } }: Pick<Deps, 'clock' | 'config'>,
+  accountId: string,
+  { vmId, gigabytes, dryRun }: PackOrder,
+): Promise<Transaction> {
+  const now = clock.now()
+  const vm = await lockVm(tx, accountId, vmId)
+  requireSellable(vm)
+  const price = prorateUp((await catalogNumbers(tx))('price.bandwidth_100_gb'), BigInt(gigabytes), 100n)
+  await sql.addPack(tx, now, vm.id, BigInt(gigabytes) * GB)
+  await settleThrottle(tx, now, vm.id)
+  const description = `${gigabytes} GB of traffic for ${vm.name} until ${vm.next_renewal_at.toISOString().slice(0, 10)}`
+  const entry = { type: 'BANDWIDTH_PACK', description, referenceType: 'VM', referenceId: vm.id, currency } as const
+  const transaction = toTransaction(await charge(tx, now, accountId, price, entry))
+  if (!dryRun) return transaction
+  const { balanceAfter } = transaction
+  throw new Rehearsal({ charge: formatCents(price), monthly: formatCents(vm.renewal_price_cents), currency, balanceAfter })
+}
+
+function requireSellable(vm: VmDetails): void {
+  const nothingRuns = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
+  if (nothingRuns) throw refuse('invalid_state', `VM must be up and running its period to use more traffic; it is ${vm.status}`)
+  if (vm.billing_status !== 'ACTIVE') {
+    throw refuse(
+      'invalid_state',
+      'The period of this VM is over and its renewal unpaid: add money to the wallet first, and it renews by itself',
+    )
+  }
+  if (vm.bandwidth_gb === 0) throw refuse('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
+}
+
+/** To be called in every transaction that changes what a VM may use or has used. */
+export async function settleThrottle(tx: Tx, now: Date, vmId: string): Promise<void> {
+  const change = await sql.setThrottle(tx, now, vmId)
+  if (!change) return
+  await orderLimits(tx, now, [vmId])
+  await recordVmEvent(tx, now, vmId, `bandwidth.${change}`)
+}
+
+/** An upgrade changes the cap and the speeds; when it fails, the machine may have been started with those that it did not get. */
+export async function followShape(tx: Tx, now: Date, vmId: string): Promise<void> {
+  await orderLimits(tx, now, [vmId])
+  await settleThrottle(tx, now, vmId)
+}
+
+/** Nothing used, no packs, full speed. */
+export async function startPeriod(tx: Tx, now: Date, vmId: string): Promise<void> {
+  await sql.resetUsage(tx, vmId)
+  await settleThrottle(tx, now, vmId)
+}
