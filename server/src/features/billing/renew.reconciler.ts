@@ -1,0 +1,57 @@
+// Takes every VM whose month is over one step on. Several processes may do so at once: each waits for the other's row and then finds
+// nothing left to do. Within an account they go in one order, so that money that does not do for all goes to the oldest debt first.
+import { Refusal } from '../../kernel/errors.ts'
+import { before } from '../../kernel/clock.ts'
+import { reconciler, type Deps } from '../deps.ts'
+import { unsuspend } from '../vms/service.ts'
+import { WAITS_FOR_MONEY } from '../wallet/service.ts'
+import { GRACE, RETENTION, RETRY, takeStep } from './renew.ts'
+import * as sql from './sql.ts'
+
+const BATCH = 500
+const AT_ONCE = 4
+
+export const renewals = reconciler(WAITS_FOR_MONEY, '30s', async (deps) => {
+  let last: sql.DueVm | undefined
+  do {
+    const due = await sql.dueVms(deps.db, deadlines(deps.clock.now()), last, BATCH)
+    await forEachAccount(due, (vm) => settle(deps, vm.id))
+    last = due.length === BATCH ? due.at(-1) : undefined
+  } while (last)
+  const now = deps.clock.now()
+  for (const vm of await sql.paidButSuspended(deps.db, now, before(now, RETRY))) await bringBack(deps, vm)
+})
+
+const deadlines = (now: Date): sql.Deadlines => ({ now, graceOver: before(now, GRACE), retentionOver: before(now, RETENTION) })
+
+/** Accounts side by side, the VMs of one account in order. */
+async function forEachAccount(vms: sql.DueVm[], work: (vm: sql.DueVm) => Promise<void>): Promise<void> {
+  const accounts = [...Map.groupBy(vms, (vm) => vm.account_id).values()]
+  const next = async (): Promise<void> => {
+    for (let account = accounts.shift(); account; account = accounts.shift()) for (const vm of account) await work(vm)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, next))
+}
+
+/** Each step commits by itself. What goes wrong with one VM is not for the others to bear. */
+async function settle(deps: Deps, vmId: string): Promise<void> {
+  try {
+    while (await deps.db.tx((tx) => takeStep(tx, deps, vmId)));
+  } catch (error) {
+    complain(deps, vmId, error)
+  }
+}
+
+async function bringBack(deps: Deps, { id, account_id }: { id: string; account_id: string }): Promise<void> {
+  try {
+    await deps.db.tx((tx) => unsuspend(tx, deps, { accountId: account_id }, id))
+  } catch (error) {
+    complain(deps, id, error)
+  }
+}
+
+/** A VM that is busy is looked at again the next time. */
+function complain({ log }: Deps, vmId: string, error: unknown): void {
+  if (error instanceof Refusal) log.info({ vmId, code: error.code }, `renewal put off: ${error.message}`)
+  else log.error({ err: error, vmId }, 'renewal failed: it is tried again')
+}

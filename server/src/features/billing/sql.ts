@@ -1,0 +1,94 @@
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import type { VmRow } from '../vms/service.ts'
+
+/** What is paid for month by month: not what could not be built, what is out of management, or what an operator has suspended. */
+const onTheBooks = sql`v.billing_status <> 'CANCELLED' and v.status <> 'UNMANAGED' and (v.status <> 'SUSPENDED' or v.billing_status = 'SUSPENDED')`
+
+export interface DueVm {
+  id: string
+  account_id: string
+  next_renewal_at: Date
+}
+
+export interface Deadlines {
+  now: Date
+  /** VMs past due since then are out of grace. */
+  graceOver: Date
+  /** VMs suspended since then are kept no longer. */
+  retentionOver: Date
+}
+
+/** What can be done something about now, the oldest debt first. Unpaid ones are looked at only when there is money, or their time is up. */
+export const dueVms = (db: Queries, { now, graceOver, retentionOver }: Deadlines, last: DueVm | undefined, limit: number) =>
+  db.many<DueVm>(sql`
+    select v.id, v.account_id, v.next_renewal_at from vm_details v left join wallets w using (account_id)
+    where v.next_renewal_at <= ${now} and v.provisioned and ${onTheBooks}
+      and (${last?.next_renewal_at ?? null}::timestamptz is null or (v.next_renewal_at, v.id) > (${last?.next_renewal_at ?? null}, ${last?.id ?? null}))
+      and (v.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= v.renewal_price_cents
+        or (v.billing_status = 'PAST_DUE' and v.past_due_at <= ${graceOver})
+        or (v.billing_status = 'SUSPENDED' and v.suspended_at <= ${retentionOver}))
+    order by v.next_renewal_at, v.id limit ${limit}`)
+
+/** Paid for, and still off: bringing it back has failed. */
+export const paidButSuspended = (db: Queries, now: Date, triedBefore: Date) =>
+  db.many<Pick<VmRow, 'id' | 'account_id'>>(sql`
+    select id, account_id from vms v where billing_status = 'SUSPENDED' and status = 'SUSPENDED' and next_renewal_at > ${now}
+      and not exists (select from workflow_runs r where r.subject_id = v.id
+        and (r.created_at > ${triedBefore} or r.status in ('PENDING', 'RUNNING') or r.unwinding))
+    order by id limit 500`)
+
+/** Whether the VM was to be taken off or brought back after `since`, or still is: that decides first whether it is paid for at all. */
+export const isDecided = async (tx: Tx, vmId: string, since: Date): Promise<boolean> =>
+  (await tx.maybe(sql`
+    select from workflow_runs where subject_id = ${vmId} and label in ('SUSPEND', 'UNSUSPEND', 'DELETE')
+      and (created_at > ${since} or status in ('PENDING', 'RUNNING') or unwinding) limit 1`)) !== undefined
+
+export interface Period {
+  startsAt: Date
+  endsAt: Date
+  renewalDay: number
+  priceCents: bigint
+}
+
+/** A VM that is suspended stays so on paper until it is back. */
+export const setPeriod = (tx: Tx, now: Date, vmId: string, { startsAt, endsAt, renewalDay, priceCents }: Period) =>
+  tx.run(sql`
+    update vms set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents},
+      billing_status = case when billing_status = 'SUSPENDED' then 'SUSPENDED' else 'ACTIVE' end, past_due_at = null,
+      daily_backup_paid_until = case when daily_backup then ${endsAt}::timestamptz else daily_backup_paid_until end, updated_at = ${now}
+    where id = ${vmId}`)
+
+export const insertRenewal = (tx: Tx, vmId: string, { startsAt, endsAt }: Period, transactionId: string) =>
+  tx.run(sql`
+    insert into renewals (vm_id, period_started_at, period_ends_at, transaction_id) values (${vmId}, ${startsAt}, ${endsAt}, ${transactionId})`)
+
+export const markPastDue = (tx: Tx, now: Date, vmId: string) =>
+  tx.run(sql`update vms set billing_status = 'PAST_DUE', past_due_at = ${now}, updated_at = ${now} where id = ${vmId}`)
+
+export const sumDue = (db: Queries, accountId: string, until: Date) =>
+  db.one<{ due: bigint; monthly: bigint }>(sql`
+    select coalesce(sum(renewal_price_cents) filter (where next_renewal_at <= ${until}), 0)::int8 as due,
+      coalesce(sum(renewal_price_cents), 0)::int8 as monthly
+    from vm_details v where account_id = ${accountId} and ${onTheBooks}`)
+
+export interface ShortAccount {
+  account_id: string
+  balance_cents: bigint
+  due_cents: bigint
+}
+
+/** Whose money does not last, and who was not told since. */
+export const shortAccounts = (db: Queries, dueBefore: Date, toldBefore: Date) =>
+  db.many<ShortAccount>(sql`
+    select account_id, coalesce(w.balance_cents, 0) as balance_cents, due_cents
+    from (select account_id, sum(renewal_price_cents)::int8 as due_cents from vm_details v
+      where next_renewal_at <= ${dueBefore} and ${onTheBooks} group by account_id) d
+      left join wallets w using (account_id) left join low_balance_warnings l using (account_id)
+    where due_cents > coalesce(w.balance_cents, 0) and (l.warned_at is null or l.warned_at <= ${toldBefore})
+    order by account_id`)
+
+/** False when another process was faster. */
+export const markWarned = async (tx: Tx, now: Date, accountId: string, toldBefore: Date): Promise<boolean> =>
+  (await tx.run(sql`
+    insert into low_balance_warnings as l (account_id, warned_at) values (${accountId}, ${now})
+    on conflict (account_id) do update set warned_at = excluded.warned_at where l.warned_at <= ${toldBefore}`)) > 0

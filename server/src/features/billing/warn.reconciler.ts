@@ -1,0 +1,26 @@
+import { formatCents } from '../../kernel/money.ts'
+import { after, before } from '../../kernel/clock.ts'
+import { reconciler, type Deps } from '../deps.ts'
+import { recordEvent } from '../events/service.ts'
+import { FORECAST } from './service.ts'
+import * as sql from './sql.ts'
+
+/** Tells an account, once a day, that its wallet does not hold what its renewals will charge within a week. */
+export const lowBalance = reconciler('billing.low_balance', '10m', async (deps) => {
+  const now = deps.clock.now()
+  const toldBefore = before(now, '24h')
+  for (const account of await sql.shortAccounts(deps.db, after(now, FORECAST), toldBefore)) await warn(deps, now, toldBefore, account)
+})
+
+const warn = (
+  { db, config: { currency } }: Deps,
+  now: Date,
+  toldBefore: Date,
+  { account_id, balance_cents, due_cents }: sql.ShortAccount,
+) =>
+  db.tx(async (tx) => {
+    if (!(await sql.markWarned(tx, now, account_id, toldBefore))) return
+    const wallet = { balance: formatCents(balance_cents), currency }
+    const data = { transaction: null, wallet, dueNext7Days: formatCents(due_cents) }
+    await recordEvent(tx, now, { accountId: account_id, type: 'billing.low_balance', data })
+  })
