@@ -16,6 +16,7 @@ import { createServer } from './http/server.ts'
 import { createDriverPool } from './hypervisor/pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/pace.ts'
+import { invariantWatch } from './invariants/watch.ts'
 import { systemClock, type Clock } from './kernel/clock.ts'
 import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
 import { openVault } from './kernel/crypto.ts'
@@ -141,6 +142,7 @@ export async function openWorker({ deps, engine }: Core): Promise<{ close(patien
     { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() },
     { name: 'keys.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldKeys(db, clock.now()) },
     { name: 'counts.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldCounts(db, clock.now()) },
+    { name: 'invariants.watch', everyMs: 300_000, pass: invariantWatch() },
   ])
   const deafen = await hearNudges(deps.db, loops)
   return { close: async (patience = patienceOf(deps.config)) => void (await Promise.all([deafen(), loops.stop(), engine.drain(patience)])) }

@@ -17,6 +17,7 @@ import { instantPace } from '../src/hypervisor/simulated/pace.ts'
 import { sql } from '../src/kernel/db.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { parseCents } from '../src/kernel/money.ts'
+import { restMaker } from './rest.ts'
 import { settler } from './settle.ts'
 
 const TEMPLATE = 'berth_template'
@@ -76,7 +77,13 @@ interface RequestOptions {
 
 export type TestApp = Awaited<ReturnType<typeof testApp>>
 
-export async function testApp(options: { environment?: Record<string, string> } = {}) {
+export interface TestAppOptions {
+  environment?: Record<string, string>
+  /** Invariants that the test breaks on purpose; all others must hold when it ends. */
+  breaks?: string[]
+}
+
+export async function testApp(options: TestAppOptions = {}) {
   const url = await testDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-test-'))
   const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', ...options.environment })
@@ -117,6 +124,12 @@ export async function testApp(options: { environment?: Record<string, string> } 
 
   /** Runs every open workflow to its end. */
   const settle = settler(deps, clock)
+  const { reconcile, rest, requireInvariants } = restMaker(deps, clock, settle)
+  const checkInvariants = (): Promise<void> => requireInvariants(options.breaks)
+  afterAll(async () => {
+    await rest()
+    await checkInvariants()
+  }, 60_000)
   type Customer = ReturnType<typeof clientOf>
   let customers = 0
   const given = {
@@ -154,5 +167,22 @@ export async function testApp(options: { environment?: Record<string, string> } 
   }
   const host = (await findHost(deps.db, 'local'))!
   const simulated = simulatedControl(deps.db, clock, host.id)
-  return { app, core, deps, db: deps.db, clock, config, operations, request, given, clientOf, settle, host, simulated }
+  return {
+    app,
+    core,
+    deps,
+    db: deps.db,
+    clock,
+    config,
+    operations,
+    request,
+    given,
+    clientOf,
+    settle,
+    reconcile,
+    rest,
+    checkInvariants,
+    host,
+    simulated,
+  }
 }

@@ -1,0 +1,83 @@
+// Every month is charged once, nothing is served for free, and traffic is held to what was paid for.
+import { milliseconds } from '../kernel/clock.ts'
+import { sql } from '../kernel/db.ts'
+import { invariant, type Invariant } from './invariant.ts'
+import { isBusy } from './work.ts'
+
+const ago = (now: Date, duration: string): Date => new Date(now.getTime() - milliseconds(duration))
+
+const once = invariant(
+  'renewals.once',
+  'Every month of a VM is charged once',
+  ({ since }) => sql`
+    select t.id, format('VM %s was charged %s cents for a month that nobody knows', t.reference_id, -t.amount_cents) as what
+    from wallet_transactions t left join renewals r on r.transaction_id = t.id
+    where t.type = 'VM_RENEWAL' and t.created_at >= ${since} and r.vm_id is distinct from t.reference_id
+    union all
+    select r.transaction_id, format('VM %s was charged from %s on, although it was paid until %s', r.vm_id, r.period_started_at, before.ends_at)
+    from renewals r join wallet_transactions t on t.id = r.transaction_id, lateral (
+      select max(period_ends_at) as ends_at from renewals e where e.vm_id = r.vm_id and e.period_started_at < r.period_started_at) before
+    where r.period_started_at < before.ends_at and t.created_at >= ${since}`,
+)
+
+const paid = invariant(
+  'renewals.paid',
+  'The month that a VM is in was charged',
+  () => sql`
+    select v.id, format('VM %s is %s from %s to %s, and nobody was charged for it', v.name, v.billing_status, v.period_started_at,
+      v.next_renewal_at) as what
+    from vms v where v.billing_status <> 'CANCELLED'
+      and not exists (select from renewals r where r.vm_id = v.id and r.period_started_at = v.period_started_at)
+      and not exists (select from wallet_transactions t
+        where t.reference_id = v.id and t.type = 'VM_CHARGE' and t.created_at = v.period_started_at)`,
+)
+
+/** What an operator has taken out of management or suspended is not charged for; a host that does not answer can suspend nothing. */
+const due = invariant(
+  'renewals.due',
+  'A month that is over is renewed, and an unpaid VM is suspended and then deleted',
+  ({ now }) => sql`
+    select v.id, format('VM %s is %s and %s: renewal was due at %s, past due since %s, suspended since %s', v.name, v.status,
+      v.billing_status, v.next_renewal_at, v.past_due_at, v.suspended_at) as what
+    from vms v left join hosts h on h.id = v.host_id
+    where v.provisioned and v.status <> 'UNMANAGED' and h.unreachable_since is null and not ${isBusy}
+      and case v.billing_status
+        when 'ACTIVE' then v.status <> 'SUSPENDED' and v.next_renewal_at < ${ago(now, '15m')}
+        when 'PAST_DUE' then v.status <> 'SUSPENDED' and v.past_due_at < ${ago(now, '25h')}
+        when 'SUSPENDED' then v.status <> 'SUSPENDED' or v.suspended_at < ${ago(now, '170h')}
+        else true end`,
+  { settle: '15m' },
+)
+
+const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 + v.bandwidth_pack_bytes)`
+
+const throttled = invariant(
+  'bandwidth.throttled',
+  'A VM is slowed down exactly while it has used what it may',
+  () => sql`
+    select v.id, format('VM %s has used %s of %s bytes and is %s', v.name, v.bandwidth_used_bytes, ${capBytes},
+      case when v.throttled_at is null then 'not throttled' else 'throttled' end) as what
+    from vms v where (v.throttled_at is not null) <> (v.bandwidth_gb > 0 and v.bandwidth_used_bytes >= ${capBytes})`,
+)
+
+const packs = invariant(
+  'bandwidth.packs',
+  'Traffic beyond the plan was bought in this month',
+  () => sql`
+    select v.id, format('VM %s has packs of %s bytes; %s were bought since %s', v.name, v.bandwidth_pack_bytes, bought.count,
+      v.period_started_at) as what
+    from vms v, lateral (select count(*) from wallet_transactions t
+      where t.reference_id = v.id and t.type = 'BANDWIDTH_PACK' and t.created_at >= v.period_started_at) bought
+    where (v.bandwidth_pack_bytes > 0) <> (bought.count > 0)`,
+)
+
+const limits = invariant(
+  'bandwidth.limits',
+  'A change of speed reaches the host',
+  ({ now }) => sql`
+    select v.id, format('VM %s waits for another speed since %s', v.name, l.next_try_at) as what
+    from bandwidth_limits l join vms v on v.id = l.vm_id join hosts h on h.id = v.host_id
+    where l.next_try_at < ${ago(now, '15m')} and h.unreachable_since is null and v.status <> 'UNMANAGED'`,
+)
+
+export const billingInvariants: Invariant[] = [once, paid, due, throttled, packs, limits]

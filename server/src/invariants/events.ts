@@ -1,0 +1,82 @@
+// Who was promised to be told is told, and who asks twice is answered twice the same.
+import { sql } from '../kernel/db.ts'
+import { invariant, type Invariant } from './invariant.ts'
+
+const numbering = invariant(
+  'events.numbering',
+  'The events of an account are numbered without a gap',
+  () => sql`
+    select c.account_id as id, format('the counter says %s, there are %s events from %s to %s', c.last_number, e.count, e.first, e.last) as what
+    from event_counters c, lateral (
+      select count(*), min(number) as first, max(number) as last from events where account_id = c.account_id) e
+    where e.count > 0 and (c.last_number <> e.last or e.count <> e.last - e.first + 1)`,
+)
+
+const LIFECYCLE = {
+  CREATE: 'vm.created',
+  START: 'vm.started',
+  STOP: 'vm.stopped',
+  RESTART: 'vm.restarted',
+  REBUILD: 'vm.started',
+  SUSPEND: 'vm.suspended',
+  DELETE: 'vm.terminated',
+}
+
+const told = invariant(
+  'events.actions',
+  'Every finished action has the event it is known by',
+  ({ since }) => sql`
+    select r.id, format('%s of VM %s is COMPLETED without %s', r.label, r.subject_id, l.type) as what
+    from workflow_runs r join unnest(${Object.keys(LIFECYCLE)}::text[], ${Object.values(LIFECYCLE)}::text[]) as l(label, type) using (label)
+    where r.status = 'COMPLETED' and r.completed_at >= ${since} and r.name like 'vm.%' and not exists (
+      select from events e where e.subject_id = r.subject_id and e.type = l.type and e.data ->> 'actionId' = r.id)`,
+)
+
+const sequence = invariant(
+  'events.sequence',
+  'The events of a VM are counted without a gap',
+  () => sql`
+    select v.id, format('%s were counted, there are %s from %s to %s', v.event_sequence, e.count, e.first, e.last) as what
+    from vms v, lateral (
+      select count(*), min((data ->> 'sequence')::int) as first, max((data ->> 'sequence')::int) as last
+      from events where subject_id = v.id and data ? 'sequence') e
+    where e.count > 0 and (v.event_sequence <> e.last or e.count <> e.last - e.first + 1)`,
+)
+
+/** A subscription that was changed in the same moment may have missed it, or not; a log of 30 days is cleared away. */
+const delivered = invariant(
+  'webhooks.deliveries',
+  'Every event has a delivery to every subscription that asked for it',
+  ({ since, now }) => sql`
+    select e.id, format('event %s of %s has no delivery to webhook %s', e.type, e.account_id, w.id) as what
+    from webhooks w join events e on e.account_id = w.account_id and e.type = any(w.events)
+    where w.is_active and e.created_at > greatest(w.active_since, w.updated_at) + interval '30 seconds'
+      and e.created_at >= greatest(${since}, ${now}::timestamptz - interval '29 days')
+      and not exists (select from webhook_deliveries d where d.event_id = e.id and d.webhook_id = w.id)`,
+)
+
+const remembered = invariant(
+  'webhooks.forgotten',
+  'No delivery is forgotten',
+  ({ now }) => sql`
+    select d.id, format('delivery of %s to webhook %s was due at %s', d.type, d.webhook_id, d.next_attempt_at) as what
+    from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+    where d.status = 'PENDING' and w.is_active and d.next_attempt_at < ${new Date(now.getTime() - 10 * 60_000)}`,
+  { settle: '10m' },
+)
+
+const keys = invariant(
+  'idempotency.finished',
+  'A key stands for one finished request, which made one thing',
+  ({ now }) => sql`
+    select account_id as id, format('key %s holds status %s', key, status) as what from idempotency_keys where status not between 200 and 299
+    union all
+    select min(account_id), format('%s keys stand for %s', count(*), location) from idempotency_keys
+    where location is not null group by location having count(*) > 1
+    union all
+    select account_id, format('key %s ran out at %s and is still there', key, expires_at) from idempotency_keys
+    where expires_at < ${new Date(now.getTime() - 10 * 60_000)}`,
+  { settle: '2m' },
+)
+
+export const eventInvariants: Invariant[] = [numbering, told, sequence, delivered, remembered, keys]

@@ -1,0 +1,100 @@
+// The checker is checked: one violation of each kind is planted, and each must be found by its own name.
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../test/harness.ts'
+import { plants, type Plant, type PlantWorld } from '../../test/invariant-plants.ts'
+import { generateKey } from '../../test/openssh-keys.ts'
+import { sql } from '../kernel/db.ts'
+import { checkInvariants, describeBroken } from './check.ts'
+import { invariants } from './index.ts'
+import type { Invariant, Violation } from './invariant.ts'
+import { readInventories } from './inventory.ts'
+import { invariantWatch } from './watch.ts'
+
+/** Carries what was found out of a transaction that nothing outlives. */
+class Found extends Error {
+  readonly violations: Violation[]
+  constructor(violations: Violation[]) {
+    super('rolled back on purpose')
+    this.violations = violations
+  }
+}
+
+describe('the invariants', async () => {
+  const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+  const world = await givenWorld()
+  const [host] = await readInventories(app.deps)
+
+  async function givenWorld(): Promise<Omit<PlantWorld, 'host'>> {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const other = await app.given.customer({ credit: '100.00' })
+    const made = async (path: string, body: object): Promise<{ id: string }> => (await customer.post(path, body)).body.data
+    const events = ['vm.created', 'vm.stopped']
+    const webhook = await made('/webhooks', { url: 'http://127.0.0.1:9/', events })
+    const network = await made('/networks', { name: 'inside', nodeId: app.host.id, cidr: '10.9.0.0/24' })
+    const firewall = await made('/firewalls', { name: 'web' })
+    const key = await made('/ssh-keys', { name: 'laptop', publicKey: generateKey().line })
+    app.clock.advance('1m')
+    const extras = { privateNetworkIds: [network.id], firewallIds: [firewall.id], sshKeyIds: [key.id] }
+    const { id: vmId } = await app.given.vm(customer, extras)
+    const { id: otherVmId } = await app.given.vm(other)
+    const { snapshot } = (await customer.post(`/vms/${vmId}/snapshots`, { name: 'before' })).body.data
+    await app.settle()
+    const { backup } = (await customer.post(`/vms/${vmId}/backups`, { name: 'weekly' })).body.data
+    await app.rest()
+    const ids = {
+      networkId: network.id,
+      firewallId: firewall.id,
+      keyId: key.id,
+      webhookId: webhook.id,
+      snapshotId: snapshot.id,
+      backupId: backup.id,
+    }
+    return { accountId: customer.accountId, otherAccountId: other.accountId, vmId, otherVmId, ...ids, now: app.clock.now() }
+  }
+
+  const foundAfter = async ({ find }: Invariant, plant: Plant): Promise<Violation[]> => {
+    const changed = structuredClone(host!)
+    const trial = app.db.tx(async (tx) => {
+      await tx.run(sql`set local session_replication_role = replica`) // neither foreign keys nor triggers
+      for (const statement of plant({ ...world, host: changed })) await tx.run(statement)
+      throw new Found(await find({ db: tx, now: world.now, since: new Date(0), hosts: [changed] }))
+    })
+    const outcome = await trial.catch((error: unknown) => error)
+    if (!(outcome instanceof Found)) throw outcome
+    return outcome.violations
+  }
+
+  test('hold in a product at rest', async () => {
+    expect(describeBroken(await checkInvariants(app.deps))).toBe('')
+  })
+
+  test.each(invariants.map((each) => ({ each, name: each.name, promise: each.promise })))('$name: $promise', async ({ each, name }) => {
+    const plant = plants[name]
+    if (!plant) throw new Error(`Nothing is planted against ${name}: add it to test/invariant-plants.ts`)
+    const violations = await foundAfter(each, plant)
+    expect(violations.length).toBeGreaterThan(0)
+    for (const { id, what } of violations) expect([id, what]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)])
+  })
+
+  test('are asked of the hosts themselves', async () => {
+    await app.simulated.drift.stopMachine(world.otherVmId, 'guest')
+    const broken = await checkInvariants(app.deps)
+    expect(broken).toMatchObject([{ invariant: 'machines.power', violations: [{ id: world.otherVmId }] }])
+  })
+
+  test('tell of what a reconciler should have mended only when it lasts, and of what a commit decides at once', async () => {
+    const watch = invariantWatch()
+    const told = async (): Promise<string[]> => {
+      await watch(app.deps)
+      const { values } = await app.deps.metrics.violations.get()
+      return values.filter(({ value }) => value > 0).map(({ labels }) => String(labels['invariant']))
+    }
+    await app.db.run(sql`update hosts set vcpu_used = vcpu_used + 1`)
+    expect(await told()).toEqual(['hosts.room'])
+    app.clock.advance('5m')
+    expect(await told()).toEqual(['hosts.room', 'machines.power'])
+    await app.db.run(sql`update hosts set vcpu_used = vcpu_used - 1`)
+    await app.rest()
+    expect(await told()).toEqual([])
+  })
+})

@@ -1,0 +1,64 @@
+// What runs on the hosts is what is written down. Never asked of a VM that an action works on.
+import { sql } from '../kernel/db.ts'
+import { hostInvariant, type Invariant, type Violation } from './invariant.ts'
+import { machinesOf, type HostInventory } from './inventory.ts'
+import { isBusy, isWorkedOn } from './work.ts'
+
+const known = hostInvariant(
+  'machines.known',
+  'No machine is on a host without a VM that lives there',
+  (host) => sql`
+    select m."vmId" as id, format('host %s has a machine for it, but %s', ${host.name}::text,
+      coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
+    from ${machinesOf(host)} left join vms v on v.id = m."vmId"
+    where v.host_id is distinct from ${host.id} and not ${isWorkedOn(sql`m."vmId"`)}`,
+)
+
+/** A VM that was lost reads ERROR and says so. */
+const present = hostInvariant(
+  'machines.present',
+  'No VM is without its machine',
+  (host) => sql`
+    select v.id, format('VM %s is %s, but host %s has no machine for it', v.name, v.status, ${host.name}::text) as what
+    from vms v left join ${machinesOf(host)} on m."vmId" = v.id
+    where v.host_id = ${host.id} and v.provisioned and v.status in ('RUNNING', 'STOPPED', 'SUSPENDED') and m."vmId" is null and not ${isBusy}`,
+)
+
+const alone: Invariant = {
+  name: 'machines.alone',
+  promise: 'No VM is on two hosts',
+  settle: '60s',
+  find: async ({ hosts }) => onSeveral(hosts),
+}
+
+function onSeveral(hosts: HostInventory[]): Violation[] {
+  const places = Map.groupBy(
+    hosts.flatMap(({ name, machines }) => machines.map(({ vmId }) => ({ vmId, name }))),
+    ({ vmId }) => vmId,
+  )
+  return [...places].flatMap(([vmId, found]) =>
+    vmId !== null && found.length > 1 ? [{ id: vmId, what: `it is on the hosts ${found.map(({ name }) => name).join(', ')}` }] : [],
+  )
+}
+
+const power = hostInvariant(
+  'machines.power',
+  'A VM is on exactly when it says so',
+  (host) => sql`
+    select v.id, format('VM %s is %s, its machine on host %s is %s', v.name, v.status, ${host.name}::text, m.power) as what
+    from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
+    where (v.status = 'RUNNING') <> (m.power = 'running') and v.status <> 'UNMANAGED' and not ${isBusy}`,
+)
+
+const shape = hostInvariant(
+  'machines.shape',
+  'A machine has the size, the disk and the owner that its VM has',
+  (host) => sql`
+    select v.id, format('VM %s of %s has %s vCPU, %s MiB, generation %s; its machine belongs to %s and has %s, %s, %s', v.name, v.account_id,
+      v.vcpu, v.ram_mib, v.generation, m."accountId", m.vcpu, m."ramMiB", m.generation) as what
+    from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
+    where (v.account_id, v.uuid::text, v.vcpu, v.ram_mib, v.generation) <> (m."accountId", m.uuid, m.vcpu, m."ramMiB", m.generation)
+      and v.status <> 'UNMANAGED' and not ${isBusy}`,
+)
+
+export const machineInvariants: Invariant[] = [known, present, alone, power, shape]

@@ -1,0 +1,84 @@
+// Nothing is charged twice, lost or made up.
+import { sql } from '../kernel/db.ts'
+import { invariant, type Invariant } from './invariant.ts'
+import { isBusy } from './work.ts'
+
+const balance = invariant(
+  'wallet.balance',
+  'A wallet holds the sum of its ledger',
+  () => sql`
+    select w.account_id as id, format('%s cents and %s entries, but the ledger has %s cents in %s entries', w.balance_cents,
+      w.transaction_count, coalesce(t.cents, 0), coalesce(t.entries, 0)) as what
+    from wallets w left join (
+      select account_id, sum(amount_cents) as cents, count(*) as entries from wallet_transactions group by account_id) t using (account_id)
+    where w.balance_cents <> coalesce(t.cents, 0) or w.transaction_count <> coalesce(t.entries, 0)`,
+)
+
+const running = invariant(
+  'wallet.running',
+  'Every entry of the ledger goes on where the one before it ended',
+  ({ since }) => sql`
+    select t.id, format('entry %s of %s ends at %s cents, but %s before it and its own %s make another sum', t.number, t.account_id,
+      t.balance_after_cents, coalesce(p.balance_after_cents::text, 'nothing'), t.amount_cents) as what
+    from wallet_transactions t left join wallet_transactions p on p.account_id = t.account_id and p.number = t.number - 1
+    where t.created_at >= ${since}
+      and ((p.id is null and t.number <> 1) or t.balance_after_cents <> coalesce(p.balance_after_cents, 0) + t.amount_cents)`,
+)
+
+const notNegative = invariant(
+  'wallet.not_negative',
+  'No wallet was ever below zero',
+  ({ since }) => sql`
+    select account_id as id, format('%s cents', balance_cents) as what from wallets where balance_cents < 0
+    union all
+    select id, format('%s cents after entry %s of %s', balance_after_cents, number, account_id) from wallet_transactions
+    where balance_after_cents < 0 and created_at >= ${since}`,
+)
+
+const paidFor = invariant(
+  'charges.kept',
+  'Every VM that was charged for exists, was ended in order, or is refunded',
+  ({ since }) => sql`
+    select reference_id as id, format('%s cents are paid for a VM that never ended and is nowhere', -sum(amount_cents)) as what
+    from wallet_transactions t where reference_type = 'VM'
+    group by reference_id having sum(amount_cents) < 0 and max(created_at) >= ${since}
+      and not exists (select from vms v where v.id = reference_id)
+      and not exists (select from events e where e.subject_id = reference_id and e.type = 'vm.terminated')
+    union all
+    select v.id, format('%s cents are paid for a VM that could not be built', paid.cents)
+    from vms v, lateral (select -coalesce(sum(amount_cents), 0) as cents from wallet_transactions where reference_id = v.id) paid
+    where not v.provisioned and paid.cents > 0 and not ${isBusy}`,
+)
+
+const charged = invariant(
+  'charges.made',
+  'No VM was built without a charge',
+  () => sql`
+    select v.id, format('VM %s is %s and nothing was ever charged for it', v.name, v.status) as what from vms v
+    where v.provisioned and not exists (select from wallet_transactions t where t.reference_id = v.id and t.type = 'VM_CHARGE')`,
+)
+
+const refunds = invariant(
+  'charges.refunds',
+  'Nobody gets back more than was paid',
+  ({ since }) => sql`
+    select reference_id as id, format('%s cents more were refunded than charged', sum(amount_cents)) as what
+    from wallet_transactions where reference_type = 'VM'
+    group by reference_id having sum(amount_cents) > 0 and max(created_at) >= ${since}`,
+)
+
+/** A second first month is only charged once the first one was given back in full: the VM could not be built, and is built again. */
+const firstMonth = invariant(
+  'charges.first_month',
+  'The first month of a VM is charged once',
+  ({ since }) => sql`
+    select t.id, format('VM %s was charged for its first month again, %s cents', t.reference_id, -t.amount_cents) as what
+    from wallet_transactions t, lateral (
+      select number, amount_cents from wallet_transactions e
+      where e.reference_id = t.reference_id and e.type = 'VM_CHARGE' and e.number < t.number order by number desc limit 1) earlier
+    where t.type = 'VM_CHARGE' and t.created_at >= ${since} and not exists (
+      select from wallet_transactions r where r.reference_id = t.reference_id and r.type = 'VM_REFUND'
+        and r.number > earlier.number and r.number < t.number and r.amount_cents = -earlier.amount_cents)`,
+)
+
+export const moneyInvariants: Invariant[] = [balance, running, notNegative, paidFor, charged, refunds, firstMonth]

@@ -1,0 +1,60 @@
+// Disks, seeds, snapshots and backups on the hosts are those that somebody has paid for. What is quarantined is known.
+import { milliseconds } from '../kernel/clock.ts'
+import { sql } from '../kernel/db.ts'
+import { hostInvariant, invariant, type Invariant } from './invariant.ts'
+import { volumesOf } from './inventory.ts'
+import { isBusy, isWorkedOn } from './work.ts'
+
+const known = hostInvariant(
+  'volumes.known',
+  'No volume is on a host without something that it belongs to',
+  (host) => sql`
+    select f.id, format('host %s has a %s for it (VM %s, generation %s, %s) that nothing needs', ${host.name}::text, f.kind,
+      coalesce(f."vmId", 'none'), coalesce(f.generation::text, 'none'), case when f.complete then 'whole' else 'half made' end) as what
+    from ${volumesOf(host)}
+    where f.kind <> 'unknown' and not ${isWorkedOn(sql`f."vmId"`)}
+      and not exists (select from stray_volumes q
+        where q.host_id = ${host.id} and q.kind = f.kind and q.id = f.id and q.generation = coalesce(f.generation, 0))
+      and not (f.complete and case f.kind
+        when 'snapshot' then exists (select from snapshots s join vms v on v.id = s.vm_id
+          where s.id = f.id and s.vm_id = f."vmId" and s.status <> 'FAILED' and v.host_id = ${host.id})
+        when 'backup' then exists (select from backups b join vms v on v.id = b.vm_id
+          where b.id = f.id and b.vm_id = f."vmId" and b.status <> 'FAILED' and v.host_id = ${host.id})
+        when 'template' then exists (select from os_templates t where t.id = f.id)
+        else exists (select from vms v where v.id = f."vmId" and v.generation = f.generation and v.host_id = ${host.id}) end)`,
+)
+
+const needed = (hostId: string) => sql`
+  select v.id as vm_id, kind, v.id, v.generation from vms v, unnest(array['disk', 'seed']) as kind
+  where v.host_id = ${hostId} and v.provisioned and v.status in ('RUNNING', 'STOPPED', 'SUSPENDED') and not ${isBusy}
+  union all
+  select v.id, 'snapshot', s.id, null from snapshots s join vms v on v.id = s.vm_id
+  where v.host_id = ${hostId} and s.status = 'AVAILABLE' and not ${isBusy}
+  union all
+  select v.id, 'backup', b.id, null from backups b join vms v on v.id = b.vm_id
+  where v.host_id = ${hostId} and b.status = 'AVAILABLE' and not ${isBusy}`
+
+const present = hostInvariant(
+  'volumes.present',
+  'No VM is without its disk, and no snapshot or backup without its data',
+  (host) => sql`
+    select n.id, format('host %s has no %s of VM %s for it', ${host.name}::text, n.kind, n.vm_id) as what
+    from (${needed(host.id)}) n
+    left join ${volumesOf(host)} on f.kind = n.kind and f.id = n.id and f."vmId" = n.vm_id and f.complete
+      and (n.generation is null or f.generation = n.generation)
+    where f.id is null`,
+)
+
+const QUARANTINE = '25h'
+
+const strays = invariant(
+  'volumes.strays',
+  'What nobody needs is removed after its quarantine',
+  ({ now }) => sql`
+    select q.id, format('%s on host %s is quarantined since %s', q.kind, h.name, q.first_seen_at) as what
+    from stray_volumes q join hosts h on h.id = q.host_id
+    where h.unreachable_since is null and q.first_seen_at < ${new Date(now.getTime() - milliseconds(QUARANTINE))}`,
+  { settle: '2m' },
+)
+
+export const volumeInvariants: Invariant[] = [known, present, strays]
