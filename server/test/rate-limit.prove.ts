@@ -76,10 +76,7 @@ test('a trusted proxy is believed about the address', async () => {
 
 const redisServer = (): string | undefined => {
   try {
-    return execFileSync('sh', ['-c', 'command -v redis-server'], {
-      encoding: 'utf8',
-      env: { PATH: `${process.env['PATH']}:/usr/sbin` },
-    }).trim()
+    return execFileSync('sh', ['-c', 'PATH="$PATH:/usr/sbin" && command -v redis-server'], { encoding: 'utf8' }).trim()
   } catch {
     return undefined
   }

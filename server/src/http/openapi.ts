@@ -24,7 +24,7 @@ export function openApiDocument(prefix: string, operations: Operation[]): Json {
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API token: vmk_…' } },
+      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API token' } },
       headers: HEADERS,
       parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
       ...known,
