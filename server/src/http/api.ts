@@ -1,5 +1,6 @@
 // What a feature's routes are written with. Reads get a context; writes get a transaction that holds the effect, the stored
 // idempotent answer and everything that must be true together.
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Tx } from '../kernel/db.ts'
 import {
@@ -19,6 +20,11 @@ export { Answer, Rehearsal } from './write.ts'
 
 export type ApiDeps = WriteDeps
 
+/** Work outside of the transaction that comes before it, for a write that needs an answer from another server. */
+interface Preparation<P extends TProperties, Q extends TProperties, B extends TSchema, Prepared> {
+  prepare?: (context: Context<P, Q, B>) => Promise<Prepared>
+}
+
 type WriteMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export class Api {
@@ -33,12 +39,16 @@ export class Api {
     this.#operations = operations
   }
 
+  /** A handler may answer a stream instead of data, with a content type of its own. */
   get<P extends TProperties = {}, Q extends TProperties = {}>(
     path: string,
     spec: OperationSpec<P, Q, TSchema>,
     handler: (context: Context<P, Q, TSchema>, reply: FastifyReply) => Promise<unknown>,
   ): void {
-    this.#route('GET', path, spec, false, async (request, reply) => ({ success: true, data: await handler(contextOf(request), reply) }))
+    this.#route('GET', path, spec, false, async (request, reply) => {
+      const data = await handler(contextOf(request), reply)
+      return data instanceof Readable ? reply.send(data) : { success: true, data }
+    })
   }
 
   page<P extends TProperties = {}, Q extends TProperties = {}>(
@@ -60,18 +70,19 @@ export class Api {
   delete = this.#writer('DELETE')
 
   #writer(method: WriteMethod) {
-    return <P extends TProperties = {}, Q extends TProperties = {}, B extends TSchema = TSchema>(
+    return <P extends TProperties = {}, Q extends TProperties = {}, B extends TSchema = TSchema, Prepared = undefined>(
       path: string,
-      spec: OperationSpec<P, Q, B>,
-      handler: (tx: Tx, context: Context<P, Q, B>) => Promise<unknown>,
+      { prepare, ...spec }: OperationSpec<P, Q, B> & Preparation<P, Q, B, Prepared>,
+      handler: (tx: Tx, context: Context<P, Q, B>, prepared: Prepared) => Promise<unknown>,
     ): void => {
       const status = statusesOf(spec)[0]!
-      this.#route(method, path, spec, false, (request, reply) =>
-        write(this.#deps, request, reply, async (tx) => {
-          const result = await handler(tx, contextOf(request))
+      this.#route(method, path, spec, false, (request, reply) => {
+        const context = contextOf<P, Q, B>(request)
+        return write(this.#deps, request, reply, prepare && (() => prepare(context)), async (tx, prepared) => {
+          const result = await handler(tx, context, prepared)
           return result instanceof Answer ? result : new Answer(result, status)
-        }),
-      )
+        })
+      })
     }
   }
 

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { after, type Clock } from '../kernel/clock.ts'
 import { sha256, type Vault } from '../kernel/crypto.ts'
 import { sql, type Queries, type Tx } from '../kernel/db.ts'
-import { invalid, refuse } from '../kernel/errors.ts'
+import { invalid, refuse, type Refusal } from '../kernel/errors.ts'
 import { bodyOf } from './operation.ts'
 
 export interface StoredAnswer {
@@ -17,6 +17,11 @@ export interface Idempotency {
   key: string
   accountId: string
   fingerprint: Buffer
+}
+
+interface KeyDeps {
+  clock: Clock
+  vault: Vault
 }
 
 /** What the request says of it, or null when it carries no key. */
@@ -39,35 +44,52 @@ interface Row {
 /** Claims the key for this transaction; answers what was stored under it, or null when this request is the first. */
 export async function recall(
   tx: Tx,
-  clock: Clock,
-  vault: Vault,
+  { clock, vault }: KeyDeps,
   { key, accountId, fingerprint }: Idempotency,
 ): Promise<StoredAnswer | null> {
   const lock = sha256(`${accountId}\n${key}`).readBigInt64BE()
   const { claimed } = await tx.one<{ claimed: boolean }>(sql`select pg_try_advisory_xact_lock(${lock}::int8) as claimed`)
-  if (!claimed)
-    throw refuse('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
+  if (!claimed) throw inProgress()
   const row = await tx.maybe<Row>(sql`
     select fingerprint, status, body, location from idempotency_keys
     where account_id = ${accountId} and key = ${key} and expires_at > ${clock.now()}`)
   if (!row) return null
   if (!row.fingerprint.equals(fingerprint))
     throw refuse('idempotency_key_reused', 'This Idempotency-Key was used for a different request: use a new key')
+  if (row.status === UNDER_WAY) throw inProgress()
   return { status: row.status, body: vault.open(row.body, contextOf(accountId, key)), location: row.location }
 }
 
+const inProgress = (): Refusal =>
+  refuse('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
+
+/** Stands in the place of a status while a request works outside of any transaction. */
+const UNDER_WAY = 0
+/** When the process that held a claim has died without a word, the key may be used again after this. */
+const LONGEST_CLAIM = '60s'
+
+/** Like `recall`, and keeps the key from others beyond this transaction, until `remember` or `release`. */
+export async function claim(tx: Tx, deps: KeyDeps, idempotency: Idempotency): Promise<StoredAnswer | null> {
+  const earlier = await recall(tx, deps, idempotency)
+  if (!earlier) await remember(tx, deps, idempotency, { status: UNDER_WAY, body: '', location: null }, LONGEST_CLAIM)
+  return earlier
+}
+
+export const release = (db: Queries, { accountId, key }: Idempotency): Promise<number> =>
+  db.run(sql`delete from idempotency_keys where account_id = ${accountId} and key = ${key} and status = ${UNDER_WAY}`)
+
 export async function remember(
   tx: Tx,
-  clock: Clock,
-  vault: Vault,
+  { clock, vault }: KeyDeps,
   { key, accountId, fingerprint }: Idempotency,
   answer: StoredAnswer,
+  keep = '24h',
 ): Promise<void> {
   const sealed = vault.seal(answer.body, contextOf(accountId, key))
   const now = clock.now()
   await tx.run(sql`
     insert into idempotency_keys (account_id, key, fingerprint, status, body, location, created_at, expires_at)
-    values (${accountId}, ${key}, ${fingerprint}, ${answer.status}, ${sealed}, ${answer.location}, ${now}, ${after(now, '24h')})
+    values (${accountId}, ${key}, ${fingerprint}, ${answer.status}, ${sealed}, ${answer.location}, ${now}, ${after(now, keep)})
     on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
       location = excluded.location, created_at = excluded.created_at, expires_at = excluded.expires_at`)
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db, Tx } from '../kernel/db.ts'
-import { idempotencyOf, recall, remember, type StoredAnswer } from './idempotency.ts'
+import { claim, idempotencyOf, recall, release, remember, type Idempotency, type StoredAnswer } from './idempotency.ts'
 
 /** A write's answer with a status or Location of its own; plain data means the operation's first status. */
 export class Answer<Data = unknown> {
@@ -33,32 +33,56 @@ export interface WriteDeps {
   vault: Vault
 }
 
-type Effect = (tx: Tx) => Promise<Answer>
+type Effect<Prepared> = (tx: Tx, prepared: Prepared) => Promise<Answer>
 
-export async function write(deps: WriteDeps, request: FastifyRequest, reply: FastifyReply, effect: Effect): Promise<FastifyReply> {
-  const { stored, replayed } = await oneTransaction(deps, request, async (tx) => toStored(reply, await effect(tx))).catch(
-    (error: unknown) => {
-      if (error instanceof Rehearsal) return { stored: toStored(reply, error.answer), replayed: false }
-      throw error
-    },
-  )
+/**
+ * `prepare` is for what the write needs from elsewhere and must not hold a transaction for, such as an answer from another server. It
+ * runs once for a key: whoever repeats the request meanwhile is told to wait.
+ */
+export async function write<Prepared>(
+  deps: WriteDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  prepare: (() => Promise<Prepared>) | undefined,
+  effect: Effect<Prepared>,
+): Promise<FastifyReply> {
+  const idempotency = idempotencyOf(request, request.principal.accountId, deps.vault)
+  const earlier = prepare && idempotency ? await deps.db.tx((tx) => claim(tx, deps, idempotency)) : null
+  const { stored, replayed } = earlier ? { stored: earlier, replayed: true } : await firstTime(deps, reply, idempotency, prepare, effect)
   if (stored.location) reply.header('location', stored.location)
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(stored.status).type('application/json; charset=utf-8').send(stored.body)
 }
 
+async function firstTime<Prepared>(
+  deps: WriteDeps,
+  reply: FastifyReply,
+  idempotency: Idempotency | null,
+  prepare: (() => Promise<Prepared>) | undefined,
+  effect: Effect<Prepared>,
+): Promise<{ stored: StoredAnswer; replayed: boolean }> {
+  try {
+    const prepared = (await prepare?.()) as Prepared
+    return await oneTransaction(deps, idempotency, prepare !== undefined, async (tx) => toStored(reply, await effect(tx, prepared)))
+  } catch (error) {
+    if (prepare && idempotency) await release(deps.db, idempotency).catch(() => {}) // a claim that stays lapses by itself
+    if (error instanceof Rehearsal) return { stored: toStored(reply, error.answer), replayed: false }
+    throw error
+  }
+}
+
 function oneTransaction(
-  { db, clock, vault }: WriteDeps,
-  request: FastifyRequest,
+  deps: WriteDeps,
+  idempotency: Idempotency | null,
+  claimed: boolean,
   effect: (tx: Tx) => Promise<StoredAnswer>,
 ): Promise<{ stored: StoredAnswer; replayed: boolean }> {
-  const idempotency = idempotencyOf(request, request.principal.accountId, vault)
-  return db.tx(async (tx) => {
+  return deps.db.tx(async (tx) => {
     if (!idempotency) return { stored: await effect(tx), replayed: false }
-    const earlier = await recall(tx, clock, vault, idempotency)
+    const earlier = claimed ? null : await recall(tx, deps, idempotency)
     if (earlier) return { stored: earlier, replayed: true }
     const stored = await effect(tx)
-    await remember(tx, clock, vault, idempotency, stored)
+    await remember(tx, deps, idempotency, stored)
     return { stored, replayed: false }
   })
 }
