@@ -9,8 +9,19 @@ import type { Metrics } from '../kernel/metrics.ts'
 export interface Reconciler<D> {
   name: string
   everyMs: number
+  /** One time through. For the kinds below: until nothing is left to do, as tests and operators want it. */
   pass: (deps: D) => Promise<unknown>
   lanes?: Lanes<D>
+  open?: Open<D>
+}
+
+/** For work that goes on between passes: a pass only starts some, and `again` asks for the next one when there is room for more. */
+type Open<D> = (deps: D, again: () => void) => Opened
+
+export interface Opened {
+  pass(): Promise<unknown>
+  /** Ends what goes on, in about a second. */
+  stop(): Promise<void>
 }
 
 interface Lanes<D> {
@@ -91,7 +102,10 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
         )
     }
   }
-  const pass = (): Promise<void> => observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.pass(deps))
+  const pass = (): Promise<void> => {
+    if (opened) return observed(opened.pass())
+    return observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.pass(deps))
+  }
   const turn = (): void => {
     if (stopped || running) return void (again = true)
     again = false
@@ -101,6 +115,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
       if (!stopped) timer = setTimeout(turn, again ? 0 : reconciler.everyMs * (0.9 + Math.random() * 0.2)).unref()
     })
   }
+  const opened = reconciler.open?.(deps, turn)
   timer = setTimeout(turn, Math.random() * Math.min(reconciler.everyMs, 1_000)).unref()
   return {
     nudge: turn,
@@ -109,7 +124,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
       stopping.abort(new Error('the process is stopping'))
       clearTimeout(timer)
       await running
-      await Promise.all(lanes.values())
+      await Promise.all([...lanes.values(), opened?.stop()])
     },
   }
 }
