@@ -4,6 +4,7 @@ import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
 import type { Deps } from './features/deps.ts'
+import { openEventFeed } from './features/events/feed.ts'
 import { reconcilers, routes, workflows } from './features/index.ts'
 import { findHost, listHosts } from './features/hosts/service.ts'
 import { serveDocs } from './http/docs.ts'
@@ -17,16 +18,21 @@ import { createDriverPool } from './hypervisor/pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/pace.ts'
 import { invariantWatch } from './invariants/watch.ts'
-import { systemClock, type Clock } from './kernel/clock.ts'
+import { before, systemClock, type Clock } from './kernel/clock.ts'
 import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
 import { openVault } from './kernel/crypto.ts'
 import { openDb, type Db } from './kernel/db.ts'
 import type { Log } from './kernel/log.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
+import { openOutbound, type OutboundOptions } from './kernel/outbound.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
 import { hearNudges, startReconcilers } from './workflow/reconcile.ts'
 import type { AnyWorkflow } from './workflow/run.ts'
+import { deleteRunsEndedBefore } from './workflow/store.ts'
 import { watchRuns } from './workflow/watch.ts'
+
+/** How long what was done can be read up. */
+const KEEP_RUNS = '90d'
 
 export const PUBLIC_PREFIX = '/api/public/v1'
 
@@ -44,6 +50,8 @@ export interface CoreOptions {
   workflows?: AnyWorkflow[]
   /** How long the simulated hypervisor takes; as long as a real one unless a test is in a hurry. */
   pace?: Pace
+  /** How names are resolved and how long a receiver may take, for tests. */
+  outbound?: Pick<OutboundOptions, 'resolve' | 'timeoutMs'>
 }
 
 /** Database, secrets and the engine: what every kind of process has. */
@@ -63,7 +71,9 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   })
   const watch = await watchRuns(db)
   const vault = openVault(config.masterKeyFile)
-  const deps: Deps = { config, db, clock, log, metrics, vault, workflows: engine, watch, hypervisors }
+  const feed = openEventFeed(db)
+  const outbound = openOutbound({ allowPrivate: config.allowPrivateWebhooks, ownNames: ownNames(config), ...options.outbound })
+  const deps: Deps = { config, db, clock, log, metrics, vault, workflows: engine, watch, feed, outbound, hypervisors }
   return {
     deps,
     engine,
@@ -72,9 +82,16 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       await engine.stop()
       await hypervisors.close()
       await watch.close()
+      await outbound.close()
       await db.close()
     },
   }
+}
+
+/** Where customers find us: no webhook may lead back here. */
+function ownNames({ publicUrl }: Config): string[] {
+  const hostname = publicUrl && URL.parse(publicUrl)?.hostname
+  return hostname ? [hostname] : []
 }
 
 const patienceOf = ({ drainSeconds }: Config): AbortSignal => AbortSignal.timeout(drainSeconds * 1000)
@@ -108,6 +125,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
     operations,
     async close(patience = patienceOf(config)) {
       health.drain()
+      await deps.feed.close() // streams never end by themselves
       clearInterval(flushing)
       await closeServer(app, patience)
       await tokens.close()
@@ -142,6 +160,7 @@ export async function openWorker({ deps, engine }: Core): Promise<{ close(patien
     { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() },
     { name: 'keys.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldKeys(db, clock.now()) },
     { name: 'counts.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldCounts(db, clock.now()) },
+    { name: 'runs.forget', everyMs: 3_600_000, pass: ({ db, clock }) => deleteRunsEndedBefore(db, before(clock.now(), KEEP_RUNS)) },
     { name: 'invariants.watch', everyMs: 300_000, pass: invariantWatch() },
   ])
   const deafen = await hearNudges(deps.db, loops)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, inject } from 'vitest'
-import { openApi, openCore, PUBLIC_PREFIX } from '../src/compose.ts'
+import { openApi, openCore, PUBLIC_PREFIX, type CoreOptions } from '../src/compose.ts'
 import { readConfig } from '../src/config.ts'
 import { bringUpToDate } from '../src/database.ts'
 import { createAccount, createToken } from '../src/features/accounts/service.ts'
@@ -75,10 +75,16 @@ interface RequestOptions {
   headers?: Record<string, string>
 }
 
+/** Tests ask no name server. */
+const unknownName = (host: string): Promise<never> =>
+  Promise.reject(Object.assign(new Error(`${host} is not known here`), { code: 'ENOTFOUND' }))
+
 export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export interface TestAppOptions {
   environment?: Record<string, string>
+  /** How names of receivers are resolved and how long those may take; unless given, no name is known. */
+  outbound?: CoreOptions['outbound']
   /** Invariants that the test breaks on purpose; all others must hold when it ends. */
   breaks?: string[]
 }
@@ -89,7 +95,12 @@ export async function testApp(options: TestAppOptions = {}) {
   const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', ...options.environment })
   const clock = manualClock()
   const log = createLog({ level: process.env['BERTH_TEST_LOG'] ?? 'silent', pretty: false })
-  const core = await openCore(config, url, log, { worker: false, clock, pace: instantPace })
+  const core = await openCore(config, url, log, {
+    worker: false,
+    clock,
+    pace: instantPace,
+    outbound: { resolve: unknownName, ...options.outbound },
+  })
   const { deps } = core
   const { app, operations, close } = await openApi(core, { alone: true })
   afterAll(async () => {
@@ -141,7 +152,13 @@ export async function testApp(options: TestAppOptions = {}) {
         const account = await createAccount(tx, clock.now(), { email })
         const { id: tokenId, token } = await createToken(tx, clock.now(), account.id, { name: 'test', scopes, requestsPerMinute })
         if (credit) {
-          const entry = { type: 'CREDIT', description: 'Test credit', referenceType: 'ADMIN', referenceId: account.id } as const
+          const entry = {
+            type: 'CREDIT',
+            description: 'Test credit',
+            referenceType: 'ADMIN',
+            referenceId: account.id,
+            currency: config.currency,
+          } as const
           await creditWallet(tx, clock.now(), account.id, parseCents(credit), entry)
         }
         return { accountId: account.id, email, token, tokenId, ...clientOf(token) }

@@ -7,9 +7,11 @@ import type { Vault } from '../kernel/crypto.ts'
 import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import type { Outbound } from '../kernel/outbound.ts'
 import { lanedReconcilersFor, reconcilersFor } from '../workflow/reconcile.ts'
 import { workflowsFor, type Engine } from '../workflow/define.ts'
 import type { RunWatch } from '../workflow/watch.ts'
+import type { EventFeed } from './events/feed.ts'
 
 export interface Deps {
   config: Config
@@ -20,6 +22,8 @@ export interface Deps {
   vault: Vault
   workflows: Engine
   watch: RunWatch
+  feed: EventFeed
+  outbound: Outbound
   hypervisors: DriverPool
 }
 

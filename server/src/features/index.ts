@@ -2,18 +2,88 @@
 import type { AnyWorkflow } from '../workflow/run.ts'
 import type { Reconciler } from '../workflow/reconcile.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { actionRoutes } from './actions/routes.ts'
+import { dailyBackups } from './backups/daily.reconciler.ts'
+import { removeBackups } from './backups/remove.reconciler.ts'
+import { backupRoutes } from './backups/routes.ts'
+import { sweepVolumes } from './backups/volumes.reconciler.ts'
+import { backupWorkflows } from './backups/workflows.ts'
+import { countBeforePowerOff } from './bandwidth/count.ts'
+import { watchLimits } from './bandwidth/drift.reconciler.ts'
+import { applyLimits } from './bandwidth/limit.reconciler.ts'
+import { meter } from './bandwidth/meter.reconciler.ts'
+import { bandwidthRoutes } from './bandwidth/routes.ts'
+import { followShape } from './bandwidth/service.ts'
+import { renewals } from './billing/renew.reconciler.ts'
+import { forecast } from './billing/service.ts'
+import { lowBalance } from './billing/warn.reconciler.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import type { Deps, Routes } from './deps.ts'
+import { eventRoutes } from './events/routes.ts'
+import { onEvent } from './events/service.ts'
+import { applyFilters } from './firewalls/apply.reconciler.ts'
+import { watchFilters } from './firewalls/drift.reconciler.ts'
+import { firewallRoutes } from './firewalls/routes.ts'
+import { heartbeat } from './hosts/heartbeat.reconciler.ts'
 import { hostRoutes } from './hosts/routes.ts'
 import { applyNetworks } from './networks/apply.reconciler.ts'
 import { watchNetworks } from './networks/drift.reconciler.ts'
 import { networkRoutes } from './networks/routes.ts'
+import { snapshotRoutes } from './snapshots/routes.ts'
+import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
+import { firewallBindingRoutes } from './vms/firewalls.routes.ts'
+import { powerHints } from './vms/hints.reconciler.ts'
+import { powerSweep } from './vms/power.reconciler.ts'
+import { vmRoutes } from './vms/routes.ts'
+import { onBeforePowerOff, onShapeChange } from './vms/service.ts'
+import { vmWorkflows } from './vms/workflows.ts'
 import { walletRoutes } from './wallet/routes.ts'
-import { nothingRenews } from './wallet/service.ts'
+import { deliverWebhooks } from './webhooks/deliver.reconciler.ts'
+import { fanOut } from './webhooks/fan-out.ts'
+import { pruneWebhooks } from './webhooks/prune.reconciler.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
-export const routes: Routes[] = [catalogRoutes, accountRoutes, walletRoutes(nothingRenews), hostRoutes, sshKeyRoutes, networkRoutes]
+export const routes: Routes[] = [
+  catalogRoutes,
+  accountRoutes,
+  actionRoutes,
+  eventRoutes,
+  walletRoutes(forecast),
+  hostRoutes,
+  sshKeyRoutes,
+  networkRoutes,
+  firewallRoutes,
+  vmRoutes,
+  snapshotRoutes,
+  backupRoutes,
+  firewallBindingRoutes,
+  bandwidthRoutes,
+  webhookRoutes,
+]
 
-export const workflows: AnyWorkflow[] = []
+export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]
 
-export const reconcilers: Reconciler<Deps>[] = [applyNetworks, watchNetworks]
+export const reconcilers: Reconciler<Deps>[] = [
+  heartbeat,
+  applyNetworks,
+  watchNetworks,
+  applyFilters,
+  watchFilters,
+  powerSweep,
+  powerHints,
+  dailyBackups,
+  removeBackups,
+  sweepVolumes,
+  meter,
+  applyLimits,
+  watchLimits,
+  renewals,
+  lowBalance,
+  deliverWebhooks,
+  pruneWebhooks,
+]
+
+onEvent(fanOut)
+onBeforePowerOff(countBeforePowerOff)
+onShapeChange(followShape)

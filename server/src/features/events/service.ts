@@ -1,20 +1,11 @@
 // The durable event log. An event is written in the transaction that makes it true; feed, stream and webhooks read the same rows.
 import { json, sql, type Queries, type Tx } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
+import type { Event } from './schema.ts'
+import { toEvent } from './view.ts'
 
-/** What webhooks may subscribe to: exactly the names of the public API. Other types appear in the feed only. */
-export const EVENT_NAMES = [
-  'vm.created',
-  'vm.started',
-  'vm.stopped',
-  'vm.restarted',
-  'vm.suspended',
-  'vm.terminated',
-  'vm.renewed',
-  'billing.payment_received',
-  'billing.low_balance',
-  'ticket.reply',
-] as const
+/** Says which account has a new event. */
+export const EVENTS = 'berth_events'
 
 export interface EventRow {
   account_id: string
@@ -55,9 +46,21 @@ export async function recordEvent(tx: Tx, now: Date, { accountId, type, subjectI
     select ${accountId}, last_number, ${newId()}, ${type}, ${subjectId ?? null}, ${json(data)}, ${now} from counter
     returning *`)
   for (const listener of listeners) await listener(tx, event)
-  await tx.run(sql`select pg_notify('berth_events', ${accountId})`)
+  await tx.run(sql`select pg_notify(${EVENTS}, ${accountId})`)
   return event
 }
 
 export const eventsAfter = (db: Queries, accountId: string, after: bigint, limit: number) =>
   db.many<EventRow>(sql`select * from events where account_id = ${accountId} and number > ${after} order by number limit ${limit}`)
+
+/** The number of the account's newest event, 0 before the first. */
+export const lastNumber = async (db: Queries, accountId: string): Promise<bigint> =>
+  (await db.maybe<{ last_number: bigint }>(sql`select last_number from event_counters where account_id = ${accountId}`))?.last_number ?? 0n
+
+/** With its data as JSON, the way it is stored. */
+export const findEvent = (db: Queries, id: string) =>
+  db.one<Omit<EventRow, 'data'> & { data: string }>(sql`
+    select account_id, number, id, type, subject_id, data::text as data, created_at from events where id = ${id}`)
+
+export const listEvents = async (db: Queries, accountId: string, after: string, limit: number): Promise<Event[]> =>
+  (await eventsAfter(db, accountId, BigInt(after), limit)).map(toEvent)

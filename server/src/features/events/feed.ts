@@ -1,0 +1,102 @@
+// The live end of the log: a server-sent stream of an account's events. It reads the same rows as everyone else, from the cursor on, and
+// is only told when to look; so a stream that was cut resumes where it was, without loss or repeat.
+import { Readable } from 'node:stream'
+import type { Db } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { EVENTS, eventsAfter, lastNumber, type EventRow } from './service.ts'
+import { toEvent } from './view.ts'
+
+/** How often a quiet stream says that it lives; also how long an event can wait when the notice of it was lost. */
+const HEARTBEAT_MS = 15_000
+/** Then it ends, and the client comes back with its cursor and is asked for its token again. */
+const LONGEST_MS = 15 * 60_000
+const STREAMS_PER_ACCOUNT = 10
+const ROWS_AT_A_TIME = 100
+
+export interface EventFeed {
+  /** `after` is a cursor; null means from now on. */
+  stream(accountId: string, after: string | null, signal: AbortSignal): Promise<Readable>
+  /** Ends every stream. */
+  close(): Promise<void>
+}
+
+export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
+  const open = new Map<string, Set<() => void>>()
+  const closing = new AbortController()
+  let listening: Promise<() => Promise<void>> | undefined
+  const wakeAll = (): void => open.forEach((streams) => streams.forEach((wake) => wake()))
+  const listen = () =>
+    (listening ??= db
+      .listen(EVENTS, (accountId) => open.get(accountId)?.forEach((wake) => wake()), wakeAll)
+      .catch((error: unknown) => {
+        listening = undefined
+        throw error
+      }))
+
+  return {
+    async stream(accountId, after, signal) {
+      const streams = open.get(accountId) ?? new Set()
+      if (streams.size >= STREAMS_PER_ACCOUNT)
+        throw refuse('quota_exceeded', `Quota exceeded: ${STREAMS_PER_ACCOUNT} event streams of this account are open. Close one first`)
+      const bell = doorbell(AbortSignal.any([signal, closing.signal, AbortSignal.timeout(LONGEST_MS)]))
+      open.set(accountId, streams.add(bell.ring))
+      const leave = (): void => {
+        streams.delete(bell.ring)
+        if (streams.size === 0) open.delete(accountId)
+      }
+      try {
+        await listen()
+        const from = after === null ? await lastNumber(db, accountId) : BigInt(after)
+        return Readable.from(follow(db, accountId, from, bell, heartbeatMs), { objectMode: false }).once('close', leave)
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+    async close() {
+      closing.abort()
+      wakeAll()
+      await (
+        await listening
+      )?.()
+    },
+  }
+}
+
+async function* follow(db: Db, accountId: string, from: bigint, bell: Doorbell, heartbeatMs: number): AsyncGenerator<string> {
+  yield 'retry: 2000\n\n'
+  for (let cursor = from; !bell.signal.aborted;) {
+    const rung = bell.next(heartbeatMs) // before the look: what is committed after it rings
+    const events = await eventsAfter(db, accountId, cursor, ROWS_AT_A_TIME)
+    if (events.length > 0) yield events.map(toFrame).join('')
+    else if ((await rung) === 'quiet') yield ': still here\n\n'
+    cursor = events.at(-1)?.number ?? cursor
+  }
+}
+
+const toFrame = (row: EventRow): string => `id: ${row.number}\nevent: ${row.type}\ndata: ${JSON.stringify(toEvent(row))}\n\n`
+
+interface Doorbell {
+  ring(): void
+  /** Answers at the next ring, when the signal is aborted, or after a quiet time. */
+  next(quietMs: number): Promise<'rung' | 'quiet'>
+  signal: AbortSignal
+}
+
+function doorbell(signal: AbortSignal): Doorbell {
+  let ring = (): void => {}
+  signal.addEventListener('abort', () => ring(), { once: true })
+  return {
+    ring: () => ring(),
+    next: (quietMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, quietMs, 'quiet')
+        ring = () => {
+          clearTimeout(timer)
+          resolve('rung')
+        }
+        if (signal.aborted) ring()
+      }),
+    signal,
+  }
+}

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from '../../http/schema.ts'
+import { invalid } from '../../kernel/errors.ts'
+import type { Routes } from '../deps.ts'
+import { CURSOR, Event, EventsQuery } from './schema.ts'
+import { listEvents } from './service.ts'
+
+export const eventRoutes: Routes = (api, { db, feed }) => {
+  api.get(
+    '/events',
+    {
+      operationId: 'listEvents',
+      summary: 'List events after a cursor, oldest first; with Accept: text/event-stream a live stream that resumes from Last-Event-ID',
+      tag: 'Events',
+      scope: 'events:read',
+      query: EventsQuery,
+      data: Type.Array(Event),
+    },
+    ({ principal: { accountId }, query: { after, limit }, request }, reply) => {
+      if (!wantsStream(request)) return listEvents(db, accountId, after ?? '0', limit)
+      reply.type('text/event-stream').header('x-accel-buffering', 'no')
+      return feed.stream(accountId, lastSeen(request) ?? after ?? null, goneSignal(reply))
+    },
+  )
+}
+
+const wantsStream = ({ headers }: FastifyRequest): boolean => /\btext\/event-stream\b/i.test(headers.accept ?? '')
+
+/** A browser that comes back repeats the first `after` and knows better by this header. */
+function lastSeen({ headers }: FastifyRequest): string | undefined {
+  const id = headers['last-event-id']?.toString()
+  if (id !== undefined && !new RegExp(CURSOR).test(id)) throw invalid('Last-Event-ID must be the cursor of an event', 'Last-Event-ID')
+  return id
+}
+
+function goneSignal({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => gone.abort())
+  return gone.signal
+}

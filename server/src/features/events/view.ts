@@ -1,0 +1,10 @@
+import type { Event } from './schema.ts'
+import type { EventRow } from './service.ts'
+
+export const toEvent = ({ id, number, type, created_at, data }: EventRow): Event => ({
+  id,
+  cursor: String(number),
+  type,
+  timestamp: created_at.toISOString(),
+  data: data as Event['data'],
+})

@@ -1,0 +1,93 @@
+// Sends what is due. A pass claims as much as there is room for and waits for none of it: attempts go on beside each other, what has
+// ended is written down in batches, and the room it leaves is filled at once. A worker that dies holds its claims for 25 seconds.
+import { batching } from '../../kernel/batch.ts'
+import { sleep } from '../../kernel/clock.ts'
+import type { Opened, Reconciler } from '../../workflow/reconcile.ts'
+import type { Deps } from '../deps.ts'
+import { DELIVER } from './fan-out.ts'
+import { bodyOf, openSecrets, send } from './message.ts'
+import * as queue from './queue-sql.ts'
+import { claimedUntil } from './schedule.ts'
+import { settle, type Ended } from './settle.ts'
+import { shareOut } from './shares.ts'
+import { cancelPending } from './sql.ts'
+
+const LANES_PER_PASS = 1_000
+/** What a stopping worker gives to attempts under way. What is still open then is handed back and sent again by another. */
+const GRACE_MS = 1_000
+
+export interface Deliveries extends Opened {
+  /** Answers how many attempts it has started. */
+  pass(): Promise<number>
+  /** Nothing is under way, and all that has ended is written down. */
+  landed(): Promise<unknown>
+}
+
+export function openDeliveries(deps: Deps, again: () => void): Deliveries {
+  const { db, clock, log } = deps
+  const flights = new Map<queue.Claim, Promise<void>>()
+  const stopping = new AbortController()
+  const write = batching<Ended>((batch) => settle(deps, batch), {
+    tries: 5,
+    pauseMs: 1_000,
+    onError: (error) => log.warn({ err: error }, 'webhook attempts not written down: tried again'),
+  })
+
+  const fly = async (claim: queue.Claim): Promise<void> => {
+    const sentAt = clock.now()
+    const sent = await attempt(deps, claim, sentAt, stopping.signal)
+    if (sent.problem && stopping.signal.aborted) await queue.giveBack(db, claim.id, claim.claims, clock.now())
+    else await write({ claim, sent, sentAt })
+  }
+  const takeOff = (claim: queue.Claim): void => {
+    const flight = fly(claim)
+      .catch((error: unknown) =>
+        log.warn({ err: error, delivery: claim.id }, 'webhook attempt failed: it is made again when its claim ends'),
+      )
+      .finally(() => {
+        flights.delete(claim)
+        if (!stopping.signal.aborted) again()
+      })
+    flights.set(claim, flight)
+  }
+  const landed = (): Promise<unknown> => Promise.all(flights.values())
+  return {
+    async pass() {
+      if (stopping.signal.aborted) return 0
+      const lanes = await dueLanes(deps)
+      const shares = shareOut(lanes, flights.keys())
+      if (shares.length === 0) return 0
+      const claims = await queue.claimDue(db, shares, clock.now(), claimedUntil(clock.now()))
+      claims.forEach(takeOff)
+      return claims.length
+    },
+    landed,
+    async stop() {
+      await Promise.race([landed(), sleep(GRACE_MS)])
+      stopping.abort()
+      await Promise.race([landed(), sleep(GRACE_MS)])
+    },
+  }
+}
+
+/** What was written for a subscription in the moment it was switched off goes nowhere. */
+async function dueLanes({ db, clock }: Deps): Promise<queue.Lane[]> {
+  const lanes = await queue.dueLanes(db, clock.now(), LANES_PER_PASS)
+  const off = lanes.filter((lane) => !lane.is_active).map((lane) => lane.webhook_id)
+  if (off.length > 0) await db.tx((tx) => cancelPending(tx, off, clock.now()))
+  return lanes.filter((lane) => lane.is_active)
+}
+
+function attempt({ outbound, vault }: Deps, claim: queue.Claim, sentAt: Date, signal: AbortSignal) {
+  const { id, url, webhook_id: webhookId, secret, previous_secret: previous } = claim
+  const body = bodyOf({ id: claim.event_id, type: claim.type, happenedAt: claim.happened_at, data: claim.data })
+  return send(outbound, { id, url, secrets: openSecrets(vault, { webhookId, secret, previous }), body, sentAt }, signal)
+}
+
+export async function deliverAllDue(deps: Deps): Promise<void> {
+  const deliveries = openDeliveries(deps, () => {})
+  while ((await deliveries.pass()) > 0) await deliveries.landed()
+  await deliveries.stop()
+}
+
+export const deliverWebhooks: Reconciler<Deps> = { name: DELIVER, everyMs: 1_000, open: openDeliveries, pass: deliverAllDue }

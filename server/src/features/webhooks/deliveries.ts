@@ -1,0 +1,54 @@
+// The log of a subscription: what was sent when, and what came back.
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { nudge } from '../../workflow/reconcile.ts'
+import { findEvent } from '../events/service.ts'
+import { DELIVER } from './fan-out.ts'
+import { bodyOf } from './message.ts'
+import type { Delivery, DeliveryLog } from './schema.ts'
+import { lockWebhook, requireWebhook } from './service.ts'
+import * as sql from './sql.ts'
+import { testBody } from './test-event.ts'
+import { toDelivery, toDeliveryLog } from './view.ts'
+
+export async function listDeliveries(
+  db: Queries,
+  accountId: string,
+  webhookId: string,
+  status: sql.DeliveryStatus | null,
+  page: PageRequest,
+): Promise<Paged<Delivery>> {
+  await requireWebhook(db, accountId, webhookId)
+  const total = await sql.countDeliveries(db, webhookId, status)
+  return pageOf(page, total, async (limit, offset) => (await sql.listDeliveries(db, webhookId, status, limit, offset)).map(toDelivery))
+}
+
+export async function getDelivery(db: Queries, accountId: string, webhookId: string, id: string): Promise<DeliveryLog> {
+  await requireWebhook(db, accountId, webhookId)
+  const row = await requireDelivery(db, webhookId, id)
+  return toDeliveryLog(row, await requestBodyOf(db, row), await sql.attemptsAt(db, id))
+}
+
+async function requestBodyOf(db: Queries, row: sql.DeliveryRow): Promise<string> {
+  if (row.event_id === null) return testBody(row)
+  const event = await findEvent(db, row.event_id)
+  return bodyOf({ id: event.id, type: event.type, happenedAt: event.created_at, data: event.data })
+}
+
+/** Under the same id, so that a receiver that had it can tell. */
+export async function redeliver(tx: Tx, now: Date, accountId: string, webhookId: string, id: string): Promise<Delivery> {
+  const webhook = await lockWebhook(tx, accountId, webhookId)
+  const row = await requireDelivery(tx, webhookId, id)
+  if (row.event_id === null) throw refuse('invalid_state', 'A test event is not delivered again: send another one with POST …/test')
+  if (!webhook.is_active) throw refuse('invalid_state', 'The webhook is switched off: set isActive to true first')
+  await sql.restartDelivery(tx, id, now)
+  await nudge(tx, DELIVER)
+  return toDelivery(await requireDelivery(tx, webhookId, id))
+}
+
+async function requireDelivery(db: Queries, webhookId: string, id: string): Promise<sql.LoggedRow> {
+  const row = await sql.findDelivery(db, webhookId, id)
+  if (!row) throw notFound('Delivery')
+  return row
+}

@@ -1,0 +1,151 @@
+import { Type } from '../../http/schema.ts'
+import type { Routes } from '../deps.ts'
+import { getDelivery, listDeliveries, redeliver } from './deliveries.ts'
+import {
+  CreateWebhook,
+  DeletedWebhook,
+  Delivery,
+  DeliveryFilter,
+  DeliveryLog,
+  TestResult,
+  UpdateWebhook,
+  Webhook,
+  WebhookWithSecret,
+} from './schema.ts'
+import { createWebhook, deleteWebhook, getWebhook, listWebhooks, rotateSecret, updateWebhook } from './service.ts'
+import { recordTest, sendTest } from './test-event.ts'
+
+const tag = 'Webhooks'
+const params = { id: Type.String() }
+const deliveryParams = { ...params, deliveryId: Type.String() }
+const [read, update] = ['webhooks:read', 'webhooks:update']
+
+export const webhookRoutes: Routes = (api, deps) => {
+  const { db, clock, outbound } = deps
+
+  api.page(
+    '/webhooks',
+    { operationId: 'listWebhooks', summary: 'List webhooks, newest first', tag, scope: read, data: Webhook },
+    ({ principal }, page) => listWebhooks(db, principal.accountId, page),
+  )
+
+  api.post(
+    '/webhooks',
+    {
+      operationId: 'createWebhook',
+      summary: 'Subscribe a URL to events. The secret is shown this once',
+      tag,
+      scope: 'webhooks:create',
+      body: CreateWebhook,
+      status: 201,
+      data: WebhookWithSecret,
+      refuses: ['url_not_allowed', 'quota_exceeded'],
+      prepare: ({ body }) => outbound.reasonAgainst(body.url),
+    },
+    (tx, { principal, body }, reasonAgainst) => createWebhook(tx, deps, principal.accountId, body, reasonAgainst),
+  )
+
+  api.get(
+    '/webhooks/:id',
+    { operationId: 'getWebhook', summary: 'Get a webhook', tag, scope: read, params, data: Webhook },
+    ({ principal, params: { id } }) => getWebhook(db, principal.accountId, id),
+  )
+
+  api.patch(
+    '/webhooks/:id',
+    {
+      operationId: 'updateWebhook',
+      summary: 'Change a webhook, or switch it off and on',
+      tag,
+      scope: update,
+      params,
+      body: UpdateWebhook,
+      data: Webhook,
+      refuses: ['url_not_allowed'],
+      prepare: async ({ body }) => (body.url === undefined ? null : outbound.reasonAgainst(body.url)),
+    },
+    (tx, { principal, params: { id }, body }, reasonAgainst) =>
+      updateWebhook(tx, clock.now(), principal.accountId, id, body, reasonAgainst),
+  )
+
+  api.delete(
+    '/webhooks/:id',
+    {
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook and its delivery log',
+      tag,
+      scope: 'webhooks:delete',
+      params,
+      data: DeletedWebhook,
+    },
+    (tx, { principal, params: { id } }) => deleteWebhook(tx, clock.now(), principal.accountId, id),
+  )
+
+  api.post(
+    '/webhooks/:id/test',
+    {
+      operationId: 'testWebhook',
+      summary: 'Send a test event now and tell what came of it',
+      tag,
+      scope: update,
+      params,
+      data: TestResult,
+      prepare: ({ principal, params: { id } }) => sendTest(deps, principal.accountId, id),
+    },
+    (tx, _, test) => recordTest(tx, clock.now(), test),
+  )
+
+  api.post(
+    '/webhooks/:id/rotate-secret',
+    {
+      operationId: 'rotateWebhookSecret',
+      summary: 'Make a new secret, shown this once. Messages carry the signature of the old one too for 24 hours',
+      tag,
+      scope: update,
+      params,
+      data: WebhookWithSecret,
+    },
+    (tx, { principal, params: { id } }) => rotateSecret(tx, deps, principal.accountId, id),
+  )
+
+  api.page(
+    '/webhooks/:id/deliveries',
+    {
+      operationId: 'listWebhookDeliveries',
+      summary: 'List the deliveries of the last 30 days, newest first',
+      tag,
+      scope: read,
+      params,
+      query: DeliveryFilter,
+      data: Delivery,
+    },
+    ({ principal, params: { id }, query }, page) => listDeliveries(db, principal.accountId, id, query.status ?? null, page),
+  )
+
+  api.get(
+    '/webhooks/:id/deliveries/:deliveryId',
+    {
+      operationId: 'getWebhookDelivery',
+      summary: 'Get a delivery with every attempt: request, response, latency',
+      tag,
+      scope: read,
+      params: deliveryParams,
+      data: DeliveryLog,
+    },
+    ({ principal, params: { id, deliveryId } }) => getDelivery(db, principal.accountId, id, deliveryId),
+  )
+
+  api.post(
+    '/webhooks/:id/deliveries/:deliveryId/redeliver',
+    {
+      operationId: 'redeliverWebhookDelivery',
+      summary: 'Deliver again, under the same webhook-id and with all attempts anew',
+      tag,
+      scope: update,
+      params: deliveryParams,
+      data: Delivery,
+      refuses: ['invalid_state'],
+    },
+    (tx, { principal, params: { id, deliveryId } }) => redeliver(tx, clock.now(), principal.accountId, id, deliveryId),
+  )
+}

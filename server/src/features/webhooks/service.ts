@@ -1,0 +1,104 @@
+// Subscriptions. Whether a URL may be called is asked before the transaction, because it may take a name server; the answer is used
+// inside, after everything that is checked first.
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import { newSecret, sealSecret } from './message.ts'
+import { overlapUntil } from './schedule.ts'
+import type { CreateWebhook, UpdateWebhook, Webhook, WebhookWithSecret } from './schema.ts'
+import * as sql from './sql.ts'
+import { toWebhook } from './view.ts'
+
+const QUOTA = 'webhooks'
+
+type Service = Pick<Deps, 'clock' | 'vault'>
+
+export async function listWebhooks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Webhook>> {
+  const total = Number(await quotaUsed(db, accountId, QUOTA))
+  return pageOf(page, total, async (limit, offset) => (await sql.listWebhooks(db, accountId, limit, offset)).map(toWebhook))
+}
+
+export const getWebhook = async (db: Queries, accountId: string, id: string): Promise<Webhook> =>
+  toWebhook(await requireWebhook(db, accountId, id))
+
+export async function requireWebhook(db: Queries, accountId: string, id: string): Promise<sql.WebhookRow> {
+  const row = await sql.findWebhook(db, accountId, id)
+  if (!row) throw notFound('Webhook')
+  return row
+}
+
+/** `reasonAgainst` is what speaks against the URL, or null. */
+export async function createWebhook(
+  tx: Tx,
+  { clock, vault }: Service,
+  accountId: string,
+  input: CreateWebhook,
+  reasonAgainst: string | null,
+): Promise<WebhookWithSecret> {
+  requireCallable(reasonAgainst)
+  await takeQuota(tx, accountId, QUOTA, 1n)
+  const [id, secret] = [newId(), newSecret()]
+  const row = await sql.insertWebhook(tx, {
+    id,
+    account_id: accountId,
+    url: input.url,
+    events: [...new Set(input.events)],
+    description: input.description ?? '',
+    secret: sealSecret(vault, id, secret),
+    created_at: clock.now(),
+  })
+  return { ...toWebhook(row), secret }
+}
+
+export async function updateWebhook(
+  tx: Tx,
+  now: Date,
+  accountId: string,
+  id: string,
+  input: UpdateWebhook,
+  reasonAgainst: string | null,
+): Promise<Webhook> {
+  const before = await lockWebhook(tx, accountId, id)
+  requireCallable(reasonAgainst)
+  const { url = before.url, description = before.description, isActive = before.is_active } = input
+  const events = input.events ? [...new Set(input.events)] : before.events
+  const anew = isActive && !before.is_active ? { fail_count: 0, disabled_reason: null, active_since: now } : {}
+  const row = await sql.updateWebhook(tx, { ...before, url, events, description, is_active: isActive, ...anew, updated_at: now })
+  if (!isActive) await sql.cancelPending(tx, [id], now)
+  return toWebhook(row)
+}
+
+/** The secret before signs too for a day, so that receivers can change over without a gap. */
+export async function rotateSecret(tx: Tx, { clock, vault }: Service, accountId: string, id: string): Promise<WebhookWithSecret> {
+  const before = await lockWebhook(tx, accountId, id)
+  const [now, secret] = [clock.now(), newSecret()]
+  const row = await sql.updateWebhook(tx, {
+    ...before,
+    secret: sealSecret(vault, id, secret),
+    previous_secret: before.secret,
+    previous_secret_until: overlapUntil(now),
+    updated_at: now,
+  })
+  return { ...toWebhook(row), secret }
+}
+
+export async function deleteWebhook(tx: Tx, now: Date, accountId: string, id: string): Promise<{ id: string }> {
+  await lockWebhook(tx, accountId, id)
+  await sql.markDeleted(tx, id, now)
+  await sql.cancelPending(tx, [id], now)
+  await giveBackQuota(tx, accountId, QUOTA, 1n)
+  return { id }
+}
+
+export async function lockWebhook(tx: Tx, accountId: string, id: string): Promise<sql.WebhookRow> {
+  const row = await sql.lockWebhook(tx, accountId, id)
+  if (!row) throw notFound('Webhook')
+  return row
+}
+
+function requireCallable(reasonAgainst: string | null): void {
+  if (reasonAgainst) throw refuse('url_not_allowed', `This URL may not be called: ${reasonAgainst}`)
+}

@@ -1,0 +1,88 @@
+// What follows from attempts that have ended, many of them in one transaction: the log, the delivery, the standing of the receiver.
+import type { Tx } from '../../kernel/db.ts'
+import type { Deps } from '../deps.ts'
+import { recordEvent } from '../events/service.ts'
+import type { Sent } from './message.ts'
+import * as queue from './queue-sql.ts'
+import { FAILURES_TO_DISABLE, givenUpSince, nextAttemptAt } from './schedule.ts'
+import * as sql from './sql.ts'
+import { toWebhook } from './view.ts'
+
+export interface Ended {
+  claim: queue.Claim
+  sent: Sent
+  sentAt: Date
+}
+
+export const settle = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, batch: Ended[]): Promise<void> =>
+  db.tx(async (tx) => {
+    const now = clock.now()
+    await queue.countOutcomes(tx, tally(batch), now)
+    const settled = batch.map((each) => outcomeOf(each, now))
+    await queue.settleDeliveries(tx, settled, now)
+    await sql.insertAttempts(tx, batch.map(toAttempt))
+    if (batch.some(({ sent }) => sent.problem)) await giveUp(tx, batch, now)
+  })
+
+const isGone = ({ sent }: Ended): boolean => sent.error === null && sent.status === 410
+
+function outcomeOf(ended: Ended, now: Date): queue.Settled {
+  const { id, claims, attempts } = ended.claim
+  if (!ended.sent.problem) return { id, claims, status: 'SUCCEEDED', nextAttemptAt: null }
+  if (isGone(ended)) return { id, claims, status: 'CANCELLED', nextAttemptAt: null }
+  const next = nextAttemptAt(now, attempts + 1, ended.sent.retryAfter)
+  return { id, claims, status: next ? 'PENDING' : 'EXHAUSTED', nextAttemptAt: next }
+}
+
+/** In the order in which they ended: only the failures after the last success are in a row. */
+function tally(batch: Ended[]): queue.Tally[] {
+  const tallies = new Map<string, queue.Tally>()
+  for (const { claim, sent } of batch) {
+    const before = tallies.get(claim.webhook_id) ?? { webhookId: claim.webhook_id, failures: 0, succeeded: false }
+    tallies.set(claim.webhook_id, sent.problem ? { ...before, failures: before.failures + 1 } : { ...before, failures: 0, succeeded: true })
+  }
+  return [...tallies.values()]
+}
+
+const toAttempt = ({ claim, sent, sentAt }: Ended): sql.AttemptRow => ({
+  delivery_id: claim.id,
+  number: claim.claims,
+  url: claim.url,
+  signature: sent.signature,
+  status: sent.status,
+  error: sent.problem,
+  response: sent.body,
+  latency_ms: sent.latencyMs,
+  attempted_at: sentAt,
+})
+
+async function giveUp(tx: Tx, batch: Ended[], now: Date): Promise<void> {
+  const failed = batch.filter(({ sent }) => sent.problem)
+  const gone = failed.filter(isGone).map(({ claim }) => claim.webhook_id)
+  const ids = failed.map(({ claim }) => claim.webhook_id)
+  const disabled = [
+    ...(gone.length > 0 ? await queue.disable(tx, gone, 'The receiver answered 410: it wants no more events', now) : []),
+    ...(await disableHopeless(tx, await queue.hopeless(tx, ids, FAILURES_TO_DISABLE, givenUpSince(now)), now)),
+  ]
+  if (disabled.length === 0) return
+  await sql.cancelPending(
+    tx,
+    disabled.map(({ id }) => id),
+    now,
+  )
+  for (const webhook of disabled) await recordDisabled(tx, webhook, now)
+}
+
+const disableHopeless = async (tx: Tx, ids: string[], now: Date): Promise<sql.WebhookRow[]> =>
+  ids.length > 0
+    ? queue.disable(tx, ids, `At least ${FAILURES_TO_DISABLE} attempts in a row have failed, and none succeeded for 5 days`, now)
+    : []
+
+/** For the feed, and for whoever tells the owner. */
+const recordDisabled = (tx: Tx, webhook: sql.WebhookRow, now: Date) =>
+  recordEvent(tx, now, {
+    accountId: webhook.account_id,
+    type: 'webhook.disabled',
+    subjectId: webhook.id,
+    data: { webhook: toWebhook(webhook), reason: webhook.disabled_reason },
+  })

@@ -1,0 +1,52 @@
+// A test event is sent while its owner waits, whether the subscription is active or not, and says nothing about the receiver's
+// standing. The call holds no transaction; what came of it is written down afterwards.
+import type { Tx } from '../../kernel/db.ts'
+import { json } from '../../kernel/db.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Deps } from '../deps.ts'
+import { bodyOf, openSecrets, send, type Sent } from './message.ts'
+import { requireWebhook } from './service.ts'
+import * as sql from './sql.ts'
+
+const TYPE = 'webhook.test'
+
+export interface TestRun {
+  row: Pick<sql.DeliveryRow, 'id' | 'webhook_id' | 'type' | 'created_at'>
+  url: string
+  sent: Sent
+}
+
+export const testBody = ({ id, webhook_id, created_at }: Pick<sql.DeliveryRow, 'id' | 'webhook_id' | 'created_at'>): string =>
+  bodyOf({ id, type: TYPE, happenedAt: created_at, data: json({ webhookId: webhook_id }) })
+
+export async function sendTest({ db, clock, vault, outbound }: Deps, accountId: string, webhookId: string): Promise<TestRun> {
+  const webhook = await requireWebhook(db, accountId, webhookId)
+  const now = clock.now()
+  const row = { id: newId(), webhook_id: webhookId, type: TYPE, created_at: now }
+  const previous = webhook.previous_secret_until && webhook.previous_secret_until > now ? webhook.previous_secret : null
+  const secrets = openSecrets(vault, { webhookId, secret: webhook.secret, previous })
+  return { row, url: webhook.url, sent: await send(outbound, { id: row.id, url: webhook.url, secrets, body: testBody(row), sentAt: now }) }
+}
+
+export async function recordTest(tx: Tx, now: Date, { row, url, sent }: TestRun): Promise<{ message: string }> {
+  await sql.insertTest(tx, { ...row, status: sent.problem ? 'EXHAUSTED' : 'SUCCEEDED' }, now)
+  const { signature, status, problem, body, latencyMs } = sent
+  await sql.insertAttempts(tx, [
+    {
+      delivery_id: row.id,
+      number: 1,
+      url,
+      signature,
+      status,
+      error: problem,
+      response: body,
+      latency_ms: latencyMs,
+      attempted_at: row.created_at,
+    },
+  ])
+  return {
+    message: problem
+      ? `The test event was not delivered: ${problem}`
+      : `The test event was delivered: the receiver answered ${status} after ${latencyMs} ms`,
+  }
+}

@@ -1,0 +1,120 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { answer, hang, receiver } from '../../../test/receiver.ts'
+import { webhookApp } from '../../../test/webhook-world.ts'
+import { sql } from '../../kernel/db.ts'
+import { openOutbound } from '../../kernel/outbound.ts'
+import { hearNudges, startReconcilers } from '../../workflow/reconcile.ts'
+import { deliverWebhooks, openDeliveries } from './deliver.reconciler.ts'
+
+const app = await webhookApp()
+const { subscribe, happen, deliver, deliveriesOf, webhookOf } = app
+
+/** A worker of its own, with connections of its own. */
+function worker() {
+  const outbound = openOutbound({ allowPrivate: true, ownNames: [] })
+  afterAll(() => outbound.close())
+  const deliveries = openDeliveries({ ...app.deps, outbound }, () => void deliveries.pass())
+  return deliveries
+}
+
+const statuses = async (customer: Parameters<typeof deliveriesOf>[0], id: string): Promise<string[]> =>
+  (await deliveriesOf(customer, id, '?limit=100')).map((each: { status: string }) => each.status)
+
+describe('workers', () => {
+  test('do not let a receiver that hangs hold up another', async () => {
+    const customer = await app.given.customer()
+    const [dead, alive] = [await receiver(hang), await receiver()]
+    const [hanging, working] = [await subscribe(customer, dead.url), await subscribe(customer, alive.url)]
+    for (let i = 0; i < 30; i++) await happen(customer)
+    const deliveries = worker()
+    await deliveries.pass()
+    await expect.poll(() => alive.received.length).toBe(30)
+    await expect.poll(() => statuses(customer, working.id)).toEqual(Array(30).fill('SUCCEEDED'))
+    expect(dead.received.length).toBe(10) // all that one receiver may have at a time, and none of it answered
+    expect(await webhookOf(customer, hanging.id)).toMatchObject({ failCount: 0 })
+    await deliveries.stop()
+    await customer.delete(`/webhooks/${hanging.id}`)
+  })
+
+  test('hand back what they have under way when they stop', async () => {
+    const customer = await app.given.customer()
+    const target = await receiver(hang)
+    const { id } = await subscribe(customer, target.url)
+    await happen(customer)
+    const deliveries = worker()
+    await deliveries.pass()
+    await expect.poll(() => target.received.length).toBe(1)
+    await deliveries.stop()
+    expect(await deliveriesOf(customer, id)).toMatchObject([
+      { status: 'PENDING', attempts: 0, nextAttemptAt: app.clock.now().toISOString() },
+    ])
+    target.answers(answer(200))
+    await deliver()
+    expect(await statuses(customer, id)).toEqual(['SUCCEEDED'])
+    expect(target.received[1]!.headers['webhook-id']).toBe(target.received[0]!.headers['webhook-id'])
+  })
+
+  test('take over from one that died within 30 seconds, and not before its claim ends', async () => {
+    const customer = await app.given.customer()
+    const answers: (() => void)[] = []
+    const target = await receiver((response) => void answers.push(() => response.writeHead(500).end()))
+    const { id } = await subscribe(customer, target.url)
+    await happen(customer)
+    const dying = worker()
+    await dying.pass()
+    await expect.poll(() => target.received.length).toBe(1)
+    target.answers(answer(200))
+    app.clock.advance('24s')
+    await deliver()
+    expect(target.received).toHaveLength(1)
+    app.clock.advance('5s')
+    await deliver()
+    expect(await statuses(customer, id)).toEqual(['SUCCEEDED'])
+    expect(target.received[1]!.headers['webhook-id']).toBe(target.received[0]!.headers['webhook-id'])
+
+    answers.forEach((each) => each()) // it was not dead but slow: what it says now comes too late
+    await dying.landed()
+    expect(await statuses(customer, id)).toEqual(['SUCCEEDED'])
+  })
+
+  test('share the work: each delivery is sent once', async () => {
+    const customer = await app.given.customer()
+    const targets = await Promise.all([receiver(), receiver(), receiver()])
+    const webhooks = []
+    for (const { url } of targets) webhooks.push(await subscribe(customer, url))
+    for (let i = 0; i < 50; i++) await happen(customer)
+    const workers = [worker(), worker(), worker()]
+    await Promise.all(workers.map((each) => each.pass()))
+    for (const { id } of webhooks) await expect.poll(() => statuses(customer, id)).toEqual(Array(50).fill('SUCCEEDED'))
+    for (const { received } of targets) {
+      expect(received).toHaveLength(50)
+      expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(50)
+    }
+    await Promise.all(workers.map((each) => each.stop()))
+  })
+
+  test('hear of an event when it commits', async () => {
+    const loops = startReconcilers(app.deps, [{ ...deliverWebhooks, everyMs: 3_600_000 }])
+    const deafen = await hearNudges(app.db, loops)
+    const customer = await app.given.customer()
+    const target = await receiver()
+    await subscribe(customer, target.url)
+    for (let i = 1; i <= 3; i++) {
+      await happen(customer)
+      await expect.poll(() => target.received.length).toBe(i)
+    }
+    await deafen()
+    await loops.stop()
+  })
+
+  test('send nothing for a subscription that was switched off in the moment of the event', async () => {
+    const customer = await app.given.customer()
+    const target = await receiver()
+    const { id } = await subscribe(customer, target.url)
+    await happen(customer)
+    await app.db.run(sql`update webhooks set is_active = false where id = ${id}`)
+    await deliver()
+    expect(await statuses(customer, id)).toEqual(['CANCELLED'])
+    expect(target.received).toEqual([])
+  })
+})

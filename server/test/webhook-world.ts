@@ -1,0 +1,27 @@
+// What tests of webhooks arrange with: a product that may call receivers on this machine, events, and deliveries on request.
+import { recordEvent } from '../src/features/events/service.ts'
+import { deliverAllDue } from '../src/features/webhooks/deliver.reconciler.ts'
+import { testApp, type TestAppOptions } from './harness.ts'
+
+export async function webhookApp(options: Pick<TestAppOptions, 'breaks' | 'outbound'> = {}) {
+  const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' }, ...options })
+  type Customer = Awaited<ReturnType<typeof app.given.customer>>
+
+  const subscribe = async (customer: Customer, url: string, events = ['vm.started']): Promise<{ id: string; secret: string }> => {
+    const { status, body } = await customer.post('/webhooks', { url, events })
+    if (status !== 201) throw new Error(`POST /webhooks answered ${status}: ${body.error}`)
+    return body.data as { id: string; secret: string }
+  }
+  return {
+    ...app,
+    subscribe,
+    /** Something happens to the customer. */
+    happen: (customer: Customer, type = 'vm.started', data: object = { reason: 'test' }) =>
+      app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId: customer.accountId, type, data })),
+    /** Sends everything that is due, and waits for what comes of it. */
+    deliver: () => deliverAllDue(app.deps),
+    webhookOf: async (customer: Customer, id: string) => (await customer.get(`/webhooks/${id}`)).body.data,
+    deliveriesOf: async (customer: Customer, id: string, query = '') =>
+      (await customer.get(`/webhooks/${id}/deliveries${query}`)).body.data,
+  }
+}
