@@ -60,7 +60,8 @@ const filters = invariant(
     select coalesce(v.id, f.vm_id) as id, format('VM is on host %s, its filter is looked after on %s', coalesce(v.host_id, 'none'),
       coalesce(f.host_id, 'none')) as what
     from (select * from vms where host_id is not null) v full join vm_filters f on f.vm_id = v.id
-    where v.id is null or f.vm_id is null or f.host_id <> v.host_id or f.account_id <> v.account_id`,
+    where f.vm_id is null or f.host_id <> v.host_id or f.account_id <> v.account_id
+      or (v.id is null and (f.is_live or not exists (select from vms o where o.id = f.vm_id)))`,
 )
 
 const applied = invariant(

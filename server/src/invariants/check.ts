@@ -25,9 +25,12 @@ export async function checkInvariants(deps: CheckDeps, since: Date = new Date(0)
   return broken
 }
 
-export const describeBroken = (broken: Broken[]): string =>
-  broken
-    .map(({ invariant, promise, violations }) =>
-      [`${invariant}: ${promise}, but`, ...violations.map(({ id, what }) => `  ${id}: ${what}`)].join('\n'),
-    )
-    .join('\n')
+const MOST_SHOWN = 10
+
+export const describeBroken = (broken: Broken[]): string => broken.map(describeOne).join('\n')
+
+function describeOne({ invariant, promise, violations }: Broken): string {
+  const shown = violations.slice(0, MOST_SHOWN).map(({ id, what }) => `  ${id}: ${what}`)
+  const more = violations.length > MOST_SHOWN ? [`  and ${violations.length - MOST_SHOWN} more`] : []
+  return [`${invariant}: ${promise}, but`, ...shown, ...more].join('\n')
+}

@@ -3,7 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { openDb } from '../../kernel/db.ts'
 import { giveBackQuota, quotaUsed, setQuotaLimit, takeQuota } from './service.ts'
 
-const app = await testApp()
+const app = await testApp({ breaks: ['quotas.counted'] })
 
 describe('GET /account', () => {
   test("shows the token's own account", async () => {
