@@ -1,0 +1,95 @@
+// What is proved of every workflow of snapshots: quickly in `npm test`, at every combination in `npm run prove`.
+import { describe, expect, test } from 'vitest'
+import { proveOnVm, type World } from '../../../test/copies.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { deleteSnapshot } from './delete.workflow.ts'
+import { restoreFromSnapshot } from './restore.workflow.ts'
+import { takeSnapshot } from './take.workflow.ts'
+
+const PATIENCE_MS = 120_000
+
+export function describeDurability({ thorough }: { thorough: boolean }): void {
+  describe('every workflow of snapshots survives death and failure at any step', async () => {
+    const app = await testApp()
+    await app.db.run(sql`update catalog_numbers set value = 1000 where name = 'quota.snapshots_per_vm'`)
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const { id: vmId } = await app.given.vm(customer)
+    const take = async () => (await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })).body.data
+    const taken = async () => {
+      const { snapshot } = await take()
+      await app.settle()
+      return snapshot.id as string
+    }
+    const without = (world: World, copies: World['copies']) => ({ ...world, copies })
+
+    test(
+      'snapshot.take',
+      async () => {
+        await proveOnVm(
+          app,
+          {
+            vmId,
+            workflow: takeSnapshot,
+            act: async () => (await take()).actionId,
+            completed: (after, before) => {
+              expect(after.copies).toEqual(['snapshot AVAILABLE', ...before.copies])
+              expect(after.volumes).toEqual([...before.volumes, 'snapshot'])
+            },
+            failed: (after, before) => expect(after).toEqual(without(before, [...before.copies, 'snapshot FAILED'])),
+          },
+          thorough,
+        )
+      },
+      PATIENCE_MS,
+    )
+
+    test(
+      'snapshot.restore',
+      async () => {
+        await app.simulated.drift.writeFile(vmId, 'moment', 'before')
+        const id = await taken()
+        await proveOnVm(
+          app,
+          {
+            vmId,
+            workflow: restoreFromSnapshot,
+            act: async () => (await customer.post(`/vms/${vmId}/snapshots/${id}/restore`)).body.data.actionId,
+            completed: (after, before) => {
+              expect(after).toMatchObject({ moment: 'before', power: 'running', vm: { status: 'RUNNING' }, copies: before.copies })
+              expect(after.volumes.filter((each) => !each.startsWith('snapshot'))).toEqual([
+                `disk ${after.vm.generation}`,
+                `seed ${after.vm.generation}`,
+              ])
+            },
+            failed: (after, before) => expect(after).toEqual(before),
+          },
+          thorough,
+        )
+      },
+      PATIENCE_MS,
+    )
+
+    test(
+      'snapshot.delete',
+      async () => {
+        let id = ''
+        await proveOnVm(
+          app,
+          {
+            vmId,
+            workflow: deleteSnapshot,
+            act: async () => {
+              id = await taken()
+              return (await customer.delete(`/vms/${vmId}/snapshots/${id}`)).body.data.actionId
+            },
+            completed: (after, before) => expect(after).toEqual(before),
+            failed: (after, before) => expect(after).toEqual(without(before, [...before.copies, 'snapshot FAILED'])),
+          },
+          thorough,
+        )
+      },
+      PATIENCE_MS,
+    )
+  })
+}
