@@ -1,0 +1,222 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { quietVm, type QuietVm } from '../../../test/traffic.ts'
+import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
+import { sql } from '../../kernel/db.ts'
+import { adopt, getVmRow, unmanage } from '../vms/service.ts'
+import { countBeforePowerOff, countTraffic } from './count.ts'
+import { meter } from './meter.reconciler.ts'
+
+describe('metering', async () => {
+  const app = await testApp()
+  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+  const customer = await app.given.customer({ credit: '10000.00' })
+  const driver = await app.deps.hypervisors.get(app.host.id)
+  const signal = () => AbortSignal.timeout(5_000)
+  const newVm = (input = {}): Promise<QuietVm> => quietVm(app, customer, input)
+  const pass = () => meter.pass(app.deps)
+  const act = async (vm: QuietVm, verb: string, body?: object) => {
+    await customer.post(`/vms/${vm.id}/${verb}`, body)
+    await app.settle({ subjectId: vm.id })
+  }
+
+  /** The same host, except that something happens between what it read and what it answers. */
+  const crossedBy = (event: () => Promise<unknown>): Driver => ({
+    ...driver,
+    async *counters(vmIds, deadline) {
+      const read: NicCounters[] = []
+      for await (const sample of driver.counters(vmIds, deadline)) read.push(sample)
+      await event()
+      yield* read
+    },
+  })
+
+  test('adds both directions of the public interface, and each byte once', async () => {
+    const vm = await newVm()
+    await vm.receive(1_000, 234)
+    await pass()
+    expect(await vm.used()).toBe(1_234)
+    await pass()
+    expect(await vm.used()).toBe(1_234)
+    await vm.receive(0, 1)
+    await pass()
+    expect(await vm.used()).toBe(1_235)
+  })
+
+  test('leaves private interfaces out', async () => {
+    const network = await customer.post('/networks', { name: 'net', nodeId: app.host.id, cidr: '10.9.0.0/24' })
+    const vm = await newVm({ privateNetworkIds: [network.body.data.id] })
+    await app.db.run(sql`update simulated.nics set received_bytes = 5000 where machine = ${vm.id} and kind = 'private'`)
+    await vm.receive(7)
+    await pass()
+    expect(await vm.used()).toBe(7)
+  })
+
+  test('follows traffic that flows by itself', async () => {
+    const { id } = await app.given.vm(customer)
+    const { rate } = await app.db.one<{ rate: number }>(sql`select bytes_per_second as rate from simulated.nics where machine = ${id}`)
+    app.clock.advance('60s')
+    await pass()
+    expect((await customer.get(`/vms/${id}`)).body.data.bandwidthUsedBytes).toBe(rate * 60 + Math.floor((rate * 60) / 4))
+  })
+
+  test('loses nothing when a VM is stopped and started, and counts nothing twice', async () => {
+    const vm = await newVm()
+    await vm.receive(100)
+    await pass()
+    await vm.receive(20)
+    await act(vm, 'stop')
+    expect(await vm.used()).toBe(120)
+    await pass()
+    await act(vm, 'start')
+    await vm.receive(3)
+    await pass()
+    expect(await vm.used()).toBe(123)
+  })
+
+  test('loses nothing over a rebuild, an upgrade and a reboot', async () => {
+    const vm = await newVm()
+    const { osTemplateId } = await app.given.vmInput()
+    const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+    await vm.receive(1)
+    await act(vm, 'rebuild', { osTemplateId })
+    await vm.receive(10)
+    await act(vm, 'upgrade', { planId: plans.find((plan) => plan.slug === 'medium')!.id })
+    await vm.receive(100)
+    await act(vm, 'restart')
+    await pass()
+    expect(await vm.used()).toBe(111)
+  })
+
+  test('begins at zero after a crash, however much the counter says by then', async () => {
+    const vm = await newVm()
+    await vm.receive(50)
+    await pass()
+    await app.simulated.drift.stopMachine(vm.id, 'crash')
+    await app.simulated.drift.startMachine(vm.id)
+    await vm.receive(80)
+    await pass()
+    expect(await vm.used()).toBe(130)
+  })
+
+  test('notices a counter that went back although its epoch did not change', async () => {
+    const vm = await newVm()
+    await vm.receive(50, 50)
+    await pass()
+    await app.db.run(sql`update simulated.nics set received_bytes = 10, sent_bytes = 60 where machine = ${vm.id}`)
+    await pass()
+    expect(await vm.used()).toBe(170)
+    await app.db.run(sql`update simulated.nics set received_bytes = 0, sent_bytes = 0 where machine = ${vm.id}`)
+    await pass()
+    await vm.receive(200, 200)
+    await pass()
+    expect(await vm.used()).toBe(570)
+  })
+
+  test('refuses a sample that another worker has overtaken, also when counting began anew meanwhile', async () => {
+    const vm = await newVm()
+    await vm.receive(1_000)
+    const slow = crossedBy(async () => {
+      await pass()
+      await act(vm, 'stop')
+      await act(vm, 'start')
+      await vm.receive(5)
+      await pass()
+    })
+    expect(await countTraffic(app.deps, slow, [vm.id], signal())).toBe(1)
+    expect(await vm.used()).toBe(1_005)
+    await pass()
+    expect(await vm.used()).toBe(1_005)
+  })
+
+  test('asks again before a power off when another worker came in between', async () => {
+    const vm = await newVm()
+    await vm.receive(40)
+    let crossings = 0
+    const slow = crossedBy(async () => {
+      if (crossings++ > 0) return
+      await pass()
+      await vm.receive(2)
+    })
+    await countBeforePowerOff(app.deps, await getVmRow(app.db, vm.id), slow, signal())
+    expect([await vm.used(), crossings]).toEqual([42, 2])
+  })
+
+  test('stops a VM although its traffic cannot be counted', async () => {
+    const vm = await newVm()
+    await app.simulated.faults.plant({ verb: 'counters', kind: 'permanent' })
+    await act(vm, 'stop')
+    expect((await customer.get(`/vms/${vm.id}`)).body.data.status).toBe('STOPPED')
+  })
+
+  test('counts what a host did while it could not be asked', async () => {
+    const vm = await newVm()
+    await app.simulated.faults.loseHost()
+    await vm.receive(9)
+    await pass()
+    await app.simulated.faults.returnHost()
+    expect(await vm.used()).toBe(0)
+    await pass()
+    expect(await vm.used()).toBe(9)
+  })
+
+  test('does not count what a VM does out of management', async () => {
+    const vm = await newVm()
+    await vm.receive(1)
+    await pass()
+    await app.db.tx((tx) => unmanage(tx, app.deps, vm.id))
+    await vm.receive(1_000)
+    await pass()
+    await adopt(app.deps, vm.id)
+    await vm.receive(10)
+    await pass()
+    expect(await vm.used()).toBe(11)
+  })
+
+  test('keeps nothing of a VM that is gone', async () => {
+    const vm = await newVm()
+    await vm.receive(1)
+    await pass()
+    await customer.delete(`/vms/${vm.id}`)
+    await app.settle({ subjectId: vm.id })
+    expect(await app.db.many(sql`select from bandwidth_baselines where vm_id = ${vm.id}`)).toEqual([])
+  })
+
+  test('is exact whatever workers, stops and resets come together', async () => {
+    const vm = await newVm()
+    const step = fc.oneof(
+      fc.record({ bytes: fc.integer({ min: 0, max: 1_000_000 }) }),
+      fc.record({ workers: fc.integer({ min: 1, max: 4 }) }),
+      fc.constant({ power: true } as const),
+      fc.constant({ crossed: true } as const),
+    )
+    let sent = 0
+    const send = async (bytes: number) => {
+      sent += bytes
+      await vm.receive(bytes)
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+        for (const each of steps) {
+          if ('bytes' in each) await send(each.bytes)
+          else if ('workers' in each) await Promise.all(Array.from({ length: each.workers }, pass))
+          else if ('power' in each) {
+            await act(vm, 'stop')
+            await act(vm, 'start')
+          } else
+            await countTraffic(
+              app.deps,
+              crossedBy(() => Promise.all([pass(), send(77), pass()])),
+              'all',
+              signal(),
+            )
+        }
+        await pass()
+        expect(await vm.used()).toBe(sent)
+      }),
+      { numRuns: 15 },
+    )
+  })
+})

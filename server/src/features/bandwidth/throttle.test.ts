@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { GB, quietVm, type QuietVm } from '../../../test/traffic.ts'
+import { sql } from '../../kernel/db.ts'
+import { renewals } from '../billing/renew.reconciler.ts'
+import { watchLimits } from './drift.reconciler.ts'
+import { applyLimits } from './limit.reconciler.ts'
+import { meter } from './meter.reconciler.ts'
+
+describe('a VM at its cap', async () => {
+  const app = await testApp()
+  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+  const customer = await app.given.customer({ credit: '10000.00' })
+  const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+  const plan = (slug: string) => plans.find((each) => each.slug === slug)!.id
+  const usage = async (vm: QuietVm) =>
+    ((await customer.get('/bandwidth')).body.data as { vmId: string; throttled: boolean }[]).find((each) => each.vmId === vm.id)!
+  const look = async () => {
+    await meter.pass(app.deps)
+    await applyLimits.pass(app.deps)
+  }
+
+  /** On plan small: 2000 GB at 1000 Mbit/s, then 10. */
+  const usedUp = async (input = {}): Promise<QuietVm> => {
+    const vm = await quietVm(app, customer, { planId: plan('small'), ...input })
+    await vm.receive(2000 * GB)
+    await look()
+    return vm
+  }
+
+  test('is throttled on its host, live, and the customer is told', async () => {
+    const vm = await quietVm(app, customer)
+    await vm.receive(2000 * GB - 1)
+    await look()
+    expect([(await usage(vm)).throttled, await vm.limitMbps()]).toEqual([false, 1000])
+    await vm.receive(0, 1)
+    await look()
+    expect([await usage(vm), await vm.limitMbps()]).toEqual([
+      expect.objectContaining({ throttled: true, throttledAt: app.clock.now().toISOString() }),
+      10,
+    ])
+    await vm.receive(5)
+    await look()
+    expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled'])
+  })
+
+  test('is throttled although the host fails at first', async () => {
+    const vm = await quietVm(app, customer)
+    await vm.receive(2000 * GB)
+    await app.simulated.faults.plant({ verb: 'ensureLimit', kind: 'transient', times: 2 })
+    for (const limit of [1000, 1000, 10]) {
+      await look()
+      expect(await vm.limitMbps()).toBe(limit)
+      app.clock.advance('11s')
+    }
+    expect(await app.db.many(sql`select from bandwidth_limits where vm_id = ${vm.id}`)).toEqual([])
+  })
+
+  test('leaves the other VMs of its host as they are when its own limit can never be set', async () => {
+    const [lost, vm] = [await quietVm(app, customer), await quietVm(app, customer)]
+    await Promise.all([lost.receive(2000 * GB), vm.receive(2000 * GB)])
+    await app.db.run(sql`delete from simulated.nics where machine = ${lost.id}`)
+    await app.db.run(sql`update vms set throttled_at = ${app.clock.now()} where id = ${lost.id}`)
+    await app.db.run(sql`insert into bandwidth_limits (vm_id, next_try_at) values (${lost.id}, ${app.clock.now()})`)
+    await look()
+    expect(await vm.limitMbps()).toBe(10)
+    await customer.delete(`/vms/${lost.id}`)
+    await app.settle({ subjectId: lost.id })
+  })
+
+  test('comes up throttled when it is started again', async () => {
+    const vm = await usedUp()
+    await customer.post(`/vms/${vm.id}/stop`)
+    await app.settle({ subjectId: vm.id })
+    await customer.post(`/vms/${vm.id}/start`)
+    await app.settle({ subjectId: vm.id })
+    expect(await vm.limitMbps()).toBe(10)
+  })
+
+  test('is free again at once with a pack, until that is used up too', async () => {
+    const vm = await usedUp()
+    await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
+    expect(await usage(vm)).toMatchObject({ throttled: false, throttledAt: null })
+    await applyLimits.pass(app.deps)
+    expect(await vm.limitMbps()).toBe(1000)
+    await vm.receive(1 * GB)
+    await look()
+    expect(await vm.limitMbps()).toBe(10)
+    expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled', 'bandwidth.unthrottled', 'bandwidth.throttled'])
+  })
+
+  test('stays throttled with a pack that is too small', async () => {
+    const vm = await usedUp()
+    await vm.receive(5 * GB)
+    await look()
+    await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 5 })
+    expect((await usage(vm)).throttled).toBe(true)
+    await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
+    expect((await usage(vm)).throttled).toBe(false)
+  })
+
+  test('stays throttled when a pack is only rehearsed', async () => {
+    const vm = await usedUp()
+    await customer.post(`/vms/${vm.id}/bandwidth/packs?dryRun=true`, { gigabytes: 100 })
+    expect([(await usage(vm)).throttled, await vm.events('bandwidth.%')]).toEqual([true, ['bandwidth.throttled']])
+  })
+
+  test('is free again at once with an upgrade, at the speed of the new plan', async () => {
+    const vm = await usedUp()
+    await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
+    expect((await usage(vm)).throttled).toBe(false)
+    await app.settle({ subjectId: vm.id })
+    await applyLimits.pass(app.deps)
+    expect([await vm.limitMbps(), await vm.events('bandwidth.%')]).toEqual([2000, ['bandwidth.throttled', 'bandwidth.unthrottled']])
+  })
+
+  test('is throttled again when the upgrade fails', async () => {
+    const vm = await usedUp()
+    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+    await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
+    await app.settle({ subjectId: vm.id })
+    await applyLimits.pass(app.deps)
+    expect((await customer.get(`/vms/${vm.id}`)).body.data).toMatchObject({ status: 'RUNNING', plan: { slug: 'small' } })
+    expect([(await usage(vm)).throttled, await vm.limitMbps()]).toEqual([true, 10])
+  })
+
+  test('is free again with its renewal, which also takes its packs', async () => {
+    const vm = await usedUp()
+    await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
+    await vm.receive(1 * GB)
+    await look()
+    expect((await usage(vm)).throttled).toBe(true)
+    app.clock.set(new Date((await customer.get(`/vms/${vm.id}`)).body.data.billing.nextRenewalAt as string))
+    await renewals.pass(app.deps)
+    await applyLimits.pass(app.deps)
+    expect(await usage(vm)).toMatchObject({ usedBytes: 0, packBytes: '0', throttled: false, capBytes: '2000000000000' })
+    expect(await vm.limitMbps()).toBe(1000)
+    await vm.receive(3)
+    await look()
+    expect(await vm.used()).toBe(3)
+  })
+
+  test('with 10G comes back to 10000 Mbit/s', async () => {
+    const vm = await usedUp({ network10gEnabled: true })
+    expect(await vm.limitMbps()).toBe(10)
+    await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
+    await applyLimits.pass(app.deps)
+    expect(await vm.limitMbps()).toBe(10_000)
+  })
+
+  test('is brought back to its speed when somebody changed it on the host', async () => {
+    const [vm, other] = [await usedUp(), await quietVm(app, customer)]
+    const driver = await app.deps.hypervisors.get(app.host.id)
+    await driver.ensureLimit(vm.id, vm.mac, null, AbortSignal.timeout(5_000))
+    await driver.ensureLimit(other.id, other.mac, 1, AbortSignal.timeout(5_000))
+    await watchLimits.pass(app.deps)
+    await applyLimits.pass(app.deps)
+    expect([await vm.limitMbps(), await other.limitMbps()]).toEqual([10, 1000])
+  })
+
+  test('is told of once although three workers see it at once', async () => {
+    const vm = await quietVm(app, customer)
+    await vm.receive(2000 * GB)
+    await Promise.all([meter.pass(app.deps), meter.pass(app.deps), meter.pass(app.deps)])
+    expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled'])
+  })
+})
