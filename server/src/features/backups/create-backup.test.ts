@@ -32,6 +32,7 @@ describe('POST /vms/{vmId}/backups', async () => {
       createdAt: now,
     }
     expect(body).toEqual({ success: true, data: { backup, actionId: expect.any(String) } })
+    expect((await customer.get(`/vms/${vmId}`)).body.data).toMatchObject({ currentAction: { action: 'BACKUP_CREATE' }, allowedActions: [] })
 
     await app.settle({ subjectId: vmId })
     const made = { ...backup, status: 'AVAILABLE', size: expect.stringMatching(/^[1-9]\d*$/), startedAt: now, completedAt: now }

@@ -3,7 +3,7 @@ import type { Queries, Tx } from '../../kernel/db.ts'
 import { notFound, refuse } from '../../kernel/errors.ts'
 import { openRunOf } from '../../workflow/store.ts'
 import type { Deps } from '../deps.ts'
-import { requireAllowed, type Verb } from './rules.ts'
+import { makesWay, requireAllowed, type Verb } from './rules.ts'
 import * as sql from './sql.ts'
 
 /** The account's VM, locked until the transaction ends. */
@@ -37,7 +37,7 @@ export async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql
 export async function makeWay(tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
   const run = await openRunOf(tx, vm.id)
   if (!run) return
-  if (run.label !== 'BACKUP_CREATE' || !(run.input as { daily?: boolean }).daily) {
+  if (!makesWay(run)) {
     throw refuse('busy', `VM is busy: action ${run.label} (${run.id}) is ${run.status === 'PENDING' ? 'waiting' : 'running'}`)
   }
   await workflows.cancel(tx, run.id, 'A daily backup makes way for other actions and is tried again later')

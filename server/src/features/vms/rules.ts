@@ -51,3 +51,7 @@ function isAllowed(vm: VmRow, verb: Verb): boolean {
     return false // the refusal is the answer
   }
 }
+
+/** A daily backup never makes its owner wait; one that was asked for does. */
+export const makesWay = ({ label, input }: { label: string; input: unknown }): boolean =>
+  label === 'BACKUP_CREATE' && (input as { daily?: boolean }).daily === true

@@ -1,5 +1,5 @@
 import { formatCents } from '../../kernel/money.ts'
-import { allowedActions } from './rules.ts'
+import { allowedActions, makesWay } from './rules.ts'
 import type { Vm, VmListItem } from './schema.ts'
 import type { VmDetails } from './sql.ts'
 
@@ -32,7 +32,7 @@ export interface VmParts {
   sshKeys: { id: string; name: string; fingerprint: string }[]
   firewalls: { id: string; name: string }[]
   privateNetworks: { id: string; name: string }[]
-  currentAction: { id: string; label: string; status: string; progress: number } | undefined
+  currentAction: { id: string; label: string; input: unknown; status: string; progress: number } | undefined
 }
 
 export const toVm = (row: VmDetails, { sshKeys, firewalls, privateNetworks, currentAction }: VmParts): Vm => ({
@@ -46,7 +46,7 @@ export const toVm = (row: VmDetails, { sshKeys, firewalls, privateNetworks, curr
   currentAction: currentAction
     ? { id: currentAction.id, action: currentAction.label, status: currentAction.status, progress: currentAction.progress }
     : null,
-  allowedActions: currentAction && currentAction.label !== 'BACKUP_CREATE' ? [] : allowedActions(row),
+  allowedActions: currentAction && !makesWay(currentAction) ? [] : allowedActions(row),
   readiness: row.readiness,
   statusReason: row.status_reason,
 })
