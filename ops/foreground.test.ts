@@ -3,15 +3,18 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 
-/** Runs `program` through runInForeground, in a process of its own. */
-function runThrough(program: string) {
+/** Runs `program` through runInForeground, in a process of its own, below a shell when `under` says so. */
+function runThrough(program: string, under: { npm?: boolean } = {}) {
   const module = new URL('./foreground.mjs', import.meta.url).href
   const wrapper = `
     const { runInForeground } = await import(${JSON.stringify(module)})
     process.exitCode = await runInForeground(process.execPath, ['--eval', ${JSON.stringify(program)}])`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', wrapper], {
+  const command = [process.execPath, '--input-type=module', '--eval', wrapper]
+  const [file, ...args] = under.npm ? ['sh', '-c', '"$@"; exit', 'sh', ...command] : command
+  const child = spawn(file!, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
+    env: { ...process.env, npm_lifecycle_event: under.npm ? 'start' : '' },
   })
   const lines = createInterface(child.stdout)
   return { pid: child.pid!, exited: once(child, 'exit'), nextLine: async () => String((await once(lines, 'line'))[0]) }
@@ -51,5 +54,22 @@ describe('a program run in the foreground', () => {
     expect(await program.nextLine()).toBe('ready')
     process.kill(program.pid, 'SIGTERM')
     expect(await program.exited).toEqual([5, null])
+  })
+
+  test('hears of the end of its starter, when that is killed', async () => {
+    const program = runThrough(`process.on('disconnect', () => { console.log('alone'); process.exit() }); console.log('ready')`)
+    expect(await program.nextLine()).toBe('ready')
+    const heard = program.nextLine()
+    process.kill(program.pid, 'SIGKILL')
+    expect(await heard).toBe('alone')
+  })
+
+  test('is asked to stop when npm is killed above its starter', async () => {
+    const stopping = `process.on('SIGTERM', () => { console.log('stopping'); process.exit() }); setInterval(() => {}, 1000); console.log('ready')`
+    const program = runThrough(stopping, { npm: true })
+    expect(await program.nextLine()).toBe('ready')
+    const heard = program.nextLine()
+    process.kill(program.pid, 'SIGKILL')
+    expect(await heard).toBe('stopping')
   })
 })

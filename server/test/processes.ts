@@ -61,7 +61,7 @@ export interface Service {
 
 /** Starts `up`, `api`, `worker` or a program of a test's own, and waits until it says that it is ready. */
 export async function service(settings: Settings, command: string): Promise<Service> {
-  const program = command.endsWith('.ts') ? { path: command, args: [] } : { path: BERTHD, args: [command] }
+  const program = /\.m?[tj]s$/.test(command) ? { path: command, args: [] } : { path: BERTHD, args: [command] }
   const { child, text, ended } = start(program.path, program.args, settings)
   const output = (): string => text.stdout + text.stderr
   let over = false

@@ -81,6 +81,13 @@ describe('berthd up', () => {
     await up.kill('SIGTERM')
   })
 
+  test('stops in order when the program that started it is killed', async () => {
+    const starter = await service(settings, join(import.meta.dirname, 'starter.mjs'))
+    await starter.kill('SIGKILL')
+    await expect.poll(postgres, { timeout: 20_000 }).toEqual({ dataVersion: '18', running: false, owner: undefined })
+    expect(starter.output()).toContain('the program that started it has ended')
+  })
+
   test('finishes the request under way, and takes no new ones', async () => {
     const up = await service(settings, 'up')
     const slow = await slowRequest(up.url)

@@ -41,17 +41,16 @@ async function create({ db, now }: Admin, input: { email: string; name?: string 
 }
 
 async function list({ db, config }: Admin): Promise<Result> {
-  const { balanceOf } = await wallet()
-  const rows = await Promise.all(
-    (await listAccounts(db)).map(async ({ id, email, name, created_at }) => ({
-      id,
-      email,
-      name,
-      balance: formatCents(await balanceOf(db, id)),
-      currency: config.currency,
-      createdAt: created_at.toISOString(),
-    })),
-  )
+  const { listBalances } = await wallet()
+  const balances = await listBalances(db)
+  const rows = (await listAccounts(db)).map(({ id, email, name, created_at }) => ({
+    id,
+    email,
+    name,
+    balance: formatCents(balances.get(id) ?? 0n),
+    currency: config.currency,
+    createdAt: created_at.toISOString(),
+  }))
   return table(
     rows,
     ['id', 'email', 'name', 'balance', 'currency', 'createdAt'],

@@ -91,6 +91,10 @@ export async function refundable(tx: Tx, accountId: string, referenceId: string)
   return (await sql.netPaidFor(tx, accountId, referenceId)).cents
 }
 
+/** Of everybody who has a wallet. */
+export const listBalances = async (db: Queries): Promise<Map<string, Cents>> =>
+  new Map((await sql.listWallets(db)).map(({ account_id, balance_cents }) => [account_id, balance_cents]))
+
 export const balanceOf = async (db: Queries, accountId: string): Promise<Cents> =>
   (await sql.findWallet(db, accountId))?.balance_cents ?? 0n
 

@@ -26,6 +26,8 @@ export type NewTransaction = Omit<TransactionRow, 'number' | 'balance_after_cent
 export const findWallet = (db: Queries, accountId: string) =>
   db.maybe<WalletRow>(sql`select * from wallets where account_id = ${accountId}`)
 
+export const listWallets = (db: Queries) => db.many<WalletRow>(sql`select * from wallets`)
+
 export const ensureWallet = (tx: Tx, accountId: string) =>
   tx.run(sql`insert into wallets (account_id) values (${accountId}) on conflict do nothing`)
 
