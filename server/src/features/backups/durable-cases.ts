@@ -8,7 +8,7 @@ import { makeBackup } from './create.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 import { startBackup } from './service.ts'
 
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 300_000
 
 export function describeDurability({ thorough }: { thorough: boolean }): void {
   describe('every workflow of backups survives death and failure at any step', async () => {

@@ -7,7 +7,7 @@ import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import { takeSnapshot } from './take.workflow.ts'
 
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 300_000
 
 export function describeDurability({ thorough }: { thorough: boolean }): void {
   describe('every workflow of snapshots survives death and failure at any step', async () => {
