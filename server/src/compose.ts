@@ -22,7 +22,7 @@ import { before, systemClock, type Clock } from './kernel/clock.ts'
 import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
 import { openVault } from './kernel/crypto.ts'
 import { openDb, type Db } from './kernel/db.ts'
-import type { Log } from './kernel/log.ts'
+import { warnOfSwarm, type Log } from './kernel/log.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { openOutbound, type OutboundOptions } from './kernel/outbound.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
@@ -61,7 +61,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const db = openDb({
     url,
     maxConnections: config.databaseConnections,
-    onError: (error) => log.warn({ err: error }, 'database connection'),
+    onError: warnOfSwarm(log, 'database connection'),
   })
   const known = [...workflows, ...(options.workflows ?? [])]
   const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })

@@ -14,7 +14,7 @@ interface Done {
 export async function step<T>(doing: string, work: () => Promise<T>, done: (result: T) => Done | null): Promise<T> {
   const elapsed = stopwatch()
   const took = (): string => `${(elapsed() / 1000).toFixed(1)} s`
-  if (process.stdout.isTTY) process.stdout.write(` … ${doing}`)
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[2K … ${doing}`)
   try {
     const result = await work()
     const line = done(result)

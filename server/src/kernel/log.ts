@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { isatty } from 'node:tty'
 import { pino, type DestinationStream, type Logger } from 'pino'
 import type PinoPretty from 'pino-pretty'
+import { stopwatch } from './clock.ts'
 
 export type Log = Logger
 
@@ -13,6 +14,20 @@ export function createLog(options: { level: string; pretty: boolean }): Log {
     name.startsWith('[') ? [name, `*${name}`, `*.*${name}`] : [name, `*.${name}`, `*.*.${name}`],
   )
   return pino({ level: options.level, base: null, redact: { paths, censor: '[redacted]' } }, options.pretty ? readableLines() : stdout())
+}
+
+const SWARM_MS = 10_000
+
+/** For errors that come by the hundred while the database is away: one is written, those that follow within ten seconds are counted. */
+export function warnOfSwarm(log: Log, message: string): (error: unknown) => void {
+  let sinceLast = (): number => Infinity
+  let unwritten = 0
+  return (error) => {
+    if (sinceLast() < SWARM_MS) return void unwritten++
+    log.warn({ err: error, ...(unwritten > 0 && { unwritten }) }, message)
+    sinceLast = stopwatch()
+    unwritten = 0
+  }
 }
 
 const STDOUT = 1

@@ -4,6 +4,7 @@ import { PgBoss } from 'pg-boss'
 import type { Tx } from '../kernel/db.ts'
 import { refuse } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
+import { warnOfSwarm } from '../kernel/log.ts'
 import type { Engine, Workflow } from './define.ts'
 import { carryOn, type AnyWorkflow, type RunnerDeps } from './run.ts'
 import * as store from './store.ts'
@@ -63,7 +64,7 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     maintenanceIntervalSeconds: 600,
     monitorVacuum: false,
   })
-  boss.on('error', (error) => log.warn({ err: error }, 'queue'))
+  boss.on('error', warnOfSwarm(log, 'queue'))
   await boss.start()
   const stopping = new AbortController()
 
