@@ -19,8 +19,8 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { ...shared, name: 'test', include: ['{server/src,server/test,ops}/**/*.test.ts'] } },
-      { test: { ...shared, name: 'prove', include: ['{server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
+      { test: { ...shared, name: 'test', include: ['{libvirt,server/src,server/test,ops}/**/*.test.ts'] } },
+      { test: { ...shared, name: 'prove', include: ['{libvirt,server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
     ],
   },
 })

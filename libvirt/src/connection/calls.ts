@@ -1,0 +1,158 @@
+// The calls of one connection: their serials, at most four at the daemon and the others queued, deadlines, answers.
+// libvirtd stops reading a connection that has five requests open, so a fifth call would also stop our keepalive.
+// A call that timed out still runs in the daemon: it keeps its slot until its answer comes.
+import { ConnectionLostError, ProtocolError, RefusedError, TimeoutError } from '../errors.ts'
+import type { CallSite, LibvirtError } from '../errors.ts'
+import type { Procedure } from '../protocol/procedure.ts'
+import { decodeError } from '../wire/error-payload.ts'
+import { encodeFrame, MessageType, Status } from '../wire/frame.ts'
+import type { Frame } from '../wire/frame.ts'
+import { decode } from '../xdr/types.ts'
+import type { CallReport } from './options.ts'
+
+interface Waiting {
+  procedure: Procedure<never, unknown>
+  serial: number
+  frame: Buffer
+  site: CallSite
+  timer: NodeJS.Timeout | undefined
+  placedAt: number
+  sentAt: number | undefined
+  /** Undefined once the caller was told something. */
+  settle: { resolve(value: unknown): void; reject(error: Error): void } | undefined
+  late: ((frame: Frame) => void) | undefined
+}
+
+export interface CallsOptions {
+  maxInFlight: number
+  send(frame: Buffer): void
+  report: ((call: CallReport) => void) | undefined
+}
+
+export class Calls {
+  private readonly options: CallsOptions
+  private readonly inFlight = new Map<number, Waiting>()
+  private queue: Waiting[] = []
+  private lastSerial = 0
+  private lostBy: Error | undefined
+
+  constructor(options: CallsOptions) {
+    this.options = options
+  }
+
+  nextSerial(): number {
+    this.lastSerial = this.lastSerial === 0xffffffff ? 1 : this.lastSerial + 1
+    return this.lastSerial
+  }
+
+  /** `late` is given the answer of a call that had already timed out. */
+  place<Args, Result>(
+    procedure: Procedure<Args, Result>,
+    args: Args,
+    options: { serial: number; timeoutMs: number; site: CallSite; late?: (frame: Frame) => void },
+  ): Promise<Result> {
+    const { serial, timeoutMs, site, late } = options
+    return new Promise<unknown>((resolve, reject) => {
+      if (this.lostBy) return reject(site.blame(lost(procedure.name, this.lostBy, 'not sent')))
+      const frame = encodeCall(procedure, args, serial, site)
+      const settle = { resolve, reject }
+      const call: Waiting = { procedure, serial, frame, site, timer: undefined, placedAt: now(), sentAt: undefined, settle, late }
+      if (timeoutMs < Infinity) call.timer = setTimeout(() => this.timeOut(call, timeoutMs), timeoutMs)
+      this.queue.push(call)
+      this.sendQueued()
+    }) as Promise<Result>
+  }
+
+  /** Settles the call this reply belongs to. */
+  answer(frame: Frame): void {
+    const call = this.inFlight.get(frame.serial)
+    if (!call || call.procedure.number !== frame.procedure || call.procedure.program !== frame.program) {
+      throw new ProtocolError(`a reply to procedure ${frame.procedure} came for call ${frame.serial}, which we did not make`)
+    }
+    this.inFlight.delete(frame.serial)
+    if (!call.settle) call.late?.(frame)
+    else this.settle(call, frame)
+    this.sendQueued()
+  }
+
+  /** Rejects everything at once: what was sent may have happened, what was queued has not. */
+  lose(reason: Error): void {
+    this.lostBy = reason
+    const all = [...this.inFlight.values(), ...this.queue]
+    this.inFlight.clear()
+    this.queue = []
+    for (const call of all) this.reject(call, lost(call.procedure.name, reason, call.sentAt === undefined ? 'not sent' : 'unknown'))
+  }
+
+  private sendQueued(): void {
+    while (this.inFlight.size < this.options.maxInFlight) {
+      const call = this.queue.shift()
+      if (!call) return
+      call.sentAt = now()
+      this.inFlight.set(call.serial, call)
+      this.options.send(call.frame)
+    }
+  }
+
+  private settle(call: Waiting, frame: Frame): void {
+    try {
+      if (frame.status === Status.error) throw decodeError(call.procedure.name, frame.payload)
+      if (frame.status !== Status.ok) throw new ProtocolError(`a reply has status ${frame.status}`)
+      this.resolve(call, decode(call.procedure.result, frame.payload))
+    } catch (error) {
+      this.reject(call, error instanceof RefusedError ? error : undecodable(call.procedure.name, error))
+    }
+  }
+
+  private timeOut(call: Waiting, timeoutMs: number): void {
+    const outcome = call.sentAt === undefined ? 'not sent' : 'unknown'
+    if (outcome === 'not sent') this.queue = this.queue.filter((other) => other !== call)
+    const where = outcome === 'unknown' ? 'it still runs in the daemon' : 'it was still waiting for a free slot'
+    const message = `${call.procedure.name}: no answer in ${timeoutMs} ms; ${where}`
+    this.reject(call, new TimeoutError(message, { outcome, procedure: call.procedure.name }))
+  }
+
+  private resolve(call: Waiting, value: unknown): void {
+    this.finish(call, undefined)?.resolve(value)
+  }
+
+  private reject(call: Waiting, error: LibvirtError): void {
+    this.finish(call, error)?.reject(call.site.blame(error))
+  }
+
+  private finish(call: Waiting, error: LibvirtError | undefined): Waiting['settle'] {
+    const { settle } = call
+    call.settle = undefined
+    clearTimeout(call.timer)
+    if (settle) this.options.report?.(describe(call, error))
+    return settle
+  }
+}
+
+function describe(call: Waiting, error: LibvirtError | undefined): CallReport {
+  const sentAt = call.sentAt ?? now()
+  return { procedure: call.procedure.name, error, queuedMs: sentAt - call.placedAt, durationMs: now() - sentAt }
+}
+
+function encodeCall<Args>(procedure: Procedure<Args, unknown>, args: Args, serial: number, site: CallSite): Buffer {
+  const header = { program: procedure.program, procedure: procedure.number, type: MessageType.call, serial, status: Status.ok }
+  try {
+    return encodeFrame(header, (to) => procedure.args.write(to, args))
+  } catch (cause) {
+    const message = `${procedure.name}: the arguments cannot be sent: ${(cause as Error).message}`
+    throw site.blame(new ProtocolError(message, { outcome: 'not sent', procedure: procedure.name, cause }))
+  }
+}
+
+function undecodable(procedure: string, cause: unknown): ProtocolError {
+  return new ProtocolError(`${procedure}: the answer cannot be read: ${(cause as Error).message}`, { procedure, cause })
+}
+
+function lost(procedure: string, reason: Error, outcome: 'unknown' | 'not sent'): ConnectionLostError {
+  const known = outcome === 'unknown' ? 'outcome unknown' : 'not sent'
+  return new ConnectionLostError(`${procedure}: ${known}: ${reason.message}`, { outcome, procedure, cause: reason })
+}
+
+function now(): number {
+  return performance.now()
+}

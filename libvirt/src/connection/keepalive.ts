@@ -1,0 +1,54 @@
+// Notices a peer that is gone without a word. Any byte is a sign of life; after a silence we ask, and give up after `count` questions.
+import { encodeFrame, MessageType, Program, Status } from '../wire/frame.ts'
+import type { Frame } from '../wire/frame.ts'
+
+const Message = { ping: 1, pong: 2 } as const
+
+export interface KeepaliveLink {
+  send(frame: Buffer): void
+  /** While we do not read, silence means nothing. */
+  isPaused(): boolean
+  dead(silentMs: number): void
+}
+
+export class Keepalive {
+  private readonly link: KeepaliveLink
+  private readonly intervalMs: number
+  private readonly count: number
+  private readonly timer: NodeJS.Timeout
+  private heardSomething = false
+  private unanswered = 0
+
+  constructor(link: KeepaliveLink, options: { intervalMs: number; count: number }) {
+    this.link = link
+    this.intervalMs = options.intervalMs
+    this.count = options.count
+    this.timer = setInterval(() => this.check(), this.intervalMs).unref()
+  }
+
+  heard(): void {
+    this.heardSomething = true
+  }
+
+  answer(frame: Frame): void {
+    if (frame.procedure === Message.ping) this.link.send(message(Message.pong))
+  }
+
+  stop(): void {
+    clearInterval(this.timer)
+  }
+
+  private check(): void {
+    if (this.heardSomething || this.link.isPaused()) this.unanswered = 0
+    else if (this.unanswered === this.count) return this.link.dead(this.intervalMs * (this.count + 1))
+    else {
+      this.unanswered++
+      this.link.send(message(Message.ping))
+    }
+    this.heardSomething = false
+  }
+}
+
+function message(procedure: number): Buffer {
+  return encodeFrame({ program: Program.keepalive, procedure, type: MessageType.message, serial: 0, status: Status.ok })
+}

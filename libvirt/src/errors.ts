@@ -1,0 +1,72 @@
+// What can go wrong with a call. Every error names the procedure and carries the stack of the caller, not of the socket.
+// `outcome` answers the question that matters after a failure: may the daemon have done it?
+
+/** `refused`: the daemon said no. `not sent`: it never saw the call. `unknown`: look before you repeat. */
+export type Outcome = 'refused' | 'not sent' | 'unknown'
+
+export class LibvirtError extends Error {
+  override name = 'LibvirtError'
+  readonly outcome: Outcome
+  readonly procedure: string | undefined
+
+  constructor(message: string, details: { outcome: Outcome; procedure?: string | undefined; cause?: unknown }) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.outcome = details.outcome
+    this.procedure = details.procedure
+  }
+}
+
+/** The daemon's own answer. `code` is one of `ErrorCode`, `origin` the part of libvirt that raised it. */
+export class RefusedError extends LibvirtError {
+  override name = 'RefusedError'
+  readonly code: number
+  readonly origin: number
+  readonly level: number
+  readonly details: readonly string[]
+
+  constructor(procedure: string, answer: { code: number; origin: number; level: number; message: string | undefined; details: string[] }) {
+    super(`${procedure}: ${answer.message ?? `libvirt error ${answer.code}`}`, { outcome: 'refused', procedure })
+    this.code = answer.code
+    this.origin = answer.origin
+    this.level = answer.level
+    this.details = answer.details
+  }
+}
+
+/** The connection ended, or was never there. */
+export class ConnectionLostError extends LibvirtError {
+  override name = 'ConnectionLostError'
+}
+
+/** No answer in time. The call still runs in the daemon, unless `outcome` is `not sent`. */
+export class TimeoutError extends LibvirtError {
+  override name = 'TimeoutError'
+}
+
+/** Bytes that do not follow the protocol, in either direction. */
+export class ProtocolError extends LibvirtError {
+  override name = 'ProtocolError'
+
+  constructor(message: string, details: { outcome?: Outcome; procedure?: string; cause?: unknown } = {}) {
+    super(message, { outcome: 'unknown', ...details })
+  }
+}
+
+/** Remembers where a call was made; an error that arrives later through a socket is given that place as its stack. */
+export class CallSite {
+  declare stack: string
+
+  /** The stack begins above this function. */
+  constructor(above: Function) {
+    Error.captureStackTrace(this, above)
+  }
+
+  blame<E extends Error>(error: E): E {
+    error.stack = `${error.name}: ${error.message}\n${this.stack.split('\n').slice(1).join('\n')}`
+    return error
+  }
+}
+
+export function hasCode(error: unknown, ...codes: number[]): error is RefusedError {
+  return error instanceof RefusedError && codes.includes(error.code)
+}

@@ -1,0 +1,168 @@
+// A host that stays reachable. Quick calls, slow calls and events each have a connection, and every stream has its own, so that none
+// holds up another. A lost connection is replaced, with growing pauses; events are asked for again; then `onUp` lets the owner list
+// everything anew, because events that happened meanwhile are lost: events are hints, a listing is the truth.
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from '../client.ts'
+import { Connection } from '../connection/connection.ts'
+import type { CallOptions, CallReport, ConnectionOptions } from '../connection/options.ts'
+import type { StreamOf } from '../connection/stream.ts'
+import { Subscriptions, warnOfProblem } from '../connection/subscriptions.ts'
+import type { Handler } from '../connection/subscriptions.ts'
+import type { EventName } from '../protocol/events.ts'
+import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
+import type { Backoff } from './backoff.ts'
+import { pauseMs } from './backoff.ts'
+import { Lane } from './lane.ts'
+import type { LaneName, LaneReport } from './lane.ts'
+import { Relay } from './relay.ts'
+
+export interface HostOptions extends Omit<ConnectionOptions, 'onCall'> {
+  /** All lanes are connected and events flow: list everything now. When it rejects it is tried again. */
+  onUp?: (host: Host) => Promise<void> | void
+  onDown?: (reason: Error) => void
+  onCall?: (report: CallReport & { lane: LaneName | 'stream' }) => void
+  onLane?: (report: LaneReport) => void
+  /** Default: 0.1 s, doubling to 10 s. */
+  backoff?: Partial<Backoff>
+}
+
+export class Host extends Client {
+  private readonly options: HostOptions
+  private readonly backoff: Backoff
+  private readonly subscriptions: Subscriptions
+  private readonly lanes: Record<LaneName, Lane>
+  private readonly streaming = new Set<Connection>()
+  private readonly onProblem: (error: Error) => void
+  private readonly closing = new AbortController()
+  private relay: Relay | undefined
+  private up = false
+  private rise = 0
+  private waiting: (() => void)[] = []
+
+  constructor(options: HostOptions) {
+    super()
+    this.options = options
+    this.backoff = { firstMs: 100, mostMs: 10_000, ...options.backoff }
+    this.onProblem = options.onProblem ?? warnOfProblem
+    this.subscriptions = new Subscriptions(this.onProblem)
+    this.lanes = { quick: this.lane('quick'), slow: this.lane('slow'), events: this.lane('events') }
+  }
+
+  get isUp(): boolean {
+    return this.up
+  }
+
+  /** Resolves when the host is up: connected, subscribed, and `onUp` has done its work. */
+  async whenUp(): Promise<this> {
+    if (!this.up) await new Promise<void>((resolve) => this.waiting.push(resolve))
+    return this
+  }
+
+  override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options?: CallOptions): Promise<Result> {
+    const lane = procedure.slow ? this.lanes.slow : this.lanes.quick
+    return lane.use(procedure.name).call(procedure, args, options)
+  }
+
+  override async openStream<Args, Result, D extends Direction>(
+    procedure: StreamProcedure<Args, Result, D>,
+    args: Args,
+    options?: CallOptions,
+  ): Promise<StreamOf<Result, D>> {
+    // A download may be paused for as long as its reader likes; a daemon that watched us would take that for death.
+    const connection = await this.open('stream', procedure.direction === 'both')
+    this.streaming.add(connection)
+    void connection.closed.then(() => this.streaming.delete(connection))
+    try {
+      const stream = await connection.openStream(procedure, args, options)
+      stream.once('close', () => void connection.close())
+      return stream
+    } catch (error) {
+      await connection.close()
+      throw error
+    }
+  }
+
+  /** Survives reconnects. Resolves, once events flow if the host is up, with a function that ends the subscription. */
+  async subscribe<K extends EventName>(name: K, handler: Handler<K>): Promise<() => void> {
+    const end = () => this.subscriptions.remove(name, handler)
+    this.subscriptions.add(name, handler)
+    try {
+      await this.relay?.ensure(name)
+    } catch (error) {
+      end()
+      throw error
+    }
+    return end
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort()
+    await Promise.all([...Object.values(this.lanes).map((lane) => lane.stop()), ...[...this.streaming].map((one) => one.close())])
+  }
+
+  private lane(name: LaneName): Lane {
+    return new Lane({
+      name,
+      backoff: this.backoff,
+      open: () => this.open(name, true),
+      prepare: async (connection) => {
+        if (name === 'events') await this.relayEvents(connection)
+      },
+      changed: (report) => this.review(report),
+    })
+  }
+
+  private open(lane: LaneName | 'stream', watched: boolean): Promise<Connection> {
+    const { onCall, keepalive, ...options } = this.options
+    const report = onCall && { onCall: (call: CallReport) => onCall({ ...call, lane }) }
+    return Connection.open({ ...options, ...report, keepalive: { ...keepalive, watched: watched && (keepalive?.watched ?? true) } })
+  }
+
+  /** A kind that this daemon does not know must not keep the host down. */
+  private async relayEvents(connection: Connection): Promise<void> {
+    const relay = new Relay(connection, this.subscriptions)
+    this.relay = relay
+    for (const name of this.subscriptions.names()) await relay.ensure(name).catch(this.onProblem)
+  }
+
+  private review(report: LaneReport): void {
+    this.notify(() => this.options.onLane?.(report))
+    const rise = ++this.rise
+    if (report.state === 'up' && this.isComplete()) void this.comeUp(rise)
+    if (report.state === 'down' && this.up) {
+      this.up = false
+      this.notify(() => this.options.onDown?.(report.reason ?? new Error('a lane went down')))
+    }
+  }
+
+  /** Gives up as soon as a lane changes: the next rise begins anew. */
+  private async comeUp(rise: number): Promise<void> {
+    for (let attempt = 0; rise === this.rise && !this.closing.signal.aborted; attempt++) {
+      try {
+        await this.options.onUp?.(this)
+        if (rise === this.rise) this.announceUp()
+        return
+      } catch (error) {
+        this.onProblem(error as Error)
+        await delay(pauseMs(this.backoff, attempt), undefined, { signal: this.closing.signal }).catch(() => {})
+      }
+    }
+  }
+
+  private notify(hook: () => void): void {
+    try {
+      hook()
+    } catch (error) {
+      this.onProblem(error as Error)
+    }
+  }
+
+  private announceUp(): void {
+    this.up = true
+    for (const resolve of this.waiting.splice(0)) resolve()
+  }
+
+  private isComplete(): boolean {
+    return Object.values(this.lanes).every((lane) => lane.current)
+  }
+}

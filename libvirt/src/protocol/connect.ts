@@ -1,0 +1,30 @@
+// The connection itself and the machine behind it.
+import { array, chars, defaulted, int, optional, str, struct, uhyper } from '../xdr/types.ts'
+import { quick } from './procedure.ts'
+import { flags } from './shapes.ts'
+
+const counters = struct({ counters: array(struct({ field: str, value: uhyper })), count: int })
+/** Ask with `count: 0` for the count, then with that count for the values. */
+const counterQuery = { number: defaulted(int, -1), count: defaulted(int, 0), flags }
+const nodeInfo = struct({ model: chars(32), memoryKiB: uhyper, cpus: int, mhz: int, nodes: int, sockets: int, cores: int, threads: int })
+const wanted = { emulator: optional(str), arch: optional(str), machine: optional(str), virtType: optional(str), flags }
+
+export const connect = {
+  authList: quick(66, 'AUTH_LIST', {}, array(int)),
+  authPolkit: quick(70, 'AUTH_POLKIT', {}, int),
+  open: quick(1, 'CONNECT_OPEN', { uri: optional(str), flags }),
+  close: quick(2, 'CONNECT_CLOSE', {}),
+  supportsFeature: quick(60, 'CONNECT_SUPPORTS_FEATURE', { feature: int }, int),
+  getLibVersion: quick(157, 'CONNECT_GET_LIB_VERSION', {}, uhyper),
+  getVersion: quick(4, 'CONNECT_GET_VERSION', {}, uhyper),
+  getHostname: quick(59, 'CONNECT_GET_HOSTNAME', {}, str),
+  getUri: quick(110, 'CONNECT_GET_URI', {}, str),
+  getCapabilities: quick(7, 'CONNECT_GET_CAPABILITIES', {}, str),
+  getDomainCapabilities: quick(342, 'CONNECT_GET_DOMAIN_CAPABILITIES', wanted, str),
+  getNodeInfo: quick(6, 'NODE_GET_INFO', {}, nodeInfo),
+  getCpuStats: quick(227, 'NODE_GET_CPU_STATS', counterQuery, counters),
+  getMemoryStats: quick(228, 'NODE_GET_MEMORY_STATS', counterQuery, counters),
+  getFreeMemory: quick(102, 'NODE_GET_FREE_MEMORY', {}, uhyper),
+  registerCloseCallback: quick(360, 'CONNECT_REGISTER_CLOSE_CALLBACK', {}),
+  unregisterCloseCallback: quick(361, 'CONNECT_UNREGISTER_CLOSE_CALLBACK', {}),
+} as const

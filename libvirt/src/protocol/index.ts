@@ -1,0 +1,25 @@
+// The procedures by area. `host.domains.lookupByName(…)` calls `areas.domains.lookupByName`.
+import { connect } from './connect.ts'
+import { backups, blockJobs, checkpoints, snapshots } from './copies.ts'
+import { domains } from './domains.ts'
+import { registration } from './events.ts'
+import { guests } from './guests.ts'
+import { migration } from './migration.ts'
+import { filters, networks } from './networks.ts'
+import { pools, volumes } from './storage.ts'
+
+export const areas = {
+  connect,
+  domains,
+  networks,
+  filters,
+  pools,
+  volumes,
+  snapshots,
+  blockJobs,
+  backups,
+  checkpoints,
+  guests,
+  migration,
+  registration,
+} as const

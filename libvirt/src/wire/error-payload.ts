@@ -1,0 +1,25 @@
+// The payload of a message with status "error".
+import { RefusedError } from '../errors.ts'
+import { domain, named } from '../protocol/shapes.ts'
+import { decode, int, optional, str, struct } from '../xdr/types.ts'
+
+export const errorPayload = struct({
+  code: int,
+  origin: int,
+  message: optional(str),
+  level: int,
+  domain: optional(domain),
+  text1: optional(str),
+  text2: optional(str),
+  text3: optional(str),
+  int1: int,
+  int2: int,
+  network: optional(named),
+})
+
+/** Aborting a stream sends no payload at all. */
+export function decodeError(procedure: string, payload: Buffer): RefusedError {
+  if (payload.length === 0) return new RefusedError(procedure, { code: 0, origin: 0, level: 2, message: 'the daemon aborted', details: [] })
+  const { text1, text2, text3, ...error } = decode(errorPayload, payload)
+  return new RefusedError(procedure, { ...error, details: [text1, text2, text3].filter((text) => text !== undefined) })
+}

@@ -1,0 +1,152 @@
+// A libvirt host in a box: libvirtd in namespaces of its own (processes, network, mounts, name), with a unix socket and TLS.
+// When the box's first process ends, or this one dies, the kernel ends everything inside: daemons, guests, interfaces.
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { eventually } from './eventually.ts'
+import type { Identity } from './certificates.ts'
+
+const run = promisify(execFile)
+
+export interface BoxOptions {
+  folder: string
+  name: string
+  uuid: string
+  /** The box's address and the bridge of ours that it is plugged into. */
+  network: { address: string; bridge: string }
+  identity: Identity
+  ca: string
+  libvirtdConf?: string
+}
+
+export interface Box {
+  socket: string
+  folder: string
+  address: string
+  /** Runs a command inside, and gives what it prints. */
+  inside(command: string, ...args: string[]): Promise<string>
+  virsh(...args: string[]): Promise<string>
+  /** SIGKILL: the guests live on. */
+  killDaemon(): Promise<void>
+  startDaemon(): Promise<void>
+  remove(): Promise<void>
+}
+
+export async function startBox(options: BoxOptions): Promise<Box> {
+  const folder = join(options.folder, options.name)
+  await furnish(folder, options)
+  const first = await startFirstProcess(folder, options.name)
+  const pid = String(first.pid)
+  // The child of unshare is the first process of the new namespaces.
+  const inner = await eventually('the first process of the box', async () => {
+    const { stdout } = await run('cat', [`/proc/${pid}/task/${pid}/children`])
+    return stdout.trim() || undefined
+  })
+  const enter = ['-t', inner, '-m', '-n', '-p', '-u', '--']
+  const inside = async (command: string, ...args: string[]) => {
+    const { stdout } = await run('nsenter', [...enter, command, ...args], { timeout: 60_000, maxBuffer: 1 << 26 })
+    return stdout
+  }
+  await eventually('the mounts of the box', () => access(join(folder, 'run/ready')).then(() => true))
+  await plugIn(inner, inside, options)
+  const socket = join(folder, 'run/libvirt-sock')
+  const startDaemon = async () => {
+    await inside('sh', '-c', `rm -f /run/libvirt/libvirtd.pid; exec libvirtd --listen -d -p /run/libvirt/libvirtd.pid`)
+    await eventually('libvirtd', () => run('virsh', ['-c', `qemu+unix:///system?socket=${socket}`, 'uri']))
+  }
+  await inside('virtlogd', '-d', '-p', '/run/libvirt/virtlogd.pid')
+  await startDaemon()
+  return {
+    socket,
+    folder,
+    address: options.network.address,
+    inside,
+    startDaemon,
+    virsh: async (...args) => (await run('virsh', ['-c', `qemu+unix:///system?socket=${socket}`, ...args], { timeout: 60_000 })).stdout,
+    killDaemon: async () => void (await inside('sh', '-c', 'kill -9 $(cat /run/libvirt/libvirtd.pid)')),
+    remove: () => end(first),
+  }
+}
+
+/** The first process lives as long as its input, which is a pipe from us. */
+async function startFirstProcess(folder: string, name: string): Promise<ChildProcess> {
+  const kinds = ['--mount', '--uts', '--net', '--pid', '--fork', '--mount-proc', '--kill-child']
+  const child = spawn('unshare', [...kinds, 'sh', join(folder, 'first.sh'), name], { stdio: ['pipe', 'ignore', 'inherit'] })
+  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+  return child
+}
+
+async function end(first: ChildProcess): Promise<void> {
+  if (first.exitCode !== null || first.signalCode !== null) return
+  const ended = new Promise((resolve) => first.once('exit', resolve))
+  first.stdin?.end()
+  await ended
+}
+
+async function plugIn(pid: string, inside: Box['inside'], { name, network }: BoxOptions): Promise<void> {
+  const port = `${network.bridge}${name}`.slice(0, 15)
+  await run('ip', ['link', 'add', port, 'type', 'veth', 'peer', 'name', 'mgmt0', 'netns', pid])
+  await run('ip', ['link', 'set', port, 'master', network.bridge, 'up'])
+  await inside('ip', 'addr', 'add', `${network.address}/24`, 'dev', 'mgmt0')
+  await inside('ip', 'link', 'set', 'mgmt0', 'up')
+}
+
+async function furnish(folder: string, options: BoxOptions): Promise<void> {
+  for (const part of [
+    'etc/qemu/networks',
+    'etc/nwfilter',
+    'run',
+    'lib/images',
+    'lib/qemu',
+    'lib/dnsmasq',
+    'log/qemu',
+    'cache',
+    'pki/private',
+  ]) {
+    await mkdir(join(folder, part), { recursive: true })
+  }
+  await writeFile(join(folder, 'etc/libvirtd.conf'), daemonConf(options))
+  await writeFile(
+    join(folder, 'etc/qemu.conf'),
+    'cgroup_controllers = []\nuser = "root"\ngroup = "root"\nsecurity_driver = "none"\nremember_owner = 0\n',
+  )
+  await writeFile(join(folder, 'pki/cacert.pem'), options.ca)
+  for (const role of ['server', 'client']) {
+    await writeFile(join(folder, `pki/${role}cert.pem`), options.identity.cert)
+    await writeFile(join(folder, `pki/private/${role}key.pem`), options.identity.key)
+  }
+  await writeFile(join(folder, 'first.sh'), firstScript(folder))
+}
+
+function daemonConf({ network, uuid, libvirtdConf = '' }: BoxOptions): string {
+  return `listen_tls = 1
+listen_tcp = 0
+listen_addr = "${network.address}"
+ca_file = "/etc/pki/CA/cacert.pem"
+cert_file = "/etc/pki/libvirt/servercert.pem"
+key_file = "/etc/pki/libvirt/private/serverkey.pem"
+auth_unix_rw = "none"
+host_uuid = "${uuid}"
+log_outputs = "3:file:/var/log/libvirt/libvirtd.log"
+${libvirtdConf}`
+}
+
+function firstScript(folder: string): string {
+  const binds = { etc: '/etc/libvirt', run: '/run/libvirt', lib: '/var/lib/libvirt', log: '/var/log/libvirt', cache: '/var/cache/libvirt' }
+  return `set -e
+mount --make-rprivate /
+${Object.entries(binds)
+  .map(([from, to]) => `mkdir -p ${to}; mount --bind ${folder}/${from} ${to}`)
+  .join('\n')}
+mkdir -p /etc/pki; mount -t tmpfs tmpfs /etc/pki; mkdir /etc/pki/CA /etc/pki/libvirt
+cp ${folder}/pki/cacert.pem /etc/pki/CA; cp -r ${folder}/pki/. /etc/pki/libvirt
+mount -t sysfs sysfs /sys
+hostname "$1"
+ip link set lo up
+echo 1 > /proc/sys/net/ipv4/ip_forward
+touch /run/libvirt/ready
+exec cat > /dev/null
+`
+}

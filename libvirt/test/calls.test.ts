@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { areas, Connection, ConnectionLostError, ErrorCode, hasCode, ProtocolError, RefusedError } from '../src/index.ts'
+import type { CallReport, TimeoutError } from '../src/index.ts'
+import type { Frame } from '../src/wire/frame.ts'
+import { eventually } from './eventually.ts'
+import { replyFrame, ScriptedDaemon } from './scripted-daemon.ts'
+import type { Peer } from './scripted-daemon.ts'
+
+const { getHostname, getFreeMemory } = areas.connect
+let daemon: ScriptedDaemon
+let connection: Connection
+let reports: CallReport[]
+let held: { call: Frame; peer: Peer }[]
+
+beforeEach(async () => {
+  daemon = await ScriptedDaemon.start()
+  held = []
+  reports = []
+  daemon.on(getHostname, (call, peer) => held.push({ call, peer }))
+  connection = await Connection.open({ endpoint: daemon.endpoint, onCall: (report) => reports.push(report) })
+  reports = []
+})
+
+afterEach(async () => {
+  await daemon.stop()
+})
+
+function answer(index: number, name: string): void {
+  const { call, peer } = held[index] as (typeof held)[number]
+  peer.reply(call, getHostname.result, name)
+}
+
+const atTheDaemon = (count: number) => eventually(`${count} calls at the daemon`, () => held.length === count || undefined)
+
+describe('calls', () => {
+  test('answers find their calls in any order, cut or merged', async () => {
+    const calls = [connection.connect.getHostname(), connection.connect.getHostname(), connection.connect.getHostname()]
+    await atTheDaemon(3)
+    const bytes = Buffer.concat([2, 0, 1].map((i) => replyFrame((held[i] as { call: Frame }).call, getHostname.result, `answer ${i}`)))
+    const { socket } = (held[0] as { peer: Peer }).peer
+    socket.setNoDelay(true)
+    for (const part of [bytes.subarray(0, 50), bytes.subarray(50, 51), bytes.subarray(51)])
+      await new Promise((resolve) => socket.write(part, resolve))
+    expect(await Promise.all(calls)).toEqual(['answer 0', 'answer 1', 'answer 2'])
+  })
+
+  test('at most four are at the daemon; the others wait their turn', async () => {
+    const calls = Array.from({ length: 6 }, () => connection.connect.getHostname())
+    await atTheDaemon(4)
+    answer(1, 'b')
+    await atTheDaemon(5)
+    expect(await calls[1]).toBe('b')
+    for (const [index, name] of [
+      [0, 'a'],
+      [2, 'c'],
+      [3, 'd'],
+      [4, 'e'],
+    ] as const)
+      answer(index, name)
+    await atTheDaemon(6)
+    answer(5, 'f')
+    expect(await Promise.all(calls)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
+  })
+
+  test('a refusal carries code, procedure and the place of the call', async () => {
+    daemon.on(areas.domains.lookupByName, (call, peer) => peer.refuse(call, ErrorCode.noDomain, 'Domain not found'))
+    const error = await askForNothing().catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(RefusedError)
+    expect(error).toMatchObject({
+      code: 42,
+      outcome: 'refused',
+      procedure: 'DOMAIN_LOOKUP_BY_NAME',
+      message: 'DOMAIN_LOOKUP_BY_NAME: Domain not found',
+    })
+    expect((error as Error).stack).toContain('askForNothing')
+    expect(hasCode(error, ErrorCode.noDomain)).toBe(true)
+    expect(hasCode(error, ErrorCode.noNetwork)).toBe(false)
+  })
+
+  test('a call that timed out keeps its slot until the daemon is done with it', async () => {
+    const slow = Array.from({ length: 4 }, () => connection.connect.getHostname({}, { timeoutMs: 20 }))
+    const waiting = connection.connect.getHostname({}, { timeoutMs: 20 })
+    const outcomes = await Promise.all([...slow, waiting].map((call) => call.catch((error: TimeoutError) => error.outcome)))
+    expect(outcomes).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'not sent'])
+    const next = connection.connect.getHostname()
+    expect(held.length).toBe(4)
+    answer(0, 'too late')
+    await atTheDaemon(5)
+    answer(4, 'in time')
+    expect(await next).toBe('in time')
+  })
+
+  test('a lost connection rejects every call at once and says which may have happened', async () => {
+    const calls = Array.from({ length: 5 }, () => connection.connect.getHostname())
+    const settled = Promise.allSettled(calls)
+    await atTheDaemon(4)
+    await daemon.vanish()
+    const errors = (await settled).map((one) => (one as PromiseRejectedResult).reason as ConnectionLostError)
+    expect(errors.map((error) => error.outcome)).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'not sent'])
+    expect(errors[0]?.message).toContain('CONNECT_GET_HOSTNAME: outcome unknown')
+    await expect(connection.connect.getHostname()).rejects.toMatchObject({ outcome: 'not sent' })
+    expect(await connection.closed).toBeInstanceOf(ConnectionLostError)
+  })
+
+  test('an answer with bytes left over fails its call, and only that', async () => {
+    daemon.on(getFreeMemory, (call, peer) => peer.reply(call, getHostname.result, 'not eight bytes'))
+    await expect(connection.connect.getFreeMemory()).rejects.toThrow(/NODE_GET_FREE_MEMORY: the answer cannot be read/)
+    const next = connection.connect.getHostname()
+    await atTheDaemon(1)
+    answer(0, 'well')
+    expect(await next).toBe('well')
+  })
+
+  test('arguments that cannot be sent are refused before anything is', async () => {
+    const error = await connection.domains.lookupByName({ name: 'a\0b' }).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(ProtocolError)
+    expect(error).toMatchObject({ outcome: 'not sent', procedure: 'DOMAIN_LOOKUP_BY_NAME' })
+  })
+
+  test('each call is reported once', async () => {
+    const settled = Promise.allSettled([connection.connect.getHostname(), connection.connect.getHostname({}, { timeoutMs: 20 })])
+    await atTheDaemon(2)
+    answer(0, 'a')
+    await settled
+    answer(1, 'late')
+    await daemon.vanish()
+    expect(reports.map(({ procedure, error }) => `${procedure} ${error?.name}`).toSorted()).toEqual([
+      'CONNECT_GET_HOSTNAME TimeoutError',
+      'CONNECT_GET_HOSTNAME undefined',
+    ])
+    expect(reports.every((report) => report.durationMs > 0 && report.queuedMs >= 0)).toBe(true)
+  })
+})
+
+async function askForNothing(): Promise<unknown> {
+  return connection.domains.lookupByName({ name: 'nothing' })
+}

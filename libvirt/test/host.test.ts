@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { areas, Connection, Host } from '../src/index.ts'
+import type { CallReport, HostOptions, LaneReport } from '../src/index.ts'
+import { eventKinds } from '../src/protocol/events.ts'
+import { domain as domainType } from '../src/protocol/shapes.ts'
+import { Status } from '../src/wire/frame.ts'
+import { int, struct } from '../src/xdr/types.ts'
+import { eventually } from './eventually.ts'
+import { ScriptedDaemon } from './scripted-daemon.ts'
+
+const { registerDomainEvent, deregisterDomainEvent } = areas.registration
+const domain = { name: 'd', uuid: '00000000-0000-4000-8000-000000000001', id: 1 }
+const lifecycle = struct({ callback: int, domain: domainType, event: int, detail: int })
+let daemon: ScriptedDaemon
+let hosts: Host[] = []
+
+beforeEach(async () => {
+  daemon = await ScriptedDaemon.start()
+  daemon.on(registerDomainEvent, (call, peer) => peer.reply(call, registerDomainEvent.result, 7))
+  daemon.on(deregisterDomainEvent, (call, peer) => peer.reply(call))
+  daemon.on(areas.domains.listAll, (call, peer) => peer.reply(call, areas.domains.listAll.result, [domain]))
+})
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.close()
+  await daemon.stop()
+})
+
+function start(options: Partial<HostOptions> = {}): Host {
+  const host = new Host({ endpoint: daemon.endpoint, backoff: { firstMs: 5, mostMs: 20 }, ...options })
+  hosts.push(host)
+  return host
+}
+
+const tell = (event: number) => {
+  for (const peer of daemon.peers)
+    if (!peer.socket.destroyed) peer.event(eventKinds.lifecycle.number, lifecycle, { callback: 7, domain, event, detail: 0 })
+}
+const registrations = () => daemon.heard.filter((frame) => frame.procedure === registerDomainEvent.number).length
+
+describe('events', () => {
+  test('reach their subscribers until they leave; the daemon is asked once', async () => {
+    const connection = await Connection.open({ endpoint: daemon.endpoint })
+    const seen: number[] = []
+    const leave = await connection.subscribe('lifecycle', ({ event }) => void seen.push(event))
+    const leaveToo = await connection.subscribe('lifecycle', ({ domain: { name }, event }) => void (name === 'd' && seen.push(event * 10)))
+    tell(2)
+    await eventually('both', () => seen.length === 2 || undefined)
+    expect(registrations()).toBe(1)
+    await Promise.all([leave(), leaveToo()])
+    expect(daemon.heard.at(-1)?.procedure).toBe(deregisterDomainEvent.number)
+    tell(5)
+    await connection.close()
+    expect(seen).toEqual([2, 20])
+  })
+
+  test('a subscriber that throws and an event that cannot be read are problems, not ends', async () => {
+    const problems: Error[] = []
+    const connection = await Connection.open({ endpoint: daemon.endpoint, onProblem: (error) => problems.push(error) })
+    await connection.subscribe('lifecycle', () => {
+      throw new Error('my own fault')
+    })
+    tell(1)
+    daemon.peers[0]?.event(eventKinds.lifecycle.number, int, 1)
+    await eventually('both problems', () => problems.length === 2 || undefined)
+    expect(problems.map((error) => error.message)).toEqual([
+      'my own fault',
+      expect.stringContaining('DOMAIN_EVENT_CALLBACK_LIFECYCLE: the event cannot be read'),
+    ])
+    await connection.close()
+  })
+})
+
+describe('host', () => {
+  test('comes up, is lost, comes back: registers again, then lists again', async () => {
+    const lists: string[][] = []
+    const downs: string[] = []
+    const events: number[] = []
+    const onUp = async (host: Host) => void lists.push((await host.domains.listAll()).map(({ name }) => name))
+    const host = start({ onUp, onDown: (reason) => downs.push(reason.message) })
+    await host.subscribe('lifecycle', ({ event }) => void events.push(event))
+    await host.whenUp()
+    await eventually('the registration', () => registrations() === 1 || undefined)
+    await daemon.vanish()
+    await eventually('the loss to be noticed', () => !host.isUp || undefined)
+    await expect(host.domains.listAll()).rejects.toMatchObject({ outcome: 'not sent' })
+    await daemon.listen()
+    await host.whenUp()
+    expect(registrations()).toBe(2)
+    tell(5)
+    await eventually('the event', () => events.length > 0 || undefined)
+    expect(events).toEqual([5])
+    expect(lists).toEqual([['d'], ['d']])
+    expect(downs.length).toBe(1)
+  })
+
+  test('an onUp that fails is tried again', async () => {
+    const problems: string[] = []
+    let attempts = 0
+    const onUp = () => {
+      if (++attempts < 3) throw new Error(`attempt ${attempts}`)
+    }
+    const host = start({ onUp, onProblem: (error) => problems.push(error.message) })
+    await host.whenUp()
+    expect(problems).toEqual(['attempt 1', 'attempt 2'])
+  })
+
+  test('slow calls do not hold up quick ones, and both are measured', async () => {
+    const calls: (CallReport & { lane: string })[] = []
+    const lanes: LaneReport[] = []
+    const host = start({ onCall: (call) => calls.push(call), onLane: (lane) => lanes.push(lane) })
+    await host.whenUp()
+    daemon.on(areas.domains.destroy, () => {})
+    const stuck = Array.from({ length: 5 }, () => host.domains.destroy({ domain }))
+    const settled = Promise.allSettled(stuck)
+    expect(await host.domains.listAll()).toEqual([domain])
+    expect(calls.filter((call) => call.procedure === 'CONNECT_LIST_ALL_DOMAINS')).toMatchObject([{ lane: 'quick', error: undefined }])
+    expect(lanes.map(({ lane, state }) => `${lane} ${state}`).toSorted()).toEqual(['events up', 'quick up', 'slow up'])
+    await daemon.vanish()
+    expect((await settled).every((one) => one.status === 'rejected')).toBe(true)
+  })
+
+  test('a stream has a connection of its own, which goes with it', async () => {
+    const { download } = areas.volumes
+    daemon.on(download, (call, peer) => {
+      peer.reply(call)
+      peer.packet(call, Status.continue, Buffer.alloc(3_000_000))
+    })
+    const host = start()
+    await host.whenUp()
+    const stream = await host.volumes.download({ volume: { pool: 'p', name: 'v', key: 'k' } })
+    expect(daemon.peers.length).toBe(4)
+    expect(await host.domains.listAll()).toEqual([domain])
+    stream.destroy()
+    await eventually('its connection to close', () => daemon.peers[3]?.socket.destroyed || undefined)
+  })
+
+  test('closing ends everything, even while there is no daemon', async () => {
+    await daemon.vanish()
+    const host = start()
+    await host.close()
+    await expect(host.domains.listAll()).rejects.toThrow(/lane is down/)
+    await daemon.listen()
+  })
+})
