@@ -40,9 +40,10 @@ export const holdKeys = (tx: Tx, accountId: string, ids: string[]) =>
   tx.many<SshKeyRow>(sql`
     select * from ssh_keys where id = any(${ids}::text[]) and account_id = ${accountId} order by id for key share`)
 
+/** Keys that have been deleted since are left out. */
 export const insertUses = (tx: Tx, userId: string, keyIds: string[]) =>
   tx.run(sql`
-    insert into ssh_key_uses (ssh_key_id, user_id) select id, ${userId} from unnest(${keyIds}::text[]) as id on conflict do nothing`)
+    insert into ssh_key_uses (ssh_key_id, user_id) select id, ${userId} from ssh_keys where id = any(${keyIds}::text[]) on conflict do nothing`)
 
 export const deleteUses = (tx: Tx, userId: string) => tx.run(sql`delete from ssh_key_uses where user_id = ${userId}`)
 

@@ -8,6 +8,9 @@ import { findRun } from '../../workflow/store.ts'
 import { proveDurable } from '../../workflow/testing.ts'
 import { vmWorkflows } from './workflows.ts'
 
+/** Some hundred trials each, every one with a VM of its own. */
+const MINUTES = 600_000
+
 export function describeDurability({ thorough }: { thorough: boolean }): void {
   describe('every workflow of a VM survives death and failure at any step', async () => {
     const app = await testApp()
@@ -91,13 +94,13 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       return answer.body.data.actionId as string
     }
 
-    test('vm.start', async () => {
+    test('vm.start', { timeout: MINUTES }, async () => {
       await prove('vm.start', stopped, post('start'), (world) =>
         expect(world).toMatchObject({ power: 'running', vm: { status: 'RUNNING' } }),
       )
     })
 
-    test('vm.upgrade', async () => {
+    test('vm.upgrade', { timeout: MINUTES }, async () => {
       await prove('vm.upgrade', running, post('upgrade', { planId: large }), (world) =>
         expect(world).toMatchObject({
           power: 'running',
@@ -107,7 +110,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       )
     })
 
-    test('vm.rebuild', async () => {
+    test('vm.rebuild', { timeout: MINUTES }, async () => {
       await prove('vm.rebuild', running, post('rebuild', { osTemplateId: input.osTemplateId }), (world) =>
         expect(world).toMatchObject({
           power: 'running',

@@ -22,8 +22,8 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   const now = deps.clock.now()
   const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'rebuild')
   const template = await getTemplate(tx, input.osTemplateId)
-  const keyIds = input.sshKeyIds ?? (await keysOf(tx, vmId)).map((key) => key.id)
-  const keys = await requireKeys(tx, vm.account_id, [...new Set(keyIds)])
+  const keysBefore = (await keysOf(tx, vmId)).map((key) => key.id)
+  const keys = await requireKeys(tx, vm.account_id, [...new Set(input.sshKeyIds ?? keysBefore)])
   requireFits(template, sizeOf(vm))
   await forgetKeyUse(tx, vmId)
   await noteKeyUse(
@@ -40,7 +40,15 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
 
   const generation = await sql.nextGeneration(tx, vmId)
   await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
-  const run = { vmId, statusBefore: vm.status, generationBefore: vm.generation, generation, templateId: template.id, passwordHash }
+  const run = {
+    vmId,
+    statusBefore: vm.status,
+    generationBefore: vm.generation,
+    generation,
+    templateId: template.id,
+    passwordHash,
+    keysBefore,
+  }
   const actionId = await deps.workflows.start(tx, rebuildVm, run, options)
   await recordVmEvent(tx, now, vmId, 'vm.rebuilding', { actionId })
   return { actionId }

@@ -1,7 +1,12 @@
+import { forgetKeyUse, noteKeyUse } from '../ssh-keys/service.ts'
 import { recordVmEvent } from './events.ts'
 import { newDiskWorkflow, settleOnNewDisk, settleOnOldDisk, type NewDiskInput } from './new-disk.ts'
 
-export const rebuildVm = newDiskWorkflow<NewDiskInput>('vm.rebuild', () => ({ from: 'template' }))
+interface RebuildInput extends NewDiskInput {
+  keysBefore: string[]
+}
+
+export const rebuildVm = newDiskWorkflow<RebuildInput>('vm.rebuild', () => ({ from: 'template' }))
   .onSuccess(async (tx, { input, results, runId, now }) => {
     await settleOnNewDisk(tx, now, input, results.ready)
     await recordVmEvent(tx, now, input.vmId, 'vm.rebuilt', { actionId: runId })
@@ -10,5 +15,7 @@ export const rebuildVm = newDiskWorkflow<NewDiskInput>('vm.rebuild', () => ({ fr
   .onFailure(async (tx, { input, error, runId, now }) => {
     const reason = `The rebuild failed and the old disk was kept: ${error?.sentence ?? 'it was cancelled'}`
     await settleOnOldDisk(tx, now, input, reason)
+    await forgetKeyUse(tx, input.vmId)
+    await noteKeyUse(tx, input.vmId, input.keysBefore)
     await recordVmEvent(tx, now, input.vmId, 'vm.rebuild_failed', { actionId: runId, reason })
   })
