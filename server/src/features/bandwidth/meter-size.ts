@@ -1,0 +1,85 @@
+// What a minute of metering costs, for as many VMs as wanted.
+import { expect } from 'vitest'
+import { testDatabase } from '../../../test/harness.ts'
+import { simulatedDrivers } from '../../hypervisor/simulated/driver.ts'
+import { instantPace } from '../../hypervisor/simulated/pace.ts'
+import { manualClock, stopwatch } from '../../kernel/clock.ts'
+import { openDb, sql, type Db, type Queries } from '../../kernel/db.ts'
+import { countTraffic } from './count.ts'
+
+/** VMs that run on one host and have traffic, as if they had been made one by one. */
+async function fill(db: Db, now: Date, hostId: string, count: number): Promise<void> {
+  const numbers = sql`from generate_series(1, ${count}::int) n`
+  const mac = sql`('02' || lpad(to_hex(n), 10, '0'))::macaddr`
+  await db.tx(async (tx) => {
+    await tx.raw('set local session_replication_role = replica') // skips the checks of foreign keys, which these rows satisfy
+    await tx.raw('set local statement_timeout = 0')
+    await tx.run(sql`insert into accounts (id, email, name, created_at) values ('caccount1', 'a@example.com', '', ${now})`)
+    await tx.run(sql`
+      insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, provisioned, vcpu, ram_mib, disk_gib,
+        bandwidth_gb, network_mbps, throttle_mbps, network_10g, daily_backup, is_protected, ip_address, mac, renewal_day, period_started_at,
+        period_price_cents, next_renewal_at, created_at, updated_at)
+      select 'cvm' || n, 'caccount1', r.id, ${hostId}, p.id, t.id, gen_random_uuid(), 'vm', 'vm', 'RUNNING', true, 1, 1024, 25, 2000, 1000, 10, false, false,
+        false, '10.0.0.0'::inet + n, ${mac}, 1, ${now}, 600, ${now}::timestamptz + interval '30 days', ${now}, ${now}
+      from (select id from regions limit 1) r, (select id from plans limit 1) p, (select id from os_templates limit 1) t,
+        lateral (select n ${numbers}) n`)
+    await tx.run(sql`
+      insert into simulated.machines (host_id, name, vm_id, uuid, generation, vcpu, ram_mib, has_agent, power)
+      select ${hostId}, 'cvm' || n, 'cvm' || n, gen_random_uuid(), 1, 1, 1024, true, 'running' ${numbers}`)
+    await tx.run(sql`
+      insert into simulated.nics (host_id, machine, mac, kind, address, epoch, bytes_per_second, counted_at)
+      select ${hostId}, 'cvm' || n, ${mac}::text, 'public', '10.0.0.1', n, 8000, ${now} ${numbers}`)
+  })
+  await db.raw('analyze')
+}
+
+/** The same, and every statement inside transactions is counted. */
+function counting(db: Db): { db: Db; statements: () => number } {
+  let statements = 0
+  const counted = <Q extends Queries>(queries: Q): Q => {
+    const count =
+      <A extends unknown[], R>(ask: (...args: A) => R) =>
+      (...args: A): R => {
+        statements++
+        return ask(...args)
+      }
+    return { ...queries, many: count(queries.many), maybe: count(queries.maybe), one: count(queries.one), run: count(queries.run) }
+  }
+  return { db: { ...db, tx: (work) => db.tx((tx) => work(counted(tx))) }, statements: () => statements }
+}
+
+/** Two statements for a thousand VMs, each VM written once and without touching an index. */
+export async function provesCheapMetering(count: number): Promise<void> {
+  const url = await testDatabase()
+  const plain = openDb({ url, maxConnections: 3, onError: () => {} })
+  try {
+    const { db, statements } = counting(plain)
+    const clock = manualClock()
+    const { id, uri } = await db.one<{ id: string; uri: string }>(sql`select id, uri from hosts limit 1`)
+    await fill(plain, clock.now(), id, count)
+    const driver = simulatedDrivers({ db: plain, clock, pace: instantPace })({ id, driver: 'simulated', uri })
+    const deps = { db, clock }
+    const minute = async (): Promise<number> => {
+      clock.advance('60s')
+      const elapsed = stopwatch()
+      expect(await countTraffic(deps, driver, 'all', AbortSignal.timeout(600_000))).toBe(0)
+      return elapsed()
+    }
+    await minute()
+    await plain.raw('vacuum vms, bandwidth_baselines') // as happens by itself in the background
+    const before = statements()
+    const times = [await minute(), await minute()]
+    const batches = 2 * Math.ceil(count / 1000)
+    expect(statements() - before).toBeLessThanOrEqual(2 * batches)
+
+    const sums = await db.one(sql`select count(*)::int, min(bandwidth_used_bytes)::int, max(bandwidth_used_bytes)::int from vms`)
+    expect(sums).toEqual({ count, min: 3 * 600_000, max: 3 * 600_000 })
+    await plain.raw('select pg_stat_force_next_flush()')
+    const { share } = await plain.one<{ share: number }>(sql`
+      select (n_tup_hot_upd::float / n_tup_upd) as share from pg_stat_user_tables where relname = 'vms'`)
+    expect(share).toBeGreaterThan(0.95)
+    console.log(`${count} VMs: a minute of metering takes ${Math.min(...times).toFixed(0)} ms`)
+  } finally {
+    await plain.close()
+  }
+}
