@@ -142,6 +142,15 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
       expect(await refused(customer, id)).toEqual([409, 'invalid_state'])
     })
 
+    test('in the moment its period is over and it is not renewed yet', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const before = app.clock.now()
+      app.clock.set(new Date((await customer.get(`/vms/${id}`)).body.data.billing.nextRenewalAt as string))
+      expect(await refused(customer, id)).toEqual([409, 'invalid_state'])
+      app.clock.set(before)
+    })
+
     test('while its renewal is unpaid', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)

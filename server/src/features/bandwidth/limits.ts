@@ -1,6 +1,6 @@
 // Which interfaces have to be brought to another speed. An order is written in the transaction that changes the wish and stays until
 // the host has followed it.
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries } from '../../kernel/db.ts'
 import { nudge } from '../../workflow/reconcile.ts'
 import type { VmRow } from '../vms/service.ts'
 
@@ -42,8 +42,8 @@ export const postponeOrder = (db: Queries, { vm_id, version }: LimitOrder, until
 export type Speeds = Pick<VmRow, 'id' | 'mac' | 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'>
 
 /** What no action works on: that brings its own speed. */
-export const wantedSpeeds = (tx: Tx | Queries, hostId: string, vmIds: string[]) =>
-  tx.many<Speeds>(sql`
+export const wantedSpeeds = (db: Queries, hostId: string, vmIds: string[]) =>
+  db.many<Speeds>(sql`
     select id, mac, throttled_at, throttle_mbps, network_10g, network_mbps from vms v
     where id = any(${vmIds}::text[]) and host_id = ${hostId} and status in ('RUNNING', 'STOPPED')
       and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`)

@@ -38,7 +38,7 @@ export async function buyPack(
 ): Promise<Transaction> {
   const now = clock.now()
   const vm = await lockVm(tx, accountId, vmId)
-  requireSellable(vm)
+  requireSellable(vm, now)
   const price = prorateUp((await catalogNumbers(tx))('price.bandwidth_100_gb'), BigInt(gigabytes), 100n)
   await sql.addPack(tx, now, vm.id, BigInt(gigabytes) * GB)
   await settleThrottle(tx, now, vm.id)
@@ -50,13 +50,14 @@ export async function buyPack(
   throw new Rehearsal({ charge: formatCents(price), monthly: formatCents(vm.renewal_price_cents), currency, balanceAfter })
 }
 
-function requireSellable(vm: VmDetails): void {
-  const nothingRuns = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
-  if (nothingRuns) throw refuse('invalid_state', `VM must be up and running its period to use more traffic; it is ${vm.status}`)
-  if (vm.billing_status !== 'ACTIVE') {
+/** Not in the moments before a renewal either, which would take the pack away again. */
+function requireSellable(vm: VmDetails, now: Date): void {
+  const isOutOfUse = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
+  if (isOutOfUse) throw refuse('invalid_state', `VM is ${vm.status}: a pack is sold only for a VM that is in use`)
+  if (vm.billing_status !== 'ACTIVE' || vm.next_renewal_at <= now) {
     throw refuse(
       'invalid_state',
-      'The period of this VM is over and its renewal unpaid: add money to the wallet first, and it renews by itself',
+      'The period of this VM is over and its renewal not paid yet: it renews by itself once the wallet covers it',
     )
   }
   if (vm.bandwidth_gb === 0) throw refuse('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
