@@ -1,11 +1,11 @@
 // What a minute of metering costs, for as many VMs as wanted.
 import { expect } from 'vitest'
-import { testDatabase } from '../../../test/harness.ts'
-import { simulatedDrivers } from '../../hypervisor/simulated/driver.ts'
-import { instantPace } from '../../hypervisor/simulated/pace.ts'
-import { manualClock, stopwatch } from '../../kernel/clock.ts'
-import { openDb, sql, type Db, type Queries } from '../../kernel/db.ts'
-import { countTraffic } from './count.ts'
+import { testDatabase } from './harness.ts'
+import { simulatedDrivers } from '../src/hypervisor/simulated/driver.ts'
+import { instantPace } from '../src/hypervisor/simulated/pace.ts'
+import { manualClock, stopwatch } from '../src/kernel/clock.ts'
+import { openDb, sql, type Db, type Queries } from '../src/kernel/db.ts'
+import { countTraffic } from '../src/features/bandwidth/count.ts'
 
 /** VMs that run on one host and have traffic, as if they had been made one by one. */
 async function fill(db: Db, now: Date, hostId: string, count: number): Promise<void> {
