@@ -1,0 +1,3 @@
+import { describeRaces } from './races.ts'
+
+describeRaces(400)

@@ -1,0 +1,112 @@
+// Many at once: what is scarce is handed out exactly as often as it is there, whoever comes first. `npm test` tries it with a hundred,
+// `npm run prove` with four hundred.
+import { describe, expect, test } from 'vitest'
+import { setQuotaLimit } from '../src/features/accounts/service.ts'
+import { addPool } from '../src/features/hosts/addresses.ts'
+import { sql } from '../src/kernel/db.ts'
+import { testApp, type Answer } from './harness.ts'
+
+export const describeRaces = (atOnce: number) =>
+  describe(`${atOnce} requests at once`, { timeout: 300_000 }, async () => {
+    const half = atOnce / 2
+    const quarter = atOnce / 4
+    const app = await testApp()
+    const input = await app.given.vmInput()
+    await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+
+    /** An account that may have as many VMs as it can pay for. */
+    const buyer = async (options: { credit: string; vms?: bigint }) => {
+      const customer = await app.given.customer(options)
+      const limits = { vms: options.vms ?? 10_000n, vcpu: 10_000n, ram_mib: 10_000_000n, disk_gib: 1_000_000n }
+      await app.db.tx(async (tx) => {
+        for (const [name, limit] of Object.entries(limits)) await setQuotaLimit(tx, customer.accountId, name, limit)
+      })
+      return customer
+    }
+    type Buyer = Awaited<ReturnType<typeof buyer>>
+
+    /** Twice as many in flight as there are connections to the database. Who is told to come back later comes back. */
+    const together = async (request: (number: number) => Promise<Answer>): Promise<Answer[]> => {
+      const answers: Answer[] = []
+      let next = 0
+      const client = async (): Promise<void> => {
+        for (let number = next++; number < atOnce; number = next++) {
+          let answer = await request(number)
+          while (answer.headers['x-error-code'] === 'service_unavailable') answer = await request(number)
+          answers[number] = answer
+        }
+      }
+      await Promise.all(Array.from({ length: 2 * app.config.databaseConnections }, client))
+      return answers
+    }
+
+    const counts = (answers: Answer[]): Record<number, number> => {
+      const statuses = Map.groupBy(answers, ({ status }) => status)
+      return Object.fromEntries([...statuses].map(([status, each]) => [status, each.length]))
+    }
+
+    const charges = async ({ accountId }: Buyer): Promise<number> =>
+      (
+        await app.db.one<{ count: number }>(sql`
+      select count(*)::int as count from wallet_transactions where account_id = ${accountId} and type = 'VM_CHARGE'`)
+      ).count
+
+    let pools = 0
+    /** Exactly so many, in pools as large as fit: a range of 2^n addresses has 3 that no VM gets. */
+    const addAddresses = (count: number): Promise<void> =>
+      app.db.tx(async (tx) => {
+        for (let left = count; left > 0;) {
+          const bits = Math.floor(Math.log2(left + 3))
+          const net = `172.16.${++pools}.`
+          const pool = { regionId: app.host.region_id, hostId: app.host.id, gateway: `${net}1`, dns: [] }
+          await addPool(tx, app.clock.now(), { ...pool, cidr: `${net}0/${32 - Math.min(bits, 8)}` })
+          left -= 2 ** Math.min(bits, 8) - 3
+        }
+      })
+
+    const create = (customer: Buyer) => (number: number) => customer.post('/vms', { ...input, hostname: `web-${number}` })
+
+    test(`for ${half} addresses: ${half} VMs, each with its own`, async () => {
+      const customer = await buyer({ credit: '10000.00' })
+      await app.db.run(sql`delete from free_addresses`)
+      await app.db.run(sql`delete from address_pools`)
+      await addAddresses(half)
+      const answers = await together(create(customer))
+      expect(counts(answers)).toEqual({ 202: half, 503: half })
+      const addresses = answers.flatMap(({ body }) => body.data?.vm.ipAddress ?? [])
+      expect(new Set(addresses).size).toBe(half)
+      expect(await charges(customer)).toBe(half)
+      await addAddresses(4 * atOnce)
+    })
+
+    test(`for a quota of ${quarter}: ${quarter} VMs`, async () => {
+      const customer = await buyer({ credit: '10000.00', vms: BigInt(quarter) })
+      expect(counts(await together(create(customer)))).toEqual({ 202: quarter, 422: atOnce - quarter })
+      expect(await charges(customer)).toBe(quarter)
+    })
+
+    test(`for money that does for ${quarter}: ${quarter} VMs and an empty wallet`, async () => {
+      const customer = await buyer({ credit: `${quarter * 6}.00` })
+      expect(counts(await together(create(customer)))).toEqual({ 202: quarter, 402: atOnce - quarter })
+      expect((await customer.get('/wallet')).body.data.balance).toBe('0.00')
+    })
+
+    test('with the same Idempotency-Key: one VM, and everybody who is answered hears of the same one', async () => {
+      const customer = await buyer({ credit: '10000.00' })
+      const key = { 'idempotency-key': 'only-once' }
+      const answers = await together(() => customer.post('/vms', input, key))
+      const accepted = answers.filter(({ status }) => status === 202)
+      expect(accepted.length).toBeGreaterThan(0)
+      expect(answers.filter(({ status }) => status !== 202 && status !== 409)).toEqual([])
+      expect(new Set(accepted.map(({ body }) => body.data.vm.id)).size).toBe(1)
+      expect(await charges(customer)).toBe(1)
+    })
+
+    test('on one VM: one is accepted, the others are told that it is busy', async () => {
+      const customer = await buyer({ credit: '100.00' })
+      const { id } = await app.given.vm(customer)
+      const answers = await together(() => customer.post(`/vms/${id}/restart`))
+      expect(counts(answers)).toEqual({ 202: 1, 409: atOnce - 1 })
+      expect(new Set(answers.map(({ headers }) => headers['x-error-code']))).toEqual(new Set([undefined, 'busy']))
+    })
+  })
