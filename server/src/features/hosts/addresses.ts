@@ -70,11 +70,13 @@ export async function takeAddress(tx: Tx, now: Date, host: HostRow, regionSlug: 
     sql`select * from address_pools where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})`,
   )
   for (const pool of pools) {
-    const address = (await takeFrom(tx, now, pool, randomStart(pool))) ?? (await takeFrom(tx, now, pool, pool.gateway, true))
+    const address = (await takeFrom(tx, now, pool, randomStart(pool))) ?? (await takeFrom(tx, now, pool, firstOf(pool)))
     if (address) return { address, poolId: pool.id }
   }
   throw refuse('no_capacity', `No public address is free in ${regionSlug}: try again in a few minutes, or ask support`)
 }
+
+const firstOf = (pool: PoolRow): string => formatAddress(parseCidr(pool.cidr)!.base)
 
 function randomStart(pool: PoolRow): string {
   const cidr = parseCidr(pool.cidr)!
@@ -82,11 +84,11 @@ function randomStart(pool: PoolRow): string {
 }
 
 /** The first free address from there on: neighbours in time land far from each other, so they do not wait for each other's locks. */
-async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string, wholePool = false): Promise<string | null> {
+async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promise<string | null> {
   const row = await tx.maybe<{ address: string }>(sql`
     delete from free_addresses where address = (
       select address from free_addresses
-      where pool_id = ${pool.id} and available_at <= ${now} and (${wholePool} or address >= ${start}::inet)
+      where pool_id = ${pool.id} and available_at <= ${now} and address >= ${start}::inet
       order by pool_id, address limit 1 for update skip locked)
     returning host(address) as address`)
   return row?.address ?? null
