@@ -5,7 +5,7 @@ import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { callbackify } from 'node:util'
-import { Agent, buildConnector } from 'undici'
+import type { Agent, buildConnector } from 'undici'
 import { canonicalAddress, isPublicAddress, NOT_PUBLIC, reasonAgainstUrl, type UrlRules } from './public-address.ts'
 import { exchange, type Exchanged } from './outbound-exchange.ts'
 
@@ -37,12 +37,8 @@ export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions
     if (!addresses.every(({ address }) => isAllowed(address))) throw new NotAllowed()
     return addresses
   }
-  const agent = new Agent({
-    connect: guardedConnector(resolveAllowed, isAllowed, timeoutMs),
-    allowH2: false,
-    headersTimeout: 0, // `exchange` minds the time of the whole
-    bodyTimeout: 0,
-  })
+  let agent: Promise<Agent> | undefined
+  const openedAgent = (): Promise<Agent> => (agent ??= openAgent(resolveAllowed, isAllowed, timeoutMs))
   return {
     async reasonAgainst(url) {
       const reason = reasonAgainstUrl(url, options)
@@ -56,9 +52,9 @@ export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions
     async post(url, headers, body, signal) {
       const reason = reasonAgainstUrl(url, options)
       if (reason) return { status: null, error: `the URL may not be called: ${reason}`, retryAfter: null, body: '', latencyMs: 0 }
-      return exchange(agent, url, { headers, body, timeoutMs, ...(signal && { signal }) })
+      return exchange(await openedAgent(), url, { headers, body, timeoutMs, ...(signal && { signal }) })
     },
-    close: () => agent.destroy(),
+    close: async () => (await agent)?.destroy(),
   }
 }
 
@@ -84,7 +80,23 @@ const resolveBySystem: Resolve = (host) => systemLookup(host, { all: true })
 const isOwn = (address: string): boolean =>
   Object.values(networkInterfaces()).some((list) => list?.some((each) => canonicalAddress(each.address) === canonicalAddress(address)))
 
-function guardedConnector(resolve: Resolve, isAllowed: (address: string) => boolean, timeout: number): buildConnector.connector {
+/** undici takes a tenth of a second to load: a process that calls nobody does not wait for it when it starts. */
+async function openAgent(resolve: Resolve, isAllowed: (address: string) => boolean, timeoutMs: number): Promise<Agent> {
+  const undici = await import('undici')
+  return new undici.Agent({
+    connect: guardedConnector(undici.buildConnector, resolve, isAllowed, timeoutMs),
+    allowH2: false,
+    headersTimeout: 0, // `exchange` minds the time of the whole
+    bodyTimeout: 0,
+  })
+}
+
+function guardedConnector(
+  connector: typeof buildConnector,
+  resolve: Resolve,
+  isAllowed: (address: string) => boolean,
+  timeout: number,
+): buildConnector.connector {
   const ask = callbackify(resolve)
   const lookup: LookupFunction = (host, { all }, callback) =>
     ask(host, (error, found) => {
@@ -92,7 +104,7 @@ function guardedConnector(resolve: Resolve, isAllowed: (address: string) => bool
       else if (all) callback(null, found)
       else callback(null, found[0]!.address, found[0]!.family)
     })
-  const dial = buildConnector({ allowH2: false, timeout, lookup }) as (...parameters: Parameters<buildConnector.connector>) => Socket
+  const dial = connector({ allowH2: false, timeout, lookup }) as (...parameters: Parameters<buildConnector.connector>) => Socket
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '')
     // Node does not ask `lookup` about an address.
