@@ -107,7 +107,7 @@ export function openDb({ url, maxConnections, onError }: DbOptions): Db {
     connectionString: url,
     max: maxConnections,
     types,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: 15_000,
     idleTimeoutMillis: 60_000,
     allowExitOnIdle: true,
     statement_timeout: 30_000,
