@@ -5,6 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { answer, receiver } from '../../test/receiver.ts'
 import { openOutbound, type Outbound, type OutboundOptions } from './outbound.ts'
 
+const SOON = { timeout: 10_000 }
+
 /** Everything on this machine that could be reached by mistake; whoever connects is counted. */
 let connections = 0
 const trap = createServer((socket) => {
@@ -207,7 +209,7 @@ describe('post', () => {
     const target = await receiver(() => {})
     const stop = new AbortController()
     const outcome = outboundWith({ allowPrivate: true }).post(target.url, {}, '', stop.signal)
-    await expect.poll(() => target.received.length).toBe(1)
+    await expect.poll(() => target.received.length, SOON).toBe(1)
     stop.abort()
     expect(await outcome).toMatchObject({ status: null, error: 'we stopped waiting for the answer' })
   })

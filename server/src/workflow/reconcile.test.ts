@@ -93,4 +93,24 @@ describe('reconcilers', async () => {
     await loops.stop()
     expect(ended).toBe(true)
   })
+
+  test('may go on between passes, ask for another one, and are told to end', async () => {
+    const passes: string[] = []
+    let askAgain = (): void => {}
+    const loops = start({
+      name: 'open',
+      everyMs: 3_600_000,
+      pass: async () => void passes.push('never'),
+      open: (_, again) => {
+        askAgain = again
+        return { pass: async () => void passes.push('pass'), stop: async () => void passes.push('stop') }
+      },
+    })
+    await expect.poll(() => passes).toEqual(['pass'])
+    askAgain()
+    await expect.poll(() => passes).toEqual(['pass', 'pass'])
+    await loops.stop()
+    askAgain()
+    expect(passes).toEqual(['pass', 'pass', 'stop'])
+  })
 })

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { recordEvent } from './service.ts'
+
+const app = await testApp()
+const happen = (accountId: string, type: string, data: object = {}) =>
+  app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId, type, data }))
+
+describe('GET /events', () => {
+  test('answers everything that happened, the oldest first', async () => {
+    const customer = await app.given.customer()
+    const event = await happen(customer.accountId, 'vm.started', { vm: { id: 'c1' }, actionId: null })
+    await happen(customer.accountId, 'vm.upgraded')
+    const { status, body } = await customer.get('/events')
+    expect(status).toBe(200)
+    expect(body.data).toEqual([
+      {
+        id: event.id,
+        cursor: '1',
+        type: 'vm.started',
+        timestamp: app.clock.now().toISOString(),
+        data: { vm: { id: 'c1' }, actionId: null },
+      },
+      expect.objectContaining({ cursor: '2', type: 'vm.upgraded', data: {} }),
+    ])
+  })
+
+  test('goes on from a cursor, page by page, to the end', async () => {
+    const customer = await app.given.customer()
+    for (let i = 0; i < 25; i++) await happen(customer.accountId, `test.${i}`)
+    const seen: string[] = []
+    for (let after = '0'; ;) {
+      const { data } = (await customer.get(`/events?after=${after}&limit=10`)).body
+      if (data.length === 0) break
+      seen.push(...data.map((each: { type: string }) => each.type))
+      after = data.at(-1).cursor
+    }
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `test.${i}`))
+    expect((await customer.get('/events')).body.data).toHaveLength(20)
+    expect((await customer.get('/events?after=999999999999999999')).body.data).toEqual([])
+  })
+
+  test('shows an account its own events only', async () => {
+    const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
+    await happen(stranger.accountId, 'vm.started')
+    expect((await customer.get('/events')).body.data).toEqual([])
+  })
+
+  test.each([
+    ['after=-1', 'after must be the cursor of an event'],
+    ['after=abc', 'after must be the cursor of an event'],
+    ['after=1234567890123456789', 'after must be the cursor of an event'],
+    ['limit=0', 'limit must be at least 1'],
+    ['limit=101', 'limit must be at most 100'],
+  ])('refuses %s', async (query, sentence) => {
+    const customer = await app.given.customer()
+    const { status, body } = await customer.get(`/events?${query}`)
+    expect([status, body.error]).toEqual([400, `Validation failed: ${sentence}`])
+  })
+
+  test('numbers the events of an account without a gap, however many happen at the same moment', async () => {
+    const customer = await app.given.customer()
+    await Promise.all(Array.from({ length: 40 }, () => happen(customer.accountId, 'vm.started')))
+    const { data } = (await customer.get('/events?limit=100')).body
+    expect(data.map((each: { cursor: string }) => each.cursor)).toEqual(Array.from({ length: 40 }, (_, i) => String(i + 1)))
+  })
+})

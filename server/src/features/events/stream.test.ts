@@ -1,0 +1,146 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openApi, PUBLIC_PREFIX } from '../../compose.ts'
+import { testApp } from '../../../test/harness.ts'
+import { openEventFeed } from './feed.ts'
+import { recordEvent } from './service.ts'
+
+const SOON = { timeout: 10_000 }
+
+const app = await testApp()
+await app.app.listen({ host: '127.0.0.1', port: 0 })
+const happen = (accountId: string, type: string) => app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId, type, data: { type } }))
+
+interface Frame {
+  id: string
+  event: string
+  data: { cursor: string; type: string; data: object }
+}
+
+interface Stream {
+  response: IncomingMessage
+  text(): string
+  events(): Frame[]
+  cut(): void
+}
+
+const open: Stream[] = []
+afterAll(() => open.forEach((stream) => stream.cut()))
+
+async function follow(
+  token: string,
+  options: { query?: string; headers?: Record<string, string>; server?: typeof app.app } = {},
+): Promise<Stream> {
+  const { port } = (options.server ?? app.app).server.address() as AddressInfo
+  const headers = { 'x-api-key': token, accept: 'text/event-stream', ...options.headers }
+  const request = get({ host: '127.0.0.1', port, path: `${PUBLIC_PREFIX}/events${options.query ?? ''}`, headers })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  let text = ''
+  response.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  response.on('error', () => {}) // cut on purpose
+  const stream = { response, text: () => text, events: () => framesOf(text), cut: () => void request.destroy() }
+  open.push(stream)
+  return stream
+}
+
+const framesOf = (text: string): Frame[] =>
+  text
+    .split('\n\n')
+    .slice(0, -1) // what follows the last empty line is not whole yet
+    .filter((frame) => frame.startsWith('id: '))
+    .map((frame) => Object.fromEntries(frame.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2))) as Record<keyof Frame, string>)
+    .map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) as Frame['data'] }))
+
+const cursors = (stream: Stream): string[] => stream.events().map(({ id }) => id)
+const numbers = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => String(from + i))
+
+describe('GET /events as a stream', () => {
+  test('sends what happens from now on, in the form of the list', async () => {
+    const customer = await app.given.customer()
+    await happen(customer.accountId, 'before')
+    const stream = await follow(customer.token)
+    expect(stream.response.statusCode).toBe(200)
+    expect(stream.response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    expect(stream.response.headers).toHaveProperty('x-ratelimit-remaining')
+    await expect.poll(stream.text, SOON).toBe('retry: 2000\n\n')
+    await happen(customer.accountId, 'vm.started')
+    await expect.poll(stream.events, SOON).toHaveLength(1)
+    const [listed] = (await customer.get('/events?after=1')).body.data
+    expect(stream.events()).toEqual([{ id: '2', event: 'vm.started', data: listed }])
+  })
+
+  test('begins after the cursor it is given', async () => {
+    const customer = await app.given.customer()
+    for (let i = 0; i < 250; i++) await happen(customer.accountId, 'many')
+    const stream = await follow(customer.token, { query: '?after=0' })
+    await expect.poll(() => cursors(stream), SOON).toEqual(numbers(1, 250))
+  })
+
+  test('resumes after a cut without loss or repeat', async () => {
+    const customer = await app.given.customer()
+    const seen: string[] = []
+    let happened = 0
+    const storm = (async () => {
+      while (happened < 120) await happen(customer.accountId, `test.${++happened}`)
+    })()
+    while (seen.length < 120) {
+      const headers = { 'last-event-id': seen.at(-1) ?? '0' }
+      const stream = await follow(customer.token, { query: '?after=0', headers })
+      const enough = Math.min(seen.length + 7, 120)
+      await expect.poll(() => seen.length + cursors(stream).length, { ...SOON, interval: 5 }).toBeGreaterThanOrEqual(enough)
+      stream.cut()
+      seen.push(...cursors(stream))
+    }
+    await storm
+    expect(seen).toEqual(numbers(1, 120))
+  })
+
+  test('sends an account its own events only', async () => {
+    const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
+    const stream = await follow(customer.token)
+    await expect.poll(stream.text, SOON).toBe('retry: 2000\n\n')
+    await happen(stranger.accountId, 'theirs')
+    await happen(customer.accountId, 'ours')
+    await expect.poll(() => stream.events().map(({ event }) => event), SOON).toEqual(['ours'])
+  })
+
+  test('refuses a Last-Event-ID that is no cursor', async () => {
+    const customer = await app.given.customer()
+    const { status, body } = await customer.get('/events', { accept: 'text/event-stream', 'last-event-id': 'abc' })
+    expect([status, body.error]).toEqual([400, 'Validation failed: Last-Event-ID must be the cursor of an event'])
+  })
+
+  test('has room for ten of an account, and again when one has gone', async () => {
+    const customer = await app.given.customer()
+    const streams = await Promise.all(Array.from({ length: 10 }, () => follow(customer.token)))
+    const refused = await follow(customer.token)
+    expect([refused.response.statusCode, refused.response.headers['x-error-code']]).toEqual([422, 'quota_exceeded'])
+    streams[0]!.cut()
+    await expect.poll(async () => (await follow(customer.token)).response.statusCode, SOON).toBe(200)
+  })
+
+  test('says that it lives when nothing happens', async () => {
+    const customer = await app.given.customer()
+    const feed = openEventFeed(app.db, 20)
+    const stream = await feed.stream(customer.accountId, null, new AbortController().signal)
+    let text = ''
+    stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    await expect.poll(() => text, SOON).toMatch(/^retry: 2000\n\n(: still here\n\n){2,}$/)
+    await feed.close()
+    await once(stream, 'close')
+  })
+
+  test('ends when the server stops', async () => {
+    const customer = await app.given.customer()
+    const feed = openEventFeed(app.db)
+    const other = await openApi({ ...app.core, deps: { ...app.deps, feed } }, { alone: true })
+    await other.app.listen({ host: '127.0.0.1', port: 0 })
+    const stream = await follow(customer.token, { server: other.app })
+    const ended = once(stream.response, 'end')
+    await other.close(AbortSignal.timeout(20_000))
+    await ended
+    expect(stream.text()).toBe('retry: 2000\n\n')
+  })
+})
