@@ -47,6 +47,13 @@ export function createMetrics() {
       buckets: [0.01, 0.05, 0.25, 1, 5, 15, 60],
       registers,
     }),
+    outbound: new Histogram({
+      name: 'berth_outbound_seconds',
+      help: 'Duration of requests to URLs that customers chose, by outcome',
+      labelNames: ['outcome'],
+      buckets: [0.01, 0.05, 0.25, 1, 5, 15],
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; anything but zero deserves a look',

@@ -19,14 +19,16 @@ const GRACE_MS = 1_000
 export interface Deliveries extends Opened {
   /** Answers how many attempts it has started. */
   pass(): Promise<number>
+  underWay(): number
   /** Nothing is under way, and all that has ended is written down. */
   landed(): Promise<unknown>
 }
 
 export function openDeliveries(deps: Deps, again: () => void): Deliveries {
-  const { db, clock, log } = deps
+  const { db, clock, log, metrics } = deps
   const flights = new Map<queue.Claim, Promise<void>>()
   const stopping = new AbortController()
+  let isClosed = false
   const write = batching<Ended>((batch) => settle(deps, batch), {
     tries: 5,
     pauseMs: 1_000,
@@ -36,7 +38,8 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   const fly = async (claim: queue.Claim): Promise<void> => {
     const sentAt = clock.now()
     const sent = await attempt(deps, claim, sentAt, stopping.signal)
-    if (sent.problem && stopping.signal.aborted) await queue.giveBack(db, claim.id, claim.claims, clock.now())
+    metrics.outbound.observe({ outcome: sent.problem ? 'failed' : 'ok' }, sent.latencyMs / 1000)
+    if (sent.problem && stopping.signal.aborted) await queue.giveBack(db, claim.id, claim.claims)
     else await write({ claim, sent, sentAt })
   }
   const takeOff = (claim: queue.Claim): void => {
@@ -46,14 +49,14 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
       )
       .finally(() => {
         flights.delete(claim)
-        if (!stopping.signal.aborted) again()
+        again()
       })
     flights.set(claim, flight)
   }
   const landed = (): Promise<unknown> => Promise.all(flights.values())
   return {
     async pass() {
-      if (stopping.signal.aborted) return 0
+      if (isClosed) return 0
       const lanes = await dueLanes(deps)
       const shares = shareOut(lanes, flights.keys())
       if (shares.length === 0) return 0
@@ -61,8 +64,10 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
       claims.forEach(takeOff)
       return claims.length
     },
+    underWay: () => flights.size,
     landed,
     async stop() {
+      isClosed = true
       await Promise.race([landed(), sleep(GRACE_MS)])
       stopping.abort()
       await Promise.race([landed(), sleep(GRACE_MS)])

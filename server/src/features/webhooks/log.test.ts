@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { answer, hang, receiver, verified } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
 
+const SOON = { timeout: 10_000 }
+
 const app = await webhookApp({ outbound: { timeoutMs: 1_000 } })
 const { subscribe, happen, deliver, webhookOf, deliveriesOf } = app
 
@@ -50,7 +52,7 @@ describe('POST /webhooks/{id}/test', () => {
     const { id } = await subscribe(customer, target.url)
     const send = () => customer.post(`/webhooks/${id}/test`, undefined, { 'idempotency-key': 'one-test' })
     const first = send()
-    await expect.poll(() => answers.length).toBe(1)
+    await expect.poll(() => answers.length, SOON).toBe(1)
     expect(await send()).toMatchObject({ status: 409, headers: { 'x-error-code': 'idempotency_in_progress' } })
     answers.forEach((each) => each())
     const { body } = await first
@@ -63,7 +65,7 @@ describe('POST /webhooks/{id}/test', () => {
     const target = await receiver(hang)
     const { id } = await subscribe(customer, target.url)
     const result = customer.post(`/webhooks/${id}/test`)
-    await expect.poll(() => target.received.length).toBe(1)
+    await expect.poll(() => target.received.length, SOON).toBe(1)
     expect((await customer.patch(`/webhooks/${id}`, { description: 'changed' })).status).toBe(200)
     expect((await result).body.data.message).toMatch(/not delivered/)
   })

@@ -1,5 +1,5 @@
 // What a receiver gets: Standard Webhooks, so that a published library checks it in any language.
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { Outbound } from '../../kernel/outbound.ts'
 import type { Exchanged } from '../../kernel/outbound-exchange.ts'
 import type { Vault } from '../../kernel/crypto.ts'
@@ -37,7 +37,7 @@ const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 /** One signature for each secret: a receiver is content when one of them fits. */
 export const signatureOf = ({ id, secrets, body, sentAt }: Message): string =>
   secrets
-    .map((secret) => Buffer.from(secret.slice(PREFIX.length), 'base64'))
+    .map((secret) => createSecretKey(secret.slice(PREFIX.length), 'base64'))
     .map(
       (key) =>
         `v1,${createHmac('sha256', key)

@@ -1,5 +1,5 @@
 // The queue of deliveries: written with the event, claimed by whichever worker is free, settled in batches.
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 import type { EventRow } from '../events/service.ts'
 import type { DeliveryStatus, WebhookRow } from './sql.ts'
 
@@ -10,6 +10,9 @@ export const insertDeliveries = (tx: Tx, event: EventRow) =>
     select left(${event.id}, 9) || left(md5(${event.id} || w.id), 16), w.id, ${event.id}, ${event.type}, 'PENDING',
       ${event.created_at}, ${event.created_at}
     from webhooks w where w.account_id = ${event.account_id} and w.is_active and ${event.type} = any(w.events)`)
+
+const dueAt = (now: Date): Sql =>
+  sql`status = 'PENDING' and next_attempt_at <= ${now} and (claimed_until is null or claimed_until <= ${now})`
 
 export interface Lane {
   webhook_id: string
@@ -32,8 +35,7 @@ export const dueLanes = (db: Queries, now: Date, limit: number) =>
     select w.id as webhook_id, w.account_id, w.is_active, w.fail_count > 0 as failing
     from lane join webhooks w on w.id = lane.webhook_id
     cross join lateral (select next_attempt_at from webhook_deliveries d
-      where d.webhook_id = w.id and d.status = 'PENDING' order by next_attempt_at limit 1) first
-    where first.next_attempt_at <= ${now}
+      where d.webhook_id = w.id and ${dueAt(now)} order by next_attempt_at limit 1) first
     order by w.fail_count > 0, first.next_attempt_at limit ${limit}`)
 
 export interface Claim {
@@ -65,16 +67,16 @@ export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date) =
       select d.id from unnest(${shares.map((share) => share.webhookId)}::text[], ${shares.map((share) => share.count)}::int[])
         as share(webhook_id, count)
       cross join lateral (
-        select id from webhook_deliveries where webhook_id = share.webhook_id and status = 'PENDING' and next_attempt_at <= ${now}
+        select id from webhook_deliveries where webhook_id = share.webhook_id and ${dueAt(now)}
         order by next_attempt_at limit share.count for update skip locked) d)
-    update webhook_deliveries d set claims = d.claims + 1, next_attempt_at = ${until}
+    update webhook_deliveries d set claims = d.claims + 1, claimed_until = ${until}
     from due, webhooks w, events e where d.id = due.id and w.id = d.webhook_id and e.id = d.event_id
     returning d.id, d.claims, d.attempts, d.webhook_id, w.account_id, w.fail_count > 0 as failing, w.url, w.secret,
       case when w.previous_secret_until > ${now} then w.previous_secret end as previous_secret,
       e.id as event_id, e.type, e.data::text as data, e.created_at as happened_at`)
 
-export const giveBack = (db: Queries, id: string, claims: number, now: Date) =>
-  db.run(sql`update webhook_deliveries set next_attempt_at = ${now} where id = ${id} and claims = ${claims} and status = 'PENDING'`)
+export const giveBack = (db: Queries, id: string, claims: number) =>
+  db.run(sql`update webhook_deliveries set claimed_until = null where id = ${id} and claims = ${claims}`)
 
 export interface Tally {
   webhookId: string
@@ -103,7 +105,7 @@ export interface Settled {
 /** A claim that is no longer the last one changes nothing. */
 export const settleDeliveries = (tx: Tx, settled: Settled[], now: Date) =>
   tx.run(sql`
-    update webhook_deliveries d set status = s.status, attempts = d.attempts + 1, next_attempt_at = s.next_attempt_at,
+    update webhook_deliveries d set status = s.status, attempts = d.attempts + 1, next_attempt_at = s.next_attempt_at, claimed_until = null,
       completed_at = case when s.status <> 'PENDING' then ${now}::timestamptz end
     from unnest(${settled.map((each) => each.id)}::text[], ${settled.map((each) => each.claims)}::int[],
       ${settled.map((each) => each.status)}::text[], ${settled.map((each) => each.nextAttemptAt)}::timestamptz[])

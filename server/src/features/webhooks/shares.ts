@@ -4,8 +4,8 @@ import type { Claim, Lane, Share } from './queue-sql.ts'
 
 const ALL = 256
 const FAILING = 96
-const PER_ACCOUNT = 64
-const PER_RECEIVER = 10
+const PER_ACCOUNT = 32
+const PER_RECEIVER = 8
 const PER_FAILING_RECEIVER = 2
 
 /** One each, then another one each: what is scarce is dealt out evenly. Lanes that come first are served first. */

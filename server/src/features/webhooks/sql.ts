@@ -108,7 +108,8 @@ export const attemptsAt = (db: Queries, deliveryId: string) =>
 /** Its schedule begins anew. A claim that may still be out loses its say. */
 export const restartDelivery = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`
-    update webhook_deliveries set status = 'PENDING', attempts = 0, claims = claims + 1, next_attempt_at = ${now}, completed_at = null
+    update webhook_deliveries set status = 'PENDING', attempts = 0, claims = claims + 1, next_attempt_at = ${now},
+      claimed_until = null, completed_at = null
     where id = ${id}`)
 
 export const cancelPending = (tx: Tx, webhookIds: string[], now: Date) =>

@@ -1,0 +1,102 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { recordEvent } from '../events/service.ts'
+import { deliverAllDue } from './deliver.reconciler.ts'
+
+let connections = 0
+const trap = createServer((socket) => {
+  connections++
+  socket.destroy()
+})
+trap.listen(0, '::')
+await once(trap, 'listening')
+afterAll(() => trap.close())
+const { port } = trap.address() as AddressInfo
+
+/** What names lead to: a different thing each time they are asked for, when the list says so. */
+const names: Record<string, string[]> = {
+  'inside.example.com': ['10.0.0.5'],
+  'mixed.example.com': ['93.184.216.34 127.0.0.1'],
+  'rebind.example.com': ['93.184.216.34', '127.0.0.1'],
+}
+const app = await testApp({
+  environment: { BERTH_PUBLIC_URL: 'https://api.berth.example' },
+  outbound: {
+    resolve: async (host) => {
+      const answers = names[host] ?? ['']
+      const answer = answers.length > 1 ? answers.shift()! : answers[0]!
+      return answer
+        .split(' ')
+        .filter(Boolean)
+        .map((address) => ({ address, family: 4 }))
+    },
+  },
+})
+
+describe('a URL that leads inside', () => {
+  test.each([
+    ['http://hooks.example.com/', 'it must begin with https://'],
+    [`https://127.0.0.1:${port}/`, 'its host has an address that is not public'],
+    [`https://0x7f000001:${port}/`, 'its host has an address that is not public'],
+    [`https://[::ffff:127.0.0.1]:${port}/`, 'its host has an address that is not public'],
+    ['https://169.254.169.254/latest/meta-data/', 'its host has an address that is not public'],
+    [`https://localhost:${port}/`, 'its host is a name of the local network'],
+    ['https://api.berth.example/', 'its host is this service itself'],
+    ['https://user:pass@hooks.example.com/', 'it must not hold a user name or password'],
+    ['https://inside.example.com/', 'its host has an address that is not public'],
+    ['https://mixed.example.com/', 'its host has an address that is not public'],
+    ['ftp://hooks.example.com/', 'it must begin with https://'],
+    ['https://999.1.1.1/', 'it cannot be read as a web address'],
+  ])('is refused: %s', async (url, reason) => {
+    const customer = await app.given.customer()
+    const refusal = { status: 422, body: { success: false, error: `This URL may not be called: ${reason}` } }
+    const created = await customer.post('/webhooks', { url, events: ['vm.started'] })
+    expect(created).toMatchObject({ ...refusal, headers: { 'x-error-code': 'url_not_allowed' } })
+    const { data } = (await customer.post('/webhooks', { url: 'https://hooks.example.com/', events: ['vm.started'] })).body
+    expect(await customer.patch(`/webhooks/${data.id}`, { url })).toMatchObject(refusal)
+    expect((await customer.get('/webhooks')).body.data).toMatchObject([{ url: 'https://hooks.example.com/' }])
+  })
+
+  test.each(['https://example.com\\@127.0.0.1/', 'https://１２７.０.０.１/', ' https://127.0.0.1/', 'https://12\t7.0.0.1/'])(
+    'is no URI at all: %j',
+    async (url) => {
+      const customer = await app.given.customer()
+      expect((await customer.post('/webhooks', { url, events: ['vm.started'] })).status).toBe(400)
+    },
+  )
+
+  test('is not connected to when its name changes its mind later', async () => {
+    const customer = await app.given.customer()
+    const url = `https://rebind.example.com:${port}/`
+    const { status, body } = await customer.post('/webhooks', { url, events: ['vm.started'] })
+    expect(status).toBe(201)
+    await app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId: customer.accountId, type: 'vm.started', data: {} }))
+    await deliverAllDue(app.deps)
+    const path = `/webhooks/${body.data.id}`
+    expect((await customer.get(`${path}/deliveries`)).body.data).toMatchObject([
+      { status: 'PENDING', error: 'its host has an address that is not public' },
+    ])
+    expect((await customer.post(`${path}/test`)).body.data.message).toBe(
+      'The test event was not delivered: its host has an address that is not public',
+    )
+    expect(connections).toBe(0)
+  })
+
+  test('is not called when it was stored while that was allowed', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/webhooks', { url: 'https://hooks.example.com/', events: ['vm.started'] })).body.data
+    await app.db.run(sql`update webhooks set url = ${`http://127.0.0.1:${port}/`} where id = ${id}`)
+    expect((await customer.post(`/webhooks/${id}/test`)).body.data.message).toBe(
+      'The test event was not delivered: the URL may not be called: it must begin with https://',
+    )
+    expect(connections).toBe(0)
+  })
+
+  test('says what is missing before it says that the URL is wrong', async () => {
+    const customer = await app.given.customer()
+    expect((await customer.patch('/webhooks/cunknown1', { url: 'http://127.0.0.1/' })).status).toBe(404)
+  })
+})
