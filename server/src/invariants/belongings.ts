@@ -1,6 +1,7 @@
 // What hangs together belongs together: one account, one host, one network.
 import { sql } from '../kernel/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
+import { isBusy } from './work.ts'
 
 const attachments = invariant(
   'networks.owner',
@@ -70,8 +71,9 @@ const applied = invariant(
   () => sql`
     select f.vm_id as id, format('version %s is wanted, the host has %s: %s', f.wanted, coalesce(f.applied::text, 'none'),
       coalesce(f.error, 'it was not tried')) as what
-    from vm_filters f join hosts h on h.id = f.host_id
-    where f.is_live and f.applied is distinct from f.wanted and h.unreachable_since is null`,
+    from vm_filters f join hosts h on h.id = f.host_id join vms v on v.id = f.vm_id
+    where (f.is_live or v.provisioned) and (not f.is_live or f.applied is distinct from f.wanted)
+      and h.unreachable_since is null and v.status <> 'UNMANAGED' and not ${isBusy}`,
   { settle: '2m' },
 )
 

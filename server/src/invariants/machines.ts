@@ -14,14 +14,14 @@ const known = hostInvariant(
     where v.host_id is distinct from ${host.id} and not ${isWorkedOn(sql`m."vmId"`)}`,
 )
 
-/** A VM that was lost reads ERROR and says so. */
+/** A VM that was lost reads ERROR and says so. What is suspended is defined anew when it comes back: only its disk matters. */
 const present = hostInvariant(
   'machines.present',
   'No VM is without its machine',
   (host) => sql`
     select v.id, format('VM %s is %s, but host %s has no machine for it', v.name, v.status, ${host.name}::text) as what
     from vms v left join ${machinesOf(host)} on m."vmId" = v.id
-    where v.host_id = ${host.id} and v.provisioned and v.status in ('RUNNING', 'STOPPED', 'SUSPENDED') and m."vmId" is null and not ${isBusy}`,
+    where v.host_id = ${host.id} and v.provisioned and v.status in ('RUNNING', 'STOPPED') and m."vmId" is null and not ${isBusy}`,
 )
 
 const alone: Invariant = {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { heartbeat } from '../hosts/heartbeat.reconciler.ts'
+import { suspendByOperator } from './operator.ts'
 import { powerSweep } from './power.reconciler.ts'
 
 describe('the power sweep', async () => {
@@ -53,6 +54,31 @@ describe('the power sweep', async () => {
     expect((await vm(id)).currentAction).toMatchObject({ action: 'START' })
     await app.settle()
     expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: null })
+  })
+
+  test('lets a VM go on that was paused on its host, and tells of it once', async () => {
+    const { id } = await app.given.vm(customer)
+    await drift.pauseMachine(id)
+    await looks(2)
+    expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'It was paused on its host', currentAction: { action: 'START' } })
+    await app.settle()
+    await looks(4)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: null })
+    expect((await events(id)).slice(-2)).toEqual(['vm.stopped', 'vm.started'])
+    await app.checkInvariants()
+  })
+
+  test('switches off again what is suspended and was started on its host', async () => {
+    const { id } = await app.given.vm(customer)
+    await suspendByOperator(app.deps, id)
+    await app.settle()
+    const since = await app.db.one(sql`select suspended_at from vms where id = ${id}`)
+    await drift.startMachine(id)
+    await looks(2)
+    await app.settle()
+    expect(await vm(id)).toMatchObject({ status: 'SUSPENDED', statusReason: expect.stringContaining('operator') })
+    expect(await app.db.one(sql`select suspended_at from vms where id = ${id}`)).toEqual(since)
+    await app.checkInvariants()
   })
 
   test('says so when the host no longer has the VM, and a rebuild brings it back', async () => {

@@ -1,11 +1,12 @@
 // The real power state wins. A VM that is not as its row says is looked at twice, at least ten seconds apart, never while an action
-// works on it, and then the row is corrected; a VM that its host lost with the power is started again.
+// works on it, and then the row is corrected; a VM that its host lost with the power, or paused, is started again. Only what is
+// suspended stays off, whoever started it.
 import type { Machine, Power, StopReason } from '../../hypervisor/driver.ts'
 import type { Db } from '../../kernel/db.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { isSettled, listHosts, type HostRow } from '../hosts/service.ts'
 import { recordVmEvent } from './events.ts'
-import { startVm } from './power.workflow.ts'
+import { startVm, suspendVm } from './power.workflow.ts'
 import * as sql from './sql.ts'
 import { openRunOf } from '../../workflow/store.ts'
 
@@ -61,11 +62,16 @@ async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<
   }
 }
 
-const EXPECTED: Partial<Record<string, Power | 'absent'>> = { RUNNING: 'running', STOPPED: 'stopped' }
+const EXPECTED: Partial<Record<string, Power>> = { RUNNING: 'running', STOPPED: 'stopped' }
+
+const isExpected = ({ status }: Known, power: Power | 'absent'): boolean => {
+  if (status === 'SUSPENDED') return power === 'stopped' || power === 'absent'
+  return status === 'ERROR' ? power !== 'running' : power === EXPECTED[status]
+}
 
 async function look(deps: Deps, vm: Known, seen: Seen): Promise<void> {
   const power = seen?.power ?? 'absent'
-  if (vm.status === 'ERROR' ? power !== 'running' : power === EXPECTED[vm.status]) {
+  if (isExpected(vm, power)) {
     if (vm.seen_power !== null) await sql.noteSighting(deps.db, vm.id, null, null)
     return
   }
@@ -93,15 +99,22 @@ async function correct(deps: Deps, vmId: string, seen: Seen): Promise<void> {
       })
       return recordVmEvent(tx, now, vmId, 'vm.error', { reason: 'host' })
     }
-    if (seen.power !== 'stopped') {
+    const options = { ownerId: vm.account_id, subjectId: vmId }
+    if (vm.status === 'SUSPENDED') {
+      const unpaid = vm.billing_status === 'SUSPENDED'
+      return deps.workflows.start(tx, suspendVm, { vmId, unpaid }, { label: 'SUSPEND', ...options })
+    }
+    const isPaused = seen.power === 'paused' && vm.status === 'RUNNING'
+    if (seen.power !== 'stopped' && !isPaused) {
       await sql.setStatus(tx, now, vmId, { status: 'RUNNING', wantedOn: true })
       return recordVmEvent(tx, now, vmId, 'vm.started', { reason: 'host' })
     }
-    const reason = seen.stopReason ?? 'crash'
+    const reason = isPaused ? 'host' : (seen.stopReason ?? 'crash')
+    const why = isPaused ? 'It was paused on its host' : REASONS[reason]
     const bringBack = reason === 'host' && vm.wanted_on
-    await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: REASONS[reason], readiness: 'booting', wantedOn: bringBack })
+    await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
     await recordVmEvent(tx, now, vmId, 'vm.stopped', { reason })
-    if (bringBack) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ownerId: vm.account_id, subjectId: vmId })
+    if (bringBack) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
   })
 }
 

@@ -209,15 +209,16 @@ export const nextSequence = async (tx: Tx, id: string): Promise<number> =>
 export const comparableVms = (db: Queries, hostId: string, ids: string[] | null) =>
   db.many<Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_power' | 'seen_at' | 'generation' | 'account_id'>>(sql`
     select id, status, wanted_on, seen_power, seen_at, generation, account_id from vms v
-    where host_id = ${hostId} and (${ids}::text[] is null or id = any(${ids})) and status in ('RUNNING', 'STOPPED', 'ERROR') and provisioned
+    where host_id = ${hostId} and (${ids}::text[] is null or id = any(${ids})) and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
       and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`)
 
 export const noteSighting = (db: Queries, id: string, power: string | null, at: Date | null) =>
   db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)
 
+/** One that somebody started meanwhile and that is off again is suspended since the first time. */
 export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
   tx.run(
-    sql`update vms set suspended_at = ${now}, billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end where id = ${id}`,
+    sql`update vms set suspended_at = coalesce(suspended_at, ${now}), billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end where id = ${id}`,
   )
 
 /** Back from a time in which it was not paid for: what has run out meanwhile is due now, and only from now on. */
