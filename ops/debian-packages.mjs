@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { runQuietly, step, warn } from './steps.mjs'
 
-/** `command`: its presence proves that the package is there; `service`: what the package would start at boot, which we do not want. */
+/** `package`: one or more names; `command`: its presence proves that they are there; `service`: what the package would start at boot, which we do not want. */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
@@ -12,7 +12,20 @@ const redis = {
   without: 'limits shared by several processes stay untested',
 }
 
-const needs = { start: [], doctor: [], check: [], test: [redis], prove: [redis] }
+// x86 guests by emulation: the proofs are the same on every machine.
+const qemu = {
+  package: 'qemu-system-x86 qemu-utils',
+  command: 'qemu-system-x86_64',
+  without: 'the libvirt client stays unproven against real guests',
+}
+const libvirt = {
+  package: 'libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients dnsmasq-base iproute2',
+  command: 'libvirtd',
+  service: 'libvirtd',
+  without: 'the libvirt client stays unproven against a real daemon',
+}
+
+const needs = { start: [], doctor: [], check: [], test: [redis], prove: [redis, qemu, libvirt] }
 
 export async function installPackages(purpose) {
   const missing = needs[purpose].filter((need) => !isCommand(need.command))
@@ -39,7 +52,11 @@ async function aptInstall(missing) {
   const wait = ['-o', 'DPkg::Lock::Timeout=120']
   await withoutStartingServices(async () => {
     await runQuietly('apt-get', [...wait, '-qq', 'update'], env)
-    await runQuietly('apt-get', [...wait, '-qq', 'install', '-y', '--no-install-recommends', ...missing.map((need) => need.package)], env)
+    await runQuietly(
+      'apt-get',
+      [...wait, '-qq', 'install', '-y', '--no-install-recommends', ...missing.flatMap((need) => need.package.split(' '))],
+      env,
+    )
   })
   for (const need of missing) if (need.service) spawnSync('systemctl', ['--quiet', 'disable', need.service], { stdio: 'ignore' })
 }

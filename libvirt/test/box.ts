@@ -1,14 +1,12 @@
 // A libvirt host in a box: libvirtd in namespaces of its own (processes, network, mounts, name), with a unix socket and TLS.
 // When the box's first process ends, or this one dies, the kernel ends everything inside: daemons, guests, interfaces.
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { env, run } from './command.ts'
 import { eventually } from './eventually.ts'
 import type { Identity } from './certificates.ts'
-
-const run = promisify(execFile)
 
 export interface BoxOptions {
   folder: string
@@ -28,8 +26,8 @@ export interface Box {
   /** Runs a command inside, and gives what it prints. */
   inside(command: string, ...args: string[]): Promise<string>
   virsh(...args: string[]): Promise<string>
-  /** SIGKILL: the guests live on. */
-  killDaemon(): Promise<void>
+  /** `KILL`, `STOP`: the guests live on. */
+  signalDaemon(signal: string): Promise<string>
   startDaemon(): Promise<void>
   remove(): Promise<void>
 }
@@ -41,20 +39,17 @@ export async function startBox(options: BoxOptions): Promise<Box> {
   const pid = String(first.pid)
   // The child of unshare is the first process of the new namespaces.
   const inner = await eventually('the first process of the box', async () => {
-    const { stdout } = await run('cat', [`/proc/${pid}/task/${pid}/children`])
-    return stdout.trim() || undefined
+    return (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim() || undefined
   })
   const enter = ['-t', inner, '-m', '-n', '-p', '-u', '--']
-  const inside = async (command: string, ...args: string[]) => {
-    const { stdout } = await run('nsenter', [...enter, command, ...args], { timeout: 60_000, maxBuffer: 1 << 26 })
-    return stdout
-  }
+  const inside = (command: string, ...args: string[]) => run('nsenter', ...enter, command, ...args)
   await eventually('the mounts of the box', () => access(join(folder, 'run/ready')).then(() => true))
   await plugIn(inner, inside, options)
   const socket = join(folder, 'run/libvirt-sock')
+  const virsh = (...args: string[]) => run('virsh', '-c', `qemu+unix:///system?socket=${socket}`, ...args)
   const startDaemon = async () => {
     await inside('sh', '-c', `rm -f /run/libvirt/libvirtd.pid; exec libvirtd --listen -d -p /run/libvirt/libvirtd.pid`)
-    await eventually('libvirtd', () => run('virsh', ['-c', `qemu+unix:///system?socket=${socket}`, 'uri']))
+    await eventually('libvirtd', () => virsh('uri'))
   }
   await inside('virtlogd', '-d', '-p', '/run/libvirt/virtlogd.pid')
   await startDaemon()
@@ -64,16 +59,16 @@ export async function startBox(options: BoxOptions): Promise<Box> {
     address: options.network.address,
     inside,
     startDaemon,
-    virsh: async (...args) => (await run('virsh', ['-c', `qemu+unix:///system?socket=${socket}`, ...args], { timeout: 60_000 })).stdout,
-    killDaemon: async () => void (await inside('sh', '-c', 'kill -9 $(cat /run/libvirt/libvirtd.pid)')),
+    virsh,
+    signalDaemon: (signal) => inside('sh', '-c', `kill -${signal} $(cat /run/libvirt/libvirtd.pid)`),
     remove: () => end(first),
   }
 }
 
-/** The first process lives as long as its input, which is a pipe from us. */
+/** The first process lives as long as its input, which is a pipe from us. It is bash, because that one buries orphans. */
 async function startFirstProcess(folder: string, name: string): Promise<ChildProcess> {
   const kinds = ['--mount', '--uts', '--net', '--pid', '--fork', '--mount-proc', '--kill-child']
-  const child = spawn('unshare', [...kinds, 'sh', join(folder, 'first.sh'), name], { stdio: ['pipe', 'ignore', 'inherit'] })
+  const child = spawn('unshare', [...kinds, 'bash', join(folder, 'first.sh'), name], { env, stdio: ['pipe', 'ignore', 'inherit'] })
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject))
   return child
 }
@@ -87,8 +82,8 @@ async function end(first: ChildProcess): Promise<void> {
 
 async function plugIn(pid: string, inside: Box['inside'], { name, network }: BoxOptions): Promise<void> {
   const port = `${network.bridge}${name}`.slice(0, 15)
-  await run('ip', ['link', 'add', port, 'type', 'veth', 'peer', 'name', 'mgmt0', 'netns', pid])
-  await run('ip', ['link', 'set', port, 'master', network.bridge, 'up'])
+  await run('ip', 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'mgmt0', 'netns', pid)
+  await run('ip', 'link', 'set', port, 'master', network.bridge, 'up')
   await inside('ip', 'addr', 'add', `${network.address}/24`, 'dev', 'mgmt0')
   await inside('ip', 'link', 'set', 'mgmt0', 'up')
 }
@@ -137,6 +132,7 @@ function firstScript(folder: string): string {
   const binds = { etc: '/etc/libvirt', run: '/run/libvirt', lib: '/var/lib/libvirt', log: '/var/log/libvirt', cache: '/var/cache/libvirt' }
   return `set -e
 mount --make-rprivate /
+mount -t tmpfs tmpfs /run; mkdir /run/lock
 ${Object.entries(binds)
   .map(([from, to]) => `mkdir -p ${to}; mount --bind ${folder}/${from} ${to}`)
   .join('\n')}
@@ -147,6 +143,6 @@ hostname "$1"
 ip link set lo up
 echo 1 > /proc/sys/net/ipv4/ip_forward
 touch /run/libvirt/ready
-exec cat > /dev/null
+while read -r _; do :; done
 `
 }

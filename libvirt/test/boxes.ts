@@ -1,18 +1,15 @@
 // A folder, a bridge on a free 10.x network, a certificate authority, and as many boxes as a proof needs.
-import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { tls, unix } from '../src/index.ts'
 import type { Endpoint } from '../src/index.ts'
 import { startBox } from './box.ts'
 import type { Box } from './box.ts'
+import { run } from './command.ts'
 import { createAuthority } from './certificates.ts'
 import type { Authority, Identity } from './certificates.ts'
-
-const run = promisify(execFile)
 
 export class Boxes {
   readonly folder: string
@@ -56,19 +53,26 @@ export class Boxes {
 
   async close(): Promise<void> {
     for (const box of this.boxes) await box.remove()
-    await run('ip', ['link', 'del', this.bridge])
+    await run('ip', 'link', 'del', this.bridge)
     await rm(this.folder, { recursive: true, force: true })
   }
 }
 
+/** Another proof may take the same network at the same moment: whoever names the bridge first has it. */
 async function addBridge(): Promise<{ bridge: string; prefix: string }> {
-  const { stdout } = await run('ip', ['-4', 'route'])
-  const taken = (prefix: string) => stdout.includes(`${prefix}.`)
-  const prefix = Array.from({ length: 200 }, (_, i) => `10.98.${i + 20}`).find((candidate) => !taken(candidate))
-  if (!prefix) throw new Error('no free network between 10.98.20.0 and 10.98.219.0')
-  const bridge = `bt${prefix.slice(6)}`
-  await run('ip', ['link', 'add', bridge, 'type', 'bridge'])
-  await run('ip', ['addr', 'add', `${prefix}.1/24`, 'dev', bridge])
-  await run('ip', ['link', 'set', bridge, 'up'])
-  return { bridge, prefix }
+  const routes = await run('ip', '-4', 'route')
+  for (let third = 20; third < 220; third++) {
+    const [bridge, prefix] = [`bt${third}`, `10.98.${third}`]
+    const isFree =
+      !routes.includes(`${prefix}.`) &&
+      (await run('ip', 'link', 'add', bridge, 'type', 'bridge').then(
+        () => true,
+        () => false,
+      ))
+    if (!isFree) continue
+    await run('ip', 'addr', 'add', `${prefix}.1/24`, 'dev', bridge)
+    await run('ip', 'link', 'set', bridge, 'up')
+    return { bridge, prefix }
+  }
+  throw new Error('no free network between 10.98.20.0 and 10.98.219.0')
 }

@@ -4,8 +4,10 @@ import { quick } from './procedure.ts'
 import { flags } from './shapes.ts'
 
 const counters = struct({ counters: array(struct({ field: str, value: uhyper })), count: int })
-/** Ask with `count: 0` for the count, then with that count for the values. */
-const counterQuery = { number: defaulted(int, -1), count: defaulted(int, 0), flags }
+/** Ask with `count: 0` for the count, then with that count for the values. -1 means all processors or memory cells together. */
+const cpuQuery = { cpu: defaulted(int, -1), count: defaulted(int, 0), flags }
+/** The two numbers come the other way round here, unlike in libvirt's C function. */
+const memoryQuery = { count: defaulted(int, 0), cell: defaulted(int, -1), flags }
 const nodeInfo = struct({ model: chars(32), memoryKiB: uhyper, cpus: int, mhz: int, nodes: int, sockets: int, cores: int, threads: int })
 const wanted = { emulator: optional(str), arch: optional(str), machine: optional(str), virtType: optional(str), flags }
 
@@ -22,8 +24,8 @@ export const connect = {
   getCapabilities: quick(7, 'CONNECT_GET_CAPABILITIES', {}, str),
   getDomainCapabilities: quick(342, 'CONNECT_GET_DOMAIN_CAPABILITIES', wanted, str),
   getNodeInfo: quick(6, 'NODE_GET_INFO', {}, nodeInfo),
-  getCpuStats: quick(227, 'NODE_GET_CPU_STATS', counterQuery, counters),
-  getMemoryStats: quick(228, 'NODE_GET_MEMORY_STATS', counterQuery, counters),
+  getCpuStats: quick(227, 'NODE_GET_CPU_STATS', cpuQuery, counters),
+  getMemoryStats: quick(228, 'NODE_GET_MEMORY_STATS', memoryQuery, counters),
   getFreeMemory: quick(102, 'NODE_GET_FREE_MEMORY', {}, uhyper),
   registerCloseCallback: quick(360, 'CONNECT_REGISTER_CLOSE_CALLBACK', {}),
   unregisterCloseCallback: quick(361, 'CONNECT_UNREGISTER_CLOSE_CALLBACK', {}),

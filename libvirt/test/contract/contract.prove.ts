@@ -1,0 +1,52 @@
+// Every procedure once, against a real libvirtd, over the unix socket and over TLS. Each must answer or refuse as libvirt does;
+// an answer that cannot be read means a wrong layout. What changed is judged by virsh.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { areas, Connection, ProtocolError } from '../../src/index.ts'
+import type { CallReport } from '../../src/index.ts'
+import type { Box } from '../box.ts'
+import type { Boxes } from '../boxes.ts'
+import { canBox } from '../command.ts'
+import { openBoxes } from '../world.ts'
+import { provesCopies, provesMigrationSteps } from './copies.ts'
+import { provesAgent, provesDevices } from './devices.ts'
+import { provesDefinition, provesEnd, provesRunning } from './domains.ts'
+import { provesMachine, provesRegistrations } from './machine.ts'
+import { provesNetworks } from './networks.ts'
+import { provesStorage } from './storage.ts'
+import type { World } from './world.ts'
+
+describe.runIf(canBox())('the contract with libvirtd', () => {
+  let boxes: Boxes
+  let box: Box
+  beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)
+  afterAll(() => boxes.close())
+
+  describe.each(['unix', 'tls'] as const)('over %s', (kind) => {
+    const reports: CallReport[] = []
+    const world = { kind } as World
+    beforeAll(async () => {
+      const c = await Connection.open({ endpoint: boxes[kind](box), onCall: (report) => reports.push(report) })
+      Object.assign(world, { box, c })
+    })
+    afterAll(() => world.c.close())
+
+    test('the connection and its machine', () => provesMachine(world))
+    test('pools and volumes', () => provesStorage(world))
+    test('networks and filters', () => provesNetworks(world))
+    test('a domain that is not running', () => provesDefinition(world))
+    test('a domain that runs', () => provesRunning(world))
+    test('devices that come and go', () => provesDevices(world))
+    test('the agent that is not there, and the monitor that is', () => provesAgent(world))
+    test('copies of a running domain', () => provesCopies(world))
+    test('migration to nowhere, step by step', () => provesMigrationSteps(world))
+    test('event registrations', () => provesRegistrations(world))
+    test('the end of a domain', () => provesEnd(world))
+
+    test('none was left out, and no answer was misread', () => {
+      const called = new Set(reports.map((report) => report.procedure))
+      const known = Object.values(areas).flatMap((area) => Object.values(area).map((procedure: { name: string }) => procedure.name))
+      expect(known.filter((name) => !called.has(name))).toEqual([])
+      expect(reports.filter((report) => report.error instanceof ProtocolError)).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ConnectionLostError, Host } from '../src/index.ts'
+import type { Domain, EventOf } from '../src/index.ts'
+import type { Box } from './box.ts'
+import type { Boxes } from './boxes.ts'
+import { canBox } from './command.ts'
+import { eventually } from './eventually.ts'
+import { openBoxes, openTerminal, startGuest } from './world.ts'
+
+describe.runIf(canBox())('a libvirtd that is killed', () => {
+  let boxes: Boxes
+  let box: Box
+  beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)
+  afterAll(() => boxes.close())
+
+  test.each(['unix', 'tls'] as const)('over %s: its guests live on, nothing hangs, everything is listed again', async (kind) => {
+    const lists: Domain[][] = []
+    const events: EventOf<'lifecycle'>[] = []
+    const onUp = async (one: Host) => void lists.push(await one.domains.listAll({ flags: ['active'] }))
+    const host = new Host({ endpoint: boxes[kind](box), onUp, backoff: { mostMs: 500 } })
+    await host.subscribe('lifecycle', (event) => void events.push(event))
+    await host.whenUp()
+    const guests = [await startGuest(host, boxes, { name: `one-${kind}` }), await startGuest(host, boxes, { name: `two-${kind}` })]
+    const pids = await qemuPids()
+    const terminal = await openTerminal(host, guests[0] as Domain)
+    const cut = new Promise((resolve) => terminal.stream.once('close', resolve))
+
+    // A daemon that stands still holds four calls of each lane; the others wait in ours.
+    await box.signalDaemon('STOP')
+    const slow = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getAddresses({ domain })))
+    const quick = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getState({ domain })))
+    await box.signalDaemon('KILL')
+    for (const outcomes of [await slow, await quick]) {
+      const lost = outcomes.map((one) => one.status === 'rejected' && one.reason instanceof ConnectionLostError && one.reason.outcome)
+      expect(lost).toEqual(['unknown', 'unknown', 'unknown', 'unknown', 'not sent', 'not sent'])
+    }
+    await cut
+    await eventually('the loss to be noticed', () => !host.isUp || undefined)
+    await expect(host.domains.listAll()).rejects.toMatchObject({ outcome: 'not sent' })
+    expect(await qemuPids()).toEqual(pids)
+
+    await box.startDaemon()
+    await host.whenUp()
+    expect(
+      lists
+        .at(-1)
+        ?.map(({ uuid }) => uuid)
+        .toSorted(),
+    ).toEqual(guests.map(({ uuid }) => uuid).toSorted())
+    for (const domain of guests) await adopted(host, domain)
+    for (const domain of guests) await host.domains.destroy({ domain })
+    for (const { uuid } of guests)
+      await eventually('the event of its end', () => events.find((one) => one.domain.uuid === uuid && one.event === 5))
+    expect((await box.virsh('list', '--name')).trim()).toBe('')
+    await host.close()
+  })
+
+  /** The daemon lists a guest before it has found its way back to its QEMU. */
+  async function adopted(host: Host, domain: Domain): Promise<void> {
+    const status = () => host.guests.monitorCommand({ domain, command: 'info status', flags: ['hmp'] })
+    expect(await eventually('the guest to be adopted', status)).toContain('running')
+  }
+
+  const qemuPids = async () => (await box.inside('sh', '-c', 'cat /run/libvirt/qemu/*.pid')).trim().split('\n').toSorted()
+})
