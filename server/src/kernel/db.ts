@@ -1,6 +1,7 @@
 // PostgreSQL by plain SQL. The `sql` tag turns values into parameters and gives each distinct text a name, so every query is a
 // prepared statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import { listenerOn } from './listen.ts'
 
@@ -59,6 +60,10 @@ export interface Queries {
   raw(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
 
+/**
+ * Statements are carried out in the order they were sent, and sent without waiting for the answers of earlier ones: a `Promise.all` of
+ * several costs one round trip.
+ */
 export interface Tx extends Queries {
   /** Runs once the transaction has committed; a throw there is only logged, so use it for hints, never for effects that matter. */
   afterCommit(hint: () => void): void
@@ -86,7 +91,7 @@ function queriesOf(client: () => Client): Queries {
       return row
     },
     run: async (query) => (await client().query(query)).rowCount ?? 0,
-    raw: (text, values) => client().query(text, values),
+    raw: async (text, values) => client().query(values ? new Sql(text, values, nameOf(text)) : text),
   }
 }
 
@@ -103,8 +108,9 @@ export interface DbOptions {
 }
 
 export function openDb({ url, maxConnections, onError }: DbOptions): Db {
-  const pool = new pg.Pool({
+  const options: pg.PoolConfig & { pipeline: boolean } = {
     connectionString: url,
+    pipeline: true,
     max: maxConnections,
     types,
     connectionTimeoutMillis: 15_000,
@@ -112,7 +118,8 @@ export function openDb({ url, maxConnections, onError }: DbOptions): Db {
     allowExitOnIdle: true,
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 60_000,
-  })
+  }
+  const pool = new pg.Pool(options)
   pool.on('error', onError) // an idle connection died: the pool replaces it
   return {
     ...queriesOf(() => pool as unknown as Client),
@@ -139,18 +146,33 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   const client = await pool.connect()
   const hints: (() => void)[] = []
   let broken: Error | undefined
+  let over = false
+  const open = (): Client => {
+    if (over) throw new Error('BUG: a statement after the end of its transaction')
+    sendTogether(client)
+    return client
+  }
   try {
-    await client.query('begin')
-    const result = await work({ ...queriesOf(() => client), afterCommit: (hint) => void hints.push(hint) })
+    const begun = open().query('begin')
+    const [result] = await Promise.all([work({ ...queriesOf(open), afterCommit: (hint) => void hints.push(hint) }), begun])
+    over = true
     await client.query('commit')
     queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
     return result
   } catch (error) {
+    over = true
     await client.query('rollback').catch((failure: Error) => (broken = failure))
     throw error
   } finally {
     client.release(broken)
   }
+}
+
+/** What is asked in the same turn goes out at once: a write costs more than most statements. */
+function sendTogether(client: pg.PoolClient): void {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  stream.cork()
+  process.nextTick(() => stream.uncork())
 }
 
 function attempt(hint: () => void, onError: (error: Error) => void): void {

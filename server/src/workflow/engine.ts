@@ -84,8 +84,8 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       const id = runId ?? newId()
       const run = { id, name: workflow.name, label, ownerId: ownerId ?? null, subjectId: subjectId ?? null, input, now }
       const deadlineAt = new Date(now.getTime() + workflow.deadlineMs)
-      await store.insertRun(tx, { ...run, deadlineAt, steps: workflow.steps.map((step) => step.name) }).catch(busy)
-      await enqueue(tx, id, now)
+      const inserted = store.insertRun(tx, { ...run, deadlineAt, steps: workflow.steps.map((step) => step.name) }).catch(busy)
+      await Promise.all([inserted, enqueue(tx, id, now)])
       return id
     },
 

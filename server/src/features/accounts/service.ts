@@ -79,20 +79,33 @@ async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow
   return row
 }
 
+export const takeQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
+  takeQuotas(tx, accountId, { [name]: amount })
+
 /** One conditional statement decides, so that no number of parallel requests can exceed a quota. */
-export async function takeQuota(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
-  if (await sql.addToQuota(tx, accountId, name, amount)) return
+export async function takeQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
+  const taken = new Set((await sql.addToQuotas(tx, accountId, amounts)).map((row) => row.name))
+  for (const [name, amount] of Object.entries(amounts)) if (!taken.has(name)) await takeMissing(tx, accountId, name, amount)
+}
+
+/** Of a quota that is used up, or was never counted. */
+async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
   await sql.ensureQuota(tx, accountId, name)
-  if (await sql.addToQuota(tx, accountId, name, amount)) return
+  if ((await sql.addToQuotas(tx, accountId, { [name]: amount })).length > 0) return
   const quota = (await sql.listQuotas(tx, accountId)).find((each) => each.name === name)
   if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
   const what = name.replaceAll('_', ' ')
   throw refuse('quota_exceeded', `Quota exceeded: ${quota.used} of ${quota.limit} ${what} are in use. Delete some, or ask support for more`)
 }
 
-export async function giveBackQuota(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
-  if (!(await sql.addToQuota(tx, accountId, name, -amount)))
-    throw new Error(`BUG: quota ${name} of ${accountId} was given back but never taken`)
+export const giveBackQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
+  giveBackQuotas(tx, accountId, { [name]: amount })
+
+export async function giveBackQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
+  const less = Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, -amount]))
+  const names = Object.keys(amounts)
+  if ((await sql.addToQuotas(tx, accountId, less)).length < names.length)
+    throw new Error(`BUG: a quota of ${names.join(', ')} of ${accountId} was given back but never taken`)
 }
 
 /** How many of a thing the account holds, without counting them. */

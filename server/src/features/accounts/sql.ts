@@ -67,13 +67,14 @@ export interface QuotaRow {
   limit: bigint
 }
 
-/** Answers no row when the quota would be exceeded, or when there is no counter yet. */
-export const addToQuota = (tx: Tx, accountId: string, name: string, amount: bigint) =>
-  tx.maybe<{ used: bigint }>(sql`
-    update account_quotas q set used = used + ${amount}
-    where account_id = ${accountId} and name = ${name} and (${amount} <= 0 or used + ${amount} <= coalesce(limit_override,
-      (select value from catalog_numbers where name = 'quota.' || q.name)))
-    returning used`)
+/** Answers those that had room; missing are also those that have no counter yet. */
+export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, bigint>) =>
+  tx.many<{ name: string }>(sql`
+    update account_quotas q set used = used + more.amount
+    from unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
+    where account_id = ${accountId} and q.name = more.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
+      (select value from catalog_numbers n where n.name = 'quota.' || q.name)))
+    returning q.name`)
 
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
   tx.run(sql`insert into account_quotas (account_id, name) values (${accountId}, ${name}) on conflict do nothing`)

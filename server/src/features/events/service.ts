@@ -43,10 +43,10 @@ export async function recordEvent(tx: Tx, now: Date, { accountId, type, subjectI
       insert into event_counters as c (account_id, last_number) values (${accountId}, 1)
       on conflict (account_id) do update set last_number = c.last_number + 1 returning last_number)
     insert into events (account_id, number, id, type, subject_id, data, created_at)
-    select ${accountId}, last_number, ${newId()}, ${type}, ${subjectId ?? null}, ${json(data)}, ${now} from counter
+    select ${accountId}, last_number, ${newId()}, ${type}, ${subjectId ?? null}, ${json(data)}, ${now}
+    from counter, pg_notify(${EVENTS}, ${accountId})
     returning *`)
   for (const listener of listeners) await listener(tx, event)
-  await tx.run(sql`select pg_notify(${EVENTS}, ${accountId})`)
   return event
 }
 

@@ -13,40 +13,42 @@ import type { Deps } from '../deps.ts'
 import { bind, requireFirewalls, trackFilter } from '../firewalls/service.ts'
 import { allocateAddress, requireNetworks, type NetworkRow } from '../networks/service.ts'
 import { noteKeyUse, requireKeys } from '../ssh-keys/service.ts'
-import { charge, requireFunds } from '../wallet/service.ts'
+import { balanceOf, charge, requireEnough } from '../wallet/service.ts'
 import { provision } from './create.workflow.ts'
 import { recordVmEvent } from './events.ts'
-import { getVmRow } from './machine.ts'
 import { nextRenewal } from './period.ts'
 import { takePlace, takeVmQuotas } from './place.ts'
 import { monthlyPrice, shapeFor, type PricedShape } from './pricing.ts'
 import type { CreateVm, Vm } from './schema.ts'
-import { fullForm } from './read.ts'
 import * as sql from './sql.ts'
+import { toVm } from './view.ts'
 
 export async function createVm(tx: Tx, deps: Deps, who: Principal, input: CreateVm, dryRun = false): Promise<{ vm: Vm; actionId: string }> {
   const { accountId } = who
   const { currency } = deps.config
   const now = deps.clock.now()
   const id = newId()
-  const region = await getRegion(tx, input.regionId)
-  const template = await getTemplate(tx, input.osTemplateId)
-  const numbers = await catalogNumbers(tx)
-  const shape = await shapeFor(tx, numbers, input)
-  const keys = await requireKeys(tx, accountId, unique(input.sshKeyIds))
-  const firewalls = await requireFirewalls(tx, accountId, unique(input.firewallIds))
-  const networks = await requireNetworks(tx, accountId, unique(input.privateNetworkIds))
+  const [region, template, numbers, shape, balance, keys, firewalls, networks] = await Promise.all([
+    getRegion(tx, input.regionId),
+    getTemplate(tx, input.osTemplateId),
+    catalogNumbers(tx),
+    shapeFor(tx, input),
+    balanceOf(tx, accountId),
+    requireKeys(tx, accountId, unique(input.sshKeyIds)),
+    requireFirewalls(tx, accountId, unique(input.firewallIds)),
+    requireNetworks(tx, accountId, unique(input.privateNetworkIds)),
+  ])
 
   requireForSale(region, template, shape)
   const hostId = hostOfNetworks(region, networks)
   await takeVmQuotas(tx, accountId, shape, 1n)
   const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
-  await requireFunds(tx, accountId, price, currency)
+  requireEnough(balance, price, currency)
   const place = await takePlace(tx, now, region, shape, hostId)
 
   const renewalDay = now.getUTCDate()
-  await sql.insertVm(tx, {
+  const vm = {
     ...place,
     id,
     account_id: accountId,
@@ -72,20 +74,22 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     period_price_cents: price,
     next_renewal_at: nextRenewal(now, renewalDay),
     created_at: now,
-  })
-  await noteKeyUse(
-    tx,
-    id,
-    keys.map((key) => key.id),
-  )
-  await trackFilter(tx, id, place.host_id, accountId)
-  for (const firewall of firewalls) await bind(tx, now, firewall, id)
-  for (const network of networks) await allocateAddress(tx, network, id)
-
+  }
   const passwordHash = input.password === undefined ? null : sealHash(deps, id, hashPassword(input.password))
   const run = { vmId: id, chargedCents: price.toString(), passwordHash }
-  const actionId = await deps.workflows.start(tx, provision, run, { label: 'CREATE', ownerId: accountId, subjectId: id })
-  await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
+  const [, actionId] = await Promise.all([
+    sql.insertVm(tx, vm),
+    deps.workflows.start(tx, provision, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
+    trackFilter(tx, id, place.host_id, accountId),
+    noteKeyUse(
+      tx,
+      id,
+      keys.map((key) => key.id),
+    ),
+  ])
+  for (const firewall of firewalls) await bind(tx, now, firewall, id)
+  for (const network of networks) await allocateAddress(tx, network, id)
+  const created = await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
   const entry = {
     type: 'VM_CHARGE',
     description: `First month of ${input.name ?? input.hostname}`,
@@ -101,7 +105,9 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
       currency,
       balanceAfter: formatCents(balance_after_cents),
     })
-  return { vm: await fullForm(tx, await getVmRow(tx, id)), actionId }
+  const currentAction = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 }
+  const sshKeys = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
+  return { vm: toVm(created, { sshKeys, firewalls, privateNetworks: networks, currentAction }), actionId }
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]

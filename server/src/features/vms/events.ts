@@ -1,7 +1,7 @@
 import type { Tx } from '../../kernel/db.ts'
 import { recordEvent } from '../events/service.ts'
 import { getVmRow } from './machine.ts'
-import { nextSequence } from './sql.ts'
+import { countEvent, type VmDetails } from './sql.ts'
 import { toVmListItem } from './view.ts'
 
 /** Call it after the change it tells of: the event shows the VM as it is now. `about` is what else took part. */
@@ -12,9 +12,10 @@ export async function recordVmEvent(
   type: string,
   detail: { actionId?: string; reason?: string } = {},
   about: object = {},
-): Promise<void> {
-  const sequence = await nextSequence(tx, vmId)
-  const vm = await getVmRow(tx, vmId)
-  const data = { ...about, vm: toVmListItem(vm), actionId: detail.actionId ?? null, reason: detail.reason ?? null, sequence }
+): Promise<VmDetails> {
+  const [, vm] = await Promise.all([countEvent(tx, vmId), getVmRow(tx, vmId)]) // one after the other: the row is read under its lock
+  const { actionId = null, reason = null } = detail
+  const data = { ...about, vm: toVmListItem(vm), actionId, reason, sequence: vm.event_sequence }
   await recordEvent(tx, now, { accountId: vm.account_id, type, subjectId: vmId, data })
+  return vm
 }

@@ -1,7 +1,7 @@
 // A place for a VM: room on a host, a public address, a MAC. Taken and given back inside transactions, never half.
 import type { Tx } from '../../kernel/db.ts'
 import { randomMac } from '../../kernel/mac.ts'
-import { takeQuota, giveBackQuota } from '../accounts/service.ts'
+import { giveBackQuotas, takeQuotas } from '../accounts/service.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { giveBackAddress, takeAddress } from '../hosts/addresses.ts'
 import { giveBackRoom, takeRoomInRegion, type Size } from '../hosts/capacity.ts'
@@ -34,17 +34,16 @@ export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size =
   diskGiB: vm.disk_gib,
 })
 
-/** Always in this order, so that two transactions of one account wait for each other instead of blocking each other. */
-export async function takeVmQuotas(tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> {
-  if (vms > 0n) await takeQuota(tx, accountId, 'vms', vms)
-  await takeQuota(tx, accountId, 'vcpu', BigInt(size.vcpu))
-  await takeQuota(tx, accountId, 'ram_mib', BigInt(size.ramMiB))
-  await takeQuota(tx, accountId, 'disk_gib', BigInt(size.diskGiB))
-}
+export const takeVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
+  takeQuotas(tx, accountId, quotasOf(size, vms))
 
-export async function giveBackVmQuotas(tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> {
-  if (vms > 0n) await giveBackQuota(tx, accountId, 'vms', vms)
-  await giveBackQuota(tx, accountId, 'vcpu', BigInt(size.vcpu))
-  await giveBackQuota(tx, accountId, 'ram_mib', BigInt(size.ramMiB))
-  await giveBackQuota(tx, accountId, 'disk_gib', BigInt(size.diskGiB))
-}
+export const giveBackVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
+  giveBackQuotas(tx, accountId, quotasOf(size, vms))
+
+/** Always in this order, so that two transactions of one account wait for each other instead of blocking each other. */
+const quotasOf = (size: Size, vms: bigint): Record<string, bigint> => ({
+  ...(vms > 0n && { vms }),
+  vcpu: BigInt(size.vcpu),
+  ram_mib: BigInt(size.ramMiB),
+  disk_gib: BigInt(size.diskGiB),
+})

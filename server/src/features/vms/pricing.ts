@@ -17,10 +17,10 @@ export interface PricedShape extends Omit<Shape, 'periodPriceCents'> {
 }
 
 /** The plan that was asked for, the custom one, or the catalog's default. */
-export async function shapeFor(db: Queries, numbers: Numbers, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedShape> {
+export async function shapeFor(db: Queries, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedShape> {
   if (input.planId !== undefined && input.customConfig !== undefined)
     throw invalid('give either planId or customConfig, not both', 'customConfig')
-  if (input.customConfig) return customShape(numbers, input.customConfig)
+  if (input.customConfig) return customShape(await catalogNumbers(db), input.customConfig)
   return planShape(input.planId === undefined ? await getDefaultPlan(db) : await getPlan(db, input.planId))
 }
 

@@ -198,12 +198,7 @@ export const updateVm = (
 
 export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
 
-export const nextSequence = async (tx: Tx, id: string): Promise<number> =>
-  (
-    await tx.one<{ event_sequence: number }>(
-      sql`update vms set event_sequence = event_sequence + 1 where id = ${id} returning event_sequence`,
-    )
-  ).event_sequence
+export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
 
 /** What the power sweep compares: VMs in a stable state without open work. */
 export const comparableVms = (db: Queries, hostId: string, ids: string[] | null) =>

@@ -99,8 +99,10 @@ export const balanceOf = async (db: Queries, accountId: string): Promise<Cents> 
   (await sql.findWallet(db, accountId))?.balance_cents ?? 0n
 
 /** Throws 402 early, before the work of a request that cannot be paid. It locks nothing: only `charge` decides. */
-export async function requireFunds(db: Queries, accountId: string, amount: Cents, currency: string): Promise<void> {
-  const available = await balanceOf(db, accountId)
+export const requireFunds = async (db: Queries, accountId: string, amount: Cents, currency: string): Promise<void> =>
+  requireEnough(await balanceOf(db, accountId), amount, currency)
+
+export function requireEnough(available: Cents, amount: Cents, currency: string): void {
   if (available >= amount) return
   const [required, held] = [amount, available].map((cents) => `${formatCents(cents)} ${currency}`)
   throw refuse('insufficient_funds', `Insufficient wallet balance: ${required} required, ${held} available`)
