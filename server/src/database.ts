@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { fillIn } from './features/fill.ts'
 import { systemClock } from './kernel/clock.ts'
-import { openDb, type Queries } from './kernel/db.ts'
+import { openDb, sql, type Queries } from './kernel/db.ts'
 import { migrate, missingMigration, type Migrated } from './kernel/migrate.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../migrations')
@@ -20,11 +20,19 @@ export async function bringUpToDate(config: Pick<Config, 'catalogFile' | 'hyperv
   return migrated
 }
 
+/** What this version needs and the database lacks, or null. */
+export async function missingFrom(db: Queries): Promise<string | null> {
+  try {
+    const migration = await missingMigration(db, MIGRATIONS)
+    return migration ?? ((await db.maybe(sql`select from catalog_numbers limit 1`)) ? null : 'the catalog')
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_TABLE) return 'every migration'
+    throw error
+  }
+}
+
 /** For processes that use the database and leave its upgrade to the operator. */
 export async function requireUpToDate(db: Queries): Promise<void> {
-  const missing = await missingMigration(db, MIGRATIONS).catch((error: { code?: string }) => {
-    if (error.code === UNDEFINED_TABLE) return 'every migration'
-    throw error
-  })
+  const missing = await missingFrom(db)
   if (missing) throw new Error(`The database is not up to date: ${missing} is missing. Run: npx berthd migrate`)
 }

@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(settings['BERTH_DATA_DIR']!, { recursive: true })
 })
 
-describe('processes on a database of the operator', () => {
+describe('processes on a database of the operator', { timeout: 120_000 }, () => {
   test('leave it to the operator to bring it up to date', async () => {
     const refused = await Promise.all([berthd(settings, 'api'), berthd(settings, 'worker'), berthd(settings, 'account', 'list')])
     for (const { code, stderr } of refused) {

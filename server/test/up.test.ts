@@ -44,7 +44,7 @@ async function slowRequest(url: string) {
   }
 }
 
-describe('berthd up', () => {
+describe('berthd up', { timeout: 120_000 }, () => {
   test('is made ready by a command before it has ever run', async () => {
     const { id, email } = await berthdJson(settings, 'account', 'create', '--email', 'first@example.com')
     expect({ id, email }).toEqual({ id: expect.stringMatching(/^c/), email: 'first@example.com' })

@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process'
+import type { EventEmitter } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../test/harness.ts'
 import { berthd, berthdJson, type Outcome, type Settings } from '../../test/processes.ts'
+import { createProgram, forEach } from './program.ts'
 
 let settings: Settings
 let dataDir: string
@@ -23,7 +26,7 @@ async function account(name: string): Promise<{ id: string; email: string }> {
   return { id: id!, email: email! }
 }
 
-describe('berthd account', () => {
+describe('berthd account', { timeout: 120_000 }, () => {
   test('makes an account once', async () => {
     const made = await json('account', 'create', '--email', 'once@example.com', '--name', 'Ada')
     expect(made).toMatchObject({ id: expect.stringMatching(/^c/), email: 'once@example.com', name: 'Ada' })
@@ -67,7 +70,7 @@ describe('berthd account', () => {
   })
 })
 
-describe('berthd token', () => {
+describe('berthd token', { timeout: 120_000 }, () => {
   test('shows the secret when it is made, and never again', async () => {
     const { email } = await account('token')
     const options = ['--expires-at', '2999-12-31', '--rate-limit', '1200', '--allow-ip', '127.0.0.1', '10.0.0.1']
@@ -125,7 +128,7 @@ describe('berthd token', () => {
   })
 })
 
-describe('berthd host and plan', () => {
+describe('berthd host and plan', { timeout: 120_000 }, () => {
   test('list what there is', async () => {
     const [hosts, plans] = await Promise.all([json('host', 'list'), run('plan', 'list')])
     expect(hosts).toMatchObject([{ name: 'local', region: 'fra1', driver: 'simulated' }])
@@ -152,7 +155,7 @@ describe('berthd host and plan', () => {
   })
 })
 
-describe('berthd doctor', () => {
+describe('berthd doctor', { timeout: 120_000 }, () => {
   test('finds nothing that must be mended, then a key that others can read', async () => {
     const first = await json<{ ok: boolean; checks: { check: string; status: string }[] }>('doctor')
     expect(first.ok).toBe(true)
@@ -177,7 +180,7 @@ describe('berthd doctor', () => {
   })
 })
 
-describe('berthd', () => {
+describe('berthd', { timeout: 120_000 }, () => {
   test('explains wrong usage and exits with 2', async () => {
     const wrong = await Promise.all([
       run('sail'),
@@ -197,8 +200,28 @@ describe('berthd', () => {
   })
 
   test('shows an example with every command', async () => {
-    const commands = ['up', 'api', 'worker', 'migrate', 'doctor', 'account credit', 'token create', 'host list', 'plan set']
-    const helps = await Promise.all(commands.map((command) => run(...command.split(' '), '--help')))
-    for (const { code, stdout } of helps) expect([code, stdout]).toEqual([0, expect.stringMatching(/Example:\n {2}\$ npx berthd /)])
+    const lacking: string[] = []
+    forEach(createProgram(false), (command) => {
+      const { listenerCount } = command as unknown as EventEmitter // what is added to a help is a listener
+      if (command.commands.length === 0 && listenerCount.call(command, 'afterHelp') === 0) lacking.push(command.name())
+    })
+    expect(lacking).toEqual([])
+    const { code, stdout } = await run('account', 'credit', '--help')
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Example:\n  $ npx berthd account credit --account you@example.com')])
+  })
+
+  test('does not wait for the libraries of the API', () => {
+    const program = `
+      const loaded = new Set()
+      module.registerHooks({ load: (url, context, next) => (loaded.add(/node_modules.([^/]+)/.exec(url)?.[1]), next(url, context)) })
+      await import(${JSON.stringify(new URL('./program.ts', import.meta.url).href)})
+      console.log(JSON.stringify([...loaded]))`
+    const loaded = JSON.parse(
+      execFileSync(process.execPath, ['--input-type=module', '--eval', `import * as module from 'node:module';${program}`], {
+        encoding: 'utf8',
+      }),
+    )
+    expect(loaded).toContain('commander')
+    for (const heavy of ['fastify', 'typebox', 'pg-boss', 'redis', 'undici']) expect(loaded).not.toContain(heavy)
   })
 })

@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../config.ts'
-import { bringUpToDate, requireUpToDate } from '../database.ts'
+import { bringUpToDate, missingFrom, requireUpToDate } from '../database.ts'
+import { sleep, stopwatch } from '../kernel/clock.ts'
 import { openDb, type Db } from '../kernel/db.ts'
 import { borrowEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
 import { requireHypervisor } from './hypervisor.ts'
@@ -17,12 +18,21 @@ export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<
     }
     const db = openDb({ url, maxConnections: 2, onError: () => {} })
     try {
-      if (!ours) await requireUpToDate(db)
+      if (!ours) await untilUpToDate(config, db)
       return await work(db)
     } finally {
       await db.close()
     }
   })
+}
+
+const STARTING_MS = 20_000
+
+/** A product that is just starting for the first time brings its database up to date in a moment; an operator's is not waited for. */
+async function untilUpToDate(config: Config, db: Db): Promise<void> {
+  const elapsed = stopwatch()
+  while (!config.databaseUrl && elapsed() < STARTING_MS && (await missingFrom(db))) await sleep(100)
+  await requireUpToDate(db)
 }
 
 /** `ours`: nobody else runs this database, so nobody else is going to bring it up to date. */

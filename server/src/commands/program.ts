@@ -10,14 +10,18 @@ import { tokenCommands } from './token.ts'
 import { VERSION } from './version.ts'
 import { vmCommands } from './vm.ts'
 
-export async function runCommand(args: string[]): Promise<number> {
-  const json = args.includes('--json')
+export function createProgram(json: boolean): Command {
   const program = createCommand('berthd').description('Runs Berth and administers it.').version(VERSION)
   for (const add of [processCommands, accountCommands, tokenCommands, hostCommands, poolCommands, planCommands, vmCommands]) add(program)
   program.addHelpText('after', '\nEvery command has an example: npx berthd account credit --help\nSettings are BERTH_* variables.')
   forEach(program, (command) => behave(command, json))
+  return program
+}
+
+export async function runCommand(args: string[]): Promise<number> {
+  const json = args.includes('--json')
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await createProgram(json).parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has said what is wrong
@@ -26,7 +30,7 @@ export async function runCommand(args: string[]): Promise<number> {
   }
 }
 
-function forEach(command: Command, visit: (each: Command) => void): void {
+export function forEach(command: Command, visit: (each: Command) => void): void {
   visit(command)
   for (const child of command.commands) forEach(child, visit)
 }

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { listAllVms } from '../features/vms/service.ts'
 import { createLog } from '../kernel/log.ts'
 import type { Deps } from '../features/deps.ts'
 import { onDatabase, type Admin } from './admin.ts'
@@ -24,6 +23,7 @@ export function vmCommands(program: Command): void {
 }
 
 async function list({ db }: Admin, { account }: { account?: string }): Promise<Result> {
+  const { listAllVms } = await import('../features/vms/service.ts') // brings the schemas of the API, which other commands need not wait for
   const rows = await listAllVms(db, account ?? null)
   return table(
     rows.map((row) => ({

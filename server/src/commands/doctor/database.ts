@@ -1,10 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
-import { MIGRATIONS } from '../../database.ts'
+import { missingFrom } from '../../database.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { openDb, sql, type Db } from '../../kernel/db.ts'
 import { inspectEmbeddedPostgres } from '../../kernel/embedded-postgres.ts'
-import { missingMigration } from '../../kernel/migrate.ts'
 import { describeUrl, postgresFolder, requireServer, withDatabaseUrl } from '../database.ts'
 import { explain } from '../errors.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
@@ -39,10 +38,7 @@ const look = (what: string, into: (db: Db, ours: boolean) => Promise<Finding>): 
 }
 
 export const migrations = look('migrations', async (db, ours) => {
-  const missing = await missingMigration(db, MIGRATIONS).catch((error: { code?: string }) => {
-    if (error.code === '42P01') return 'every migration'
-    throw error
-  })
+  const missing = await missingFrom(db)
   if (missing === null) return ok('the database is up to date')
   const says = `the database is not up to date: ${missing} is missing`
   return ours ? warning(says, 'npm start brings it up to date') : failure(says, 'npx berthd migrate')
