@@ -22,6 +22,9 @@ import { settler } from './settle.ts'
 
 const TEMPLATE = 'berth_template'
 
+/** The only seed that tests with random operations play, when one is asked for. */
+export const replayedSeed = process.env['BERTH_TEST_SEED'] ? Number(process.env['BERTH_TEST_SEED']) : null
+
 /** Makes the migrated template once per run; the lock lets parallel test files agree on who does. */
 async function templateUrl(server: string): Promise<void> {
   const client = new pg.Client({ connectionString: server })

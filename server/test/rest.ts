@@ -27,6 +27,7 @@ export function restMaker(deps: Deps, clock: ManualClock, settle: ReturnType<typ
 
   const rest = async (): Promise<void> => {
     await endTrouble()
+    clock.advance(ROUND) // what a dead worker held is free again
     for (let round = 0; round < ROUNDS; round++) {
       await settle()
       clock.advance(ROUND)

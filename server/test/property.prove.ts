@@ -1,0 +1,3 @@
+import { describeProperty } from './property.ts'
+
+describeProperty({ seeds: 500, operations: 50 })

@@ -1,0 +1,3 @@
+import { describeProperty } from './property.ts'
+
+describeProperty({ seeds: 50, operations: 25 })

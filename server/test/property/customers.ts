@@ -1,0 +1,203 @@
+// What customers do, as they please: no operation asks first whether it will be accepted.
+import type { Customer, Thing, World } from './world.ts'
+import { credit } from '../../src/features/wallet/service.ts'
+import { generateKey } from '../openssh-keys.ts'
+
+export interface Operation {
+  name: string
+  weight: number
+  act: (world: World) => Promise<unknown>
+}
+
+const PLANS = ['nano', 'small', 'medium', 'large']
+const idOf = async ({ db }: World, table: 'plans' | 'os_templates', slug: string): Promise<string> =>
+  ((await db.raw(`select id from ${table} where slug = $1`, [slug])).rows[0] as { id: string }).id
+
+const template = (world: World): Promise<string> => idOf(world, 'os_templates', world.random.pick(['debian-12', 'debian-12', 'tiny'])!)
+const plan = (world: World): Promise<string> => idOf(world, 'plans', world.random.pick(PLANS)!)
+
+/** Sends it and, when it was accepted, remembers what it made. */
+async function make(world: World, owner: Customer, kind: Parameters<World['remember']>[0], path: string, body: object): Promise<void> {
+  const { status, body: answer } = await world.send(owner, 'post', path, body)
+  if (status >= 300) return
+  const made = answer.data.vm ?? answer.data.snapshot ?? answer.data.backup ?? answer.data
+  if (made.id) world.remember(kind, { id: made.id as string, owner, vmId: (made.vmId ?? made.id) as string })
+}
+
+async function createVm(world: World): Promise<void> {
+  const { random, host } = world
+  const owner = world.customer()
+  const some = (kind: 'network' | 'firewall' | 'key', probability: number): string[] => {
+    const thing = random.chance(probability) ? world.mine(kind, owner) : undefined
+    return thing ? [thing.id] : []
+  }
+  const size = random.chance(0.2) ? { customConfig: { vcpu: 1, ram: 1024, disk: random.int(5, 30) } } : { planId: await plan(world) }
+  const body = {
+    regionId: host.region_id,
+    osTemplateId: await template(world),
+    hostname: 'web-1',
+    ...size,
+    dailyBackupEnabled: random.chance(0.3),
+    network10gEnabled: random.chance(0.1),
+    isProtected: random.chance(0.1),
+    privateNetworkIds: some('network', 0.4),
+    firewallIds: some('firewall', 0.4),
+    sshKeyIds: some('key', 0.4),
+    ...(random.chance(0.3) && { password: 'correct horse' }),
+  }
+  await make(world, owner, 'vm', random.chance(0.05) ? '/vms?dryRun=true' : '/vms', body)
+}
+
+/** An order to a VM, made by its owner in whatever state it is in. */
+const order =
+  (path: string, body: (world: World, vm: Thing) => Promise<object | undefined> | object | undefined = () => undefined) =>
+  async (world: World): Promise<void> => {
+    const vm = world.some('vm')
+    if (vm) await world.send(vm.owner, 'post', `/vms/${vm.id}/${path}`, await body(world, vm))
+  }
+
+async function deleteVm(world: World): Promise<void> {
+  const vm = world.some('vm')
+  if (vm) await world.send(vm.owner, 'delete', `/vms/${vm.id}`)
+}
+
+async function changeVm(world: World): Promise<void> {
+  const vm = world.some('vm')
+  const change = world.random.pick([
+    { name: 'renamed' },
+    { isProtected: false },
+    { dailyBackupEnabled: true },
+    { dailyBackupEnabled: false },
+  ])
+  if (vm) await world.send(vm.owner, 'patch', `/vms/${vm.id}`, change)
+}
+
+const remove =
+  (kind: 'network' | 'firewall' | 'key' | 'webhook', path: string) =>
+  async (world: World): Promise<void> => {
+    const thing = world.some(kind)
+    if (thing) await world.send(thing.owner, 'delete', `/${path}/${thing.id}`)
+  }
+
+async function createNetwork(world: World): Promise<void> {
+  const { random, hosts, host } = world
+  const nodeId = random.pick([...hosts.map(({ id }) => id), host.region_id])!
+  const cidr = `10.${random.int(1, 9)}.0.0/${random.pick([24, 24, 29])}`
+  await make(world, world.customer(), 'network', '/networks', { name: 'inside', nodeId, cidr })
+}
+
+async function attach(world: World): Promise<void> {
+  const vm = world.some('vm')
+  const network = vm && world.mine('network', vm.owner)
+  if (network) await world.send(vm.owner, 'post', `/vms/${vm.id}/networks`, { networkId: network.id })
+}
+
+async function detach(world: World): Promise<void> {
+  const vm = world.some('vm')
+  const network = vm && world.mine('network', vm.owner)
+  if (network) await world.send(vm.owner, 'delete', `/vms/${vm.id}/networks/${network.id}`)
+}
+
+const rule = ({ random }: World): object => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: `${random.int(1, 999)}` })
+
+async function changeRules(world: World): Promise<void> {
+  const firewall = world.some('firewall')
+  if (!firewall) return
+  if (world.random.chance(0.5)) await world.send(firewall.owner, 'post', `/firewalls/${firewall.id}/rules`, rule(world))
+  else await world.send(firewall.owner, 'put', `/firewalls/${firewall.id}/rules`, { rules: [rule(world), rule(world)] })
+}
+
+async function bind(world: World): Promise<void> {
+  const vm = world.some('vm')
+  const firewall = vm && world.mine('firewall', vm.owner)
+  if (!firewall) return
+  if (world.random.chance(0.7)) await world.send(vm.owner, 'post', `/firewalls/${firewall.id}/bindings`, { vmId: vm.id })
+  else await world.send(vm.owner, 'delete', `/firewalls/${firewall.id}/bindings/${vm.id}`)
+}
+
+const copy =
+  (kind: 'snapshot' | 'backup') =>
+  async (world: World): Promise<void> => {
+    const vm = world.some('vm')
+    if (vm) await make(world, vm.owner, kind, `/vms/${vm.id}/${kind}s`, { name: 'copy' })
+  }
+
+const useCopy =
+  (kind: 'snapshot' | 'backup', method: 'post' | 'delete') =>
+  async (world: World): Promise<void> => {
+    const thing = world.some(kind)
+    if (!thing) return
+    const path = `/vms/${thing.vmId}/${kind}s/${thing.id}`
+    await world.send(thing.owner, method, method === 'post' ? `${path}/restore` : path)
+  }
+
+/** By the operator, or a payment: the API has no way to do it. */
+async function addMoney({ db, clock, config, random, customer, trace }: World): Promise<void> {
+  const { accountId } = customer()
+  const cents = BigInt(random.int(100, 5_000))
+  const entry = { type: 'DEPOSIT', description: '', referenceType: 'PAYMENT', referenceId: 'cpayment0', currency: config.currency } as const
+  await db.tx((tx) => credit(tx, clock.now(), accountId, cents, entry))
+  trace.push(`  credit ${cents}`)
+}
+
+const LISTS = [
+  '/vms',
+  '/networks',
+  '/firewalls',
+  '/ssh-keys',
+  '/bandwidth',
+  '/wallet',
+  '/wallet/transactions',
+  '/actions',
+  '/webhooks',
+  '/account/limits',
+]
+
+async function look(world: World): Promise<void> {
+  const owner = world.customer()
+  await world.send(owner, 'get', world.random.pick(LISTS)!)
+  const vm = world.some('vm')
+  if (vm) await world.send(vm.owner, 'get', `/vms/${vm.id}`)
+}
+
+export const customerOperations: Operation[] = [
+  { name: 'create a VM', weight: 10, act: createVm },
+  { name: 'delete a VM', weight: 4, act: deleteVm },
+  { name: 'start', weight: 3, act: order('start') },
+  { name: 'stop', weight: 3, act: order('stop', ({ random }) => ({ force: random.chance(0.3) })) },
+  { name: 'restart', weight: 3, act: order('restart') },
+  { name: 'upgrade', weight: 4, act: order('upgrade', async (world) => ({ planId: await plan(world) })) },
+  { name: 'rebuild', weight: 3, act: order('rebuild', async (world) => ({ osTemplateId: await template(world) })) },
+  { name: 'set a password', weight: 1, act: order('password', () => ({ password: 'battery staple' })) },
+  { name: 'buy traffic', weight: 2, act: order('bandwidth/packs', ({ random }) => ({ gigabytes: random.int(1, 500) })) },
+  { name: 'change a VM', weight: 3, act: changeVm },
+  { name: 'create a network', weight: 4, act: createNetwork },
+  { name: 'delete a network', weight: 2, act: remove('network', 'networks') },
+  { name: 'attach', weight: 3, act: attach },
+  { name: 'detach', weight: 2, act: detach },
+  { name: 'create a firewall', weight: 3, act: (world) => make(world, world.customer(), 'firewall', '/firewalls', { name: 'web' }) },
+  { name: 'delete a firewall', weight: 1, act: remove('firewall', 'firewalls') },
+  { name: 'change rules', weight: 3, act: changeRules },
+  { name: 'bind', weight: 3, act: bind },
+  {
+    name: 'add a key',
+    weight: 2,
+    act: (world) => make(world, world.customer(), 'key', '/ssh-keys', { name: 'k', publicKey: generateKey().line }),
+  },
+  { name: 'delete a key', weight: 1, act: remove('key', 'ssh-keys') },
+  { name: 'take a snapshot', weight: 3, act: copy('snapshot') },
+  { name: 'restore a snapshot', weight: 2, act: useCopy('snapshot', 'post') },
+  { name: 'delete a snapshot', weight: 2, act: useCopy('snapshot', 'delete') },
+  { name: 'make a backup', weight: 3, act: copy('backup') },
+  { name: 'restore a backup', weight: 2, act: useCopy('backup', 'post') },
+  { name: 'delete a backup', weight: 2, act: useCopy('backup', 'delete') },
+  {
+    name: 'subscribe',
+    weight: 2,
+    act: (world) =>
+      make(world, world.customer(), 'webhook', '/webhooks', { url: 'http://127.0.0.1:9/', events: ['vm.created', 'vm.stopped'] }),
+  },
+  { name: 'unsubscribe', weight: 1, act: remove('webhook', 'webhooks') },
+  { name: 'pay', weight: 4, act: addMoney },
+  { name: 'look', weight: 3, act: look },
+]

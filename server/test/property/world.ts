@@ -1,0 +1,115 @@
+// Three customers, two hosts and everything they have made: what the operations of a seed act on.
+import type { Random } from './seeded.ts'
+import { sql } from '../../src/kernel/db.ts'
+import { addPool } from '../../src/features/hosts/addresses.ts'
+import { carryOn } from '../../src/workflow/run.ts'
+import { Abandoned } from '../../src/workflow/store.ts'
+import type { Answer, TestApp } from '../harness.ts'
+import { controlOf, givenHost } from '../hosts.ts'
+import { restMaker } from '../rest.ts'
+import { testRunner } from '../settle.ts'
+
+export type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
+type Kind = 'vm' | 'network' | 'firewall' | 'key' | 'snapshot' | 'backup' | 'webhook'
+
+export interface Thing {
+  id: string
+  owner: Customer
+  /** Of a snapshot or backup. */
+  vmId: string
+}
+
+export const START = new Date('2026-01-15T12:00:00Z')
+const ADDRESSES = '10.66.0.0/25'
+
+class Killed extends Abandoned {}
+
+export type World = Awaited<ReturnType<typeof newWorld>>
+
+/** Everything of the seed before is gone; what is left is the catalog. */
+async function cleanSlate({ db, clock, host }: TestApp): Promise<void> {
+  clock.set(START)
+  const { tables } = await db.one<{ tables: string }>(sql`
+    select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
+    where schemaname in ('public', 'simulated') and format('%s.%s', schemaname, tablename) not in (
+      'public.regions', 'public.plans', 'public.os_templates', 'public.catalog_numbers', 'public.hosts', 'simulated.hosts', 'public.schema_migrations')`)
+  await db.raw(`truncate ${tables} restart identity`)
+  await db.run(sql`
+    update hosts set vcpu_used = 0, ram_used_mib = 0, disk_used_gib = 0, unreachable_since = null, reachable_since = null, created_at = ${START}`)
+  await db.run(sql`update simulated.hosts set disk_used_bytes = 0, is_full = false, is_gone = false`)
+  const pool = { regionId: host.region_id, hostId: null, cidr: ADDRESSES, gateway: '10.66.0.1', dns: [] }
+  await db.tx((tx) => addPool(tx, clock.now(), pool))
+}
+
+export async function newWorld(app: TestApp, random: Random) {
+  const { db, deps, clock } = app
+  await cleanSlate(app)
+  const hosts = [app.host, await givenHost(app, 'second')]
+  const customers: Customer[] = []
+  for (let number = 0; number < 3; number++) customers.push(await app.given.customer({ credit: `${random.int(5, 200)}.00` }))
+  const things = new Map<Kind, Thing[]>()
+  const runner = testRunner(deps)
+  const trace: string[] = []
+
+  const openRuns = () =>
+    db.many<{ id: string; label: string; due: boolean }>(sql`
+      select id, label, next_attempt_at <= ${clock.now()} as due from workflow_runs
+      where status in ('PENDING', 'RUNNING') or unwinding order by created_at, subject_id, label`)
+
+  /** One attempt of every run that is due, one after the other. The worker dies at the given one of its checkpoints. */
+  const work = async (diesAt = Infinity): Promise<string> => {
+    let seen = 0
+    let died = ''
+    const checkpoint = (where: string): void => {
+      if (died || ++seen < diesAt) return
+      died = where
+      throw new Killed(where)
+    }
+    const due = (await openRuns()).filter((run) => run.due)
+    for (const { id } of died ? [] : due) {
+      if (died) break
+      await carryOn({ ...runner, checkpoint }, id).catch((error: unknown) => {
+        if (!(error instanceof Killed)) throw error
+      })
+    }
+    return `${due.map(({ label }) => label).join(' ') || 'nothing'}${died && `, died at "${died}"`}`
+  }
+
+  /** Until nothing is open. The clock moves as a worker would wait. */
+  const settle = async (): Promise<void> => {
+    for (let round = 0; (await openRuns()).length > 0; round++) {
+      if (round === 200) throw new Error('There are still open actions after 200 rounds')
+      await work()
+      clock.advance('8s')
+    }
+  }
+
+  return {
+    ...app,
+    random,
+    customers,
+    hosts,
+    controls: hosts.map((host) => controlOf(app, host.id)),
+    trace,
+    work,
+    settle,
+    ...restMaker(deps, clock, settle),
+    customer: (): Customer => random.pick(customers)!,
+    remember: (kind: Kind, thing: Thing): void => void things.set(kind, [...(things.get(kind) ?? []), thing]),
+    /** Any that was ever made, gone or not; mostly asked for by its owner. */
+    some: (kind: Kind): Thing | undefined => {
+      const thing = random.pick(things.get(kind) ?? [])
+      return thing && random.chance(0.03) ? { ...thing, owner: random.pick(customers)! } : thing
+    },
+    mine: (kind: Kind, owner: Customer): Thing | undefined => random.pick((things.get(kind) ?? []).filter((each) => each.owner === owner)),
+    /** Nothing that a customer can do may end in an error of ours. */
+    send: async (owner: Customer, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: unknown): Promise<Answer> => {
+      const answer = await (method === 'get' || method === 'delete' ? owner[method](path) : owner[method](path, body))
+      const code = answer.headers['x-error-code'] ?? ''
+      if (answer.status >= 500 && code !== 'no_capacity')
+        throw new Error(`${method} ${path} answered ${answer.status} ${code}: ${answer.body.error}`)
+      trace.push(`  ${method} ${path.replace(/c[0-9a-z]{24}/g, '…')} ${answer.status} ${code}`)
+      return answer
+    },
+  }
+}
