@@ -117,6 +117,7 @@ describe('GET /events as a stream', () => {
     const streams = await Promise.all(Array.from({ length: 10 }, () => follow(customer.token)))
     const refused = await follow(customer.token)
     expect([refused.response.statusCode, refused.response.headers['x-error-code']]).toEqual([422, 'quota_exceeded'])
+    expect(refused.response.headers['content-type']).toMatch(/^application\/json/)
     streams[0]!.cut()
     await expect.poll(async () => (await follow(customer.token)).response.statusCode, SOON).toBe(200)
   })
