@@ -34,7 +34,7 @@ describe('shareOut', () => {
   })
 
   test('leaves room for others beside one account', () => {
-    expect(sum(shareOut(lanes(50, { account_id: 'greedy' }), []))).toBe(32)
+    expect(sum(shareOut(lanes(50, { account_id: 'greedy' }), []))).toBe(24)
   })
 
   test('leaves room for those that work beside any number of those that fail', () => {

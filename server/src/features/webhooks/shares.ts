@@ -4,7 +4,7 @@ import type { Claim, Lane, Share } from './queue-sql.ts'
 
 const ALL = 256
 const FAILING = 96
-const PER_ACCOUNT = 32
+const PER_ACCOUNT = 24
 const PER_RECEIVER = 8
 const PER_FAILING_RECEIVER = 2
 
