@@ -1,5 +1,5 @@
 // How much do deliveries cost beyond the requests themselves? The worker's deliveries, with their claims, log and standing, beside a bare
-// undici loop that signs and posts the same bodies to the same receiver, in turns. Run: node bench/webhooks.ts
+// undici loop that signs and posts the same bodies to the same receiver, in turns. Run: npm run bench:webhooks
 import { fork } from 'node:child_process'
 import { createHmac, createSecretKey } from 'node:crypto'
 import { once } from 'node:events'
