@@ -52,19 +52,10 @@ export class ProtocolError extends LibvirtError {
   }
 }
 
-/** Remembers where a call was made; an error that arrives later through a socket is given that place as its stack. */
-export class CallSite {
-  declare stack: string
-
-  /** The stack begins above this function. */
-  constructor(above: Function) {
-    Error.captureStackTrace(this, above)
-  }
-
-  blame<E extends Error>(error: E): E {
-    error.stack = `${error.name}: ${error.message}\n${this.stack.split('\n').slice(1).join('\n')}`
-    return error
-  }
+/** An error that came through a socket has a stack nobody can use: this gives it the stack of whoever awaits `above`. Free until something fails. */
+export function blameCaller<E>(error: E, above: Function): E {
+  if (error instanceof Error) Error.captureStackTrace(error, above)
+  return error
 }
 
 export function hasCode(error: unknown, ...codes: number[]): error is RefusedError {

@@ -133,5 +133,5 @@ describe('calls', () => {
 })
 
 async function askForNothing(): Promise<unknown> {
-  return connection.domains.lookupByName({ name: 'nothing' })
+  return await connection.domains.lookupByName({ name: 'nothing' })
 }

@@ -42,10 +42,13 @@ export async function bootedTerminal(client: Client, domain: Domain) {
   return terminal
 }
 
-export async function openBoxes(count: number): Promise<{ boxes: Boxes; box: Box; others: Box[] }> {
+export async function openBoxes(
+  count: number,
+  options: { libvirtdConf?: string } = {},
+): Promise<{ boxes: Boxes; box: Box; others: Box[] }> {
   const boxes = await Boxes.open()
   const all: Box[] = []
-  for (let i = 0; i < count; i++) all.push(await boxes.add())
+  for (let i = 0; i < count; i++) all.push(await boxes.add(options))
   const [box, ...others] = all
   if (!box) throw new Error('BUG: no box')
   return { boxes, box, others }

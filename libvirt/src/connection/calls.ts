@@ -2,7 +2,7 @@
 // libvirtd stops reading a connection that has five requests open, so a fifth call would also stop our keepalive.
 // A call that timed out still runs in the daemon: it keeps its slot until its answer comes.
 import { ConnectionLostError, ProtocolError, RefusedError, TimeoutError } from '../errors.ts'
-import type { CallSite, LibvirtError } from '../errors.ts'
+import type { LibvirtError } from '../errors.ts'
 import type { Procedure } from '../protocol/procedure.ts'
 import { decodeError } from '../wire/error-payload.ts'
 import { encodeFrame, MessageType, Status } from '../wire/frame.ts'
@@ -14,7 +14,6 @@ interface Waiting {
   procedure: Procedure<never, unknown>
   serial: number
   frame: Buffer
-  site: CallSite
   timer: NodeJS.Timeout | undefined
   placedAt: number
   sentAt: number | undefined
@@ -49,14 +48,14 @@ export class Calls {
   place<Args, Result>(
     procedure: Procedure<Args, Result>,
     args: Args,
-    options: { serial: number; timeoutMs: number; site: CallSite; late?: (frame: Frame) => void },
+    options: { serial: number; timeoutMs: number; late?: (frame: Frame) => void },
   ): Promise<Result> {
-    const { serial, timeoutMs, site, late } = options
+    const { serial, timeoutMs, late } = options
     return new Promise<unknown>((resolve, reject) => {
-      if (this.lostBy) return reject(site.blame(lost(procedure.name, this.lostBy, 'not sent')))
-      const frame = encodeCall(procedure, args, serial, site)
+      if (this.lostBy) return reject(lost(procedure.name, this.lostBy, 'not sent'))
+      const frame = encodeCall(procedure, args, serial)
       const settle = { resolve, reject }
-      const call: Waiting = { procedure, serial, frame, site, timer: undefined, placedAt: now(), sentAt: undefined, settle, late }
+      const call: Waiting = { procedure, serial, frame, timer: undefined, placedAt: now(), sentAt: undefined, settle, late }
       if (timeoutMs < Infinity) call.timer = setTimeout(() => this.timeOut(call, timeoutMs), timeoutMs)
       this.queue.push(call)
       this.sendQueued()
@@ -117,7 +116,7 @@ export class Calls {
   }
 
   private reject(call: Waiting, error: LibvirtError): void {
-    this.finish(call, error)?.reject(call.site.blame(error))
+    this.finish(call, error)?.reject(error)
   }
 
   private finish(call: Waiting, error: LibvirtError | undefined): Waiting['settle'] {
@@ -134,13 +133,13 @@ function describe(call: Waiting, error: LibvirtError | undefined): CallReport {
   return { procedure: call.procedure.name, error, queuedMs: sentAt - call.placedAt, durationMs: now() - sentAt }
 }
 
-function encodeCall<Args>(procedure: Procedure<Args, unknown>, args: Args, serial: number, site: CallSite): Buffer {
+function encodeCall<Args>(procedure: Procedure<Args, unknown>, args: Args, serial: number): Buffer {
   const header = { program: procedure.program, procedure: procedure.number, type: MessageType.call, serial, status: Status.ok }
   try {
     return encodeFrame(header, (to) => procedure.args.write(to, args))
   } catch (cause) {
     const message = `${procedure.name}: the arguments cannot be sent: ${(cause as Error).message}`
-    throw site.blame(new ProtocolError(message, { outcome: 'not sent', procedure: procedure.name, cause }))
+    throw new ProtocolError(message, { outcome: 'not sent', procedure: procedure.name, cause })
   }
 }
 

@@ -1,7 +1,7 @@
 // One connection to a libvirt daemon: calls, streams and events over one socket. It does not come back when it is lost; `Host` does.
 // A stream that is read slowly pauses the whole socket, calls included: give every stream a connection of its own, as `Host` does.
 import { Client } from '../client.ts'
-import { CallSite, ConnectionLostError, ProtocolError } from '../errors.ts'
+import { blameCaller, ConnectionLostError, ProtocolError } from '../errors.ts'
 import { eventKinds } from '../protocol/events.ts'
 import type { EventName, EventOf } from '../protocol/events.ts'
 import { areas } from '../protocol/index.ts'
@@ -73,9 +73,13 @@ export class Connection extends Client {
     return connection
   }
 
-  override call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options: CallOptions = {}): Promise<Result> {
+  override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options: CallOptions = {}): Promise<Result> {
     const timeoutMs = options.timeoutMs ?? this.timeoutOf(procedure)
-    return this.calls.place(procedure, args, { serial: this.calls.nextSerial(), timeoutMs, site: new CallSite(this.call) })
+    try {
+      return await this.calls.place(procedure, args, { serial: this.calls.nextSerial(), timeoutMs })
+    } catch (error) {
+      throw blameCaller(error, this.call)
+    }
   }
 
   override async openStream<Args, Result, D extends Direction>(
@@ -88,10 +92,10 @@ export class Connection extends Client {
     const late = (frame: Frame) => frame.status === Status.ok && abort()
     const timeoutMs = options.timeoutMs ?? this.timeoutOf(procedure)
     try {
-      stream.open(await this.calls.place(procedure, args, { serial, timeoutMs, site: new CallSite(this.openStream), late }))
+      stream.open(await this.calls.place(procedure, args, { serial, timeoutMs, late }))
     } catch (error) {
       this.streams.forget(serial)
-      throw error
+      throw blameCaller(error, this.openStream)
     }
     return stream as unknown as StreamOf<Result, D>
   }

@@ -43,11 +43,9 @@ export class Transport {
 
   /** `written` is called when the message has left this process: the measure for backpressure. */
   send(message: Buffer, written?: () => void): void {
-    if (!this.apart) this.socket.write(message, written)
-    else {
-      this.waiting.push({ message, written })
-      if (!this.writing) this.writeNext()
-    }
+    if (!this.apart) return this.writeTogether(message, written)
+    this.waiting.push({ message, written })
+    if (!this.writing) this.writeNext()
   }
 
   pause(): void {
@@ -61,6 +59,15 @@ export class Transport {
   destroy(): void {
     this.waiting = []
     this.socket.destroy()
+  }
+
+  /** What is sent in one go of the event loop costs one system call. */
+  private writeTogether(message: Buffer, written?: () => void): void {
+    if (this.socket.writableCorked === 0) {
+      this.socket.cork()
+      process.nextTick(() => this.socket.uncork())
+    }
+    this.socket.write(message, written)
   }
 
   private writeNext(): void {
