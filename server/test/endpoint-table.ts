@@ -41,6 +41,7 @@ export function worldOf(app: TestApp, customer: Customer) {
     snapshot: (vmId: string) => madeByAction(vmId, 'snapshots', 'snapshot'),
     backup: (vmId: string) => madeByAction(vmId, 'backups', 'backup'),
     bind: (firewallId: string, vmId: string) => customer.post(`/firewalls/${firewallId}/bindings`, { vmId }),
+    pack: (vmId: string) => made(`/vms/${vmId}/bandwidth/packs`, { gigabytes: 1000 }),
     webhook: () => made('/webhooks', WEBHOOK),
     delivery: async (webhookId: string) => {
       await world.vm()
@@ -68,6 +69,13 @@ export const RULE = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: 
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['vm.created'] }
 
 const nothing = async (): Promise<Call> => ({})
+/** A list must not be empty when it is read: else nobody sees what is in it. */
+const having =
+  (make: (world: World) => Promise<unknown>) =>
+  async (world: World): Promise<Call> => {
+    await make(world)
+    return {}
+  }
 const withId =
   (make: (world: World) => Promise<string>, body?: Record<string, unknown>) =>
   async (world: World): Promise<Call> => ({ params: { id: await make(world) }, ...(body && { body }) })
@@ -85,6 +93,11 @@ const snapshot = async (world: World): Promise<Call> => {
 const backup = async (world: World): Promise<Call> => {
   const vmId = await world.vm()
   return { params: { vmId, id: await world.backup(vmId) } }
+}
+const boundFirewall = async (world: World) => {
+  const [id, vmId] = [await world.firewall(), await world.vm()]
+  await world.bind(id, vmId)
+  return { id, vmId }
 }
 const delivery = async (world: World): Promise<Call> => {
   const id = await world.webhook()
@@ -105,7 +118,7 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
   getAccount: nothing,
   listAccountLimits: nothing,
 
-  listActions: nothing,
+  listActions: having(vm),
   listVmActions: withId(vm),
   getAction: async (world) => {
     const id = await world.vm()
@@ -115,38 +128,33 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
   getWallet: nothing,
   listWalletTransactions: nothing,
 
-  listSshKeys: nothing,
+  listSshKeys: having((world) => world.key()),
   createSshKey: async () => ({ body: { name: 'key', publicKey: generateKey().line } }),
   getSshKey: withId((world) => world.key()),
   renameSshKey: withId((world) => world.key(), { name: 'renamed' }),
   deleteSshKey: withId((world) => world.key()),
 
-  listNetworks: nothing,
+  listNetworks: having((world) => world.network()),
   createNetwork: async (world) => ({ body: { name: 'net', nodeId: await world.region(), cidr: nextRange() } }),
   getNetwork: withId((world) => world.network()),
   renameNetwork: withId((world) => world.network(), { name: 'renamed' }),
   deleteNetwork: withId((world) => world.network()),
 
-  listFirewalls: nothing,
+  listFirewalls: having((world) => world.firewall()),
   createFirewall: async () => ({ body: { name: 'fw' } }),
   getFirewall: withId((world) => world.firewall()),
   changeFirewall: withId((world) => world.firewall(), { name: 'renamed' }),
   deleteFirewall: withId((world) => world.firewall()),
-  listFirewallRules: withId((world) => world.firewall()),
+  listFirewallRules: async (world) => ({ params: { id: (await rule(world)).params!['id']! } }),
   addFirewallRule: withId((world) => world.firewall(), RULE),
   replaceFirewallRules: withId((world) => world.firewall(), { rules: [RULE] }),
   changeFirewallRule: async (world) => ({ ...(await rule(world)), body: { port: '23' } }),
   deleteFirewallRule: rule,
-  listFirewallBindings: withId((world) => world.firewall()),
+  listFirewallBindings: async (world) => ({ params: { id: (await boundFirewall(world)).id } }),
   bindFirewall: async (world) => ({ params: { id: await world.firewall() }, body: { vmId: await world.vm() } }),
-  unbindFirewall: async (world) => {
-    const [id, vmId] = [await world.firewall(), await world.vm()]
-    await world.bind(id, vmId)
-    return { params: { id, vmId } }
-  },
+  unbindFirewall: async (world) => ({ params: await boundFirewall(world) }),
   checkPacket: async (world) => {
-    const [id, vmId] = [await world.firewall(), await world.vm()]
-    await world.bind(id, vmId)
+    const { id, vmId } = await boundFirewall(world)
     return { params: { id }, body: { vmId, direction: 'IN', protocol: 'TCP', port: 22, address: '10.0.0.7' } }
   },
 
@@ -160,7 +168,7 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
       privateNetworkIds: [await world.network()],
     },
   }),
-  listVms: nothing,
+  listVms: having(vm),
   getVm: withId(vm),
   updateVm: withId(vm, { name: 'renamed' }),
   deleteVm: withId(vm),
@@ -179,31 +187,35 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
     return { params: { id: await world.vm({ privateNetworkIds: [networkId] }), networkId } }
   },
 
-  listSnapshots: ofVm(),
+  listSnapshots: async (world) => ({ params: { vmId: (await snapshot(world)).params!['vmId']! } }),
   createSnapshot: ofVm({ name: 'before' }),
   getSnapshot: snapshot,
   restoreSnapshot: snapshot,
   deleteSnapshot: snapshot,
 
-  listBackups: ofVm(),
+  listBackups: async (world) => ({ params: { vmId: (await backup(world)).params!['vmId']! } }),
   createBackup: ofVm({ name: 'before' }),
   getBackup: backup,
   restoreBackup: backup,
   deleteBackup: backup,
 
-  listBandwidth: nothing,
-  listBandwidthPacks: ofVm(),
+  listBandwidth: having(vm),
+  listBandwidthPacks: async (world) => {
+    const vmId = await world.vm()
+    await world.pack(vmId)
+    return { params: { vmId } }
+  },
   buyBandwidthPack: ofVm({ gigabytes: 1000 }),
 
-  listEvents: nothing,
-  listWebhooks: nothing,
+  listEvents: having(vm),
+  listWebhooks: having((world) => world.webhook()),
   createWebhook: async () => ({ body: WEBHOOK }),
   getWebhook: withId((world) => world.webhook()),
   updateWebhook: withId((world) => world.webhook(), { description: 'changed' }),
   deleteWebhook: withId((world) => world.webhook()),
   testWebhook: withId((world) => world.webhook()),
   rotateWebhookSecret: withId((world) => world.webhook()),
-  listWebhookDeliveries: withId((world) => world.webhook()),
+  listWebhookDeliveries: async (world) => ({ params: { id: (await delivery(world)).params!['id']! } }),
   getWebhookDelivery: delivery,
   redeliverWebhookDelivery: delivery,
 }

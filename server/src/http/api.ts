@@ -3,16 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { Tx } from '../kernel/db.ts'
-import {
-  bodySchema,
-  contextOf,
-  responsesOf,
-  statusesOf,
-  type AnySpec,
-  type Context,
-  type Operation,
-  type OperationSpec,
-} from './operation.ts'
+import { bodySchema, contextOf, statusesOf, type AnySpec, type Context, type Operation, type OperationSpec } from './operation.ts'
 import { PageQuery, Type, type Paged, type PageRequest, type TProperties, type TSchema } from './schema.ts'
 import { Answer, write, type WriteDeps } from './write.ts'
 
@@ -101,7 +92,6 @@ export class Api {
       schema: {
         ...(spec.query && { querystring: Type.Object(spec.query) }),
         ...(method !== 'GET' && { body: bodySchema(spec) }),
-        response: Object.fromEntries(responsesOf(spec, paged)),
       },
       handler,
     })

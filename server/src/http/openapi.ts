@@ -3,6 +3,7 @@ import { CATALOGUE, type ErrorCode } from '../kernel/errors.ts'
 import { responsesOf, type Operation } from './operation.ts'
 import { documentSchema, type Components, type Json } from './openapi-schema.ts'
 import type { TProperties } from './schema.ts'
+import { isOptional } from './type-builder.ts'
 
 const ABOUT =
   `Every request carries an API token in \`x-api-key\`. Success is \`{ success: true, data }\`, failure \`{ success: false, error }\`; \`X-Error-Code\`
@@ -64,7 +65,7 @@ function describeOperation(operation: Operation, { schemas, responses }: Known):
 const parametersOf = (place: 'path' | 'query', properties: TProperties = {}, schemas: Components): Json[] =>
   Object.entries(properties).map(([name, property]) => {
     const { description, ...schema } = documentSchema(property, schemas, 'in')
-    const required = place === 'path' || !('~optional' in property || 'default' in property)
+    const required = place === 'path' || !(isOptional(property) || 'default' in property)
     return {
       name,
       in: place,

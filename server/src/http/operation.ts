@@ -50,9 +50,12 @@ export const bodyOf = (request: FastifyRequest): unknown => request.body ?? {}
 
 /** What could not be an id at all is looked up as '', so that it reads exactly like an unknown one. */
 function possibleIds(params: object): Record<string, string> {
-  const entries = Object.entries(params as Record<string, string>)
-  return Object.fromEntries(entries.map(([name, value]) => [name, /^[\x21-\x7e]{1,64}$/.test(value) ? value : '']))
+  const possible: Record<string, string> = {}
+  for (const [name, value] of Object.entries(params as Record<string, string>)) possible[name] = POSSIBLE_ID.test(value) ? value : ''
+  return possible
 }
+
+const POSSIBLE_ID = /^[\x21-\x7e]{1,64}$/
 
 const NO_BODY = Type.Object({}, { additionalProperties: false, optionalBody: true })
 

@@ -32,7 +32,7 @@ export function rateLimit(counters: Counters): RateLimit {
     return { headers: { ...headers, 'retry-after': seconds }, refusal }
   }
   const tell = (reply: FastifyReply, { headers, refusal }: Standing): void => {
-    reply.headers(headers)
+    for (const name in headers) reply.header(name, headers[name])
     if (refusal) throw refusal
   }
   const ofAddress = (address: string, by: number): Promise<Standing> => count('per IP', `ip:${address}`, REQUESTS_PER_IP, by)

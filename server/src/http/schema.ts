@@ -1,6 +1,7 @@
 // The vocabulary of wire shapes. A schema is the only place where a limit stands: it validates, types, serialises and documents.
 // `rule` is what a person reads when the value does not fit; `title` names the shape in the OpenAPI document.
-import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
+import { Type } from './type-builder.ts'
 
 export { Type, type Static, type TObject, type TProperties, type TSchema }
 

@@ -6,6 +6,7 @@ import { newId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { sendError } from './errors.ts'
+import { afterwards } from './hooks.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { answerBadBytes, dropUnreadBody, endWhenStopping } from './socket.ts'
 import { answerUnrouted } from './unrouted.ts'
@@ -22,6 +23,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
   const app = fastify({
     loggerInstance: log.child({}) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger) => logger, // what we log names its request itself
     bodyLimit: 256 * 1024,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     requestTimeout: 30_000,
@@ -47,8 +49,11 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
     reply.header('x-request-id', request.id)
     done()
   })
-  app.addHook('onSend', async (request, reply) => {
-    if (!reply.hasHeader('x-ratelimit-limit')) await rateLimit.describe(request, reply)
+  const isStopping = endWhenStopping(app)
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (isStopping()) reply.header('connection', 'close')
+    if (reply.hasHeader('x-ratelimit-limit')) done(null, payload)
+    else void afterwards(rateLimit.describe(request, reply), (error) => (error ? done(error) : done(null, payload)))
   })
   app.addHook('onResponse', (request, reply, done) => {
     dropUnreadBody(request.raw)
@@ -56,7 +61,6 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
     done()
   })
   answerUnrouted(app, rateLimit)
-  endWhenStopping(app)
   return app
 }
 

@@ -38,28 +38,21 @@ export function dropUnreadBody(message: IncomingMessage): void {
 }
 
 /**
- * Once the server stops, a connection ends as soon as nothing is under way on it. Node by itself leaves open what has not sent a request
- * yet and what finishes one afterwards, and no longer minds how long that takes.
+ * Once the server stops, a connection ends as soon as nothing is under way on it. Node by itself leaves open what has not sent anything
+ * yet and what finishes a request afterwards, and no longer minds how long that takes. Answers whether it is stopping.
  */
-export function endWhenStopping(app: FastifyInstance): void {
-  const silent = new Set<Socket>()
+export function endWhenStopping(app: FastifyInstance): () => boolean {
+  const sockets = new Set<Socket>()
   let stopping = false
   app.server.on('connection', (socket) => {
-    silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
-  })
-  app.addHook('onRequest', (request, _, done) => {
-    silent.delete(request.raw.socket)
-    done()
-  })
-  app.addHook('onSend', (_, reply, payload, done) => {
-    if (stopping) reply.header('connection', 'close')
-    done(null, payload)
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
   })
   app.addHook('preClose', async () => {
     stopping = true
-    for (const socket of silent) socket.destroy()
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   })
+  return () => stopping
 }
 
 const destroyLater = (socket: Socket, still: () => boolean = () => true): void =>

@@ -1,6 +1,7 @@
 // Requests that no route answers: told apart are an unknown path (404), a wrong method (405) and a question for the methods (OPTIONS).
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { refuse } from '../kernel/errors.ts'
+import { afterwards } from './hooks.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /** Answers before the body is read. Behind a mount its checks have run by then; everything else is charged to the address. */
@@ -16,9 +17,9 @@ export function answerUnrouted(app: FastifyInstance, rateLimit: RateLimit): void
       throw refuse('method_not_allowed', `${request.method} is not allowed here: use ${methods.join(' or ')}`)
     await reply.code(204).send()
   }
-  app.addHook('preParsing', async (request, reply, payload) => {
-    if (request.is404) await answer(request, reply)
-    return payload
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (request.is404) void afterwards(answer(request, reply), (error) => done(error, payload))
+    else done(null, payload)
   })
 }
 

@@ -2,7 +2,7 @@
 // NOTIFY; while notifications cannot be heard, every request asks the database.
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../kernel/clock.ts'
-import { isWellFormedToken, sha256 } from '../../kernel/crypto.ts'
+import { isWellFormedToken, sha256Hex } from '../../kernel/crypto.ts'
 import type { Db } from '../../kernel/db.ts'
 import { unauthorized } from '../../kernel/errors.ts'
 import type { Authenticate, Principal } from '../../http/principal.ts'
@@ -40,14 +40,16 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     known.clear()
   })
 
-  const lookUp = async (token: string): Promise<Known> => {
-    const hash = sha256(token)
-    const key = hash.toString('hex')
-    const now = clock.now().getTime()
-    const cached = known.get(key)
-    if (cached && cached.until > now) return cached
+  const recall = (hash: string): Known | undefined => {
+    const cached = known.get(hash)
+    return cached && cached.until > clock.now().getTime() ? cached : undefined
+  }
+
+  const lookUp = async (token: string, hash: string): Promise<Known> => {
+    if (!isWellFormedToken(TOKEN_PREFIX, token)) throw unauthorized('Invalid API token')
     const before = changes
-    const row = await sql.findTokenByHash(db, hash)
+    const now = clock.now().getTime()
+    const row = await sql.findTokenByHash(db, Buffer.from(hash, 'hex'))
     if (!row) throw unauthorized('Invalid API token')
     const principal = {
       accountId: row.account_id,
@@ -57,7 +59,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     }
     const found = { row, principal, until: now + KEPT_MS }
     if (known.size >= MOST_KEPT) known.clear()
-    if (hearing && changes === before) known.set(key, found)
+    if (hearing && changes === before) known.set(hash, found)
     return found
   }
 
@@ -71,8 +73,9 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     async authenticate(request) {
       const token = request.headers['x-api-key']
       if (token === undefined || token === '') throw unauthorized('Missing API token')
-      if (typeof token !== 'string' || !isWellFormedToken(TOKEN_PREFIX, token)) throw unauthorized('Invalid API token')
-      const { row, principal } = await lookUp(token)
+      if (typeof token !== 'string') throw unauthorized('Invalid API token')
+      const hash = sha256Hex(token)
+      const { row, principal } = recall(hash) ?? (await lookUp(token, hash))
       requireUsable(row, request, clock)
       used.set(row.id, { id: row.id, at: clock.now(), ip: request.ip })
       return principal

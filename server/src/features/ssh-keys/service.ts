@@ -3,7 +3,7 @@
 import type { Queries, Tx } from '../../kernel/db.ts'
 import { notFound, refuse } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { offsetOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
 import { parsePublicKey } from './parse.ts'
 import type { CreateSshKey, SshKey } from './schema.ts'
@@ -13,8 +13,9 @@ import { toSshKey } from './view.ts'
 const QUOTA = 'ssh_keys'
 
 export async function listKeys(db: Queries, accountId: string, page: PageRequest): Promise<Paged<SshKey>> {
-  const total = Number(await quotaUsed(db, accountId, QUOTA))
-  return pageOf(page, total, async (limit, offset) => (await sql.listKeys(db, accountId, limit, offset)).map(toSshKey))
+  const rows = await sql.listKeys(db, accountId, page.limit, offsetOf(page))
+  const total = rows[0]?.total ?? Number(await quotaUsed(db, accountId, QUOTA)) // a page past the end does not know
+  return { total, items: rows.map(toSshKey) }
 }
 
 export async function createKey(tx: Tx, now: Date, accountId: string, input: CreateSshKey): Promise<SshKey> {

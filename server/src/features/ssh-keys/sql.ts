@@ -21,9 +21,11 @@ export const insertKey = (tx: Tx, row: SshKeyRow) =>
     values (${row.id}, ${row.account_id}, ${row.name}, ${row.type}, ${row.fingerprint}, ${row.public_key}, ${row.created_at})
     on conflict (account_id, fingerprint) do nothing returning *`)
 
+/** With how many there are in all, which a quota keeps small. */
 export const listKeys = (db: Queries, accountId: string, limit: number, offset: number) =>
-  db.many<CountedRow>(sql`
-    select k.*, ${vmCount} from ssh_keys k where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+  db.many<CountedRow & { total: number }>(sql`
+    select k.*, ${vmCount}, (count(*) over ())::int as total from ssh_keys k
+    where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
 
 export const findKey = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(sql`select k.*, ${vmCount} from ssh_keys k where id = ${id} and account_id = ${accountId}`)

@@ -70,13 +70,14 @@ export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
     select -coalesce(sum(amount_cents), 0)::int8 as cents from wallet_transactions
     where reference_id = ${referenceId} and account_id = ${accountId}`)
 
-/** Numbers have no gap, so a page is a range of them and costs the same at any depth. One row without an id when it is empty. */
+/**
+ * Numbers have no gap, so a page is a range of them and costs the same at any depth. Without a LIMIT, whose value a plan depends on, the
+ * plan is made once and not for every page. One row without an id when the page is empty.
+ */
 export const listNewest = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<{ transaction_count: number } & (TransactionRow | { id: null })>(sql`
-    select w.transaction_count, t.* from wallets w left join lateral (
-      select * from wallet_transactions
-      where account_id = w.account_id and number <= w.transaction_count - ${offset}::int
-      order by number desc limit ${limit}) t on true
+    select w.transaction_count, t.* from wallets w left join wallet_transactions t
+      on t.account_id = w.account_id and t.number <= w.transaction_count - ${offset}::int8 and t.number > w.transaction_count - ${offset + limit}::int8
     where w.account_id = ${accountId} order by t.number desc`)
 
 export interface Filter {

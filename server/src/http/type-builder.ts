@@ -1,0 +1,37 @@
+// The few builders of TypeBox that we use, made here: what we take from it is its types. To load the package itself takes 700 files, which
+// a cold start notices. A schema is plain JSON Schema; whether a property may be absent is a mark that only `Object` reads.
+import type { Type as TypeBox } from 'typebox'
+
+type Builders = Pick<
+  typeof TypeBox,
+  'Array' | 'Boolean' | 'Enum' | 'Integer' | 'Literal' | 'Null' | 'Object' | 'Optional' | 'String' | 'Union' | 'Unknown' | 'Unsafe'
+>
+type Json = Record<string, unknown>
+
+const OPTIONAL = '~optional'
+
+export const isOptional = (schema: object): boolean => OPTIONAL in schema
+
+const ofType =
+  (type: string) =>
+  (options: Json = {}): Json => ({ type, ...options })
+
+function object(properties: Record<string, Json>, options: Json = {}): Json {
+  const required = Object.keys(properties).filter((name) => !isOptional(properties[name]!))
+  return { type: 'object', ...(required.length > 0 && { required }), properties, ...options }
+}
+
+export const Type = {
+  String: ofType('string'),
+  Integer: ofType('integer'),
+  Boolean: ofType('boolean'),
+  Null: ofType('null'),
+  Array: (items: Json, options: Json = {}) => ({ type: 'array', items, ...options }),
+  Object: object,
+  Optional: (schema: Json) => Object.defineProperty({ ...schema }, OPTIONAL, { value: true }),
+  Union: (anyOf: Json[], options: Json = {}) => ({ anyOf, ...options }),
+  Enum: (values: unknown[], options: Json = {}) => ({ enum: values, ...options }),
+  Literal: (value: unknown, options: Json = {}) => ({ type: typeof value, const: value, ...options }),
+  Unknown: (options: Json = {}) => options,
+  Unsafe: (schema: Json) => schema,
+} as unknown as Builders
