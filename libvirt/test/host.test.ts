@@ -137,7 +137,9 @@ describe('host', () => {
   test('closing ends everything, even while there is no daemon', async () => {
     await daemon.vanish()
     const host = start()
-    await host.close()
+    await expect(host.whenUp(50)).rejects.toMatchObject({ outcome: 'not sent', message: expect.stringContaining('cannot reach libvirtd') })
+    const waiting = host.whenUp()
+    await Promise.all([host.close(), expect(waiting).rejects.toThrow('it was closed')])
     await expect(host.domains.listAll()).rejects.toThrow(/lane is down/)
     await daemon.listen()
   })

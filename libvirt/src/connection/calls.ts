@@ -1,14 +1,18 @@
 // The calls of one connection: their serials, at most four at the daemon and the others queued, deadlines, answers.
 // libvirtd stops reading a connection that has five requests open, so a fifth call would also stop our keepalive.
 // A call that timed out still runs in the daemon: it keeps its slot until its answer comes.
-import { ConnectionLostError, ProtocolError, RefusedError, TimeoutError } from '../errors.ts'
+import { ProtocolError, RefusedError, TimeoutError } from '../errors.ts'
 import type { LibvirtError } from '../errors.ts'
 import type { Procedure } from '../protocol/procedure.ts'
 import { decodeError } from '../wire/error-payload.ts'
-import { encodeFrame, MessageType, Status } from '../wire/frame.ts'
+import { Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 import { decode } from '../xdr/types.ts'
+import { encodeCall, lost, undecodable } from './call-messages.ts'
 import type { CallReport } from './options.ts'
+
+/** Node's timers fire at once beyond this; 24 days are as good as for ever. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 interface Waiting {
   procedure: Procedure<never, unknown>
@@ -56,7 +60,7 @@ export class Calls {
       const frame = encodeCall(procedure, args, serial)
       const settle = { resolve, reject }
       const call: Waiting = { procedure, serial, frame, timer: undefined, placedAt: now(), sentAt: undefined, settle, late }
-      if (timeoutMs < Infinity) call.timer = setTimeout(() => this.timeOut(call, timeoutMs), timeoutMs)
+      if (timeoutMs < LONGEST_TIMER_MS) call.timer = setTimeout(() => this.timeOut(call, timeoutMs), timeoutMs)
       this.queue.push(call)
       this.sendQueued()
     }) as Promise<Result>
@@ -131,25 +135,6 @@ export class Calls {
 function describe(call: Waiting, error: LibvirtError | undefined): CallReport {
   const sentAt = call.sentAt ?? now()
   return { procedure: call.procedure.name, error, queuedMs: sentAt - call.placedAt, durationMs: now() - sentAt }
-}
-
-function encodeCall<Args>(procedure: Procedure<Args, unknown>, args: Args, serial: number): Buffer {
-  const header = { program: procedure.program, procedure: procedure.number, type: MessageType.call, serial, status: Status.ok }
-  try {
-    return encodeFrame(header, (to) => procedure.args.write(to, args))
-  } catch (cause) {
-    const message = `${procedure.name}: the arguments cannot be sent: ${(cause as Error).message}`
-    throw new ProtocolError(message, { outcome: 'not sent', procedure: procedure.name, cause })
-  }
-}
-
-function undecodable(procedure: string, cause: unknown): ProtocolError {
-  return new ProtocolError(`${procedure}: the answer cannot be read: ${(cause as Error).message}`, { procedure, cause })
-}
-
-function lost(procedure: string, reason: Error, outcome: 'unknown' | 'not sent'): ConnectionLostError {
-  const known = outcome === 'unknown' ? 'outcome unknown' : 'not sent'
-  return new ConnectionLostError(`${procedure}: ${known}: ${reason.message}`, { outcome, procedure, cause: reason })
 }
 
 function now(): number {

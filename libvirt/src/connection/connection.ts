@@ -2,15 +2,12 @@
 // A stream that is read slowly pauses the whole socket, calls included: give every stream a connection of its own, as `Host` does.
 import { Client } from '../client.ts'
 import { blameCaller, ConnectionLostError, ProtocolError } from '../errors.ts'
-import { eventKinds } from '../protocol/events.ts'
-import type { EventName, EventOf } from '../protocol/events.ts'
+import type { EventName } from '../protocol/events.ts'
 import { areas } from '../protocol/index.ts'
 import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
 import type { Transport } from '../transport/transport.ts'
 import { FrameReader, MessageType, Program, Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
-import { decode } from '../xdr/types.ts'
-import type { Type } from '../xdr/types.ts'
 import { Calls } from './calls.ts'
 import { Keepalive } from './keepalive.ts'
 import { asOpeningFailure, openHypervisor } from './opening.ts'
@@ -20,8 +17,6 @@ import type { StreamOf } from './stream.ts'
 import { Streams } from './streams.ts'
 import { Subscriptions, warnOfProblem } from './subscriptions.ts'
 import type { Handler } from './subscriptions.ts'
-
-const eventNames = new Map(Object.entries(eventKinds).map(([name, kind]) => [kind.number, name as EventName]))
 
 export class Connection extends Client {
   /** For events of one domain, network or pool only; `subscribe` is what you want otherwise. */
@@ -36,7 +31,6 @@ export class Connection extends Client {
   private readonly subscriptions: Subscriptions
   private readonly registrations: Registrations
   private readonly keepalive: Keepalive
-  private readonly onProblem: (error: Error) => void
   private over = false
   private tellClosed: (reason: Error) => void = () => {}
 
@@ -44,11 +38,10 @@ export class Connection extends Client {
     super()
     this.transport = transport
     this.options = options
-    this.onProblem = options.onProblem ?? warnOfProblem
     const send = (frame: Buffer) => transport.send(frame)
     this.calls = new Calls({ maxInFlight: options.maxInFlight ?? 4, report: options.onCall, send })
     this.streams = new Streams(transport)
-    this.subscriptions = new Subscriptions(this.onProblem)
+    this.subscriptions = new Subscriptions(options.onProblem ?? warnOfProblem)
     this.registrations = new Registrations((procedure, args) => this.call(procedure, args))
     const { intervalMs = 5000, count = 5 } = options.keepalive ?? {}
     const dead = (silentMs: number) =>
@@ -140,20 +133,8 @@ export class Connection extends Client {
     if (frame.program === Program.keepalive) this.keepalive.answer(frame)
     else if (frame.type === MessageType.reply) this.calls.answer(frame)
     else if (frame.type === MessageType.stream || frame.type === MessageType.hole) this.streams.receive(frame)
-    else if (frame.type === MessageType.message) this.deliver(frame)
+    else if (frame.type === MessageType.message) this.subscriptions.deliver(frame)
     else throw new ProtocolError(`a message of type ${frame.type} is none a daemon may send`)
-  }
-
-  private deliver(frame: Frame): void {
-    const name = eventNames.get(frame.procedure)
-    if (name === undefined) return
-    try {
-      const layout: Type<never, unknown> = eventKinds[name].layout
-      this.subscriptions.tell(name, decode(layout, frame.payload) as EventOf<typeof name>)
-    } catch (cause) {
-      const procedure = eventKinds[name].name
-      this.onProblem(new ProtocolError(`${procedure}: the event cannot be read: ${(cause as Error).message}`, { procedure, cause }))
-    }
   }
 
   private fail(reason: Error): void {

@@ -8,18 +8,8 @@ import { decodeError } from '../wire/error-payload.ts'
 import { MessageType, Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 import { MAX_PACKET_BYTES } from '../xdr/limits.ts'
-import { decode, hyper, struct, uint } from '../xdr/types.ts'
-
-export const holePayload = struct({ length: hyper, flags: uint })
-
-/** In a sparse stream: so many bytes of zeros that nobody had to send. */
-export class Hole {
-  readonly length: bigint
-
-  constructor(length: bigint) {
-    this.length = length
-  }
-}
+import { decode } from '../xdr/types.ts'
+import { Hole, holePayload } from './hole.ts'
 
 export type StreamOf<Result, D extends Direction> = { in: Readable; out: Writable; both: Duplex }[D] & { readonly reply: Result }
 
@@ -137,20 +127,5 @@ export class RpcStream extends Duplex {
     this.isDone = true
     this.link.resume()
     this.link.done()
-  }
-}
-
-/** Turns a sparse download into plain bytes: `pipeline(download, fillHoles, file)`. */
-export async function* fillHoles(chunks: AsyncIterable<Buffer | Hole>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    if (chunk instanceof Hole) yield* zeros(chunk.length)
-    else yield chunk
-  }
-}
-
-function* zeros(length: bigint): Generator<Buffer> {
-  const packet = Buffer.alloc(MAX_PACKET_BYTES)
-  for (let left = length; left > 0n; left -= BigInt(packet.length)) {
-    yield left < BigInt(packet.length) ? packet.subarray(0, Number(left)) : packet
   }
 }

@@ -5,7 +5,8 @@ import type { Transport } from '../transport/transport.ts'
 import { encodeFrame, encodePacket, MessageType, Status } from '../wire/frame.ts'
 import type { Frame, Header } from '../wire/frame.ts'
 import { VolumeStreamFlag } from '../protocol/flags.ts'
-import { holePayload, RpcStream } from './stream.ts'
+import { holePayload } from './hole.ts'
+import { RpcStream } from './stream.ts'
 import type { StreamLink } from './stream.ts'
 
 export class Streams {

@@ -1,7 +1,14 @@
 // Who wants to hear of which events. A subscriber that throws does not disturb the others.
+import { ProtocolError } from '../errors.ts'
+import { eventKinds } from '../protocol/events.ts'
 import type { EventName, EventOf } from '../protocol/events.ts'
+import type { Frame } from '../wire/frame.ts'
+import { decode } from '../xdr/types.ts'
+import type { Type } from '../xdr/types.ts'
 
 export type Handler<K extends EventName> = (event: EventOf<K>) => void
+
+const names = new Map(Object.entries(eventKinds).map(([name, kind]) => [kind.number, name as EventName]))
 
 export class Subscriptions {
   private readonly handlers = new Map<EventName, Set<Handler<never>>>()
@@ -28,6 +35,18 @@ export class Subscriptions {
     const set = this.handlers.get(name)
     set?.delete(handler)
     if (set?.size === 0) this.handlers.delete(name)
+  }
+
+  /** An event that nobody asked for, or that we have no name for, is passed over. */
+  deliver(frame: Frame): void {
+    const name = names.get(frame.procedure)
+    if (name === undefined || !this.has(name)) return
+    const { layout, name: procedure }: { layout: Type<never, unknown>; name: string } = eventKinds[name]
+    try {
+      this.tell(name, decode(layout, frame.payload) as EventOf<typeof name>)
+    } catch (cause) {
+      this.onProblem(new ProtocolError(`${procedure}: the event cannot be read: ${(cause as Error).message}`, { procedure, cause }))
+    }
   }
 
   tell<K extends EventName>(name: K, event: EventOf<K>): void {

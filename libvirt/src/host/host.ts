@@ -1,43 +1,33 @@
 // A host that stays reachable. Quick calls, slow calls and events each have a connection, and every stream has its own, so that none
 // holds up another. A lost connection is replaced, with growing pauses; events are asked for again; then `onUp` lets the owner list
 // everything anew, because events that happened meanwhile are lost: events are hints, a listing is the truth.
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from '../client.ts'
 import { Connection } from '../connection/connection.ts'
-import type { CallOptions, CallReport, ConnectionOptions } from '../connection/options.ts'
+import type { CallOptions, CallReport } from '../connection/options.ts'
 import type { StreamOf } from '../connection/stream.ts'
 import { Subscriptions, warnOfProblem } from '../connection/subscriptions.ts'
 import type { Handler } from '../connection/subscriptions.ts'
+import { ConnectionLostError } from '../errors.ts'
 import type { EventName } from '../protocol/events.ts'
 import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
 import type { Backoff } from './backoff.ts'
-import { pauseMs } from './backoff.ts'
 import { Lane } from './lane.ts'
 import type { LaneName, LaneReport } from './lane.ts'
+import type { HostOptions } from './options.ts'
 import { Relay } from './relay.ts'
-
-export interface HostOptions extends Omit<ConnectionOptions, 'onCall'> {
-  /** All lanes are connected and events flow: list everything now. When it rejects it is tried again. */
-  onUp?: (host: Host) => Promise<void> | void
-  onDown?: (reason: Error) => void
-  onCall?: (report: CallReport & { lane: LaneName | 'stream' }) => void
-  onLane?: (report: LaneReport) => void
-  /** Default: 0.1 s, doubling to 10 s. */
-  backoff?: Partial<Backoff>
-}
+import { Uptime } from './uptime.ts'
 
 export class Host extends Client {
   private readonly options: HostOptions
   private readonly backoff: Backoff
+  private readonly uptime: Uptime
   private readonly subscriptions: Subscriptions
   private readonly lanes: Record<LaneName, Lane>
   private readonly streaming = new Set<Connection>()
   private readonly onProblem: (error: Error) => void
-  private readonly closing = new AbortController()
   private relay: Relay | undefined
-  private up = false
-  private rise = 0
-  private waiting: (() => void)[] = []
+  private isClosed = false
+  private lastReason: Error | undefined
 
   constructor(options: HostOptions) {
     super()
@@ -45,16 +35,25 @@ export class Host extends Client {
     this.backoff = { firstMs: 100, mostMs: 10_000, ...options.backoff }
     this.onProblem = options.onProblem ?? warnOfProblem
     this.subscriptions = new Subscriptions(this.onProblem)
+    this.uptime = new Uptime({
+      backoff: this.backoff,
+      onUp: () => options.onUp?.(this),
+      onDown: (reason) => this.notify(() => options.onDown?.(reason)),
+      onProblem: this.onProblem,
+    })
     this.lanes = { quick: this.lane('quick'), slow: this.lane('slow'), events: this.lane('events') }
   }
 
   get isUp(): boolean {
-    return this.up
+    return this.uptime.isUp
   }
 
-  /** Resolves when the host is up: connected, subscribed, and `onUp` has done its work. */
-  async whenUp(): Promise<this> {
-    if (!this.up) await new Promise<void>((resolve) => this.waiting.push(resolve))
+  /** Resolves when the host is up: connected, subscribed, and `onUp` has done its work. Rejects when it is closed, or not up in time. */
+  async whenUp(timeoutMs?: number): Promise<this> {
+    await this.uptime.reached(timeoutMs).catch((cause: unknown) => {
+      const why = this.isClosed ? 'it was closed' : (this.lastReason?.message ?? `\`onUp\` took more than ${timeoutMs} ms`)
+      throw new ConnectionLostError(`${this.options.endpoint.description} is not up: ${why}`, { outcome: 'not sent', cause })
+    })
     return this
   }
 
@@ -96,7 +95,8 @@ export class Host extends Client {
   }
 
   async close(): Promise<void> {
-    this.closing.abort()
+    this.isClosed = true
+    this.uptime.stop()
     await Promise.all([...Object.values(this.lanes).map((lane) => lane.stop()), ...[...this.streaming].map((one) => one.close())])
   }
 
@@ -127,26 +127,9 @@ export class Host extends Client {
 
   private review(report: LaneReport): void {
     this.notify(() => this.options.onLane?.(report))
-    const rise = ++this.rise
-    if (report.state === 'up' && this.isComplete()) void this.comeUp(rise)
-    if (report.state === 'down' && this.up) {
-      this.up = false
-      this.notify(() => this.options.onDown?.(report.reason ?? new Error('a lane went down')))
-    }
-  }
-
-  /** Gives up as soon as a lane changes: the next rise begins anew. */
-  private async comeUp(rise: number): Promise<void> {
-    for (let attempt = 0; rise === this.rise && !this.closing.signal.aborted; attempt++) {
-      try {
-        await this.options.onUp?.(this)
-        if (rise === this.rise) this.announceUp()
-        return
-      } catch (error) {
-        this.onProblem(error as Error)
-        await delay(pauseMs(this.backoff, attempt), undefined, { signal: this.closing.signal }).catch(() => {})
-      }
-    }
+    this.lastReason = report.reason
+    if (report.reason) this.uptime.fall(report.reason)
+    else if (Object.values(this.lanes).every((lane) => lane.current)) void this.uptime.rise()
   }
 
   private notify(hook: () => void): void {
@@ -155,14 +138,5 @@ export class Host extends Client {
     } catch (error) {
       this.onProblem(error as Error)
     }
-  }
-
-  private announceUp(): void {
-    this.up = true
-    for (const resolve of this.waiting.splice(0)) resolve()
-  }
-
-  private isComplete(): boolean {
-    return Object.values(this.lanes).every((lane) => lane.current)
   }
 }

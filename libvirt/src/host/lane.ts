@@ -10,7 +10,7 @@ export type LaneName = 'quick' | 'slow' | 'events'
 export interface LaneReport {
   lane: LaneName
   state: 'up' | 'down'
-  /** Why it went down, or why it could not come up. */
+  /** Why it went down, or why it could not come up; always there when it is down. */
   reason?: Error
 }
 

@@ -29,6 +29,8 @@ export class Transport {
   constructor(socket: Socket, options: { apart: boolean }) {
     this.socket = socket
     this.apart = options.apart
+    // An error between here and `listen` must not bring the process down; the close that follows it is what counts.
+    socket.on('error', () => {})
   }
 
   listen(receiver: Receiver): void {
@@ -38,6 +40,7 @@ export class Transport {
       reason = new ConnectionLostError(`the connection failed: ${error.message}`, { outcome: 'unknown', cause: error })
     })
     this.socket.on('close', () => receiver.closed(reason))
+    if (this.socket.destroyed) process.nextTick(() => receiver.closed(reason))
     this.socket.resume()
   }
 

@@ -1,0 +1,62 @@
+// Whether a host is up, and the way there: everything connected, then the owner's `onUp`, again and again until it succeeds.
+import { EventEmitter, once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pauseMs } from './backoff.ts'
+import type { Backoff } from './backoff.ts'
+
+export interface UptimeOptions {
+  backoff: Backoff
+  onUp(): Promise<void> | void
+  onDown(reason: Error): void
+  onProblem(error: Error): void
+}
+
+export class Uptime {
+  isUp = false
+  private readonly options: UptimeOptions
+  private readonly stopping = new AbortController()
+  private readonly emitter = new EventEmitter().setMaxListeners(0)
+  private attempt = 0
+
+  constructor(options: UptimeOptions) {
+    this.options = options
+  }
+
+  /** Rejects when stopped, or when the time is over. */
+  async reached(timeoutMs?: number): Promise<void> {
+    const signals = [this.stopping.signal, ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])]
+    if (!this.isUp) await once(this.emitter, 'up', { signal: AbortSignal.any(signals) })
+  }
+
+  /** Gives up when the host falls meanwhile: the next rise begins anew. */
+  async rise(): Promise<void> {
+    const mine = ++this.attempt
+    for (let failures = 0; mine === this.attempt; failures++) {
+      try {
+        await this.options.onUp()
+        if (mine === this.attempt) this.announce()
+        return
+      } catch (error) {
+        this.options.onProblem(error as Error)
+        await delay(pauseMs(this.options.backoff, failures), undefined, { signal: this.stopping.signal }).catch(() => {})
+      }
+    }
+  }
+
+  fall(reason: Error): void {
+    this.attempt++
+    if (this.isUp) this.options.onDown(reason)
+    this.isUp = false
+  }
+
+  stop(): void {
+    this.attempt++
+    this.isUp = false
+    this.stopping.abort()
+  }
+
+  private announce(): void {
+    this.isUp = true
+    this.emitter.emit('up')
+  }
+}
