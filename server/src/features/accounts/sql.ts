@@ -41,8 +41,6 @@ export const insertToken = (tx: Tx, row: TokenRow) =>
 
 export const findTokenByHash = (db: Queries, hash: Buffer) => db.maybe<TokenRow>(sql`select * from api_tokens where hash = ${hash}`)
 
-export const findToken = (db: Queries, id: string) => db.maybe<TokenRow>(sql`select * from api_tokens where id = ${id}`)
-
 export const listTokens = (db: Queries, accountId: string | null) =>
   db.many<TokenRow & { email: string }>(sql`
     select t.*, a.email from api_tokens t join accounts a on a.id = t.account_id

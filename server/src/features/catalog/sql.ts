@@ -77,9 +77,6 @@ export const insertTemplate = (tx: Tx, row: TemplateRow) =>
 export const insertNumber = (tx: Tx, name: string, value: bigint) =>
   tx.run(sql`insert into catalog_numbers (name, value) values (${name}, ${value}) on conflict (name) do nothing`)
 
-export const setNumber = (tx: Tx, name: string, value: bigint) =>
-  tx.run(sql`update catalog_numbers set value = ${value} where name = ${name}`)
-
 export const listRegions = (db: Queries) => db.many<RegionRow>(sql`select * from regions order by position, slug`)
 
 /** By id or by slug. */

@@ -16,6 +16,7 @@ export interface HostRow {
   maintenance: boolean
   last_seen_at: Date | null
   unreachable_since: Date | null
+  reachable_since: Date | null
   created_at: Date
 }
 
