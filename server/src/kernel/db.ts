@@ -120,7 +120,11 @@ export function openDb({ url, maxConnections, onError }: DbOptions): Db {
     idle_in_transaction_session_timeout: 60_000,
   }
   const pool = new pg.Pool(options)
-  pool.on('error', onError) // an idle connection died: the pool replaces it
+  // An idle connection died: the pool replaces it. What it hangs on the error is the whole client, which nobody wants in a log.
+  pool.on('error', (error: Error & { client?: unknown }) => {
+    delete error.client
+    onError(error)
+  })
   return {
     ...queriesOf(() => pool as unknown as Client),
     tx: (work) => inTransaction(pool, work, onError),

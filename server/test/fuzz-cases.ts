@@ -1,0 +1,42 @@
+// Sends made-up requests to every operation and holds the product to it: an answer in the envelope, and never an error of ours.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { PUBLIC_PREFIX } from '../src/compose.ts'
+import type { Operation } from '../src/http/operation.ts'
+import { worldOf } from './endpoint-table.ts'
+import { requestsOf, type FuzzedRequest } from './fuzz.ts'
+import { testApp } from './harness.ts'
+
+export async function neverFails(perOperation: number, seed: number): Promise<void> {
+  const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+  const customer = await app.given.customer({ credit: '100000.00' })
+  const world = worldOf(app, customer)
+  const vm = await world.vm()
+  const firewall = await world.firewall()
+  const theirs = [vm, firewall, await world.rule(firewall), await world.key(), await world.network(), await world.webhook()]
+  const catalog = [await world.region(), await world.template(), await world.plan('medium'), 'debian-12', app.host.id]
+  const ids = [...theirs, ...catalog, await world.actionOf(vm)]
+
+  const send = (operation: Operation, { params, query, body, key }: FuzzedRequest) =>
+    app.app.inject({
+      method: operation.method as 'GET',
+      url: PUBLIC_PREFIX + operation.path.replace(/:(\w+)/g, (_, name: string) => encode(params[name] ?? vm)),
+      query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, value.toWellFormed()])),
+      headers: { 'x-api-key': customer.token, 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    })
+
+  describe(`${app.operations.length * perOperation} made-up requests (seed ${seed})`, () => {
+    test.each(app.operations)('never make $operationId fail', async (operation) => {
+      const property = fc.asyncProperty(requestsOf(operation, ids), async (request) => {
+        const { statusCode, headers, body } = await send(operation, request)
+        if (headers['x-error-code'] === 'no_capacity') return
+        expect(statusCode, body).toBeLessThan(500)
+        expect(JSON.parse(body)).toHaveProperty('success', statusCode < 300)
+      })
+      await fc.assert(property, { numRuns: perOperation, seed })
+    })
+  })
+}
+
+const encode = (text: string): string => encodeURIComponent(text.toWellFormed())

@@ -1,0 +1,3 @@
+import { neverFails } from './fuzz-cases.ts'
+
+await neverFails(15, 1)
