@@ -76,18 +76,22 @@ export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> 
 /** Back under management, in the power state it is found in; nothing is rebooted. */
 export async function adopt(deps: Deps, vmId: string): Promise<void> {
   const vm = await sql.vmById(deps.db, vmId)
-  if (!vm) throw notFound('VM')
+  requireUnmanaged(vm)
   const driver = await driverOf(deps, vm)
   const machine = await driver.findMachine(vmId, AbortSignal.timeout(10_000))
   if (!machine) throw refuse('invalid_state', 'Its host has no such VM: delete it instead')
   const on = machine.power === 'running'
   await deps.db.tx(async (tx) => {
-    const locked = await sql.lockVm(tx, vmId)
-    if (locked?.status !== 'UNMANAGED') throw refuse('invalid_state', `VM must be UNMANAGED to adopt; it is ${locked?.status ?? 'gone'}`)
+    requireUnmanaged(await sql.lockVm(tx, vmId))
     const now = deps.clock.now()
     await sql.putOnTheBooks(tx, now, vmId)
     await sql.setStatus(tx, now, vmId, { status: on ? 'RUNNING' : 'STOPPED', wantedOn: on })
     await resumeFilter(tx, vmId)
     await recordVmEvent(tx, now, vmId, 'vm.adopted')
   })
+}
+
+function requireUnmanaged(vm: sql.VmDetails | undefined): asserts vm is sql.VmDetails {
+  if (!vm) throw notFound('VM')
+  if (vm.status !== 'UNMANAGED') throw refuse('invalid_state', `VM must be UNMANAGED to adopt; it is ${vm.status}`)
 }
