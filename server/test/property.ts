@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkInvariants, describeBroken } from '../src/invariants/check.ts'
 import { replayedSeed, testApp } from './harness.ts'
-import { customerOperations, type Operation } from './property/customers.ts'
+import { customerOperations, settleIn, type Operation } from './property/customers.ts'
 import { controlChance, randomFrom, type Chance, type Random } from './property/seeded.ts'
 import { otherOperations } from './property/trouble.ts'
 import { newWorld, START } from './property/world.ts'
@@ -30,6 +30,7 @@ export function describeProperty({ seeds, operations }: { seeds: number; operati
       const world = await newWorld(app, random)
       const trace = (): string => world.trace.join('\n')
       try {
+        await settleIn(world)
         for (let step = 1; step <= operations; step++) {
           const { name, act } = choose(random)
           world.trace.push(`${step}. ${name}`)

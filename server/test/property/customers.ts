@@ -1,7 +1,9 @@
 // What customers do, as they please: no operation asks first whether it will be accepted.
 import type { Customer, Thing, World } from './world.ts'
 import { credit } from '../../src/features/wallet/service.ts'
+import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import { generateKey } from '../openssh-keys.ts'
+import { mayFail, mayFollow, plant } from './faults.ts'
 
 export interface Operation {
   name: string
@@ -9,6 +11,7 @@ export interface Operation {
   act: (world: World) => Promise<unknown>
 }
 
+const NEW_DISK: Verb[] = ['ensureStopped', 'ensureDisk', 'ensureNoDisk', 'ensureRunning', 'ensureReady']
 const PLANS = ['nano', 'small', 'medium', 'large']
 const idOf = async ({ db }: World, table: 'plans' | 'os_templates', slug: string): Promise<string> =>
   ((await db.raw(`select id from ${table} where slug = $1`, [slug])).rows[0] as { id: string }).id
@@ -45,20 +48,30 @@ async function createVm(world: World): Promise<void> {
     sshKeyIds: some('key', 0.4),
     ...(random.chance(0.3) && { password: 'correct horse' }),
   }
+  if (random.chance(0.3)) await plant(world, random.pick(world.controls)!, ['ensureNetwork', 'ensureFilter', ...NEW_DISK, 'ensureGone'])
   await make(world, owner, 'vm', random.chance(0.05) ? '/vms?dryRun=true' : '/vms', body)
+  await mayFollow(world)
 }
 
-/** An order to a VM, made by its owner in whatever state it is in. */
+type Body = (world: World, vm: Thing) => Promise<object | undefined> | object | undefined
+
+/** An order to a VM, made by its owner in whatever state it is in. Often its host fails in one of the calls that it takes. */
 const order =
-  (path: string, body: (world: World, vm: Thing) => Promise<object | undefined> | object | undefined = () => undefined) =>
+  (path: string, verbs: Verb[], body: Body = () => undefined) =>
   async (world: World): Promise<void> => {
     const vm = world.some('vm')
-    if (vm) await world.send(vm.owner, 'post', `/vms/${vm.id}/${path}`, await body(world, vm))
+    if (!vm) return
+    await mayFail(world, vm.id, verbs)
+    await world.send(vm.owner, 'post', `/vms/${vm.id}/${path}`, await body(world, vm))
+    await mayFollow(world)
   }
 
 async function deleteVm(world: World): Promise<void> {
   const vm = world.some('vm')
-  if (vm) await world.send(vm.owner, 'delete', `/vms/${vm.id}`)
+  if (!vm) return
+  await mayFail(world, vm.id, ['ensureGone'])
+  await world.send(vm.owner, 'delete', `/vms/${vm.id}`)
+  await mayFollow(world)
 }
 
 async function changeVm(world: World): Promise<void> {
@@ -86,16 +99,24 @@ async function createNetwork(world: World): Promise<void> {
   await make(world, world.customer(), 'network', '/networks', { name: 'inside', nodeId, cidr })
 }
 
+const createFirewall = (world: World): Promise<void> => make(world, world.customer(), 'firewall', '/firewalls', { name: 'web' })
+
 async function attach(world: World): Promise<void> {
   const vm = world.some('vm')
   const network = vm && world.mine('network', vm.owner)
-  if (network) await world.send(vm.owner, 'post', `/vms/${vm.id}/networks`, { networkId: network.id })
+  if (!network) return
+  await mayFail(world, vm.id, ['ensureNetwork', 'ensureInterface', 'ensureNoInterface'])
+  await world.send(vm.owner, 'post', `/vms/${vm.id}/networks`, { networkId: network.id })
+  await mayFollow(world)
 }
 
 async function detach(world: World): Promise<void> {
   const vm = world.some('vm')
   const network = vm && world.mine('network', vm.owner)
-  if (network) await world.send(vm.owner, 'delete', `/vms/${vm.id}/networks/${network.id}`)
+  if (!network) return
+  await mayFail(world, vm.id, ['ensureNoInterface'])
+  await world.send(vm.owner, 'delete', `/vms/${vm.id}/networks/${network.id}`)
+  await mayFollow(world)
 }
 
 const rule = ({ random }: World): object => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: `${random.int(1, 999)}` })
@@ -119,7 +140,10 @@ const copy =
   (kind: 'snapshot' | 'backup') =>
   async (world: World): Promise<void> => {
     const vm = world.some('vm')
-    if (vm) await make(world, vm.owner, kind, `/vms/${vm.id}/${kind}s`, { name: 'copy' })
+    if (!vm) return
+    await mayFail(world, vm.id, kind === 'snapshot' ? ['ensureSnapshot', 'ensureNoSnapshot'] : ['ensureBackup', 'ensureNoBackup'])
+    await make(world, vm.owner, kind, `/vms/${vm.id}/${kind}s`, { name: 'copy' })
+    await mayFollow(world)
   }
 
 const useCopy =
@@ -128,7 +152,9 @@ const useCopy =
     const thing = world.some(kind)
     if (!thing) return
     const path = `/vms/${thing.vmId}/${kind}s/${thing.id}`
+    await mayFail(world, thing.vmId, method === 'post' ? NEW_DISK : ['ensureNoSnapshot', 'ensureNoBackup'])
     await world.send(thing.owner, method, method === 'post' ? `${path}/restore` : path)
+    await mayFollow(world)
   }
 
 /** By the operator, or a payment: the API has no way to do it. */
@@ -160,22 +186,38 @@ async function look(world: World): Promise<void> {
   if (vm) await world.send(vm.owner, 'get', `/vms/${vm.id}`)
 }
 
+/** Something to act on from the first step. */
+export async function settleIn(world: World): Promise<void> {
+  for (let times = 0; times < 4; times++) {
+    await createNetwork(world)
+    await createFirewall(world)
+    await createVm(world)
+  }
+  await world.settle()
+}
+
 export const customerOperations: Operation[] = [
   { name: 'create a VM', weight: 10, act: createVm },
   { name: 'delete a VM', weight: 4, act: deleteVm },
-  { name: 'start', weight: 3, act: order('start') },
-  { name: 'stop', weight: 3, act: order('stop', ({ random }) => ({ force: random.chance(0.3) })) },
-  { name: 'restart', weight: 3, act: order('restart') },
-  { name: 'upgrade', weight: 4, act: order('upgrade', async (world) => ({ planId: await plan(world) })) },
-  { name: 'rebuild', weight: 3, act: order('rebuild', async (world) => ({ osTemplateId: await template(world) })) },
-  { name: 'set a password', weight: 1, act: order('password', () => ({ password: 'battery staple' })) },
-  { name: 'buy traffic', weight: 2, act: order('bandwidth/packs', ({ random }) => ({ gigabytes: random.int(1, 500) })) },
+  { name: 'start', weight: 3, act: order('start', ['ensureFilter', 'ensureRunning', 'ensureReady', 'ensureStopped']) },
+  { name: 'stop', weight: 3, act: order('stop', ['ensureStopped'], ({ random }) => ({ force: random.chance(0.3) })) },
+  { name: 'restart', weight: 3, act: order('restart', ['ensureRestarted', 'ensureReady']) },
+  {
+    name: 'upgrade',
+    weight: 4,
+    act: order('upgrade', ['ensureStopped', 'ensureShape', 'ensureRunning', 'ensureReady'], async (world) => ({
+      planId: await plan(world),
+    })),
+  },
+  { name: 'rebuild', weight: 3, act: order('rebuild', NEW_DISK, async (world) => ({ osTemplateId: await template(world) })) },
+  { name: 'set a password', weight: 1, act: order('password', ['ensurePassword'], () => ({ password: 'battery staple' })) },
+  { name: 'buy traffic', weight: 2, act: order('bandwidth/packs', ['ensureLimit'], ({ random }) => ({ gigabytes: random.int(1, 500) })) },
   { name: 'change a VM', weight: 3, act: changeVm },
   { name: 'create a network', weight: 4, act: createNetwork },
   { name: 'delete a network', weight: 2, act: remove('network', 'networks') },
   { name: 'attach', weight: 3, act: attach },
   { name: 'detach', weight: 2, act: detach },
-  { name: 'create a firewall', weight: 3, act: (world) => make(world, world.customer(), 'firewall', '/firewalls', { name: 'web' }) },
+  { name: 'create a firewall', weight: 3, act: createFirewall },
   { name: 'delete a firewall', weight: 1, act: remove('firewall', 'firewalls') },
   { name: 'change rules', weight: 3, act: changeRules },
   { name: 'bind', weight: 3, act: bind },

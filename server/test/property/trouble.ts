@@ -3,8 +3,9 @@ import { sql } from '../../src/kernel/db.ts'
 import { suspendByOperator, unsuspendByOperator } from '../../src/features/vms/operator.ts'
 import { adopt, unmanage } from '../../src/features/vms/update.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
-import type { FaultKind, Verb } from '../../src/hypervisor/simulated/host.ts'
+import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import type { Operation } from './customers.ts'
+import { plant } from './faults.ts'
 import type { World } from './world.ts'
 
 const VERBS: Verb[] = [
@@ -35,18 +36,8 @@ const VERBS: Verb[] = [
   'counters',
   'health',
 ]
-const KINDS: FaultKind[] = ['transient', 'transient', 'permanent', 'guest_failed', 'halfway', 'lost_answer', 'lost_answer']
 
-async function plantFault({ random, controls, trace }: World): Promise<void> {
-  const fault = {
-    verb: random.chance(0.2) ? ('*' as const) : random.pick(VERBS)!,
-    kind: random.pick(KINDS)!,
-    atCall: random.int(1, 3),
-    times: random.int(1, 3),
-  }
-  await random.pick(controls)!.faults.plant(fault)
-  trace.push(`  ${JSON.stringify(fault)}`)
-}
+const plantFault = (world: World): Promise<void> => plant(world, world.random.pick(world.controls)!, ['*', '*', '*', ...VERBS])
 
 const HOST_TROUBLE = ['fillDisk', 'freeDisk', 'loseHost', 'returnHost', 'cutPower', 'cutPower'] as const
 

@@ -47,6 +47,7 @@ export async function newWorld(app: TestApp, random: Random) {
   const hosts = [app.host, await givenHost(app, 'second')]
   const customers: Customer[] = []
   for (let number = 0; number < 3; number++) customers.push(await app.given.customer({ credit: `${random.int(5, 200)}.00` }))
+  const controls = hosts.map((host) => controlOf(app, host.id))
   const things = new Map<Kind, Thing[]>()
   const runner = testRunner(deps)
   const trace: string[] = []
@@ -75,6 +76,15 @@ export async function newWorld(app: TestApp, random: Random) {
     return `${due.map(({ label }) => label).join(' ') || 'nothing'}${died && `, died at "${died}"`}`
   }
 
+  /** What is gone is asked for once more and then no longer. */
+  const forget = (path: string): void => {
+    for (const [kind, list] of things)
+      things.set(
+        kind,
+        list.filter(({ id }) => !path.includes(id)),
+      )
+  }
+
   /** Until nothing is open. The clock moves as a worker would wait. */
   const settle = async (): Promise<void> => {
     for (let round = 0; (await openRuns()).length > 0; round++) {
@@ -89,7 +99,7 @@ export async function newWorld(app: TestApp, random: Random) {
     random,
     customers,
     hosts,
-    controls: hosts.map((host) => controlOf(app, host.id)),
+    controls,
     trace,
     work,
     settle,
@@ -102,12 +112,18 @@ export async function newWorld(app: TestApp, random: Random) {
       return thing && random.chance(0.03) ? { ...thing, owner: random.pick(customers)! } : thing
     },
     mine: (kind: Kind, owner: Customer): Thing | undefined => random.pick((things.get(kind) ?? []).filter((each) => each.owner === owner)),
+    /** Of the host that the VM is on, if any. */
+    controlAt: async (vmId: string) => {
+      const row = await db.maybe<{ host_id: string | null }>(sql`select host_id from vms where id = ${vmId}`)
+      return controls[hosts.findIndex(({ id }) => id === row?.host_id)]
+    },
     /** Nothing that a customer can do may end in an error of ours. */
     send: async (owner: Customer, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: unknown): Promise<Answer> => {
       const answer = await (method === 'get' || method === 'delete' ? owner[method](path) : owner[method](path, body))
       const code = answer.headers['x-error-code'] ?? ''
       if (answer.status >= 500 && code !== 'no_capacity')
         throw new Error(`${method} ${path} answered ${answer.status} ${code}: ${answer.body.error}`)
+      if (answer.status === 404) forget(path)
       trace.push(`  ${method} ${path.replace(/c[0-9a-z]{24}/g, '…')} ${answer.status} ${code}`)
       return answer
     },

@@ -1,0 +1,38 @@
+// Trouble where it hurts: in the calls that what was just ordered will make.
+import type { SimulatedControl } from '../../src/hypervisor/simulated/control.ts'
+import type { FaultKind, Verb } from '../../src/hypervisor/simulated/host.ts'
+import type { World } from './world.ts'
+
+/** A worker tries five times, so five in a row are as good as for ever. */
+const KINDS: [FaultKind, number][] = [
+  ['transient', 1],
+  ['transient', 5],
+  ['permanent', 1],
+  ['permanent', 1],
+  ['guest_failed', 1],
+  ['halfway', 1],
+  ['halfway', 5],
+  ['lost_answer', 1],
+  ['lost_answer', 5],
+]
+
+export async function plant({ random, trace }: World, { faults }: SimulatedControl, verbs: (Verb | '*')[]): Promise<void> {
+  const [kind, times] = random.pick(KINDS)!
+  const fault = { verb: random.pick(verbs)!, kind, atCall: random.pick([1, 1, 1, 2, 3])!, times }
+  await faults.plant(fault)
+  trace.push(`  ${Object.values(fault).join(' ')}`)
+}
+
+export async function mayFail(world: World, vmId: string, verbs: Verb[]): Promise<void> {
+  const control = await world.controlAt(vmId)
+  if (control && world.random.chance(0.4)) await plant(world, control, verbs)
+}
+
+/** Mostly a worker takes it up at once; sometimes it dies over it. */
+export async function mayFollow(world: World): Promise<void> {
+  const { random, clock, trace } = world
+  if (random.chance(0.3)) return
+  const done = await world.work(random.chance(0.2) ? random.int(1, 12) : Infinity)
+  trace.push(`  worked on ${done}`)
+  if (random.chance(0.5)) clock.advance('3s')
+}
