@@ -12,6 +12,7 @@ const redis = {
   without: 'limits shared by several processes stay untested',
 }
 
+const openssl = { package: 'openssl', command: 'openssl', without: 'connections with certificates stay untested' }
 // x86 guests by emulation: the proofs are the same on every machine.
 const qemu = {
   package: 'qemu-system-x86 qemu-utils',
@@ -25,7 +26,7 @@ const libvirt = {
   without: 'the libvirt client stays unproven against a real daemon',
 }
 
-const needs = { start: [], doctor: [], check: [], test: [redis], prove: [redis, qemu, libvirt] }
+const needs = { start: [], doctor: [], check: [], test: [redis, openssl], prove: [redis, openssl, qemu, libvirt] }
 
 export async function installPackages(purpose) {
   const missing = needs[purpose].filter((need) => !isCommand(need.command))

@@ -1,5 +1,5 @@
 // Commands of the system, found also where only root's PATH leads.
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
@@ -11,13 +11,16 @@ export async function run(command: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
+export function hasCommands(...names: string[]): boolean {
+  return succeeds('sh', '-c', names.map((name) => `command -v ${name}`).join(' && '))
+}
+
 /** Whether hosts can be boxed here: it takes root, namespaces, libvirt and QEMU. `npm run prove` installs the packages. */
 export function canBox(): boolean {
-  const needed = ['libvirtd', 'virtlogd', 'virsh', 'qemu-system-x86_64', 'qemu-img', 'unshare', 'nsenter', 'ip', 'openssl']
-  try {
-    execFileSync('sh', ['-c', needed.map((name) => `command -v ${name}`).join(' && ')], { env, stdio: 'ignore' })
-    return process.getuid?.() === 0
-  } catch {
-    return false
-  }
+  const needed = ['libvirtd', 'virtlogd', 'virsh', 'qemu-system-x86_64', 'qemu-img', 'nsenter', 'ip', 'openssl']
+  return process.getuid?.() === 0 && hasCommands(...needed) && succeeds('unshare', '--mount', '--uts', '--net', '--pid', '--fork', 'true')
+}
+
+function succeeds(command: string, ...args: string[]): boolean {
+  return spawnSync(command, args, { env, stdio: 'ignore' }).status === 0
 }

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { areas, Connection, tls } from '../src/index.ts'
 import { createAuthority } from './certificates.ts'
 import type { Authority, Identity } from './certificates.ts'
+import { hasCommands } from './command.ts'
 import { ScriptedDaemon } from './scripted-daemon.ts'
 
 const { getHostname } = areas.connect
@@ -15,17 +16,6 @@ let authority: Authority
 let server: Identity
 let client: Identity
 let stops: (() => Promise<unknown>)[] = []
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'libvirt-tls-'))
-  authority = await createAuthority(folder)
-  server = await authority.issue('server', ['IP:127.0.0.1', 'DNS:host.test'])
-  client = await authority.issue('client', [])
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop()
-})
 
 async function start(welcome?: Buffer): Promise<number> {
   const { daemon, port } = await ScriptedDaemon.startTls({ ca: authority.ca, ...server }, welcome)
@@ -37,7 +27,18 @@ async function start(welcome?: Buffer): Promise<number> {
 const open = (port: number, options: object = {}) =>
   Connection.open({ endpoint: tls({ host: '127.0.0.1', port, ca: authority.ca, ...client, ...options }), openTimeoutMs: 5000 })
 
-describe('TLS', () => {
+describe.runIf(hasCommands('openssl'))('TLS', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'libvirt-tls-'))
+    authority = await createAuthority(folder)
+    server = await authority.issue('server', ['IP:127.0.0.1', 'DNS:host.test'])
+    client = await authority.issue('client', [])
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) await stop()
+  })
+
   test('both sides show certificates', async () => {
     const connection = await open(await start())
     expect(await connection.connect.getHostname()).toBe('over tls')
