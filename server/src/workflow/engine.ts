@@ -1,18 +1,21 @@
 // Starts runs inside callers' transactions and hands them to workers through pg-boss. The queue only says "look at this run now": what
 // is to be done stands in the journal, so a job that is lost or delivered twice does no harm.
-import { PgBoss } from 'pg-boss'
-import type { Tx } from '../kernel/db.ts'
+import { PgBoss, type Db as QueueDb } from 'pg-boss'
+import type { Db, Queries, Tx } from '../kernel/db.ts'
 import { refuse } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { warnOfSwarm } from '../kernel/log.ts'
 import type { Engine, Workflow } from './define.ts'
-import { carryOn, type AnyWorkflow, type RunnerDeps } from './run.ts'
+import { crewOf, type Crew } from './crew.ts'
+import type { AnyWorkflow, RunnerDeps } from './run.ts'
 import * as store from './store.ts'
 
 const QUEUE = 'workflow'
 const SCHEMA = 'pgboss'
 const UNIQUE_VIOLATION = '23505'
 const LOST_AFTER_MS = 5 * 60_000
+/** Jobs that are fetched at a time. */
+const BATCH = 8
 
 export interface WorkflowEngine extends Engine {
   /** Begins to carry out runs in this process. */
@@ -53,10 +56,9 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
   const { db, clock, log } = deps
   const workflows = new Map(options.workflows.map((each) => [each.name, each]))
   const boss = new PgBoss({
-    connectionString: db.url,
+    db: { ...sqlOn(db), listen: listenOn(db) },
     schema: SCHEMA,
     migrate: false,
-    max: options.supervise ? 6 : 2,
     useListenNotify: options.supervise,
     supervise: options.supervise,
     schedule: false,
@@ -67,14 +69,11 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
   boss.on('error', warnOfSwarm(log, 'queue'))
   await boss.start()
   const stopping = new AbortController()
+  let crew: Crew | undefined
 
   const enqueue = async (tx: Tx, runId: string, at: Date): Promise<void> => {
     const seconds = Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / 1000))
-    await boss.send(
-      QUEUE,
-      { runId },
-      { db: { executeSql: (text, values) => tx.raw(text, values) as Promise<{ rows: unknown[] }> }, startAfter: seconds },
-    )
+    await boss.send(QUEUE, { runId }, { db: sqlOn(tx), startAfter: seconds })
   }
 
   return {
@@ -98,9 +97,11 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
 
     async work(stepDeps, concurrency) {
       const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
-      const options = { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
-      await boss.work<{ runId: string }>(QUEUE, options, async ([job]) => {
-        if (job) await carryOn(runner, job.data.runId)
+      const hired = (crew = crewOf(runner, concurrency))
+      const options = { batchSize: BATCH, burstWhenBatchFull: true, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
+      await boss.work<{ runId: string }>(QUEUE, options, async (jobs) => {
+        for (const { data } of jobs) await hired.take(data.runId)
+        await hired.room(BATCH)
       })
     },
 
@@ -121,12 +122,29 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       if (patience.aborted) abort()
       patience.addEventListener('abort', abort, { once: true })
       await boss.offWork(QUEUE)
+      await crew?.idle()
       patience.removeEventListener('abort', abort)
     },
 
     stop: () => boss.stop({ graceful: false }),
   }
 }
+
+/** The queue speaks through our connections, and what it asks over and over is prepared. A script of several statements cannot be. */
+const sqlOn = (queries: Queries): QueueDb => ({
+  async executeSql(text, values = []) {
+    const results = [await (text.includes(';') ? queries.raw(text) : queries.raw(text, values))].flat()
+    return { rows: results.flatMap(({ rows }) => rows.map(withoutBigints)) }
+  },
+})
+
+/** What it reads as node-postgres gives it by default. */
+const withoutBigints = (row: unknown): unknown =>
+  Object.fromEntries(Object.entries(row as object).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]))
+
+const listenOn =
+  (db: Db): NonNullable<QueueDb['listen']> =>
+  async (channel, heard, hearing) => ({ close: await db.listen(channel, heard, (yes) => yes && hearing()) })
 
 /** The partial unique index is the guard; who could look before gets the better sentence. */
 function busy(error: unknown): never {

@@ -36,17 +36,37 @@ const LEASE = '15s'
 const EXTEND_EVERY_MS = 4_000
 
 export async function carryOn(runner: Runner, runId: string): Promise<void> {
-  const { db, clock, log } = runner.deps
-  const leaseUntil = (): Date => after(clock.now(), LEASE)
-  const run = await store.claimRun(db, runId, clock.now(), leaseUntil())
-  if (!run) return
+  const taken = await takeOver(runner, runId)
+  if (taken) await goOn(runner, taken)
+}
+
+export interface Taken {
+  run: store.RunRow
+  steps: store.StepRow[]
+}
+
+const leaseUntil = ({ deps }: Runner): Date => after(deps.clock.now(), LEASE)
+
+/** From here on the run is ours for the length of a lease. Answers nothing when it is done, or another worker is at it. */
+export async function takeOver(runner: Runner, runId: string): Promise<Taken | undefined> {
+  const { db, clock } = runner.deps
+  const [run, asWritten] = await Promise.all([
+    store.claimRun(db, runId, clock.now(), leaseUntil(runner)),
+    store.stepsOf(db, [runId]), // of use when nobody has worked on it before
+  ])
+  return run && { run, steps: run.attempt === 1 ? asWritten : await store.stepsOf(db, [runId]) }
+}
+
+export async function goOn(runner: Runner, { run, steps }: Taken): Promise<void> {
+  const { db, log } = runner.deps
+  const { id: runId } = run
   const workflow = runner.workflows.get(run.name)
   if (!workflow) throw new Error(`BUG: no workflow is named ${run.name}`)
   const extend = (): void =>
-    void store.extendLease(db, run, leaseUntil()).catch((error: unknown) => log.warn({ err: error, runId }, 'lease not extended'))
+    void store.extendLease(db, run, leaseUntil(runner)).catch((error: unknown) => log.warn({ err: error, runId }, 'lease not extended'))
   const timer = setInterval(extend, EXTEND_EVERY_MS)
   try {
-    await new Execution(runner, run, workflow, await store.stepsOf(db, [run.id])).go()
+    await new Execution(runner, run, workflow, steps).go()
   } catch (error) {
     if (!(error instanceof store.Fenced)) throw error
     log.info({ runId, attempt: run.attempt }, 'run taken over by another attempt')
