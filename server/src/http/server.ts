@@ -45,12 +45,9 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
   app.setErrorHandler(sendError)
   app.removeAllContentTypeParsers()
   parseJson(app)
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
-  })
   const isStopping = endWhenStopping(app)
   app.addHook('onSend', (request, reply, payload, done) => {
+    reply.header('x-request-id', request.id)
     if (isStopping()) reply.header('connection', 'close')
     if (reply.hasHeader('x-ratelimit-limit')) done(null, payload)
     else void afterwards(rateLimit.describe(request, reply), (error) => (error ? done(error) : done(null, payload)))
