@@ -47,6 +47,8 @@ describe.runIf(canBox())('the contract with libvirtd', () => {
       const known = Object.values(areas).flatMap((area) => Object.values(area).map((procedure: { name: string }) => procedure.name))
       expect(known.filter((name) => !called.has(name))).toEqual([])
       expect(reports.filter((report) => report.error instanceof ProtocolError)).toEqual([])
+      // What the daemon says when it cannot read our arguments.
+      expect(reports.filter((report) => /decode|payload/.test(report.error?.message ?? ''))).toEqual([])
     })
   })
 })

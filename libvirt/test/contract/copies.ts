@@ -60,7 +60,7 @@ export async function provesMigrationSteps(world: World): Promise<void> {
   await expectUnderstood(c.migration.setMaxDowntime({ domain: guest, downtimeMs: 300n }))
   await expectUnderstood(c.migration.startPostCopy({ domain: guest }))
   await expectUnderstood(c.migration.perform({ domain: guest, destination: 'qemu+tls://127.0.0.1:1/system', flags: ['live', 'peer2peer'] }))
-  await expectUnderstood(c.migration.begin({ domain: guest, flags: ['live'] }))
+  expect((await c.migration.begin({ domain: guest, flags: ['live', 'unsafe'] })).xml).toContain(guest.uuid)
   await expectUnderstood(c.migration.confirm({ domain: guest, cancelled: 1 }))
   await expectUnderstood(c.migration.prepare({ flags: ['live'] }))
   await expectUnderstood(c.migration.finish({ cancelled: 1 }))
