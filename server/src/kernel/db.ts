@@ -41,10 +41,14 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
 
 function splice(value: unknown, parameters: unknown[]): string {
   if (!(value instanceof Sql)) return `$${parameters.push(value)}`
+  if (value.values.length === 0) return value.text
   const shift = parameters.length
   parameters.push(...value.values)
   return value.text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + shift}`)
 }
+
+/** A number that stands in the text itself, where the plan depends on it. Every value is a statement of its own: only for a few. */
+export const inline = (whole: number): Sql => new Sql(String(Math.trunc(whole)), [], '')
 
 /** For jsonb parameters: node-postgres would turn a bare array into a PostgreSQL array. */
 export const json = (value: unknown): string => JSON.stringify(value)

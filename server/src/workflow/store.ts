@@ -1,5 +1,5 @@
 // The journal. Every write of a worker names its attempt and changes nothing when a newer attempt has taken over.
-import { json, sql, type Queries, type Tx } from '../kernel/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../kernel/db.ts'
 
 export type RunStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
 export type StepStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'UNDONE'
@@ -135,6 +135,13 @@ export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
 
 export const openRunOf = (db: Queries, subjectId: string) =>
   db.maybe<RunRow>(sql`select * from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`)
+
+export type OpenRun = Pick<RunRow, 'id' | 'label' | 'input' | 'status' | 'progress'>
+
+/** The same as part of another statement; null when there is none. */
+export const openRunAsJson = (subjectId: Sql) => sql`
+  (select json_build_object('id', r.id, 'label', r.label, 'input', r.input, 'status', r.status, 'progress', r.progress)
+    from workflow_runs r where r.subject_id = ${subjectId} and r.status in ('PENDING', 'RUNNING'))`
 
 export interface RunFilter {
   ownerId: string

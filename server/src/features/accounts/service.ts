@@ -108,6 +108,8 @@ export async function giveBackQuotas(tx: Tx, accountId: string, amounts: Record<
     throw new Error(`BUG: a quota of ${names.join(', ')} of ${accountId} was given back but never taken`)
 }
 
+export const usedOfQuota = sql.usedOfQuota
+
 /** How many of a thing the account holds, without counting them. */
 export const quotaUsed = async (db: Queries, accountId: string, name: string): Promise<bigint> =>
   (await sql.findQuotaUsed(db, accountId, name))?.used ?? 0n

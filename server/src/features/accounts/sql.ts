@@ -77,6 +77,10 @@ export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, b
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
   tx.run(sql`insert into account_quotas (account_id, name) values (${accountId}, ${name}) on conflict do nothing`)
 
+/** As part of another statement; null when nothing was ever counted. */
+export const usedOfQuota = (accountId: string, name: string) =>
+  sql`(select used from account_quotas where account_id = ${accountId} and name = ${name})`
+
 export const findQuotaUsed = (db: Queries, accountId: string, name: string) =>
   db.maybe<{ used: bigint }>(sql`select used from account_quotas where account_id = ${accountId} and name = ${name}`)
 

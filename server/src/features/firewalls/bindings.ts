@@ -1,5 +1,5 @@
 // Which VM has which firewalls, in which order. Callers have made sure that the VM is the account's.
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 import { notFound, refuse } from '../../kernel/errors.ts'
 import { wantNewFilter } from './filters.ts'
 import type { FirewallRow } from './sql.ts'
@@ -40,6 +40,11 @@ export const firewallsOf = (db: Queries, vmIds: string | string[]) =>
   db.many<BoundFirewall>(sql`
     select b.vm_id, f.id, f.name from firewall_bindings b join firewalls f on f.id = b.firewall_id
     where b.vm_id = any(${[vmIds].flat()}::text[]) order by b.vm_id, b.position`)
+
+/** The same, of the VM with that id, as a list in another statement. */
+export const firewallsAsJson = (vmId: Sql) => sql`
+  (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name) order by b.position), '[]')
+    from firewall_bindings b join firewalls f on f.id = b.firewall_id where b.vm_id = ${vmId})`
 
 export interface BindingRow {
   firewall_id: string

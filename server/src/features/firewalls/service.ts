@@ -11,7 +11,7 @@ import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewal
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
-export { bind, firewallsOf, unbindAll } from './bindings.ts'
+export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
 export { filterOf, forgetFilter, markFilterApplied, pauseFilter, resumeFilter, settleFilter, trackFilter } from './filters.ts'
 
 const QUOTA = 'firewalls'

@@ -1,7 +1,7 @@
 // Which VM has which address in which network.
 import type { NetworkSpec } from '../../hypervisor/driver.ts'
 import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 import { refuse } from '../../kernel/errors.ts'
 import { randomMac } from '../../kernel/mac.ts'
 import type { NetworkRow } from './sql.ts'
@@ -78,6 +78,11 @@ export const attachmentsOf = (db: Queries, vmIds: string | string[]) =>
   db.many<Attachment>(sql`
     select ${columns} from network_attachments a join networks n on n.id = a.network_id where a.vm_id = any(${[vmIds].flat()}::text[])
     order by a.vm_id, a.number`)
+
+/** The networks of the VM with that id, as a list in another statement. */
+export const networksAsJson = (vmId: Sql) => sql`
+  (select coalesce(json_agg(json_build_object('id', n.id, 'name', n.name) order by a.number), '[]')
+    from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId})`
 
 /** The networks themselves, in the order the VM was attached to them. */
 export const attachedNetworks = (db: Queries, vmId: string) =>

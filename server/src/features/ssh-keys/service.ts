@@ -63,5 +63,7 @@ export async function forgetKeyUse(tx: Tx, vmId: string): Promise<void> {
   await sql.deleteUses(tx, vmId)
 }
 
+export const keysAsJson = sql.keysAsJson
+
 /** The keys a VM was given, as far as they have not been deleted since. */
 export const keysOf = (db: Queries, vmId: string): Promise<sql.SshKeyRow[]> => sql.listKeysUsedBy(db, vmId)

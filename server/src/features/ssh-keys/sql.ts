@@ -1,4 +1,4 @@
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 
 export interface SshKeyRow {
   id: string
@@ -48,6 +48,11 @@ export const insertUses = (tx: Tx, userId: string, keyIds: string[]) =>
     insert into ssh_key_uses (ssh_key_id, user_id) select id, ${userId} from ssh_keys where id = any(${keyIds}::text[]) on conflict do nothing`)
 
 export const deleteUses = (tx: Tx, userId: string) => tx.run(sql`delete from ssh_key_uses where user_id = ${userId}`)
+
+/** The same as a list in another statement. */
+export const keysAsJson = (userId: Sql) => sql`
+  (select coalesce(json_agg(json_build_object('id', k.id, 'name', k.name, 'fingerprint', k.fingerprint) order by k.id), '[]')
+    from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.user_id = ${userId})`
 
 export const listKeysUsedBy = (db: Queries, userId: string) =>
   db.many<SshKeyRow>(sql`

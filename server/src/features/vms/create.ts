@@ -105,9 +105,9 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
       currency,
       balanceAfter: formatCents(balance_after_cents),
     })
-  const currentAction = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 }
-  const sshKeys = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
-  return { vm: toVm(created, { sshKeys, firewalls, privateNetworks: networks, currentAction }), actionId }
+  const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
+  const open_run = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 } as const
+  return { vm: toVm({ ...created, ssh_keys: sorted, firewalls, networks, open_run }), actionId }
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]

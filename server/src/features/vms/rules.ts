@@ -30,27 +30,24 @@ const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
 /** A VM that never came up has nothing to start, copy or restore into: only a rebuild or its deletion leads on. */
 const NEEDS_DISK = new Set<Verb>(['start', 'restore'])
 
-export function requireAllowed(vm: VmRow, verb: Verb): void {
+type Judged = Pick<VmRow, 'status' | 'provisioned' | 'is_protected'>
+
+export function requireAllowed(vm: Judged, verb: Verb): void {
+  const objection = objectionTo(vm, verb)
+  if (objection) throw refuse(...objection)
+}
+
+function objectionTo(vm: Judged, verb: Verb): [code: 'invalid_state' | 'protected', sentence: string] | null {
   const states: VmStatus[] = ALLOWED[verb]
-  if (!states.includes(vm.status)) throw refuse('invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`)
+  if (!states.includes(vm.status)) return ['invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`]
   if (NEEDS_DISK.has(verb) && !vm.provisioned)
-    throw refuse('invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`)
-  if (vm.is_protected && PROTECTED_FROM.has(verb))
-    throw refuse('protected', `VM is protected against ${verb}: set isProtected to false first`)
+    return ['invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`]
+  if (vm.is_protected && PROTECTED_FROM.has(verb)) return ['protected', `VM is protected against ${verb}: set isProtected to false first`]
+  return null
 }
 
-export function allowedActions(vm: VmRow): Verb[] {
-  return (Object.keys(ALLOWED) as Verb[]).filter((verb) => !OPERATORS_ONLY.has(verb) && isAllowed(vm, verb))
-}
-
-function isAllowed(vm: VmRow, verb: Verb): boolean {
-  try {
-    requireAllowed(vm, verb)
-    return true
-  } catch {
-    return false // the refusal is the answer
-  }
-}
+export const allowedActions = (vm: Judged): Verb[] =>
+  (Object.keys(ALLOWED) as Verb[]).filter((verb) => !OPERATORS_ONLY.has(verb) && objectionTo(vm, verb) === null)
 
 /** A daily backup never makes its owner wait; one that was asked for does. */
 export const makesWay = ({ label, input }: { label: string; input: unknown }): boolean =>

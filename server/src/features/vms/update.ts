@@ -13,7 +13,7 @@ import { driverOf, getVmRow } from './machine.ts'
 import { monthlyPrice, proratedDifference } from './pricing.ts'
 import type { UpdateVm, Vm } from './schema.ts'
 import { lockVm, makeWay } from './gate.ts'
-import { fullForm } from './read.ts'
+import { getVm } from './read.ts'
 import * as sql from './sql.ts'
 
 export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, change: UpdateVm, dryRun = false): Promise<Vm> {
@@ -48,7 +48,7 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
       balanceAfter: formatCents(paid.balance_after_cents),
     })
   }
-  return fullForm(tx, await getVmRow(tx, vmId))
+  return getVm(tx, who.accountId, vmId)
 }
 
 /** Switched on in the middle of a period it is paid for the rest of it, once, however often it is switched. */

@@ -1,9 +1,9 @@
 import { formatCents } from '../../kernel/money.ts'
 import { allowedActions, makesWay } from './rules.ts'
 import type { Vm, VmListItem } from './schema.ts'
-import type { VmDetails } from './sql.ts'
+import type { ListedVm, ShownVm } from './sql.ts'
 
-export const toVmListItem = (row: VmDetails): VmListItem => ({
+export const toVmListItem = (row: ListedVm): VmListItem => ({
   id: row.id,
   name: row.name,
   hostname: row.hostname,
@@ -28,25 +28,23 @@ export const toVmListItem = (row: VmDetails): VmListItem => ({
   createdAt: row.created_at.toISOString(),
 })
 
-export interface VmParts {
-  sshKeys: { id: string; name: string; fingerprint: string }[]
-  firewalls: { id: string; name: string }[]
-  privateNetworks: { id: string; name: string }[]
-  currentAction: { id: string; label: string; input: unknown; status: string; progress: number } | undefined
-}
-
-export const toVm = (row: VmDetails, { sshKeys, firewalls, privateNetworks, currentAction }: VmParts): Vm => ({
+export const toVm = (row: ShownVm): Vm => ({
   ...toVmListItem(row),
   bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
   bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),
-  sshKeys: sshKeys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
-  firewalls: firewalls.map(({ id, name }) => ({ id, name })),
-  privateNetworks: privateNetworks.map(({ id, name }) => ({ id, name })),
+  sshKeys: row.ssh_keys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
+  firewalls: row.firewalls.map(({ id, name }) => ({ id, name })),
+  privateNetworks: row.networks.map(({ id, name }) => ({ id, name })),
   updatedAt: row.updated_at.toISOString(),
-  currentAction: currentAction
-    ? { id: currentAction.id, action: currentAction.label, status: currentAction.status, progress: currentAction.progress }
-    : null,
-  allowedActions: currentAction && !makesWay(currentAction) ? [] : allowedActions(row),
+  currentAction: row.open_run && toCurrentAction(row.open_run),
+  allowedActions: row.open_run && !makesWay(row.open_run) ? [] : allowedActions(row),
   readiness: row.readiness,
   statusReason: row.status_reason,
+})
+
+const toCurrentAction = ({ id, label, status, progress }: NonNullable<ShownVm['open_run']>): Vm['currentAction'] => ({
+  id,
+  action: label,
+  status,
+  progress,
 })
