@@ -11,8 +11,8 @@ const shared = {
   // Test files share a worker's module graph: loading it again for every file costs more than the tests themselves.
   isolate: false,
   pool: 'forks' as const,
-  testTimeout: 30_000,
-  hookTimeout: 30_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
 }
 
 export default defineConfig({
