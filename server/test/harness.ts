@@ -17,6 +17,7 @@ import { instantPace } from '../src/hypervisor/simulated/pace.ts'
 import { sql } from '../src/kernel/db.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { parseCents } from '../src/kernel/money.ts'
+import { holdToDocumentedRefusals } from './documented-refusals.ts'
 import { restMaker } from './rest.ts'
 import { settler } from './settle.ts'
 
@@ -106,6 +107,7 @@ export async function testApp(options: TestAppOptions = {}) {
   })
   const { deps } = core
   const { app, operations, close } = await openApi(core, { alone: true })
+  holdToDocumentedRefusals(app, operations)
   afterAll(async () => {
     await close()
     await core.close()

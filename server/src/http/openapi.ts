@@ -85,8 +85,8 @@ const success = (status: number, isWrite: boolean, schema: unknown): Json => ({
   content: jsonContent(schema),
 })
 
-/** What an operation can refuse, by status: what everything like it can, and what it says of itself. */
-function errorResponses({ method, scope, params, query, body, refuses = [] }: Operation, responses: Components): Json {
+/** What an operation can refuse: what everything like it can, and what it says of itself. */
+export function refusalsOf({ method, scope, params, query, body, refuses = [] }: Operation): ErrorCode[] {
   const isWrite = method !== 'GET'
   const codes: (ErrorCode | false | undefined)[] = [
     (isWrite || query !== undefined) && 'validation_failed',
@@ -103,7 +103,11 @@ function errorResponses({ method, scope, params, query, body, refuses = [] }: Op
     'service_unavailable',
     ...refuses,
   ]
-  const byStatus = Object.groupBy(new Set(codes.filter((code) => typeof code === 'string')), (code) => CATALOGUE[code].status)
+  return [...new Set(codes.filter((code) => typeof code === 'string'))]
+}
+
+function errorResponses(operation: Operation, responses: Components): Json {
+  const byStatus = Object.groupBy(refusalsOf(operation), (code) => CATALOGUE[code].status)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, group]) => {
       const name = group.join('.')

@@ -10,6 +10,7 @@ export const eventRoutes: Routes = (api, { db, feed }) => {
     '/events',
     {
       operationId: 'listEvents',
+      refuses: ['quota_exceeded'],
       summary: 'List events after a cursor, oldest first; with Accept: text/event-stream a live stream that resumes from Last-Event-ID',
       tag: 'Events',
       scope: 'events:read',

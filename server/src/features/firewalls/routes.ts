@@ -31,6 +31,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     '/firewalls',
     {
       operationId: 'createFirewall',
+      refuses: ['quota_exceeded'],
       summary: 'Create a firewall. Bound to a VM, it drops what comes in unless a rule accepts it, and lets out everything',
       tag,
       scope: 'firewalls:create',
@@ -57,6 +58,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     '/firewalls/:id',
     {
       operationId: 'deleteFirewall',
+      refuses: ['in_use'],
       summary: 'Delete a firewall that is bound to no VM',
       tag,
       scope: 'firewalls:delete',
@@ -83,6 +85,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'addFirewallRule',
+      refuses: ['incompatible', 'quota_exceeded'],
       summary: 'Add a rule at the end, or insert it at a position',
       params,
       body: AddRule,
@@ -97,6 +100,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'replaceFirewallRules',
+      refuses: ['incompatible', 'quota_exceeded'],
       summary: 'Replace all rules at once',
       params,
       body: ReplaceRules,
@@ -110,6 +114,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'changeFirewallRule',
+      refuses: ['incompatible'],
       summary: 'Change or move a rule',
       params: ruleParams,
       body: ChangeRule,

@@ -38,6 +38,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms',
     {
       operationId: 'createVm',
+      refuses: ['not_found', 'region_mismatch', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
       summary: 'Create a VM',
       tag,
       scope: 'vms:create',
@@ -68,6 +69,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id',
     {
       operationId: 'updateVm',
+      refuses: ['invalid_state', 'insufficient_funds'],
       summary: 'Rename or protect a VM, or switch its daily backups',
       tag,
       scope: 'vms:update',
@@ -81,31 +83,64 @@ export const vmRoutes: Routes = (api, deps) => {
 
   api.delete(
     '/vms/:id',
-    { operationId: 'deleteVm', summary: 'Delete a VM', scope: 'vms:delete', ...started },
+    { operationId: 'deleteVm', refuses: ['busy', 'invalid_state', 'protected'], summary: 'Delete a VM', scope: 'vms:delete', ...started },
     async (tx, { principal, params: { id } }) => accepted(id, await remove(tx, deps, principal, id)),
   )
 
   api.post(
     '/vms/:id/start',
-    { operationId: 'startVm', summary: 'Start a VM', scope: 'vms:power', ...started },
+    { operationId: 'startVm', refuses: ['busy', 'invalid_state'], summary: 'Start a VM', scope: 'vms:power', ...started },
     async (tx, { principal, params: { id } }) => accepted(id, await start(tx, deps, principal, id)),
   )
 
   api.post(
     '/vms/:id/stop',
-    { operationId: 'stopVm', summary: 'Stop a VM', scope: 'vms:power', ...started, body: ForceOption, optionalBody: true },
+    {
+      operationId: 'stopVm',
+      refuses: ['busy', 'invalid_state'],
+      summary: 'Stop a VM',
+      scope: 'vms:power',
+      ...started,
+      body: ForceOption,
+      optionalBody: true,
+    },
     async (tx, { principal, params: { id }, body }) => accepted(id, await stop(tx, deps, principal, id, body?.force)),
   )
 
   api.post(
     '/vms/:id/restart',
-    { operationId: 'restartVm', summary: 'Restart a VM', scope: 'vms:power', ...started, body: ForceOption, optionalBody: true },
+    {
+      operationId: 'restartVm',
+      refuses: ['busy', 'invalid_state'],
+      summary: 'Restart a VM',
+      scope: 'vms:power',
+      ...started,
+      body: ForceOption,
+      optionalBody: true,
+    },
     async (tx, { principal, params: { id }, body }) => accepted(id, await restart(tx, deps, principal, id, body?.force)),
   )
 
   api.post(
     '/vms/:id/upgrade',
-    { operationId: 'upgradeVm', summary: 'Upgrade a VM to a larger plan', scope: 'vms:update', ...started, body: UpgradeVm, ...withQuote },
+    {
+      operationId: 'upgradeVm',
+      refuses: [
+        'busy',
+        'invalid_state',
+        'plan_not_larger',
+        'unavailable',
+        'incompatible',
+        'quota_exceeded',
+        'insufficient_funds',
+        'no_capacity',
+      ],
+      summary: 'Upgrade a VM to a larger plan',
+      scope: 'vms:update',
+      ...started,
+      body: UpgradeVm,
+      ...withQuote,
+    },
     async (tx, { principal, params: { id }, body, query }) =>
       accepted(id, await upgrade(tx, deps, principal, id, body.planId, query.dryRun)),
   )
@@ -114,6 +149,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/rebuild',
     {
       operationId: 'rebuildVm',
+      refuses: ['busy', 'invalid_state', 'protected', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
       summary: 'Reinstall a VM; everything on its disk is lost',
       scope: 'vms:update',
       ...started,
@@ -124,7 +160,14 @@ export const vmRoutes: Routes = (api, deps) => {
 
   api.post(
     '/vms/:id/password',
-    { operationId: 'setVmPassword', summary: 'Set the login password of a running VM', scope: 'vms:update', ...started, body: SetPassword },
+    {
+      operationId: 'setVmPassword',
+      refuses: ['busy', 'invalid_state', 'incompatible'],
+      summary: 'Set the login password of a running VM',
+      scope: 'vms:update',
+      ...started,
+      body: SetPassword,
+    },
     async (tx, { principal, params: { id }, body }) => accepted(id, await resetPassword(tx, deps, principal, id, body.password)),
   )
 
@@ -132,6 +175,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/networks',
     {
       operationId: 'attachNetwork',
+      refuses: ['busy', 'invalid_state', 'already_exists', 'region_mismatch', 'incompatible', 'quota_exceeded'],
       summary: 'Attach a VM to a private network',
       scope: 'networks:update',
       ...started,
@@ -144,6 +188,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/networks/:networkId',
     {
       operationId: 'detachNetwork',
+      refuses: ['busy', 'invalid_state'],
       summary: 'Detach a VM from a private network',
       scope: 'networks:update',
       ...started,

@@ -1,0 +1,20 @@
+// Every test also tests the documentation: whatever an operation refuses must be among what it says it refuses.
+import type { FastifyInstance } from 'fastify'
+import { afterAll } from 'vitest'
+import { refusalsOf } from '../src/http/openapi.ts'
+import type { Operation } from '../src/http/operation.ts'
+
+export function holdToDocumentedRefusals(app: FastifyInstance, operations: Operation[]): void {
+  const documented = new Map(operations.map((operation) => [operation.operationId, new Set<string>(refusalsOf(operation))]))
+  const surprises = new Set<string>()
+  app.addHook('onResponse', (request, reply, done) => {
+    const code = String(reply.getHeader('x-error-code') ?? '')
+    const { operationId = '' } = request.routeOptions.config
+    if (code && documented.get(operationId)?.has(code) === false)
+      surprises.add(`${operationId} refused with ${code}: add that to its refuses`)
+    done()
+  })
+  afterAll(() => {
+    if (surprises.size > 0) throw new Error([...surprises].join('\n'))
+  })
+}
