@@ -83,7 +83,7 @@ export async function provesCheapMetering(count: number): Promise<void> {
     const sums = await db.one(sql`select count(*)::int, min(bandwidth_used_bytes)::int, max(bandwidth_used_bytes)::int from vms`)
     expect(sums).toEqual({ count, min: 3 * 600_000, max: 3 * 600_000 })
     const inPlace = await vi.waitFor(() => shareInPlace(plain, 3 * count), { timeout: 60_000, interval: 500 })
-    expect(inPlace).toBeGreaterThan(0.95)
+    expect(inPlace).toBeGreaterThan(0.75) // all of them, unless an analyze of PostgreSQL's own looks on; half with full pages
     console.log(`${count} VMs: a minute of metering takes ${Math.min(...times).toFixed(0)} ms`)
   } finally {
     await plain.close()
