@@ -69,7 +69,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id',
     {
       operationId: 'updateVm',
-      refuses: ['invalid_state', 'insufficient_funds'],
+      refuses: ['busy', 'invalid_state', 'insufficient_funds'],
       summary: 'Rename or protect a VM, or switch its daily backups',
       tag,
       scope: 'vms:update',

@@ -16,11 +16,15 @@ import { lockVm, makeWay } from './gate.ts'
 import { getVm } from './read.ts'
 import * as sql from './sql.ts'
 
+/** What the month costs is only certain when the action has ended: until then nothing can be added to it. */
+const PRICED_BY_ACTION = new Set<string>(['PROVISIONING', 'UPGRADING'])
+
 export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, change: UpdateVm, dryRun = false): Promise<Vm> {
   if (Object.keys(change).length === 0) throw invalid('give at least one of name, isProtected, dailyBackupEnabled')
   const now = deps.clock.now()
   const vm = await lockVm(tx, who.accountId, vmId)
   const dailyBackup = change.dailyBackupEnabled ?? vm.daily_backup
+  if (dailyBackup !== vm.daily_backup && PRICED_BY_ACTION.has(vm.status)) await makeWay(tx, deps, vm)
   const bill = await billForBackups(tx, now, vm, dailyBackup)
   await sql.updateVm(tx, now, {
     id: vm.id,
