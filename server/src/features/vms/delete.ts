@@ -3,7 +3,7 @@ import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { catalogNumbers } from '../catalog/service.ts'
-import { forgetFilter, unbindAll } from '../firewalls/service.ts'
+import { forgetFilter, resumeFilter, unbindAll } from '../firewalls/service.ts'
 import { releaseAllAddresses } from '../networks/service.ts'
 import { forgetKeyUse } from '../ssh-keys/service.ts'
 import { refund, refundable } from '../wallet/service.ts'
@@ -33,6 +33,7 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
   .onFailure(async (tx, { input, error, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.sentence ?? ''}` })
+    if (vm.provisioned && vm.status !== 'UNMANAGED') await resumeFilter(tx, vm.id)
   })
 
 async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input): Promise<void> {

@@ -166,6 +166,34 @@ describe('the life of a VM', async () => {
     expect((await waiting).body.data).toMatchObject({ action: 'RESTART', status: 'COMPLETED' })
   })
 
+  test('sells no daily backups while a create or an upgrade decides the price, and loses no money when that fails', async () => {
+    const fresh = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(fresh, {}, { settled: false })
+    const change = () => fresh.patch(`/vms/${id}`, { dailyBackupEnabled: true })
+    expect((await change()).headers['x-error-code']).toBe('busy')
+    expect((await fresh.patch(`/vms/${id}`, { name: 'renamed' })).status).toBe(200)
+    await app.settle()
+    await fresh.post(`/vms/${id}/upgrade`, { planId: plan('large') })
+    expect((await change()).headers['x-error-code']).toBe('busy')
+    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+    await app.settle()
+    expect((await fresh.get('/wallet')).body.data.balance).toBe('94.00')
+    expect((await change()).status).toBe(200)
+  })
+
+  test('is looked after as before when it could not be deleted', async () => {
+    const { id } = await app.given.vm(customer)
+    const firewall = (await customer.post('/firewalls', { name: 'web' })).body.data
+    await app.simulated.faults.plant({ verb: 'ensureGone', kind: 'permanent' })
+    await customer.delete(`/vms/${id}`)
+    await app.settle()
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: expect.stringContaining('could not be deleted') })
+    await customer.post(`/firewalls/${firewall.id}/bindings`, { vmId: id })
+    await app.reconcile()
+    expect((await customer.get(`/firewalls/${firewall.id}`)).body.data).toMatchObject({ bindingCount: 1, applied: true })
+    await app.checkInvariants()
+  })
+
   test('lists by status and pages', async () => {
     const fresh = await app.given.customer({ credit: '100.00' })
     for (let i = 0; i < 3; i++) await app.given.vm(fresh)

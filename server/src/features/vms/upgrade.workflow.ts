@@ -10,7 +10,18 @@ import { getVmRow, machineSpec } from './machine.ts'
 import { giveBackVmQuotas } from './place.ts'
 import { changeShape } from './shape.ts'
 import * as sql from './sql.ts'
-import { awaitReady, boot, GRACE_MS, powerOff, vmAndDriver, type Ready, type VmInput } from './steps.ts'
+import {
+  applyFilter,
+  awaitReady,
+  boot,
+  GRACE_MS,
+  powerOff,
+  prepareNetworks,
+  saveFilter,
+  vmAndDriver,
+  type Ready,
+  type VmInput,
+} from './steps.ts'
 
 /** In JSON, because it waits in the journal. */
 export interface ShapeBefore extends Omit<sql.Shape, 'customPriceCents' | 'periodPriceCents'> {
@@ -50,6 +61,8 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     },
     undo: async (context) => void (await (await vmAndDriver(context)).driver.ensureShape(await specBefore(context), context.signal)),
   })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter })
   .step('boot', {
     run: async (context) => {
       if (context.input.wasRunning) await boot(context)
