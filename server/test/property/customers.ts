@@ -1,5 +1,6 @@
 // What customers do, as they please: no operation asks first whether it will be accepted.
 import type { Customer, Thing, World } from './world.ts'
+import { sql } from '../../src/kernel/db.ts'
 import { credit } from '../../src/features/wallet/service.ts'
 import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import { generateKey } from '../openssh-keys.ts'
@@ -101,21 +102,32 @@ async function createNetwork(world: World): Promise<void> {
 
 const createFirewall = (world: World): Promise<void> => make(world, world.customer(), 'firewall', '/firewalls', { name: 'web' })
 
+/** Mostly one that the VM can be plugged into: on its host, and not yet. */
+async function pluggable(world: World, vm: Thing): Promise<string | undefined> {
+  const near = await world.db.many<{ id: string }>(sql`
+    select n.id from networks n join vms v on v.host_id = n.host_id and v.account_id = n.account_id
+    where v.id = ${vm.id} and n.deleted_at is null and not exists (
+      select from network_attachments a where a.network_id = n.id and a.vm_id = v.id) order by n.id`)
+  return near.length > 0 && world.random.chance(0.9) ? world.random.pick(near)?.id : world.mine('network', vm.owner)?.id
+}
+
 async function attach(world: World): Promise<void> {
   const vm = world.some('vm')
-  const network = vm && world.mine('network', vm.owner)
-  if (!network) return
-  await mayFail(world, vm.id, ['ensureNetwork', 'ensureInterface', 'ensureNoInterface'])
-  await world.send(vm.owner, 'post', `/vms/${vm.id}/networks`, { networkId: network.id })
+  const networkId = vm && (await pluggable(world, vm))
+  if (!networkId) return
+  await mayFail(world, vm.id, ['ensureNetwork', 'ensureInterface', 'ensureInterface', 'ensureNoInterface'])
+  await world.send(vm.owner, 'post', `/vms/${vm.id}/networks`, { networkId })
   await mayFollow(world)
 }
 
 async function detach(world: World): Promise<void> {
-  const vm = world.some('vm')
-  const network = vm && world.mine('network', vm.owner)
-  if (!network) return
+  const plugs = await world.db.many<{ vm_id: string; network_id: string }>(sql`
+    select vm_id, network_id from network_attachments order by vm_id, network_id`)
+  const plug = world.random.pick(plugs)
+  const vm = plug && world.known('vm', plug.vm_id)
+  if (!vm) return
   await mayFail(world, vm.id, ['ensureNoInterface'])
-  await world.send(vm.owner, 'delete', `/vms/${vm.id}/networks/${network.id}`)
+  await world.send(vm.owner, 'delete', `/vms/${vm.id}/networks/${plug.network_id}`)
   await mayFollow(world)
 }
 
@@ -197,49 +209,49 @@ export async function settleIn(world: World): Promise<void> {
 }
 
 export const customerOperations: Operation[] = [
-  { name: 'create a VM', weight: 10, act: createVm },
+  { name: 'create a VM', weight: 8, act: createVm },
   { name: 'delete a VM', weight: 4, act: deleteVm },
-  { name: 'start', weight: 3, act: order('start', ['ensureFilter', 'ensureRunning', 'ensureReady', 'ensureStopped']) },
-  { name: 'stop', weight: 3, act: order('stop', ['ensureStopped'], ({ random }) => ({ force: random.chance(0.3) })) },
-  { name: 'restart', weight: 3, act: order('restart', ['ensureRestarted', 'ensureReady']) },
+  { name: 'start', weight: 5, act: order('start', ['ensureFilter', 'ensureRunning', 'ensureReady', 'ensureStopped']) },
+  { name: 'stop', weight: 4, act: order('stop', ['ensureStopped'], ({ random }) => ({ force: random.chance(0.3) })) },
+  { name: 'restart', weight: 5, act: order('restart', ['ensureRestarted', 'ensureReady']) },
   {
     name: 'upgrade',
-    weight: 4,
+    weight: 7,
     act: order('upgrade', ['ensureStopped', 'ensureShape', 'ensureRunning', 'ensureReady'], async (world) => ({
       planId: await plan(world),
     })),
   },
-  { name: 'rebuild', weight: 3, act: order('rebuild', NEW_DISK, async (world) => ({ osTemplateId: await template(world) })) },
-  { name: 'set a password', weight: 1, act: order('password', ['ensurePassword'], () => ({ password: 'battery staple' })) },
+  { name: 'rebuild', weight: 5, act: order('rebuild', NEW_DISK, async (world) => ({ osTemplateId: await template(world) })) },
+  { name: 'set a password', weight: 2, act: order('password', ['ensurePassword'], () => ({ password: 'battery staple' })) },
   { name: 'buy traffic', weight: 2, act: order('bandwidth/packs', ['ensureLimit'], ({ random }) => ({ gigabytes: random.int(1, 500) })) },
-  { name: 'change a VM', weight: 3, act: changeVm },
-  { name: 'create a network', weight: 4, act: createNetwork },
+  { name: 'change a VM', weight: 2, act: changeVm },
+  { name: 'create a network', weight: 3, act: createNetwork },
   { name: 'delete a network', weight: 2, act: remove('network', 'networks') },
-  { name: 'attach', weight: 3, act: attach },
-  { name: 'detach', weight: 2, act: detach },
-  { name: 'create a firewall', weight: 3, act: createFirewall },
+  { name: 'attach', weight: 8, act: attach },
+  { name: 'detach', weight: 4, act: detach },
+  { name: 'create a firewall', weight: 1, act: createFirewall },
   { name: 'delete a firewall', weight: 1, act: remove('firewall', 'firewalls') },
-  { name: 'change rules', weight: 3, act: changeRules },
+  { name: 'change rules', weight: 2, act: changeRules },
   { name: 'bind', weight: 3, act: bind },
   {
     name: 'add a key',
-    weight: 2,
+    weight: 1,
     act: (world) => make(world, world.customer(), 'key', '/ssh-keys', { name: 'k', publicKey: generateKey().line }),
   },
   { name: 'delete a key', weight: 1, act: remove('key', 'ssh-keys') },
-  { name: 'take a snapshot', weight: 3, act: copy('snapshot') },
-  { name: 'restore a snapshot', weight: 2, act: useCopy('snapshot', 'post') },
-  { name: 'delete a snapshot', weight: 2, act: useCopy('snapshot', 'delete') },
-  { name: 'make a backup', weight: 3, act: copy('backup') },
-  { name: 'restore a backup', weight: 2, act: useCopy('backup', 'post') },
-  { name: 'delete a backup', weight: 2, act: useCopy('backup', 'delete') },
+  { name: 'take a snapshot', weight: 5, act: copy('snapshot') },
+  { name: 'restore a snapshot', weight: 4, act: useCopy('snapshot', 'post') },
+  { name: 'delete a snapshot', weight: 3, act: useCopy('snapshot', 'delete') },
+  { name: 'make a backup', weight: 5, act: copy('backup') },
+  { name: 'restore a backup', weight: 4, act: useCopy('backup', 'post') },
+  { name: 'delete a backup', weight: 3, act: useCopy('backup', 'delete') },
   {
     name: 'subscribe',
-    weight: 2,
+    weight: 1,
     act: (world) =>
       make(world, world.customer(), 'webhook', '/webhooks', { url: 'http://127.0.0.1:9/', events: ['vm.created', 'vm.stopped'] }),
   },
   { name: 'unsubscribe', weight: 1, act: remove('webhook', 'webhooks') },
-  { name: 'pay', weight: 4, act: addMoney },
-  { name: 'look', weight: 3, act: look },
+  { name: 'pay', weight: 3, act: addMoney },
+  { name: 'look', weight: 2, act: look },
 ]

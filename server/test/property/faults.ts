@@ -28,11 +28,13 @@ export async function mayFail(world: World, vmId: string, verbs: Verb[]): Promis
   if (control && world.random.chance(0.4)) await plant(world, control, verbs)
 }
 
-/** Mostly a worker takes it up at once; sometimes it dies over it. */
+/** Mostly a worker takes it up at once and tries again after a pause; sometimes it dies over it. */
 export async function mayFollow(world: World): Promise<void> {
   const { random, clock, trace } = world
-  if (random.chance(0.3)) return
-  const done = await world.work(random.chance(0.2) ? random.int(1, 12) : Infinity)
-  trace.push(`  worked on ${done}`)
-  if (random.chance(0.5)) clock.advance('3s')
+  for (let times = random.int(0, 4); times > 0; times--) {
+    const done = await world.work(random.chance(0.07) ? random.int(1, 12) : Infinity)
+    trace.push(`  worked on ${done}`)
+    if (done === 'nothing') return
+    clock.advance(`${random.int(1, 8)}s`)
+  }
 }

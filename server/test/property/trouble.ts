@@ -116,11 +116,11 @@ const reconcile = (world: World): Promise<unknown> =>
   world.reconcile().catch((error: unknown) => void world.trace.push(`  ${String(error)}`))
 
 export const otherOperations: Operation[] = [
-  { name: 'work', weight: 30, act: work },
-  { name: 'reconcile', weight: 12, act: reconcile },
-  { name: 'wait', weight: 12, act: wait },
-  { name: 'plant a fault', weight: 8, act: plantFault },
-  { name: 'trouble a host', weight: 3, act: troubleHost },
+  { name: 'work', weight: 8, act: work },
+  { name: 'reconcile', weight: 8, act: reconcile },
+  { name: 'wait', weight: 8, act: wait },
+  { name: 'plant a fault', weight: 3, act: plantFault },
+  { name: 'trouble a host', weight: 2, act: troubleHost },
   { name: 'touch a machine', weight: 5, act: touchMachine },
-  { name: 'operate', weight: 2, act: operate },
+  { name: 'operate', weight: 3, act: operate },
 ]

@@ -85,14 +85,16 @@ export async function newWorld(app: TestApp, random: Random) {
       )
   }
 
-  /** Until nothing is open. The clock moves as a worker would wait. */
+  /** Until nothing is open. The clock moves as a worker would wait, and reconcilers take their turns as they do beside it. */
   const settle = async (): Promise<void> => {
-    for (let round = 0; (await openRuns()).length > 0; round++) {
-      if (round === 200) throw new Error('There are still open actions after 200 rounds')
+    for (let round = 1; (await openRuns()).length > 0; round++) {
+      if (round === 300) throw new Error('There are still open actions after 300 rounds')
       await work()
       clock.advance('8s')
+      if (round % 8 === 0) await rest.reconcile()
     }
   }
+  const rest = restMaker(deps, clock, settle)
 
   return {
     ...app,
@@ -103,7 +105,7 @@ export async function newWorld(app: TestApp, random: Random) {
     trace,
     work,
     settle,
-    ...restMaker(deps, clock, settle),
+    ...rest,
     customer: (): Customer => random.pick(customers)!,
     remember: (kind: Kind, thing: Thing): void => void things.set(kind, [...(things.get(kind) ?? []), thing]),
     /** Any that was ever made, gone or not; mostly asked for by its owner. */
@@ -111,6 +113,7 @@ export async function newWorld(app: TestApp, random: Random) {
       const thing = random.pick(things.get(kind) ?? [])
       return thing && random.chance(0.03) ? { ...thing, owner: random.pick(customers)! } : thing
     },
+    known: (kind: Kind, id: string): Thing | undefined => things.get(kind)?.find((each) => each.id === id),
     mine: (kind: Kind, owner: Customer): Thing | undefined => random.pick((things.get(kind) ?? []).filter((each) => each.owner === owner)),
     /** Of the host that the VM is on, if any. */
     controlAt: async (vmId: string) => {
