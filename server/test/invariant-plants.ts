@@ -1,6 +1,6 @@
 // One violation of each invariant: rows that the product would never write, or a host that shows what it should not.
 import { sql, type Sql } from '../src/kernel/db.ts'
-import type { HostInventory } from '../src/invariants/inventory.ts'
+import type { Machine, Network, Volume } from '../src/hypervisor/driver.ts'
 
 /** Two customers with a VM each on one host; the first has a key, a firewall, a network, a snapshot, a backup and a webhook. */
 export interface PlantWorld {
@@ -14,7 +14,8 @@ export interface PlantWorld {
   snapshotId: string
   backupId: string
   webhookId: string
-  host: HostInventory
+  /** What it has, to be changed. */
+  host: { id: string; name: string; machines: Machine[]; volumes: Volume[]; networks: Network[]; filters: { vmId: string }[] }
   now: Date
 }
 

@@ -1,6 +1,6 @@
 // What must always be true, as questions that answer with what is not. No rows means that the promise is kept.
-import type { Queries, Sql } from '../kernel/db.ts'
-import type { HostInventory } from './inventory.ts'
+import { sql, type Queries, type Sql } from '../kernel/db.ts'
+import type { Host } from './inventory.ts'
 
 export interface Violation {
   /** Of the row, the VM or the volume that somebody has to look at. */
@@ -13,8 +13,8 @@ export interface CheckContext {
   now: Date
   /** What only grows is looked at from here on: what was right once stays right. */
   since: Date
-  /** What the hosts that answer really have. */
-  hosts: HostInventory[]
+  /** Those that answer: what they really have is in the tables of inventory.ts. */
+  hosts: Host[]
 }
 
 export interface Invariant {
@@ -25,6 +25,9 @@ export interface Invariant {
   find: (context: CheckContext) => Promise<Violation[]>
 }
 
+/** Who is wrong a thousand times need not be told of each. */
+const atMost = (query: Sql): Sql => sql`select * from (${query}) violation limit 1000`
+
 type Options = Pick<Invariant, 'settle'>
 const AT_ONCE: Options = { settle: '0s' }
 
@@ -33,14 +36,14 @@ export const invariant = (name: string, promise: string, query: (context: CheckC
   name,
   promise,
   settle,
-  find: (context) => context.db.many<Violation>(query(context)),
+  find: (context) => context.db.many<Violation>(atMost(query(context))),
 })
 
 /** Asked once for every host that answers; hosts change without our transactions, so a single look never counts. */
 export const hostInvariant = (
   name: string,
   promise: string,
-  query: (host: HostInventory, context: CheckContext) => Sql,
+  query: (host: Host, context: CheckContext) => Sql,
   { settle }: Options = { settle: '60s' },
 ): Invariant => ({
   name,
@@ -48,7 +51,7 @@ export const hostInvariant = (
   settle,
   find: async (context) => {
     const found: Violation[] = []
-    for (const host of context.hosts) found.push(...(await context.db.many<Violation>(query(host, context))))
+    for (const host of context.hosts) found.push(...(await context.db.many<Violation>(atMost(query(host, context)))))
     return found
   },
 })

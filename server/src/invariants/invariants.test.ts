@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
 import { plants, type Plant, type PlantWorld } from '../../test/invariant-plants.ts'
 import { generateKey } from '../../test/openssh-keys.ts'
+import { collect } from '../hypervisor/conformance/rig.ts'
 import { sql } from '../kernel/db.ts'
 import { checkInvariants, describeBroken } from './check.ts'
 import { invariants } from './index.ts'
 import type { Invariant, Violation } from './invariant.ts'
-import { readInventories } from './inventory.ts'
+import { makeTables, noteInventory } from './inventory.ts'
 import { invariantWatch } from './watch.ts'
 
 /** Carries what was found out of a transaction that nothing outlives. */
@@ -22,7 +23,7 @@ class Found extends Error {
 describe('the invariants', async () => {
   const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
   const world = await givenWorld()
-  const [host] = await readInventories(app.deps)
+  const host = await givenInventory()
 
   async function givenWorld(): Promise<Omit<PlantWorld, 'host'>> {
     const customer = await app.given.customer({ credit: '100.00' })
@@ -52,11 +53,21 @@ describe('the invariants', async () => {
     return { accountId: customer.accountId, otherAccountId: other.accountId, vmId, otherVmId, ...ids, now: app.clock.now() }
   }
 
+  async function givenInventory(): Promise<PlantWorld['host']> {
+    const driver = await app.deps.hypervisors.get(app.host.id)
+    const { signal } = new AbortController()
+    const [machines, volumes] = [await collect(driver.listMachines(signal)), await collect(driver.listVolumes(signal))]
+    const [networks, filters] = [await collect(driver.listNetworks(signal)), await collect(driver.listFilters(signal))]
+    return { id: app.host.id, name: app.host.name, machines, volumes, networks, filters }
+  }
+
   const foundAfter = async ({ find }: Invariant, plant: Plant): Promise<Violation[]> => {
-    const changed = structuredClone(host!)
+    const changed = structuredClone(host)
     const trial = app.db.tx(async (tx) => {
       await tx.run(sql`set local session_replication_role = replica`) // neither foreign keys nor triggers
       for (const statement of plant({ ...world, host: changed })) await tx.run(statement)
+      await makeTables(tx)
+      await noteInventory(tx, changed)
       throw new Found(await find({ db: tx, now: world.now, since: new Date(0), hosts: [changed] }))
     })
     const outcome = await trial.catch((error: unknown) => error)

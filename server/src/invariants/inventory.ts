@@ -1,68 +1,97 @@
-// What hosts have, as JSON that a query can join with our tables. A host that does not answer is left out: nobody knows what it has.
+// What hosts have, in tables that last as long as the transaction that asks, so that a query can join it with ours and a fleet of any
+// size takes no memory here. A host that does not answer is left out: nobody knows what it has.
 import type { Machine, Network, Volume } from '../hypervisor/driver.ts'
 import type { DriverPool } from '../hypervisor/pool.ts'
-import { sql, type Queries, type Sql } from '../kernel/db.ts'
+import { sql, type Sql, type Tx } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 
-const PATIENCE_MS = 60_000
+/** Less than a transaction may rest. */
+const PATIENCE_MS = 50_000
+const BATCH = 500
 
-export interface HostInventory {
+export interface Host {
   id: string
   name: string
-  machines: Machine[]
-  volumes: Volume[]
-  networks: Network[]
-  filters: { vmId: string }[]
+}
+
+type List<Item> = AsyncIterable<Item> | Item[]
+
+export interface HostInventory extends Host {
+  machines: List<Machine>
+  volumes: List<Volume>
+  networks: List<Network>
+  filters: List<{ vmId: string }>
 }
 
 export interface InventoryDeps {
-  db: Queries
   hypervisors: DriverPool
   log: Log
 }
 
-export async function readInventories({ db, hypervisors, log }: InventoryDeps): Promise<HostInventory[]> {
-  const hosts = await db.many<{ id: string; name: string }>(sql`select id, name from hosts order by name`)
-  const read = hosts.map(async ({ id, name }) => {
+/** Answers the hosts whose inventory is noted. */
+export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDeps): Promise<Host[]> {
+  await makeTables(tx)
+  const hosts = await tx.many<Host>(sql`select id, name from hosts order by name`)
+  const noted = hosts.map(async (host) => {
     try {
-      return [await readOne(hypervisors, id, name)]
+      await noteInventory(tx, await inventoryOf(hypervisors, host))
+      return [host]
     } catch (error) {
-      log.info({ err: error, host: name }, 'a host could not be compared with what is written down: it does not answer')
+      log.info({ err: error, host: host.name }, 'a host could not be compared with what is written down: it does not answer')
       return []
     }
   })
-  return (await Promise.all(read)).flat()
+  const answered = (await Promise.all(noted)).flat()
+  await tx.raw('analyze found_machines, found_volumes, found_networks, found_filters')
+  return answered
 }
 
-async function readOne(hypervisors: DriverPool, id: string, name: string): Promise<HostInventory> {
-  const driver = await hypervisors.get(id)
+async function inventoryOf(hypervisors: DriverPool, host: Host): Promise<HostInventory> {
+  const driver = await hypervisors.get(host.id)
   const signal = AbortSignal.timeout(PATIENCE_MS)
   return {
-    id,
-    name,
-    machines: await all(driver.listMachines(signal)),
-    volumes: await all(driver.listVolumes(signal)),
-    networks: await all(driver.listNetworks(signal)),
-    filters: await all(driver.listFilters(signal)),
+    ...host,
+    machines: driver.listMachines(signal),
+    volumes: driver.listVolumes(signal),
+    networks: driver.listNetworks(signal),
+    filters: driver.listFilters(signal),
   }
 }
 
-async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const list: Item[] = []
-  for await (const item of items) list.push(item)
-  return list
+const MACHINE = sql`"vmId" text, "accountId" text, uuid text, generation int, power text, vcpu int, "ramMiB" int, nics jsonb`
+const VOLUME = sql`kind text, id text, "vmId" text, generation int, complete boolean`
+const NETWORK = sql`"networkId" text, cidr text, gateway text, "enableSnat" boolean, "enableDhcp" boolean`
+const FILTER = sql`"vmId" text`
+
+export async function makeTables(tx: Tx): Promise<void> {
+  await tx.run(sql`create temporary table found_machines (host_id text, ${MACHINE}) on commit drop`)
+  await tx.run(sql`create temporary table found_volumes (host_id text, ${VOLUME}) on commit drop`)
+  await tx.run(sql`create temporary table found_networks (host_id text, ${NETWORK}) on commit drop`)
+  await tx.run(sql`create temporary table found_filters (host_id text, ${FILTER}) on commit drop`)
 }
 
-/** Machines that carry our ids. Others are the operator's own. */
-export const machinesOf = ({ machines }: HostInventory): Sql => sql`
-  jsonb_to_recordset(${JSON.stringify(machines.filter((machine) => machine.vmId !== null))}::jsonb)
-    as m("vmId" text, "accountId" text, uuid text, generation int, power text, vcpu int, "ramMiB" int, nics jsonb)`
+/** Machines without our ids are the operator's own. */
+export async function noteInventory(tx: Tx, { id, machines, volumes, networks, filters }: HostInventory): Promise<void> {
+  const found = (items: unknown[], columns: Sql): Sql =>
+    sql`select ${id}::text, f.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as f(${columns})`
+  for await (const batch of batches(machines))
+    await tx.run(sql`insert into found_machines ${found(batch, MACHINE)} where f."vmId" is not null`)
+  for await (const batch of batches(volumes)) await tx.run(sql`insert into found_volumes ${found(batch, VOLUME)}`)
+  for await (const batch of batches(networks)) await tx.run(sql`insert into found_networks ${found(batch, NETWORK)}`)
+  for await (const batch of batches(filters)) await tx.run(sql`insert into found_filters ${found(batch, FILTER)}`)
+}
 
-export const volumesOf = ({ volumes }: HostInventory): Sql => sql`
-  jsonb_to_recordset(${JSON.stringify(volumes)}::jsonb) as f(kind text, id text, "vmId" text, generation int, complete boolean)`
+async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
+  for await (const item of items) {
+    if (batch.push(item) < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
 
-export const networksOf = ({ networks }: HostInventory): Sql => sql`
-  jsonb_to_recordset(${JSON.stringify(networks)}::jsonb)
-    as w("networkId" text, cidr text, gateway text, "enableSnat" boolean, "enableDhcp" boolean)`
-
-export const filtersOf = ({ filters }: HostInventory): Sql => sql`jsonb_to_recordset(${JSON.stringify(filters)}::jsonb) as f("vmId" text)`
+export const machinesOf = ({ id }: Host): Sql => sql`(select * from found_machines where host_id = ${id}) m`
+export const volumesOf = ({ id }: Host): Sql => sql`(select * from found_volumes where host_id = ${id}) f`
+export const networksOf = ({ id }: Host): Sql => sql`(select * from found_networks where host_id = ${id}) w`
+export const filtersOf = ({ id }: Host): Sql => sql`(select * from found_filters where host_id = ${id}) f`

@@ -1,7 +1,7 @@
 // What runs on the hosts is what is written down. Never asked of a VM that an action works on.
 import { sql } from '../kernel/db.ts'
-import { hostInvariant, type Invariant, type Violation } from './invariant.ts'
-import { machinesOf, type HostInventory } from './inventory.ts'
+import { hostInvariant, invariant, type Invariant } from './invariant.ts'
+import { machinesOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
 const known = hostInvariant(
@@ -24,22 +24,14 @@ const present = hostInvariant(
     where v.host_id = ${host.id} and v.provisioned and v.status in ('RUNNING', 'STOPPED') and m."vmId" is null and not ${isBusy}`,
 )
 
-const alone: Invariant = {
-  name: 'machines.alone',
-  promise: 'No VM is on two hosts',
-  settle: '60s',
-  find: async ({ hosts }) => onSeveral(hosts),
-}
-
-function onSeveral(hosts: HostInventory[]): Violation[] {
-  const places = Map.groupBy(
-    hosts.flatMap(({ name, machines }) => machines.map(({ vmId }) => ({ vmId, name }))),
-    ({ vmId }) => vmId,
-  )
-  return [...places].flatMap(([vmId, found]) =>
-    vmId !== null && found.length > 1 ? [{ id: vmId, what: `it is on the hosts ${found.map(({ name }) => name).join(', ')}` }] : [],
-  )
-}
+const alone = invariant(
+  'machines.alone',
+  'No VM is on two hosts',
+  () => sql`
+    select m."vmId" as id, format('it is on the hosts %s', string_agg(h.name, ', ')) as what
+    from found_machines m join hosts h on h.id = m.host_id group by m."vmId" having count(*) > 1`,
+  { settle: '60s' },
+)
 
 const power = hostInvariant(
   'machines.power',

@@ -14,7 +14,7 @@ const BETWEEN_LOOKS_MS = 10_000
 const BATCH = 500
 
 type Seen = Pick<Machine, 'power' | 'stopReason'> | null
-type Known = Awaited<ReturnType<typeof sql.comparableVms>>[number]
+type Known = sql.ComparableVm
 
 export const powerSweep = reconciler('vms.power', '15s', async (deps) => {
   const hosts = await listHosts(deps.db)
@@ -24,7 +24,7 @@ export const powerSweep = reconciler('vms.power', '15s', async (deps) => {
 async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   const driver = await deps.hypervisors.get(host.id)
   const signal = AbortSignal.timeout(60_000)
-  const present = new Set<string>()
+  const present: string[] = []
   let batch: Machine[] = []
   const flush = async (): Promise<void> => {
     await compare(deps, host, batch)
@@ -33,7 +33,7 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   try {
     for await (const machine of driver.listMachines(signal)) {
       if (machine.vmId === null) continue
-      present.add(machine.vmId)
+      present.push(machine.vmId)
       batch.push(machine)
       if (batch.length === BATCH) await flush()
     }
@@ -42,8 +42,7 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
     deps.log.warn({ err: error, host: host.name }, 'host could not be listed')
     return // half a list says nothing about what is absent
   }
-  const known = await sql.comparableVms(deps.db, host.id, null)
-  for (const vm of known) if (!present.has(vm.id)) await look(deps, vm, null)
+  for (const vm of await sql.comparableVmsExcept(deps.db, host.id, present)) await look(deps, vm, null)
 }
 
 async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { inline, sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { inline, sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 import { openRunAsJson, type OpenRun } from '../../workflow/store.ts'
 import { usedOfQuota } from '../accounts/service.ts'
 import { firewallsAsJson } from '../firewalls/service.ts'
@@ -270,12 +270,19 @@ export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where
 
 export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
 
+export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_power' | 'seen_at' | 'generation' | 'account_id'>
+
 /** What the power sweep compares: VMs in a stable state without open work. */
-export const comparableVms = (db: Queries, hostId: string, ids: string[] | null) =>
-  db.many<Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_power' | 'seen_at' | 'generation' | 'account_id'>>(sql`
+const comparable = (hostId: string, which: Sql) => sql`
     select id, status, wanted_on, seen_power, seen_at, generation, account_id from vms v
-    where host_id = ${hostId} and (${ids}::text[] is null or id = any(${ids})) and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
-      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`)
+    where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
+      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+
+export const comparableVms = (db: Queries, hostId: string, ids: string[]) =>
+  db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))
+
+export const comparableVmsExcept = (db: Queries, hostId: string, ids: string[]) =>
+  db.many<ComparableVm>(comparable(hostId, sql`id <> all(${ids}::text[])`))
 
 export const noteSighting = (db: Queries, id: string, power: string | null, at: Date | null) =>
   db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)
