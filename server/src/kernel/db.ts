@@ -118,7 +118,7 @@ export function openDb({ url, maxConnections, onError }: DbOptions): Db {
     max: maxConnections,
     types,
     connectionTimeoutMillis: 15_000,
-    idleTimeoutMillis: 60_000,
+    idleTimeoutMillis: 10_000,
     allowExitOnIdle: true,
     statement_timeout: 30_000,
     idle_in_transaction_session_timeout: 60_000,

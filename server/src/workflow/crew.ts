@@ -7,6 +7,7 @@ export interface Crew {
   take(runId: string): Promise<void>
   /** Answers when so many more could be taken, or as many as there can be at all. */
   room(count: number): Promise<void>
+  hasRoom(): boolean
   /** Answers when nothing is under way. */
   idle(): Promise<void>
 }
@@ -28,6 +29,7 @@ export function crewOf(runner: Runner, most: number): Crew {
       underWay.add(work)
     },
     room,
+    hasRoom: () => underWay.size < most,
     idle: async () => void (await Promise.all(underWay)),
   }
 }

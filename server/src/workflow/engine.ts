@@ -13,6 +13,10 @@ import * as store from './store.ts'
 const QUEUE = 'workflow'
 const SCHEMA = 'pgboss'
 const UNIQUE_VIOLATION = '23505'
+/** A run that nobody has begun for so long, although we have room for it: its job died with a worker that had only just fetched it. The
+ *  queue itself would notice a minute and a half later. */
+const OVERDUE_AFTER_MS = 10_000
+/** The same while all are busy, when a run may well be waiting for its turn. */
 const LOST_AFTER_MS = 5 * 60_000
 /** Jobs that are fetched at a time. */
 const BATCH = 8
@@ -43,7 +47,7 @@ export async function prepareQueue(url: string): Promise<void> {
       notify: true,
       retryLimit: 1_000_000,
       retryDelay: 1,
-      heartbeatSeconds: 30,
+      heartbeatSeconds: 10, // a killed worker may have fetched jobs that it has not taken over yet
       expireInSeconds: 6 * 3600,
       deleteAfterSeconds: 600,
     })
@@ -107,7 +111,8 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
 
     async rescue() {
       const now = clock.now()
-      const abandoned = await store.abandonedRuns(db, now, new Date(now.getTime() - LOST_AFTER_MS))
+      const patienceMs = crew?.hasRoom() ? OVERDUE_AFTER_MS : LOST_AFTER_MS
+      const abandoned = await store.abandonedRuns(db, now, new Date(now.getTime() - patienceMs))
       for (const { id } of abandoned) {
         await db.tx(async (tx) => {
           await store.postpone(tx, id, now)

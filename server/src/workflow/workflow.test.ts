@@ -276,6 +276,21 @@ describe('durable work', async () => {
     expect((await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows).toEqual([])
   })
 
+  test('takes up a run soon whose job died with a worker before it was begun, as long as there is room', async () => {
+    const other = await startEngine(deps, { workflows: [settle], supervise: false })
+    const id = await start()
+    await db.raw(`delete from pgboss.job where data ->> 'runId' = '${id}'`)
+    clock.advance('11s')
+    const jobs = async () => (await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows.length
+    await engine.rescue() // which carries out nothing, and so cannot tell
+    expect(await jobs()).toBe(0)
+    await other.work(world, 1)
+    await other.rescue()
+    await expect.poll(async () => (await runOf(id)).status).toBe('COMPLETED')
+    await other.drain(AbortSignal.timeout(5_000))
+    await other.stop()
+  })
+
   test('queues a run again when its worker has died', async () => {
     const id = await start()
     await db.raw(`delete from pgboss.job where data ->> 'runId' = '${id}'`)

@@ -1,0 +1,157 @@
+// Processes of the product are killed in the middle of their work, as by the kernel: nothing is lost, nothing is done twice, and everything
+// has ended within 30 seconds of the next start.
+import { describe, expect, test } from 'vitest'
+import { sleep } from '../src/kernel/clock.ts'
+import { sql } from '../src/kernel/db.ts'
+import type { Verb } from '../src/hypervisor/simulated/host.ts'
+import { clientOf, fleet, type Fleet } from './fleet.ts'
+import { eventually, type Service } from './processes.ts'
+
+const AGAIN_MS = 30_000
+
+/** Each step of both workflows, and the call in which a host keeps the worker waiting. */
+const CREATE: Record<string, Verb> = {
+  networks: 'ensureNetwork',
+  filter: 'ensureFilter',
+  disk: 'ensureDisk',
+  boot: 'ensureRunning',
+  ready: 'ensureReady',
+}
+const UPGRADE: Record<string, Verb> = {
+  stop: 'ensureStopped',
+  resize: 'ensureShape',
+  networks: 'ensureNetwork',
+  filter: 'ensureFilter',
+  boot: 'ensureRunning',
+  ready: 'ensureReady',
+}
+
+async function catalog({ db }: Fleet) {
+  return db.one<{ regionId: string; osTemplateId: string; large: string }>(sql`
+    select (select id from regions) as "regionId", (select id from os_templates where slug = 'debian-12') as "osTemplateId",
+      (select id from plans where slug = 'large') as large`)
+}
+
+describe('a killed process', { timeout: 300_000 }, () => {
+  test('that carried out actions: each of them ends, at whatever step of a create or an upgrade it was', async () => {
+    const rig = await fleet()
+    const { db } = rig
+    await rig.regionPool()
+    const { regionId, osTemplateId, large } = await catalog(rig)
+    const [api, worker] = await Promise.all([rig.start('api'), rig.start('worker')])
+    const { send } = clientOf((await rig.account(1_000_000n)).token, () => api)
+
+    /** On a host of its own, so that each hangs in a step of its own. */
+    const vmOn = async (name: string, number: number) => {
+      const host = await rig.host(name)
+      const network = await send('POST', '/networks', { name, nodeId: host.id, cidr: `10.${number}.0.0/24` })
+      const create = () => send('POST', '/vms', { regionId, osTemplateId, hostname: name, privateNetworkIds: [network.data.id] })
+      return { host, create }
+    }
+    const upgrades = await Promise.all(
+      Object.entries(UPGRADE).map(async ([step, verb], index) => ({ step, verb, ...(await vmOn(`upgrade-${step}`, index + 1)) })),
+    )
+    const grown = await Promise.all(upgrades.map(async ({ create }) => (await create()).data.vm.id))
+    const creates = await Promise.all(
+      Object.entries(CREATE).map(async ([step, verb], index) => ({ step, verb, ...(await vmOn(`create-${step}`, index + 11)) })),
+    )
+    await rig.ended(60_000)
+    await eventually(async () => (await db.maybe(sql`select from networks where not is_applied`)) === undefined)
+
+    for (const { host, verb } of [...upgrades, ...creates]) await host.faults.plant({ verb, kind: 'hang' })
+    for (const id of grown) expect((await send('POST', `/vms/${id}/upgrade`, { planId: large })).status).toBe(202)
+    for (const { create } of creates) expect((await create()).status).toBe(202)
+    const stuck = async () =>
+      (
+        await db.many<{ at: string }>(sql`
+          select lower(r.label) || ' ' || s.name as at from workflow_runs r join workflow_steps s on s.run_id = r.id
+          where s.status = 'RUNNING' and not exists (select from simulated.faults) order by 1`)
+      ).map((row) => row.at)
+    const wanted = [...Object.keys(CREATE).map((step) => `create ${step}`), ...Object.keys(UPGRADE).map((step) => `upgrade ${step}`)].sort()
+    await expect.poll(stuck, { timeout: 60_000 }).toEqual(wanted)
+
+    await worker.kill('SIGKILL')
+    await rig.start('worker')
+    expect(await rig.ended(AGAIN_MS)).toBeLessThan(AGAIN_MS)
+    const outcome = await db.many(sql`select label, status, count(*)::int as count from workflow_runs group by 1, 2 order by 1, 2`)
+    expect(outcome).toEqual([
+      { label: 'CREATE', status: 'COMPLETED', count: 11 },
+      { label: 'UPGRADE', status: 'COMPLETED', count: 6 },
+    ])
+    expect(await rig.broken()).toBe('')
+  })
+
+  test('that took 200 keyed orders: exactly 200 VMs and 200 charges', async () => {
+    const rig = await fleet()
+    const { db } = rig
+    const { regionId, osTemplateId } = await catalog(rig)
+    await rig.start('worker')
+    let api: Service = await rig.start('api')
+    const { send } = clientOf((await rig.account(10_000_000n)).token, () => api)
+
+    /** Asks with the same key until there is an answer: a connection that was cut says nothing about what happened. */
+    const order = async (number: number): Promise<string> => {
+      for (;;) {
+        const body = { regionId, osTemplateId, hostname: `web-${number}` }
+        const answer = await send('POST', '/vms', body, `order-${number}`).catch(() => null)
+        if (answer?.status === 202) return answer.data.vm.id
+        if (answer && answer.status < 500 && answer.status !== 409) throw new Error(`${answer.status}: ${answer.error}`)
+        await sleep(50)
+      }
+    }
+    let next = 0
+    const ids: string[] = []
+    const client = async (): Promise<void> => {
+      for (let number = next++; number < 200; number = next++) ids[number] = await order(number)
+    }
+    const clients = Promise.all(Array.from({ length: 20 }, client))
+    let kills = 0
+    for (const share of [20, 60, 100, 140, 180]) {
+      await eventually(async () => ids.filter(Boolean).length >= share, 120_000)
+      await api.kill('SIGKILL')
+      kills++
+      api = await rig.start('api')
+    }
+    await clients
+    expect(kills).toBe(5)
+    expect(new Set(ids).size).toBe(200)
+    const counts = await db.one(sql`
+      select (select count(*)::int from vms) as vms, (select count(*)::int from wallet_transactions where type = 'VM_CHARGE') as charges`)
+    expect(counts).toEqual({ vms: 200, charges: 200 })
+    expect(await rig.ended(AGAIN_MS)).toBeLessThan(AGAIN_MS)
+    expect(await rig.broken()).toBe('')
+  })
+
+  test('that is a worker, again and again under load: everything that was accepted is carried out once', async () => {
+    const rig = await fleet()
+    const { db } = rig
+    const { regionId, osTemplateId, large } = await catalog(rig)
+    const api = await rig.start('api')
+    const { send } = clientOf((await rig.account(10_000_000n)).token, () => api)
+    const ids: string[] = []
+
+    /** Each worker finds fresh work and lives a little longer than the one before: they die early, in the middle and late. */
+    const killWorkers = async (giveWork: (number: number) => Promise<unknown>): Promise<void> => {
+      for (const [round, ms] of [50, 400, 900, 1_600, 2_500].entries()) {
+        for (let each = 0; each < 8; each++) await giveWork(8 * round + each)
+        const worker = await rig.start('worker')
+        await sleep(ms)
+        await worker.kill('SIGKILL')
+      }
+      const last = await rig.start('worker')
+      await rig.ended(AGAIN_MS)
+      await last.kill('SIGKILL')
+    }
+    await killWorkers(async (number) => {
+      ids.push((await send('POST', '/vms', { regionId, osTemplateId, hostname: `web-${number}` })).data.vm.id)
+    })
+    await killWorkers((number) => send('POST', `/vms/${ids[number]}/upgrade`, { planId: large }))
+    await rig.start('worker')
+    const outcome = await db.many(sql`select label, status, count(*)::int as count from workflow_runs group by 1, 2 order by 1, 2`)
+    expect(outcome).toEqual([
+      { label: 'CREATE', status: 'COMPLETED', count: 40 },
+      { label: 'UPGRADE', status: 'COMPLETED', count: 40 },
+    ])
+    expect(await rig.broken()).toBe('')
+  })
+})

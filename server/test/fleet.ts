@@ -1,0 +1,114 @@
+// The product as several processes on one database, to be killed: an API and a worker of `berthd`, and a hand on everything they share.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { openCore } from '../src/compose.ts'
+import { readConfig } from '../src/config.ts'
+import { createAccount, createToken } from '../src/features/accounts/service.ts'
+import { addPool } from '../src/features/hosts/addresses.ts'
+import { credit } from '../src/features/wallet/service.ts'
+import { checkInvariants, describeBroken } from '../src/invariants/check.ts'
+import { manualClock, stopwatch, systemClock } from '../src/kernel/clock.ts'
+import { sql } from '../src/kernel/db.ts'
+import { createLog } from '../src/kernel/log.ts'
+import { testDatabase } from './harness.ts'
+import { controlOf, givenHost } from './hosts.ts'
+import { eventually, service, type Service, type Settings } from './processes.ts'
+
+/** After a death everything is as promised again within this time. */
+const WELL_AGAIN_MS = 60_000
+
+export async function fleet() {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-fleet-'))
+  const url = await testDatabase()
+  const settings: Settings = {
+    BERTH_DATABASE_URL: url,
+    BERTH_DATA_DIR: dataDir,
+    BERTH_PORT: '0',
+    BERTH_WORKER_CONCURRENCY: '100',
+    BERTH_LOG_LEVEL: 'info',
+  }
+  const core = await openCore(readConfig(settings), url, createLog({ level: 'silent', pretty: false }), { worker: false })
+  const { db } = core.deps
+  await db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+  const running = new Set<Service>()
+  afterAll(async () => {
+    await Promise.all([...running].map((each) => each.kill('SIGKILL')))
+    await core.close()
+    await rm(dataDir, { recursive: true })
+  })
+
+  const start = async (role: 'api' | 'worker'): Promise<Service> => {
+    const started = await service(settings, role)
+    running.add(started)
+    void started.ended.then(() => running.delete(started))
+    return started
+  }
+
+  const account = (money: bigint) =>
+    db.tx(async (tx) => {
+      const now = systemClock.now()
+      const { id } = await createAccount(tx, now, { email: 'ada@example.com' })
+      const entry = { type: 'CREDIT', description: '', referenceType: 'ADMIN', referenceId: id, currency: 'USD' } as const
+      await credit(tx, now, id, money, entry)
+      const { token } = await createToken(tx, now, id, { name: 'test', scopes: ['*'], requestsPerMinute: 1_000_000 })
+      return { accountId: id, token }
+    })
+
+  const openActions = () =>
+    db.many<{ what: string }>(sql`
+      select format('%s %s, attempt %s, step %s, lease until %s, next attempt at %s', r.label, r.status, r.attempt,
+        (select s.name || ' try ' || s.tries from workflow_steps s where s.run_id = r.id and s.status = 'RUNNING' limit 1),
+        r.lease_until, r.next_attempt_at) as what
+      from workflow_runs r where completed_at is null or unwinding order by id`)
+
+  /** Every action has ended; answers how long that took. */
+  const ended = async (withinMs: number): Promise<number> => {
+    const elapsed = stopwatch()
+    await eventually(async () => (await openActions()).length === 0, withinMs).catch(async () => {
+      const open = (await openActions()).map(({ what }) => what).join('\n')
+      throw new Error(`At ${systemClock.now().toISOString()}, after ${withinMs / 1000} s, there are still open actions:\n${open}`)
+    })
+    return elapsed()
+  }
+
+  /** What is not as promised when everything has had time to mend itself. */
+  const broken = async (): Promise<string> => {
+    let last = ''
+    const whole = async (): Promise<boolean> => (last = describeBroken(await checkInvariants(core.deps))) === ''
+    await eventually(whole, WELL_AGAIN_MS).catch(() => undefined)
+    return last
+  }
+
+  /** A host of its own for trouble of its own, and a network on it so that a VM can be placed there. */
+  const host = async (name: string) => {
+    const made = await givenHost({ db, clock: manualClock() }, name)
+    return { ...made, faults: controlOf({ db, clock: manualClock() }, made.id).faults }
+  }
+
+  const regionPool = async (): Promise<void> => {
+    const { id } = await db.one<{ id: string }>(sql`select id from regions`)
+    await db.tx((tx) => addPool(tx, systemClock.now(), { regionId: id, hostId: null, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }))
+  }
+
+  return { db, core, start, account, ended, broken, host, regionPool }
+}
+
+export type Fleet = Awaited<ReturnType<typeof fleet>>
+
+interface Answer {
+  status: number
+  error?: string
+  data: { id: string; vm: { id: string } }
+}
+
+/** A customer's program: JSON in, JSON out, wherever the API is at the moment. */
+export const clientOf = (token: string, api: () => Service) => ({
+  async send(method: string, path: string, body?: object, key?: string): Promise<Answer> {
+    const headers = { 'x-api-key': token, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) }
+    const response = await fetch(`${api().url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return { status: response.status, ...((await response.json()) as Omit<Answer, 'status'>) }
+  },
+})
