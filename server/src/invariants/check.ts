@@ -17,11 +17,12 @@ export interface Broken {
 }
 
 /** Everything that is not as promised at this moment, however fresh. `since`: how far back what only grows is looked at. */
-export const checkInvariants = (deps: CheckDeps, since: Date = new Date(0)): Promise<Broken[]> =>
+export const checkInvariants = (deps: CheckDeps, since: Date = new Date(0), stopping?: AbortSignal): Promise<Broken[]> =>
   deps.db.tx(async (tx) => {
-    const context = { db: tx, now: deps.clock.now(), since, hosts: await noteInventories(tx, deps) }
+    const context = { db: tx, now: deps.clock.now(), since, hosts: await noteInventories(tx, deps, stopping) }
     const broken: Broken[] = []
     for (const { name, promise, find } of invariants) {
+      stopping?.throwIfAborted()
       const violations = await find(context)
       if (violations.length > 0) broken.push({ invariant: name, promise, violations })
     }

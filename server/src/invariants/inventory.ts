@@ -29,12 +29,13 @@ export interface InventoryDeps {
 }
 
 /** Answers the hosts whose inventory is noted. */
-export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDeps): Promise<Host[]> {
+export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
+  const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(stopping ? [stopping] : [])])
   await makeTables(tx)
   const hosts = await tx.many<Host>(sql`select id, name from hosts order by name`)
   const noted = hosts.map(async (host) => {
     try {
-      await noteInventory(tx, await inventoryOf(hypervisors, host))
+      await noteInventory(tx, await inventoryOf(hypervisors, host, signal))
       return [host]
     } catch (error) {
       log.info({ err: error, host: host.name }, 'a host could not be compared with what is written down: it does not answer')
@@ -46,9 +47,8 @@ export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDep
   return answered
 }
 
-async function inventoryOf(hypervisors: DriverPool, host: Host): Promise<HostInventory> {
+async function inventoryOf(hypervisors: DriverPool, host: Host, signal: AbortSignal): Promise<HostInventory> {
   const driver = await hypervisors.get(host.id)
-  const signal = AbortSignal.timeout(PATIENCE_MS)
   return {
     ...host,
     machines: driver.listMachines(signal),

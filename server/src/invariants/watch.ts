@@ -16,9 +16,9 @@ const MOST_LOGGED = 20
 const settleMs = new Map(invariants.map(({ name, settle }) => [name, milliseconds(settle)]))
 
 /** Remembers since when each violation is there; a worker that restarts begins to wait anew. */
-export function invariantWatch(): (deps: WatchDeps) => Promise<void> {
+export function invariantWatch(): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
   let before = new Map<string, Date>()
-  return async (deps) => {
+  return async (deps, stopping) => {
     const now = deps.clock.now()
     const seen = new Map<string, Date>()
     const lasts = (invariant: string, { id }: Violation): boolean => {
@@ -27,7 +27,7 @@ export function invariantWatch(): (deps: WatchDeps) => Promise<void> {
       seen.set(key, since)
       return now.getTime() - since.getTime() >= (settleMs.get(invariant) ?? 0)
     }
-    const broken = (await checkInvariants(deps, new Date(now.getTime() - LOOK_BACK_MS))).map((each) => ({
+    const broken = (await checkInvariants(deps, new Date(now.getTime() - LOOK_BACK_MS), stopping)).map((each) => ({
       ...each,
       violations: each.violations.filter((violation) => lasts(each.invariant, violation)),
     }))

@@ -154,6 +154,8 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   const client = await pool.connect()
   const hints: (() => void)[] = []
   let broken: Error | undefined
+  const lose = (error: Error): void => void (broken = error) // while nothing is asked, nobody else would hear of it
+  client.on('error', lose)
   let over = false
   const open = (): Client => {
     if (over) throw new Error('BUG: a statement after the end of its transaction')
@@ -172,6 +174,7 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
     await client.query('rollback').catch((failure: Error) => (broken = failure))
     throw error
   } finally {
+    client.off('error', lose)
     client.release(broken)
   }
 }

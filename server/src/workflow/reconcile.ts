@@ -10,7 +10,7 @@ export interface Reconciler<D> {
   name: string
   everyMs: number
   /** One time through. For the kinds below: until nothing is left to do, as tests and operators want it. */
-  pass: (deps: D) => Promise<unknown>
+  pass: (deps: D, stopping?: AbortSignal) => Promise<unknown>
   lanes?: Lanes<D>
   open?: Open<D>
 }
@@ -33,7 +33,7 @@ interface Lanes<D> {
 
 export const reconcilersFor =
   <D>() =>
-  (name: string, every: string, pass: (deps: D) => Promise<unknown>): Reconciler<D> => ({ name, everyMs: milliseconds(every), pass })
+  (name: string, every: string, pass: Reconciler<D>['pass']): Reconciler<D> => ({ name, everyMs: milliseconds(every), pass })
 
 export const lanedReconcilersFor =
   <D>() =>
@@ -41,7 +41,8 @@ export const lanedReconcilersFor =
     name,
     everyMs: milliseconds(every),
     lanes,
-    pass: async (deps) => Promise.all((await lanes.busy(deps)).map((lane) => lanes.pass(deps, lane, new AbortController().signal))),
+    pass: async (deps, stopping = new AbortController().signal) =>
+      Promise.all((await lanes.busy(deps)).map((lane) => lanes.pass(deps, lane, stopping))),
   })
 
 const NUDGES = 'berth_nudges'
@@ -84,7 +85,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     const outcome = await work.then(
       () => 'ok',
       (error: unknown) => {
-        deps.log.warn({ err: error, reconciler: reconciler.name }, 'reconciler pass failed: it runs again at its next time')
+        if (!stopped) deps.log.warn({ err: error, reconciler: reconciler.name }, 'reconciler pass failed: it runs again at its next time')
         return 'failed'
       },
     )
@@ -104,7 +105,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
   }
   const pass = (): Promise<void> => {
     if (opened) return observed(opened.pass())
-    return observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.pass(deps))
+    return observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.pass(deps, stopping.signal))
   }
   const turn = (): void => {
     if (stopped || running) return void (again = true)
