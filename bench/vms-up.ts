@@ -1,7 +1,7 @@
 // The real `berthd up` with its own PostgreSQL: how soon it serves, and how much memory all of it takes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { borrowEmbeddedPostgres } from '../server/src/kernel/embedded-postgres.ts'
 import { findPostmaster } from '../server/src/kernel/postgres/postmaster.ts'
@@ -23,9 +23,9 @@ export interface Up {
 
 export async function startUp(dataDir: string): Promise<Up> {
   const begun = performance.now()
-  const { PATH = '' } = process.env
+  const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`
   const settings = { BERTH_DATA_DIR: dataDir, BERTH_PORT: String(PORT), BERTH_METRICS_PORT: '0', BERTH_HYPERVISOR: 'simulated' }
-  const child = spawn(process.execPath, [BERTHD, 'up'], { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH, ...settings } })
+  const child = spawn(BERTHD, ['up'], { stdio: ['ignore', 'ignore', 'inherit'], env: { PATH, ...settings } })
   const exited = once(child, 'exit')
   while (!(await isReady())) {
     if (child.exitCode !== null) throw new Error(`berthd up ended with ${child.exitCode}`)

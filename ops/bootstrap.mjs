@@ -59,5 +59,6 @@ function vitest(project, options) {
 }
 
 function berthd(...options) {
-  return runInForeground(pinnedNode(root), [join(root, 'server/bin/berthd.mjs'), ...options])
+  const memory = ['--max-old-space-size=1024', '--max-semi-space-size=16'] // as in its first line, where it says why
+  return runInForeground(pinnedNode(root), [...memory, join(root, 'server/bin/berthd.mjs'), ...options])
 }
