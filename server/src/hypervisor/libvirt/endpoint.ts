@@ -1,0 +1,26 @@
+// The address of a host → how to reach its daemon. `qemu:///system` is this machine, `qemu+unix:///system?socket=/path` a daemon on
+// another socket, `qemu+tls://address[:port]/system` another machine.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { tls, unix, type Endpoint } from '@berth/libvirt'
+
+/** `pkiFolder` holds ca.pem, client.pem and client.key; they are read at every connect, so renewed ones are used without a restart. */
+export function endpointOf(uri: string, pkiFolder: string): Endpoint {
+  const url = URL.parse(uri)
+  if (url?.pathname === '/system' && url.protocol === 'qemu:' && url.host === '') return unix()
+  if (url?.pathname === '/system' && url.protocol === 'qemu+unix:') return unix(url.searchParams.get('socket') ?? undefined)
+  if (url?.pathname === '/system' && url.protocol === 'qemu+tls:' && url.hostname) return overTls(url, pkiFolder)
+  throw new Error(`${uri} is no address of a libvirt host: use qemu:///system for this machine or qemu+tls://address/system for another`)
+}
+
+function overTls({ hostname, port, host: description }: URL, pkiFolder: string): Endpoint {
+  const pem = (name: string): Promise<Buffer> => readFile(join(pkiFolder, name))
+  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+  return {
+    description,
+    async connect(timeoutMs) {
+      const [ca, cert, key] = await Promise.all([pem('ca.pem'), pem('client.pem'), pem('client.key')])
+      return tls({ host: address, ...(port && { port: Number(port) }), ca, cert, key }).connect(timeoutMs)
+    },
+  }
+}

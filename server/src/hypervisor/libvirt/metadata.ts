@@ -1,0 +1,75 @@
+// What a domain remembers for us. Our ids let the fleet be read back from its hosts alone; the rest is what a second process must know:
+// which restart was carried out, and that a stop was our order rather than the guest's.
+import { MetadataType, type Domain, type Host } from '@berth/libvirt'
+import { element, readXml, type Element, type Xml } from './xml.ts'
+
+const URI = 'urn:berth:vm:1'
+const KEY = 'berth'
+
+export interface Metadata {
+  vmId: string
+  accountId: string
+  generation: number
+  templateId: string
+  hasAgent: boolean
+  /** Of the last restart that was carried out. */
+  restartId: string | null
+  /** Whether a stop was ordered since the last start. */
+  isStopOrdered: boolean
+  /** Another one at every start by us: counters that began again tell themselves apart by it. */
+  startId: string | null
+}
+
+/** The key that libvirt puts before the name when it is set alone must not be there twice. */
+export function metadataXml(data: Metadata, isWithin: 'definition' | 'call'): Xml {
+  const attributes = {
+    ...(isWithin === 'definition' && { [`xmlns:${KEY}`]: URI }),
+    id: data.vmId,
+    account: data.accountId,
+    generation: data.generation,
+    template: data.templateId,
+    agent: data.hasAgent ? 'yes' : 'no',
+    restart: data.restartId ?? undefined,
+    stop: data.isStopOrdered ? 'ordered' : undefined,
+    start: data.startId ?? undefined,
+  }
+  return element(isWithin === 'definition' ? `${KEY}:vm` : 'vm', attributes)
+}
+
+/** Undefined for a domain that is not ours. */
+export function metadataOf(domain: Element): Metadata | undefined {
+  const found = domain.all('metadata').flatMap((each) => each.children)
+  return found.map(readMetadata).find((each) => each !== undefined)
+}
+
+export function readMetadata(found: Element): Metadata | undefined {
+  const { id, account, generation, template, agent, restart, stop, start } = found.attributes
+  const isOurs = /(^|:)vm$/.test(found.name) && Object.values(found.attributes).includes(URI)
+  if (!isOurs || !id || !account || !template) return undefined
+  return {
+    vmId: id,
+    accountId: account,
+    generation: Number(generation),
+    templateId: template,
+    hasAgent: agent === 'yes',
+    restartId: restart ?? null,
+    isStopOrdered: stop === 'ordered',
+    startId: start ?? null,
+  }
+}
+
+export const getMetadata = async (host: Host, domain: Domain): Promise<Metadata | undefined> =>
+  readMetadata(readXml(await host.domains.getMetadata({ domain, type: MetadataType.element, uri: URI, flags: ['config'] })))
+
+/** In the definition, and in the running machine where there is one. */
+export async function setMetadata(host: Host, domain: Domain, data: Metadata, isRunning: boolean): Promise<void> {
+  const metadata = metadataXml(data, 'call').xml
+  await host.domains.setMetadata({
+    domain,
+    type: MetadataType.element,
+    metadata,
+    key: KEY,
+    uri: URI,
+    flags: isRunning ? ['live', 'config'] : ['config'],
+  })
+}

@@ -1,0 +1,54 @@
+// What things of ours are called on a host, and what a name found there means. Everything is named by our ids alone; no text of a
+// customer's gets here. This is the only file that knows the names.
+import { createHash } from 'node:crypto'
+import { uuidOf } from './uuid.ts'
+
+export const POOL = 'berth'
+export const PUBLIC_NETWORK = 'berth-public'
+export const PUBLIC_BRIDGE = 'brpub0'
+/** The filter that every private interface refers to. */
+export const PRIVATE_FILTER = 'berth-private'
+
+export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
+export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`
+export const filterUuid = (vmId: string): string => uuidOf(filterName(vmId))
+export const networkName = (networkId: string): string => `berth-${checked(networkId)}`
+/** The kernel allows 15 characters, which an id does not fit in. */
+export const bridgeName = (networkId: string): string => `bn${createHash('sha256').update(networkId).digest('hex').slice(0, 12)}`
+
+export const diskName = (vmId: string, generation: number): string => `vm-${checked(vmId)}-${generation}.qcow2`
+export const seedName = (vmId: string, generation: number): string => `seed-${checked(vmId)}-${generation}.iso`
+export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${checked(vmId)}-${checked(snapshotId)}.qcow2`
+export const backupName = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}.qcow2`
+export const templateName = (templateId: string): string => `template-${checked(templateId)}.qcow2`
+
+/** A volume is whole once an empty volume of this name stands beside it: it is made last and removed first, so what was cut halfway
+ *  is never taken for whole. A disk is whole together with its seed. */
+export const markerName = (volumeName: string): string => volumeName.replace(/^seed-(.*)\.iso$/, 'vm-$1.qcow2') + MARKER
+
+const MARKER = '.whole'
+
+export interface VolumeName {
+  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'marker' | 'unknown'
+  /** The id of the snapshot, backup or template; the VM's id for disks and seeds; the name itself for the others. */
+  id: string
+  vmId: string | null
+  generation: number | null
+}
+
+export function readVolumeName(name: string): VolumeName {
+  if (name.endsWith(MARKER)) return { ...readVolumeName(name.slice(0, -MARKER.length)), kind: 'marker', id: name }
+  const [, kind, vmId, made] = /^(vm|seed)-([a-z0-9]+)-(\d+)\.(?:qcow2|iso)$/.exec(name) ?? []
+  if (kind && vmId) return { kind: kind === 'vm' ? 'disk' : 'seed', id: vmId, vmId, generation: Number(made) }
+  const [, copy, owner, copyId] = /^(snapshot|backup)-([a-z0-9]+)-([a-z0-9]+)\.qcow2$/.exec(name) ?? []
+  if (copy && owner && copyId) return { kind: copy as 'snapshot' | 'backup', id: copyId, vmId: owner, generation: null }
+  const templateId = /^template-([a-z0-9]+)\.qcow2$/.exec(name)?.[1]
+  if (templateId) return { kind: 'template', id: templateId, vmId: null, generation: null }
+  return { kind: 'unknown', id: name, vmId: null, generation: null }
+}
+
+/** Names become paths on the host: an id that could leave the pool's folder, or be read back as another, goes no further. */
+function checked(id: string): string {
+  if (!/^[a-z0-9]{1,64}$/.test(id)) throw new Error(`BUG: ${JSON.stringify(id)} is not an id`)
+  return id
+}

@@ -1,0 +1,77 @@
+// What every part of the driver works with: one host, reached over connections that come back, and the way calls are made on it.
+import { Host, type Endpoint } from '@berth/libvirt'
+import { stopwatch } from '../../kernel/clock.ts'
+import type { Log } from '../../kernel/log.ts'
+import { abortedError, asDriverError } from './errors.ts'
+import type { ImageSource } from './image-source.ts'
+import { orAborted, turns } from './waiting.ts'
+
+export interface Session {
+  readonly hostId: string
+  readonly host: Host
+  readonly images: ImageSource
+  readonly log: Log
+  /** Runs calls on the host: LibvirtError becomes DriverError, the abort wins over a slow answer (`aborted`), a host that is away is
+   *  `unreachable`, a cut connection `unknown_outcome`. `what` completes "Could not …". A verb makes a call per step, so that after an
+   *  abort the next step is not begun. */
+  call<T>(what: string, signal: AbortSignal, work: (host: Host) => Promise<T>): Promise<T>
+  /** One at a time per key within this process; `vm:<id>` for whatever changes a machine. */
+  alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+}
+
+export interface SessionOptions {
+  hostId: string
+  endpoint: Endpoint
+  images: ImageSource
+  log: Log
+  onUp?: () => void
+}
+
+/** For so long a host may be away before calls fail at once: a daemon that restarts is back sooner. */
+const AWAY_MS = 10_000
+const ADOPTION_MS = 60_000
+
+export function openSession({ hostId, endpoint, images, log, onUp }: SessionOptions): Session & { close(): Promise<void> } {
+  let awayMs = stopwatch()
+  const host = new Host({
+    endpoint,
+    onUp: async (up) => {
+      await adopted(up)
+      onUp?.()
+    },
+    onDown: (reason) => {
+      awayMs = stopwatch()
+      log.warn({ hostId, err: reason }, 'host lost')
+    },
+    onProblem: (error) => log.warn({ hostId, err: error }, 'host'),
+  })
+  const alone = turns()
+
+  const guarded = async <T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
+    if (signal.aborted) throw abortedError(what, hostId)
+    try {
+      return await work()
+    } catch (error) {
+      throw signal.aborted && error === signal.reason ? abortedError(what, hostId) : asDriverError(error, what, hostId)
+    }
+  }
+  return {
+    hostId,
+    host,
+    images,
+    log,
+    call: (what, signal, work) =>
+      guarded(what, signal, async () => {
+        if (!host.isUp) await orAborted(host.whenUp(Math.max(1, AWAY_MS - awayMs())), signal)
+        return orAborted(work(host), signal)
+      }),
+    alone: (key, signal, work) => guarded(`wait for ${key}`, signal, () => alone(key, signal, work)),
+    close: () => host.close(),
+  }
+}
+
+/** A daemon that was restarted lists its guests before it has them in hand again, and until then does not know whether they live. Block
+ *  statistics are answered from the guest itself, so that they come when the daemon has it. */
+async function adopted(host: Host): Promise<void> {
+  await host.domains.getAllStats({ groups: ['block'], flags: ['active'] }, { timeoutMs: ADOPTION_MS })
+}

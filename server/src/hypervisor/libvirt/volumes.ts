@@ -1,0 +1,102 @@
+// Volumes of the pool: looking, making, filling, removing. A volume counts once its marker stands beside it (names.ts).
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ErrorCode, hasCode, type Host, type Volume } from '@berth/libvirt'
+import { orMissing } from './errors.ts'
+import { markerName, POOL } from './names.ts'
+import type { Session } from './session.ts'
+import { pause } from './waiting.ts'
+import { element, readXml, type Element, type Xml } from './xml.ts'
+
+export async function findVolume({ call }: Session, name: string, signal: AbortSignal): Promise<Volume | undefined> {
+  return call(`look for ${name}`, signal, (host) => lookUp(host, name))
+}
+
+const lookUp = async (host: Host, name: string): Promise<Volume | undefined> =>
+  orMissing(host.volumes.lookupByName({ pool: await host.pools.lookupByName({ name: POOL }), name }))
+
+export const describeVolume = ({ call }: Session, volume: Volume, signal: AbortSignal): Promise<Element> =>
+  call(`read ${volume.name}`, signal, async (host) => readXml(await host.volumes.getXml({ volume })))
+
+export async function isWhole(session: Session, name: string, signal: AbortSignal): Promise<boolean> {
+  return (await findVolume(session, markerName(name), signal)) !== undefined && (await findVolume(session, name, signal)) !== undefined
+}
+
+/** Undefined unless it is whole. */
+export async function findWhole(session: Session, name: string, signal: AbortSignal): Promise<Volume | undefined> {
+  return (await isWhole(session, name, signal)) ? findVolume(session, name, signal) : undefined
+}
+
+/** Says that all bytes are there. The last step of making a volume. */
+export async function markWhole({ call }: Session, name: string, signal: AbortSignal): Promise<void> {
+  const xml = volumeXml({ name: markerName(name), format: 'raw', capacityBytes: 0 }).xml
+  await call(`mark ${name} as whole`, signal, async (host) => {
+    const pool = await host.pools.lookupByName({ name: POOL })
+    await host.volumes.create({ pool, xml }).catch((error: unknown) => {
+      if (!hasCode(error, ErrorCode.volumeExists)) throw error
+    })
+  })
+}
+
+export interface NewVolume {
+  name: string
+  format: 'raw' | 'qcow2'
+  capacityBytes: number
+  /** The path of the qcow2 file that it is a layer on. */
+  backing?: string
+}
+
+/** Version 1.1 of qcow2, or there are no bitmaps and thus no incremental backups. Others may read it: the guest's process does. */
+export const volumeXml = ({ name, format, capacityBytes, backing }: NewVolume): Xml =>
+  element(
+    'volume',
+    {},
+    element('name', {}, name),
+    element('capacity', { unit: 'bytes' }, capacityBytes),
+    format === 'raw' && element('allocation', {}, 0),
+    element(
+      'target',
+      {},
+      element('format', { type: format }),
+      element('permissions', {}, element('mode', {}, '0644')),
+      format === 'qcow2' && element('compat', {}, '1.1'),
+    ),
+    backing !== undefined && element('backingStore', {}, element('path', {}, backing), element('format', { type: 'qcow2' })),
+  )
+
+/** Makes it, or copies it at the host from another volume. What a dead process left under that name is removed first. */
+export async function createVolume(session: Session, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> {
+  await removeVolume(session, made.name, signal)
+  return session.call(`create ${made.name}`, signal, async (host) => {
+    const pool = await host.pools.lookupByName({ name: POOL })
+    const { xml } = volumeXml(made)
+    return from ? host.volumes.createFrom({ pool, xml, from }) : host.volumes.create({ pool, xml })
+  })
+}
+
+export async function upload(session: Session, volume: Volume, content: Readable | Iterable<Buffer>, signal: AbortSignal): Promise<void> {
+  await session.call(`fill ${volume.name}`, signal, async (host) => pipeline(content, await host.volumes.upload({ volume }), { signal }))
+}
+
+const BUSY_POLL_MS = 200
+
+/** The marker goes first. Waits while the daemon is still making the volume or copying from it. */
+export async function removeVolume(session: Session, name: string, signal: AbortSignal): Promise<void> {
+  await removeOne(session, markerName(name), signal)
+  await removeOne(session, name, signal)
+}
+
+async function removeOne({ call }: Session, name: string, signal: AbortSignal): Promise<void> {
+  const isGone = (): Promise<boolean> =>
+    call(`remove ${name}`, signal, async (host) => {
+      const volume = await lookUp(host, name)
+      if (!volume) return true
+      return orMissing(host.volumes.delete({ volume })).then(() => true, retryIfBusy)
+    })
+  while (!(await isGone())) await call(`remove ${name}`, signal, () => pause(BUSY_POLL_MS, signal))
+}
+
+function retryIfBusy(error: unknown): false {
+  if (hasCode(error, ErrorCode.operationInvalid) && /still (being allocated|in use)/.test(error.message)) return false
+  throw error
+}
