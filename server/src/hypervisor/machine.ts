@@ -1,11 +1,15 @@
 // The nouns of the driver interface, in our words. Nothing here is text of a customer's but the hostname, the login user and the
 // ssh keys, and these reach the guest only, never a definition on the host.
 
+/** What a guest's processor speaks. */
+export type Arch = 'x86_64' | 'aarch64'
+
 export interface TemplateRef {
   id: string
   slug: string
   /** Of the image: a template is never changed once used. */
   checksum: string
+  arch: Arch
   /** Whether guests of it run the agent: decides what "ready" means and whether passwords can be set. */
   hasAgent: boolean
 }

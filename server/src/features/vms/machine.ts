@@ -1,7 +1,8 @@
 // A VM's row as the driver wants it. Nothing of a customer's text goes to the host but what the guest itself has to learn.
-import type { Driver, MachineSpec, NicSpec } from '../../hypervisor/driver.ts'
+import type { Arch, Driver, MachineSpec, NicSpec, TemplateRef } from '../../hypervisor/driver.ts'
 import { parseCidr } from '../../kernel/cidr.ts'
 import type { Queries } from '../../kernel/db.ts'
+import { getTemplate } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { getPool } from '../hosts/addresses.ts'
 import { attachmentsOf, type Attachment } from '../networks/service.ts'
@@ -32,10 +33,15 @@ export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: stri
     vcpu: vm.vcpu,
     ramMiB: vm.ram_mib,
     diskGiB: vm.disk_gib,
-    template: { id: vm.os_template_id, slug: vm.template_slug, checksum: vm.template_checksum, hasAgent: vm.has_agent },
+    template: await templateRef(db, vm.os_template_id),
     seed: { hostname: vm.hostname, user: vm.default_user, sshKeys: keys.map((key) => key.public_key), passwordHash },
     nics: [await publicNic(db, vm), ...attachments.map(privateNic)],
   }
+}
+
+async function templateRef(db: Queries, templateId: string): Promise<TemplateRef> {
+  const { id, slug, checksum, arch, has_agent } = await getTemplate(db, templateId)
+  return { id, slug, checksum, arch: arch as Arch, hasAgent: has_agent }
 }
 
 /** The speed the public interface runs at now: throttled, 10G, or the plan's. */

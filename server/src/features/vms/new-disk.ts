@@ -40,13 +40,7 @@ export const newDiskWorkflow = <I extends NewDiskInput>(name: string, source: (i
 async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
   const vm = await getVmRow(deps.db, input.vmId)
   const template = await getTemplate(deps.db, input.templateId)
-  const installed = {
-    os_template_id: template.id,
-    template_slug: template.slug,
-    template_checksum: template.checksum,
-    has_agent: template.has_agent,
-    default_user: template.default_user,
-  }
+  const installed = { os_template_id: template.id, default_user: template.default_user }
   return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, openHash(deps, vm.id, input.passwordHash))
 }
 

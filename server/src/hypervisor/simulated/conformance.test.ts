@@ -11,7 +11,7 @@ describeDriver('simulated', async () => {
     driver,
     other,
     spec: someSpec,
-    agentless: () => someSpec({ template: { id: 'plain', slug: 'plain', checksum: 'none', hasAgent: false } }),
+    agentless: () => someSpec({ template: { id: 'plain', slug: 'plain', checksum: 'none', arch: 'x86_64', hasAgent: false } }),
     range: () => ({ cidr: `10.${100 + ++ranges}.0.0/24`, gateway: `10.${100 + ranges}.0.1` }),
     nicIn: ({ networkId, cidr, gateway }) => ({
       ...someSpec().nics[0]!,

@@ -63,7 +63,7 @@ export function someSpec(changes: Partial<MachineSpec> = {}): MachineSpec {
     vcpu: 1,
     ramMiB: 1024,
     diskGiB: 10,
-    template: { id: 'debian', slug: 'debian-12', checksum: 'none', hasAgent: true },
+    template: { id: 'debian', slug: 'debian-12', checksum: 'none', arch: 'x86_64', hasAgent: true },
     seed: { hostname: 'guest', user: 'root', sshKeys: ['ssh-ed25519 AAAA'], passwordHash: '$6$berth$first' },
     nics: [
       {
