@@ -13,6 +13,11 @@ export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
 export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`
 export const filterUuid = (vmId: string): string => uuidOf(filterName(vmId))
 export const networkName = (networkId: string): string => `berth-${checked(networkId)}`
+/** Null for what is not ours, and for the public network. */
+export const networkIdOf = (name: string): string | null =>
+  name === PUBLIC_NETWORK ? null : (/^berth-([a-z0-9]+)$/.exec(name)?.[1] ?? null)
+export const vmIdOfFilter = (name: string): string | null => /^berth-vm-([a-z0-9]+)$/.exec(name)?.[1] ?? null
+export const vmIdOfDomain = (name: string): string | null => /^berth-([a-z0-9]+)$/.exec(name)?.[1] ?? null
 /** The kernel allows 15 characters, which an id does not fit in. */
 export const bridgeName = (networkId: string): string => `bn${createHash('sha256').update(networkId).digest('hex').slice(0, 12)}`
 
