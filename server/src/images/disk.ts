@@ -1,0 +1,72 @@
+// A bootable disk out of a folder: partition table, boot partition, one ext4 file system that is the last partition and so can grow.
+import { rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Arch } from './arch.ts'
+import { installForBios, makeGrub, SECTOR, type Boot } from './grub.ts'
+import { run } from './tools.ts'
+
+export interface DiskPlan {
+  /** What the root file system holds. */
+  root: string
+  label: string
+  sizeMiB: number
+  boot: Boot
+  /** For what is made on the way; must exist. */
+  folder: string
+  signal: AbortSignal
+}
+
+const SECTORS_PER_MIB = 2048
+const BOOT_START = SECTORS_PER_MIB
+const BOOT_MIB = 4
+const ROOT_START = BOOT_START + BOOT_MIB * SECTORS_PER_MIB
+/** The second copy of the partition table, rounded up to whole blocks. */
+const END_SECTORS = 40
+
+/** GPT types: what GRUB's code for a BIOS lives in, and what EFI firmware looks into. */
+const BOOT_TYPE: Record<Arch, string> = {
+  x86_64: '21686148-6449-6E6F-744E-656564454649',
+  aarch64: 'C12A7328-F81F-11D2-BA4B-00A0C93EC93B',
+}
+const LINUX_TYPE = '0FC63DAF-8483-4772-8E79-3D69D8477DE4'
+const EFI_FILE = '::/EFI/BOOT/BOOTAA64.EFI'
+
+/** Writes the disk as qcow2: compat 1.1, uncompressed. */
+export async function makeDisk(plan: DiskPlan, output: string): Promise<void> {
+  const { boot, folder, signal } = plan
+  const [disk, grub] = [join(folder, 'disk.raw'), join(folder, 'grub.img')]
+  await writeFile(disk, '')
+  await truncate(disk, plan.sizeMiB * SECTORS_PER_MIB * SECTOR)
+  await partition(disk, plan)
+  await makeFileSystem(disk, plan)
+  await makeGrub(boot, grub, signal)
+  if (boot.arch === 'x86_64') await installForBios(disk, boot.modulesFolder, grub, BOOT_START)
+  else await installForEfi(disk, grub, signal)
+  await run('qemu-img', ['convert', '-f', 'raw', '-O', 'qcow2', '-o', 'compat=1.1', disk, output], { signal })
+  await rm(disk)
+}
+
+const rootSectors = ({ sizeMiB }: DiskPlan): number => Math.floor((sizeMiB * SECTORS_PER_MIB - ROOT_START - END_SECTORS) / 8) * 8
+
+async function partition(disk: string, plan: DiskPlan): Promise<void> {
+  const table = [
+    'label: gpt',
+    `start=${BOOT_START},size=${BOOT_MIB * SECTORS_PER_MIB},type=${BOOT_TYPE[plan.boot.arch]}`,
+    `start=${ROOT_START},size=${rootSectors(plan)},type=${LINUX_TYPE}`,
+  ]
+  await run('sfdisk', ['-q', disk], { input: `${table.join('\n')}\n`, signal: plan.signal })
+}
+
+/** Without features that older kernels or GRUB do not read. */
+async function makeFileSystem(disk: string, plan: DiskPlan): Promise<void> {
+  const extended = `offset=${ROOT_START * SECTOR},root_owner=0:0,lazy_itable_init=1,lazy_journal_init=1`
+  const options = ['-q', '-F', '-t', 'ext4', '-b', '4096', '-L', plan.label, '-O', '^metadata_csum_seed,^orphan_file', '-E', extended]
+  await run('mke2fs', [...options, '-d', plan.root, disk, String(rootSectors(plan) / 8)], { signal: plan.signal })
+}
+
+async function installForEfi(disk: string, grub: string, signal: AbortSignal): Promise<void> {
+  const image = `${disk}@@${BOOT_START * SECTOR}`
+  await run('mformat', ['-i', image, '-T', String(BOOT_MIB * SECTORS_PER_MIB), '-h', '64', '-s', '32', '-v', 'EFI', '::'], { signal })
+  await run('mmd', ['-i', image, '::/EFI', '::/EFI/BOOT'], { signal })
+  await run('mcopy', ['-i', image, grub, EFI_FILE], { signal })
+}

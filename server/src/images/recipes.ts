@@ -1,0 +1,17 @@
+// Templates that are built here, out of Debian packages.
+import type { Arch } from './arch.ts'
+import { buildTiny } from './tiny/build.ts'
+
+export interface BuildOrder {
+  arch: Arch
+  /** For what is made on the way; the caller removes it. */
+  folder: string
+  /** Told what is being done, in a few words. */
+  progress: (doing: string) => void
+  signal: AbortSignal
+}
+
+/** Writes a qcow2 file. */
+export type Build = (order: BuildOrder, output: string) => Promise<void>
+
+export const RECIPES: Record<string, Build> = { tiny: buildTiny }

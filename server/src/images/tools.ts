@@ -1,0 +1,93 @@
+// Runs the programs that make and check images. A program that is missing is named with the package that brings it; one that fails is
+// quoted with the last lines it said.
+import { spawn } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { join } from 'node:path'
+
+/** Debian keeps some of them where only root looks. */
+const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+
+const PACKAGES = {
+  'apt-get': 'apt',
+  cpio: 'cpio',
+  depmod: 'kmod',
+  'dpkg-deb': 'dpkg',
+  'grub-mkimage': 'grub-common',
+  mcopy: 'mtools',
+  mformat: 'mtools',
+  mke2fs: 'e2fsprogs',
+  mmd: 'mtools',
+  mmdebstrap: 'mmdebstrap',
+  'qemu-img': 'qemu-utils',
+  sfdisk: 'fdisk',
+} as const
+
+export type Tool = keyof typeof PACKAGES
+
+export interface RunOptions {
+  cwd?: string
+  input?: string | Buffer
+  signal?: AbortSignal
+  timeoutMs?: number
+  /** Each line as it is said. */
+  heard?: (line: string) => void
+}
+
+/** Throws one sentence that names every package to install. */
+export function requireTools(...tools: Tool[]): void {
+  const missing = tools.filter((tool) => findTool(tool) === undefined)
+  if (missing.length === 0) return
+  const packages = [...new Set(missing.map((tool) => PACKAGES[tool]))].join(' ')
+  throw new Error(`This needs ${missing.join(', ')}, which this machine lacks: sudo apt-get install -y --no-install-recommends ${packages}`)
+}
+
+const KEPT_CHARS = 4_000
+const LIMIT_MS = 30 * 60_000
+
+/** What the program wrote to its standard output. */
+export async function run(tool: Tool, args: string[], options: RunOptions = {}): Promise<string> {
+  requireTools(tool)
+  const limit = AbortSignal.timeout(options.timeoutMs ?? LIMIT_MS)
+  const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
+  const child = spawn(findTool(tool)!, args, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
+  const output: Buffer[] = []
+  let said = ''
+  const hear = (chunk: Buffer): void => {
+    said = (said + chunk.toString()).slice(-KEPT_CHARS)
+    if (options.heard) for (const line of chunk.toString().split(/[\r\n]+/)) if (line.trim()) options.heard(line.trim())
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    output.push(chunk)
+    hear(chunk)
+  })
+  child.stderr.on('data', hear)
+  child.stdin.on('error', () => {}) // a program that fails early reads no further; its exit code tells
+  child.stdin.end(options.input ?? '')
+  const code = await ended(child).catch((error: unknown) => {
+    if (limit.aborted)
+      throw new Error(`${tool} took longer than ${(options.timeoutMs ?? LIMIT_MS) / 1000} s and was stopped`, { cause: error })
+    throw error
+  })
+  if (code !== 0) throw new Error(`${tool} failed: ${lastLines(said) || `exit code ${code}`}`)
+  return Buffer.concat(output).toString()
+}
+
+function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+}
+
+const lastLines = (text: string): string => text.trim().split('\n').slice(-5).join('\n')
+
+function findTool(tool: Tool): string | undefined {
+  return FOLDERS.map((folder) => join(folder, tool)).find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false // not here: the next folder may have it
+    }
+  })
+}
