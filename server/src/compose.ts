@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
+import { serveConsoles } from './features/consoles/socket.ts'
 import type { Deps } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { reconcilers, routes, workflows } from './features/index.ts'
@@ -115,6 +116,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
+  const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
   const flushing = setInterval(
     () => void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'token uses not written')),
@@ -125,7 +127,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
     operations,
     async close(patience = patienceOf(config)) {
       health.drain()
-      await deps.feed.close() // streams never end by themselves
+      await Promise.all([deps.feed.close(), consoles.close()]) // they never end by themselves
       clearInterval(flushing)
       await closeServer(app, patience)
       await tokens.close()

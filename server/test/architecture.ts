@@ -21,7 +21,7 @@ const PARTS: Record<string, string[]> = {
 
 /** Features may import leftwards only. */
 const FEATURES =
-  'catalog accounts actions events wallet hosts ssh-keys networks firewalls vms snapshots backups bandwidth billing webhooks support'.split(
+  'catalog accounts actions events wallet hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support'.split(
     ' ',
   )
 

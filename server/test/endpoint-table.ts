@@ -180,6 +180,7 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
     params: { id: await world.vm() },
     body: { osTemplateId: await world.template(), sshKeyIds: [await world.key()] },
   }),
+  openConsole: withId(vm, { type: 'serial' }),
   setVmPassword: withId(vm, { password: 'a new password' }),
   attachNetwork: async (world) => ({ params: { id: await world.vm() }, body: { networkId: await world.network() } }),
   detachNetwork: async (world) => {

@@ -18,6 +18,8 @@ import { renewals } from './billing/renew.reconciler.ts'
 import { forecast } from './billing/service.ts'
 import { lowBalance } from './billing/warn.reconciler.ts'
 import { catalogRoutes } from './catalog/routes.ts'
+import { pruneConsoles } from './consoles/prune.reconciler.ts'
+import { consoleRoutes } from './consoles/routes.ts'
 import type { Deps, Routes } from './deps.ts'
 import { eventRoutes } from './events/routes.ts'
 import { onEvent } from './events/service.ts'
@@ -55,6 +57,7 @@ export const routes: Routes[] = [
   networkRoutes,
   firewallRoutes,
   vmRoutes,
+  consoleRoutes,
   snapshotRoutes,
   backupRoutes,
   firewallBindingRoutes,
@@ -72,6 +75,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   watchFilters,
   powerSweep,
   powerHints,
+  pruneConsoles,
   dailyBackups,
   removeBackups,
   sweepVolumes,

@@ -11,6 +11,7 @@ import type { RateLimit } from './rate-limit.ts'
 import { answerBadBytes, dropUnreadBody, endWhenStopping } from './socket.ts'
 import { answerUnrouted } from './unrouted.ts'
 import { validatorCompiler } from './validate.ts'
+import { isWebSocket } from './websocket.ts'
 
 export interface ServerDeps {
   log: Log
@@ -30,7 +31,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
     // A request without Host is answered like any other: the address it was sent to decides nothing here.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false, shouldUpgradeCallback: isWebSocket },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestIdHeader: false,

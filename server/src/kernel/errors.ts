@@ -8,6 +8,7 @@ export const CATALOGUE = {
   unauthorized: { status: 401, title: 'The API token is missing, invalid, expired or revoked' },
   insufficient_funds: { status: 402, title: 'The wallet does not hold enough money' },
   missing_scope: { status: 403, title: 'The token lacks the scope this request needs' },
+  origin_not_allowed: { status: 403, title: 'A page of another site may not do this' },
   not_found: { status: 404, title: 'There is no such resource in this account' },
   method_not_allowed: { status: 405, title: 'This path does not answer to this method' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { consoleWorld } from '../../../test/console-client.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { pruneConsoles } from './prune.reconciler.ts'
+
+describe('POST /vms/{id}/console', async () => {
+  const app = await testApp()
+  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
+  const { port, ask, link, connect } = await consoleWorld(app)
+  const rich = () => app.given.customer({ credit: '10000.00' })
+  const events = (vmId: string) =>
+    app.db.many<{ type: string; data: object }>(sql`
+      select type, data from events where subject_id = ${vmId} and type = 'vm.console_opened' order by number`)
+  const openSessions = (vmId: string) => app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)
+
+  test('answers a URL that leads to the console: its text, and what is typed', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const { status, headers, body } = await ask(customer, id)
+    expect(status).toBe(201)
+    expect(body.data).toEqual({
+      url: expect.stringMatching(/^ws:\/\/localhost\/consoles\/vmc_\w{46}$/),
+      expiresAt: new Date(app.clock.now().getTime() + 60_000).toISOString(),
+    })
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-ratelimit-limit': expect.any(String) })
+    const client = connect(new URL(body.data.url as string).pathname)
+    expect(await client.opened).toBe(true)
+    await expect.poll(client.text).toContain('web-1 login: ')
+    client.socket.send('root\r')
+    await expect.poll(client.text).toContain('root\r\nThis VM is simulated')
+    client.socket.close()
+    await expect.poll(() => openSessions(id)).toEqual([])
+  })
+
+  test('keeps nothing of the URL but a hash of its secret', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const secret = (await link(customer, id)).split('/').at(-1)!
+    const [row] = await app.db.many<{ text: string }>(sql`select l::text as text from console_links l where vm_id = ${id}`)
+    expect(row!.text).not.toContain(secret.slice(4, 20))
+    expect(row!.text).not.toContain(Buffer.from(secret).toString('hex'))
+  })
+
+  test('speaks the subprotocol of noVNC, and says which request it was', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const client = connect(await link(customer, id), { protocols: ['base64', 'binary'] })
+    const [response] = (await once(client.socket, 'upgrade')) as [{ headers: Record<string, string> }]
+    expect(await client.opened).toBe(true)
+    expect(client.socket.protocol).toBe('binary')
+    expect(response.headers).toMatchObject({ 'x-request-id': expect.any(String), 'x-ratelimit-limit': '100' })
+    client.socket.terminate()
+  })
+
+  describe('is refused', () => {
+    test('for a VM that is not running', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const path = await link(customer, id)
+      await customer.post(`/vms/${id}/stop`)
+      await app.settle({ subjectId: id })
+      const { status, headers, body } = await ask(customer, id)
+      expect([status, headers['x-error-code'], body.error]).toEqual([409, 'invalid_state', 'VM must be RUNNING to console; it is STOPPED'])
+      expect(await connect(path).refused).toMatchObject({ status: 409, code: 'invalid_state' })
+    })
+
+    test('for a kind that the host does not offer, with the reason', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const { status, headers, body } = await ask(customer, id, 'vnc')
+      expect([status, headers['x-error-code']]).toEqual([422, 'incompatible'])
+      expect(body.error).toBe('The host of this VM has no vnc console. It offers: serial')
+      expect((await ask(customer, id, 'telnet')).status).toBe(400)
+    })
+
+    test('while the host does not answer', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const path = await link(customer, id)
+      await app.db.run(sql`update simulated.hosts set is_gone = true`)
+      const { status, body } = await ask(customer, id)
+      const refused = await connect(path).refused
+      await app.db.run(sql`update simulated.hosts set is_gone = false`)
+      expect([status, body.error]).toEqual([503, 'The host of this VM does not answer at the moment. Try again in a moment'])
+      expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
+      expect(await events(id)).toEqual([])
+    })
+
+    test('for the VM of another account', async () => {
+      const { id } = await app.given.vm(await rich())
+      const [foreign, unknown] = [await ask(await rich(), id), await ask(await rich(), 'cunknown1')]
+      expect([foreign.status, foreign.body]).toEqual([404, unknown.body])
+    })
+
+    test('beyond ten consoles of an account, unless it takes over one of them', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const { id: other } = await app.given.vm(customer)
+      const [path, first, second] = [await link(customer, other), await link(customer, id), await link(customer, id)]
+      const client = connect(first)
+      expect(await client.opened).toBe(true)
+      await app.db.tx(async (tx) => {
+        await tx.raw('set local session_replication_role = replica') // VMs that only this table knows
+        await tx.run(sql`
+          insert into console_sessions select 'cother' || n, 'serial', 'csession' || n, ${customer.accountId}, ${app.clock.now()}, ${app.clock.now()}::timestamptz + interval '20 seconds'
+          from generate_series(1, 9) n`)
+      })
+      const { status, headers, body } = await ask(customer, other)
+      expect([status, headers['x-error-code']]).toEqual([422, 'quota_exceeded'])
+      expect(body.error).toBe('Quota exceeded: 10 consoles of this account are open. Close one first')
+      expect(await connect(path).refused).toMatchObject({ status: 422, code: 'quota_exceeded' })
+      const newer = connect(second)
+      expect(await newer.opened).toBe(true)
+      app.clock.advance('21s')
+      expect((await ask(customer, other)).status).toBe(201)
+      newer.socket.terminate()
+      await pruneConsoles.pass(app.deps)
+    })
+  })
+
+  describe('gives a URL that', () => {
+    test('works once', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const path = await link(customer, id)
+      const client = connect(path)
+      expect(await client.opened).toBe(true)
+      expect(await connect(path).refused).toMatchObject({
+        status: 401,
+        code: 'unauthorized',
+        error: 'This console URL has been used: ask for a new one',
+        headers: { 'x-ratelimit-limit': '100', 'x-request-id': expect.any(String) },
+      })
+      expect(client.socket.readyState).toBe(WebSocket.OPEN)
+      client.socket.terminate()
+    })
+
+    test('works for exactly one of twenty clients that come at once', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const path = await link(customer, id)
+      const clients = Array.from({ length: 20 }, () => connect(path))
+      const outcomes = await Promise.all(clients.map(({ opened }) => opened))
+      expect(outcomes.filter(Boolean)).toHaveLength(1)
+      expect(await events(id)).toHaveLength(1)
+      clients.forEach(({ socket }) => socket.terminate())
+    })
+
+    test('has run out after a minute, and is forgotten after an hour', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const path = await link(customer, id)
+      app.clock.advance('60s')
+      await pruneConsoles.pass(app.deps)
+      expect(await connect(path).refused).toMatchObject({ status: 401, error: 'This console URL has expired: ask for a new one' })
+      app.clock.advance('61m')
+      await pruneConsoles.pass(app.deps)
+      expect(await connect(path).refused).toMatchObject({ status: 401, error: 'This console URL is not known' })
+    })
+
+    test('nobody guesses, and whoever tries is stopped', async () => {
+      expect(await connect('/consoles/vmc_guess').refused).toMatchObject({ status: 401, error: 'This console URL is not known' })
+      const guess = () => new WebSocket(`ws://127.0.0.1:${port}/consoles/vmc_guess`, { localAddress: '127.0.2.1' }).on('error', () => {})
+      const status = async (): Promise<number> => {
+        const [, response] = (await once(guess(), 'unexpected-response')) as [unknown, { statusCode: number }]
+        return response.statusCode
+      }
+      const statuses: number[] = []
+      for (let i = 0; i < 102; i++) statuses.push(await status())
+      expect(statuses.slice(-3)).toEqual([401, 429, 429])
+    })
+
+    test('is not used up by what merely looks at it, or by a page of another site', async () => {
+      const customer = await rich()
+      const { id } = await app.given.vm(customer)
+      const path = await link(customer, id)
+      const looked = await fetch(`http://127.0.0.1:${port}${path}`)
+      expect([looked.status, await looked.json()]).toEqual([
+        400,
+        { success: false, error: 'This address is one of a WebSocket: open it with a WebSocket client' },
+      ])
+      for (const origin of ['https://evil.example', 'null', `http://127.0.0.1:${port + 1}`])
+        expect(await connect(path, { origin }).refused).toMatchObject({ status: 403, code: 'origin_not_allowed' })
+      const client = connect(path, { origin: `http://127.0.0.1:${port}` })
+      expect(await client.opened).toBe(true)
+      client.socket.terminate()
+    })
+  })
+})

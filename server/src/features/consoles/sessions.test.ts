@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { consoleWorld } from '../../../test/console-client.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { suspendByOperator } from '../vms/service.ts'
+
+describe('a session at a console', async () => {
+  const app = await testApp()
+  const { atPrompt } = await consoleWorld(app)
+  const rich = () => app.given.customer({ credit: '10000.00' })
+  const events = (vmId: string) =>
+    app.db.many<{ type: string; data: object }>(sql`
+      select type, data from events where subject_id = ${vmId} and type = 'vm.console_opened' order by number`)
+  const openSessions = (vmId: string) => app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)
+
+  test('ends when the VM stops', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const client = await atPrompt(customer, id)
+    await customer.post(`/vms/${id}/stop`)
+    await app.settle({ subjectId: id })
+    expect(await client.closed).toEqual({ code: 4001, reason: 'The VM is no longer running' })
+    await expect.poll(() => openSessions(id)).toEqual([])
+  })
+
+  test('outlives a restart', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const client = await atPrompt(customer, id)
+    await customer.post(`/vms/${id}/restart`)
+    await app.settle({ subjectId: id })
+    client.socket.send('still here')
+    await expect.poll(client.text).toContain('still here')
+    client.socket.terminate()
+  })
+
+  test('ends when the VM is suspended', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const client = await atPrompt(customer, id)
+    await suspendByOperator(app.deps, id)
+    await app.settle({ subjectId: id })
+    expect(await client.closed).toEqual({ code: 4003, reason: 'The VM was suspended' })
+  })
+
+  test('ends when the VM is deleted', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const client = await atPrompt(customer, id)
+    await customer.delete(`/vms/${id}`)
+    await app.settle({ subjectId: id })
+    expect(await client.closed).toEqual({ code: 4004, reason: 'The VM was deleted' })
+  })
+
+  test('ends when a newer one takes over, which goes on', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const older = await atPrompt(customer, id)
+    const newer = await atPrompt(customer, id)
+    expect(await older.closed).toEqual({ code: 4002, reason: 'A newer session took over this console' })
+    newer.socket.send('hello')
+    await expect.poll(newer.text).toContain('hello')
+    expect(await openSessions(id)).toHaveLength(1)
+    newer.socket.terminate()
+  })
+
+  test('is on record, in the feed only', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const client = await atPrompt(customer, id)
+    expect(await events(id)).toEqual([
+      { type: 'vm.console_opened', data: expect.objectContaining({ console: { type: 'serial', sessionId: expect.any(String) } }) },
+    ])
+    client.socket.terminate()
+  })
+})

@@ -1,0 +1,85 @@
+import { json, sql, type Queries, type Tx } from '../../kernel/db.ts'
+import type { ConsoleType } from '../../hypervisor/driver.ts'
+
+export interface LinkRow {
+  vm_id: string
+  account_id: string
+  actor_id: string
+  type: ConsoleType
+  expires_at: Date
+  used_at: Date | null
+}
+
+export const insertLink = (tx: Tx, secretHash: Buffer, link: Omit<LinkRow, 'used_at'>) =>
+  tx.run(sql`
+    insert into console_links (secret_hash, vm_id, account_id, actor_id, type, expires_at)
+    values (${secretHash}, ${link.vm_id}, ${link.account_id}, ${link.actor_id}, ${link.type}, ${link.expires_at})`)
+
+/** Of any number of clients, exactly one gets a row. */
+export const useLink = (db: Queries, now: Date, secretHash: Buffer) =>
+  db.maybe<LinkRow>(sql`
+    update console_links set used_at = ${now} where secret_hash = ${secretHash} and used_at is null and expires_at > ${now} returning *`)
+
+export const findLink = (db: Queries, secretHash: Buffer) =>
+  db.maybe<LinkRow>(sql`select * from console_links where secret_hash = ${secretHash}`)
+
+export const deleteLinksOlderThan = (db: Queries, time: Date) => db.run(sql`delete from console_links where expires_at < ${time}`)
+
+/** Says which console has a new session. */
+export const SESSIONS = 'berth_consoles'
+
+export interface SessionKey {
+  id: string
+  vmId: string
+  accountId: string
+  type: ConsoleType
+}
+
+/** Until the transaction ends, nobody else counts the sessions of this account. */
+export const lockSessionsOf = (tx: Tx, accountId: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended('consoles ' || ${accountId}, 0))`)
+
+/** Without the one of this very console, which a new session takes over. */
+export const countOtherSessions = async (db: Queries, now: Date, { accountId, vmId, type }: Omit<SessionKey, 'id'>): Promise<number> =>
+  Number(
+    (
+      await db.one<{ count: bigint }>(sql`
+        select count(*) from console_sessions
+        where account_id = ${accountId} and alive_until > ${now} and not (vm_id = ${vmId} and type = ${type})`)
+    ).count,
+  )
+
+export const takeSession = (tx: Tx, now: Date, aliveUntil: Date, { id, vmId, accountId, type }: SessionKey) =>
+  tx.run(sql`
+    with taken as (
+      insert into console_sessions (vm_id, type, id, account_id, opened_at, alive_until)
+      values (${vmId}, ${type}, ${id}, ${accountId}, ${now}, ${aliveUntil})
+      on conflict (vm_id, type) do update set id = excluded.id, account_id = excluded.account_id, opened_at = excluded.opened_at,
+        alive_until = excluded.alive_until
+      returning 1)
+    select pg_notify(${SESSIONS}, ${json({ id, vmId, type })}) from taken`)
+
+export const leaveSession = (db: Queries, id: string) => db.run(sql`delete from console_sessions where id = ${id}`)
+
+/** Answers those that may go on. */
+export const keepAlive = (db: Queries, ids: string[], aliveUntil: Date) =>
+  db.many<{ id: string }>(sql`
+    update console_sessions s set alive_until = ${aliveUntil} from vms v
+    where s.id = any(${ids}::text[]) and v.id = s.vm_id and v.status = 'RUNNING' returning s.id`)
+
+export const deleteDeadSessions = (db: Queries, now: Date) => db.run(sql`delete from console_sessions where alive_until < ${now}`)
+
+export interface Standing {
+  status: string
+  host_id: string | null
+  /** The action that works on the VM. */
+  label: string | null
+  /** The newest session at the same console. */
+  session_id: string | null
+}
+
+export const standingOf = (db: Queries, { vmId, type }: SessionKey) =>
+  db.maybe<Standing>(sql`
+    select v.status, v.host_id, (select label from workflow_runs r where r.subject_id = v.id and r.status in ('PENDING', 'RUNNING')) as label,
+      (select s.id from console_sessions s where s.vm_id = v.id and s.type = ${type}) as session_id
+    from vms v where v.id = ${vmId}`)
