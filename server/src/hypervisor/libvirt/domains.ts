@@ -1,88 +1,43 @@
-// Finding the domain of a VM, and waiting for what becomes of it.
-import { DomainState, type Domain, type EventName, type EventOf } from '@berth/libvirt'
-import { stopwatch } from '../../kernel/clock.ts'
+// Domains of ours: finding them and reading what they are.
+import type { Domain } from '@berth/libvirt'
 import { DriverError } from '../driver.ts'
 import { orMissing } from './errors.ts'
 import { metadataOf, type Metadata } from './metadata.ts'
 import { domainName } from './names.ts'
 import type { Session } from './session.ts'
-import { orAborted, pause } from './waiting.ts'
 import { readXml, type Element } from './xml.ts'
 
-export interface FoundDomain {
+export const findDomain = ({ call }: Session, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
+  call(`look for ${domainName(vmId)}`, signal, (host) => orMissing(host.domains.lookupByName({ name: domainName(vmId) })))
+
+export async function requireDomain(session: Session, vmId: string, signal: AbortSignal): Promise<Domain> {
+  const domain = await findDomain(session, vmId, signal)
+  if (!domain) throw new DriverError('not_found', `Host ${session.hostId} has no machine ${vmId}`)
+  return domain
+}
+
+/** As of when it was found. */
+export const isActive = ({ id }: Domain): boolean => id !== -1
+
+/** The running machine where there is one, else the definition. Undefined when it has gone meanwhile. */
+export const readDomain = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>
+  call(`read ${domain.name}`, signal, async (host) => read(await orMissing(host.domains.getXml({ domain }))))
+
+export const readDefinition = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>
+  call(`read ${domain.name}`, signal, async (host) => read(await orMissing(host.domains.getXml({ domain, flags: ['inactive'] }))))
+
+const read = (xml: string | undefined): Element | undefined => (xml === undefined ? undefined : readXml(xml))
+
+export interface ListedDomain {
   domain: Domain
-  /** One of DomainState, and libvirt's reason for it. */
-  state: number
-  reason: number
-  isOn: boolean
-  /** The running machine where there is one, else the definition. */
   xml: Element
-  metadata: Metadata
+  /** Undefined for a stranger. */
+  metadata: Metadata | undefined
 }
 
-const OFF: number[] = [DomainState.shutoff, DomainState.crashed, DomainState.none]
-
-/** Undefined as well for a domain of that name which is not ours. */
-export const findDomain = ({ call }: Session, vmId: string, signal: AbortSignal): Promise<FoundDomain | undefined> =>
-  call(`look for ${domainName(vmId)}`, signal, async (host) => {
-    const domain = await orMissing(host.domains.lookupByName({ name: domainName(vmId) }))
-    const xml = domain && (await orMissing(host.domains.getXml({ domain })))
-    const found = domain && (await orMissing(host.domains.getState({ domain })))
-    if (!domain || !xml || !found) return undefined
-    const [read, isOn] = [readXml(xml), !OFF.includes(found.state)]
-    const metadata = metadataOf(read)
-    return metadata && { domain, ...found, isOn, xml: read, metadata }
-  })
-
-export async function getDomain(session: Session, vmId: string, signal: AbortSignal): Promise<FoundDomain> {
-  const found = await findDomain(session, vmId, signal)
-  if (!found) throw new DriverError('not_found', `Host ${session.hostId} has no machine ${vmId}`)
-  return found
-}
-
-export async function getRunning(session: Session, vmId: string, signal: AbortSignal): Promise<FoundDomain> {
-  const found = await getDomain(session, vmId, signal)
-  if (found.state === DomainState.running || found.state === DomainState.blocked) return found
-  throw new DriverError('invalid_state', `Machine ${vmId} is in state ${found.state}`, { sentence: 'The VM is not running.' })
-}
-
-export const isDomainOn = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<boolean> =>
-  call(`look at ${domain.name}`, signal, async (host) => {
-    const found = await orMissing(host.domains.getState({ domain }))
-    return found !== undefined && !OFF.includes(found.state)
-  })
-
-const LOOK_AGAIN_MS = 1_000
-
-/** Looks when one of the events comes, and now and then anyway, because events get lost. Undefined when the time is over. */
-export async function awaitChange<T>(
-  session: Session,
-  domain: Domain,
-  events: EventName[],
-  order: { timeoutMs: number; look: () => Promise<T | undefined> },
-  signal: AbortSignal,
-): Promise<T | undefined> {
-  const elapsedMs = stopwatch()
-  let wake = Promise.withResolvers<void>()
-  const heard = (event: EventOf<'lifecycle'> | EventOf<'agent'> | EventOf<'reboot'>): void => {
-    if (event.domain.uuid === domain.uuid) wake.resolve()
-  }
-  const ends = await Promise.all(
-    events.map((name) => session.call(`listen to ${domain.name}`, signal, (host) => host.subscribe(name, heard as never))),
-  )
-  try {
-    for (;;) {
-      wake = Promise.withResolvers<void>()
-      const seen = await order.look()
-      const leftMs = order.timeoutMs - elapsedMs()
-      if (seen !== undefined || leftMs <= 0) return seen
-      const stop = new AbortController()
-      await session.call(`wait for ${domain.name}`, signal, () =>
-        orAborted(Promise.race([wake.promise, pause(Math.min(leftMs, LOOK_AGAIN_MS), stop.signal).catch(() => undefined)]), signal),
-      )
-      stop.abort()
-    }
-  } finally {
-    for (const end of ends) end()
+export async function* eachDomain(session: Session, signal: AbortSignal): AsyncGenerator<ListedDomain> {
+  for (const domain of await session.call('list machines', signal, (host) => host.domains.listAll())) {
+    const xml = await readDomain(session, domain, signal)
+    if (xml) yield { domain, xml, metadata: metadataOf(xml) }
   }
 }
