@@ -6,6 +6,8 @@ import { uuidOf } from './uuid.ts'
 export const POOL = 'berth'
 export const PUBLIC_NETWORK = 'berth-public'
 export const PUBLIC_BRIDGE = 'brpub0'
+/** Networks that are made only to see what a host can do. */
+export const PROBE_PREFIX = 'berth-probe-'
 /** The filter that every private interface refers to. */
 export const PRIVATE_FILTER = 'berth-private'
 

@@ -1,0 +1,92 @@
+// Interfaces that are plugged into a machine and out of it, running or not.
+import type { Domain } from '@berth/libvirt'
+import { stopwatch } from '../../kernel/clock.ts'
+import { DriverError, type Networking, type NicSpec } from '../driver.ts'
+import { giveAddress } from './addresses.ts'
+import { interfaceXml, readInterface } from './interface-xml.ts'
+import { ensureLease, ensureNoLease } from './leases.ts'
+import { applyLimit, canLimit } from './limits.ts'
+import { findMachine, getMachine, type MachineState } from './machine-state.ts'
+import { findNetwork } from './networks.ts'
+import type { Session } from './session.ts'
+import { sidesOf } from './sides.ts'
+import { pause } from './waiting.ts'
+import { element } from './xml.ts'
+
+export function interfaceVerbs(session: Session): Pick<Networking, 'ensureInterface' | 'ensureNoInterface'> {
+  return {
+    ensureInterface: (vmId, nic, signal) =>
+      session.alone(`vm:${vmId}`, signal, async () => {
+        const machine = await getMachine(session, vmId, signal)
+        await requireNetwork(session, nic, signal)
+        await ensureLease(session, nic, signal)
+        await plugIn(session, vmId, machine, nic, signal)
+        await applyLimit(session, machine, nic, signal)
+        if (machine.isOn && machine.metadata.hasAgent) await giveAddress(session, machine.domain, nic, signal)
+      }),
+
+    ensureNoInterface: (vmId, mac, signal) =>
+      session.alone(`vm:${vmId}`, signal, async () => {
+        const machine = await findMachine(session, vmId, signal)
+        if (!machine) return
+        const { definition, live } = await sidesOf(session, machine, mac, signal)
+        if (definition) await unplug(session, machine.domain, mac, 'config', signal)
+        if (live) await unplugLive(session, machine, mac, signal)
+        const networkId = [live, definition].map((nic) => nic && readInterface(nic).networkId).find((id) => id)
+        if (networkId) await ensureNoLease(session, networkId, mac, signal)
+      }),
+  }
+}
+
+async function requireNetwork(session: Session, { networkId }: NicSpec, signal: AbortSignal): Promise<void> {
+  if (networkId && !(await findNetwork(session, networkId, signal))?.isActive)
+    throw new DriverError('not_found', `Host ${session.hostId} has no network ${networkId}`)
+}
+
+async function plugIn(session: Session, vmId: string, machine: MachineState, nic: NicSpec, signal: AbortSignal): Promise<void> {
+  const { definition, live } = await sidesOf(session, machine, nic.mac, signal)
+  const plugged = live ?? definition
+  if (plugged && readInterface(plugged).networkId !== nic.networkId)
+    throw new DriverError('conflict', `${nic.mac} of ${vmId} is plugged into another network`)
+  const { domain, isOn } = machine
+  const flags = [...(isOn && !live ? (['live'] as const) : []), ...(definition ? [] : (['config'] as const))]
+  if (flags.length === 0) return
+  const { xml } = interfaceXml(vmId, nic, await canLimit(session, signal))
+  await session.call(`plug ${nic.mac} into ${vmId}`, signal, (host) => host.domains.attachDevice({ domain, xml, flags }))
+}
+
+const unplug = ({ call }: Session, domain: Domain, mac: string, side: 'live' | 'config', signal: AbortSignal): Promise<void> =>
+  call(`unplug ${mac} from ${domain.name}`, signal, (host) =>
+    host.domains.detachDevice({
+      domain,
+      xml: element('interface', { type: 'network' }, element('mac', { address: mac })).xml,
+      flags: [side],
+    }),
+  )
+
+const RELEASE_MS = 60_000
+const ASK_AGAIN_MS = 8_000
+const POLL_MS = 200
+
+/** A running guest must let go of the device. One that is still booting does not hear the first request, so it is asked again. */
+async function unplugLive(session: Session, machine: MachineState, mac: string, signal: AbortSignal): Promise<void> {
+  const { domain } = machine
+  const waitedMs = stopwatch()
+  let sinceAsked = (): number => Infinity
+  while ((await sidesOf(session, machine, mac, signal)).live) {
+    if (waitedMs() > RELEASE_MS)
+      throw new DriverError('transient', `The guest of ${domain.name} does not let go of ${mac}`, {
+        sentence: 'The VM does not let go of the interface. Restart it, or stop it and try again.',
+      })
+    if (sinceAsked() > ASK_AGAIN_MS) {
+      await unplug(session, domain, mac, 'live', signal).catch(unlessUnderWay)
+      sinceAsked = stopwatch()
+    }
+    await session.call(`unplug ${mac} from ${domain.name}`, signal, () => pause(POLL_MS, signal))
+  }
+}
+
+/** The machine is going down, or the request is on its way; what became of it is seen at the next look. */
+function unlessUnderWay(error: unknown): void {
+  if (!/in the process of unplug|not running|no .*device/i.test(String(error))) throw error
+}
