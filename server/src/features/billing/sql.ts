@@ -22,7 +22,7 @@ export interface Deadlines {
 export const dueVms = (db: Queries, { now, graceOver, retentionOver }: Deadlines, last: DueVm | undefined, limit: number) =>
   db.many<DueVm>(sql`
     select v.id, v.account_id, v.next_renewal_at from vm_details v left join wallets w using (account_id)
-    where v.next_renewal_at <= ${now} and v.provisioned and ${onTheBooks}
+    where v.next_renewal_at <= ${now} and v.provisioned and v.status <> 'UPGRADING' and ${onTheBooks}
       and (${last?.next_renewal_at ?? null}::timestamptz is null or (v.next_renewal_at, v.id) > (${last?.next_renewal_at ?? null}, ${last?.id ?? null}))
       and (v.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= v.renewal_price_cents
         or (v.billing_status = 'PAST_DUE' and v.past_due_at <= ${graceOver})
@@ -55,7 +55,8 @@ export const setPeriod = (tx: Tx, now: Date, vmId: string, { startsAt, endsAt, r
   tx.run(sql`
     update vms set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents},
       billing_status = case when billing_status = 'SUSPENDED' then 'SUSPENDED' else 'ACTIVE' end, past_due_at = null,
-      daily_backup_paid_until = case when daily_backup then ${endsAt}::timestamptz else daily_backup_paid_until end, updated_at = ${now}
+      daily_backup_paid_until = case when daily_backup then ${endsAt}::timestamptz else daily_backup_paid_until end,
+      network_10g_paid_until = case when network_10g then ${endsAt}::timestamptz else network_10g_paid_until end, updated_at = ${now}
     where id = ${vmId}`)
 
 export const insertRenewal = (tx: Tx, vmId: string, { startsAt, endsAt }: Period, transactionId: string) =>

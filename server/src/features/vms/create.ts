@@ -67,7 +67,6 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     custom_price_cents: shape.customPriceCents,
     network_10g: addOns.network10g,
     daily_backup: addOns.dailyBackup,
-    daily_backup_paid_until: addOns.dailyBackup ? nextRenewal(now, renewalDay) : null,
     is_protected: input.isProtected ?? false,
     renewal_day: renewalDay,
     period_started_at: now,

@@ -10,7 +10,8 @@ export function nextRenewal(from: Date, day: number): Date {
   return next
 }
 
-export const secondsBetween = (from: Date, to: Date): bigint => BigInt(Math.max(0, Math.floor((to.getTime() - from.getTime()) / 1000)))
+/** A second that has begun counts: what is sold by the second is not given away in parts of one. */
+export const secondsLeft = (from: Date, to: Date): bigint => BigInt(Math.max(0, Math.ceil((to.getTime() - from.getTime()) / 1000)))
 
 const DAY_MS = 86_400_000
 

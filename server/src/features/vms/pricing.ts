@@ -3,7 +3,7 @@ import type { Queries } from '../../kernel/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { prorateDown, prorateUp, type Cents } from '../../kernel/money.ts'
 import { catalogNumbers, getDefaultPlan, getPlan } from '../catalog/service.ts'
-import { secondsBetween, wholeDaysBetween } from './period.ts'
+import { secondsLeft, wholeDaysBetween } from './period.ts'
 import type { CreateVm } from './schema.ts'
 import type { Shape, VmDetails } from './sql.ts'
 
@@ -72,11 +72,12 @@ export const monthlyPrice = (numbers: Numbers, planPrice: Cents, { dailyBackup, 
   planPrice + (dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n) + (network10g ? numbers('price.network_10g') : 0n)
 
 /** What a dearer month costs more for the time left of the period, by the second, rounded up. */
-export function proratedDifference(vm: VmDetails, now: Date, monthly: Cents): Cents {
-  const difference = monthly - vm.period_price_cents
-  if (difference <= 0n) return 0n
-  return prorateUp(difference, secondsBetween(now, vm.next_renewal_at), secondsBetween(vm.period_started_at, vm.next_renewal_at))
-}
+export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
+  monthly > vm.period_price_cents ? proratedForRest(vm, now, monthly - vm.period_price_cents) : 0n
+
+/** What something of that monthly price costs for the time left of the period. */
+export const proratedForRest = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
+  prorateUp(monthly, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
 
 /** What a deleted VM gives back: its unused whole days, when the operator allows it and the period was paid. */
 export function refundForUnusedDays(vm: VmDetails, now: Date): Cents {

@@ -70,7 +70,7 @@ export const vmRoutes: Routes = (api, deps) => {
     {
       operationId: 'updateVm',
       refuses: ['busy', 'invalid_state', 'insufficient_funds'],
-      summary: 'Rename or protect a VM, or switch its daily backups',
+      summary: 'Rename or protect a VM, or switch its daily backups or 10G',
       tag,
       scope: 'vms:update',
       params,

@@ -95,7 +95,12 @@ export type CreateVm = Static<typeof CreateVm>
 export const VmCreated = object({ vm: Vm, actionId: Type.String() }, { title: 'VmCreated' })
 
 export const UpdateVm = object(
-  { name: Type.Optional(VmName), isProtected: Type.Optional(Type.Boolean()), dailyBackupEnabled: Type.Optional(Type.Boolean()) },
+  {
+    name: Type.Optional(VmName),
+    isProtected: Type.Optional(Type.Boolean()),
+    dailyBackupEnabled: Type.Optional(Type.Boolean()),
+    network10gEnabled: Type.Optional(Type.Boolean()),
+  },
   { title: 'UpdateVm' },
 )
 export type UpdateVm = Static<typeof UpdateVm>

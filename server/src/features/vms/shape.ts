@@ -9,5 +9,9 @@ export const onShapeChange = (hook: ShapeHook): void => void hooks.push(hook)
 
 export async function changeShape(tx: Tx, now: Date, vmId: string, shape: sql.Shape): Promise<void> {
   await sql.setShape(tx, now, vmId, shape)
+  await shapeChanged(tx, now, vmId)
+}
+
+export async function shapeChanged(tx: Tx, now: Date, vmId: string): Promise<void> {
   for (const hook of hooks) await hook(tx, now, vmId)
 }

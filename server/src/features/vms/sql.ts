@@ -31,7 +31,6 @@ export interface VmRow {
   custom_price_cents: bigint | null
   network_10g: boolean
   daily_backup: boolean
-  daily_backup_paid_until: Date | null
   is_protected: boolean
   ip_address: string | null
   address_pool_id: string | null
@@ -89,15 +88,17 @@ export type NewVm = Omit<
   | 'updated_at'
 >
 
+const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | null => (addOn ? vm.next_renewal_at : null)
+
 export const insertVm = (tx: Tx, vm: NewVm) =>
   tx.run(sql`
     insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib,
-      bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, is_protected,
-      ip_address, address_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
+      bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
+      is_protected, ip_address, address_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
     values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
       ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
-      ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${vm.daily_backup_paid_until}, ${vm.is_protected}, ${vm.ip_address},
-      ${vm.address_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
+      ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
+      ${vm.is_protected}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
 
 const details = sql`select d.*, host(d.ip_address) as ip_address from vm_details d`
 
@@ -223,7 +224,9 @@ export const takePlace = (
       generation = last_generation + 1, last_generation = last_generation + 1,
       billing_status = 'ACTIVE', bandwidth_used_bytes = 0, throttled_at = null,
       renewal_day = extract(day from ${now}::timestamptz at time zone 'UTC'), period_started_at = ${now},
-      period_price_cents = ${place.period_price_cents}, next_renewal_at = ${place.next_renewal_at}, updated_at = ${now}
+      period_price_cents = ${place.period_price_cents}, next_renewal_at = ${place.next_renewal_at}, updated_at = ${now},
+      daily_backup_paid_until = case when daily_backup then ${place.next_renewal_at}::timestamptz end,
+      network_10g_paid_until = case when network_10g then ${place.next_renewal_at}::timestamptz end
     where id = ${id}`)
 
 /** A number that no disk of this VM has had. */
@@ -259,12 +262,27 @@ export const setShape = (tx: Tx, now: Date, id: string, shape: Shape) =>
 export const updateVm = (
   tx: Tx,
   now: Date,
-  vm: Pick<VmRow, 'id' | 'name' | 'is_protected' | 'daily_backup' | 'daily_backup_paid_until' | 'period_price_cents'>,
+  vm: Pick<VmRow, 'id' | 'name' | 'is_protected' | 'daily_backup' | 'network_10g' | 'period_price_cents'> & PaidAddOns,
 ) =>
   tx.run(sql`
-    update vms set name = ${vm.name}, is_protected = ${vm.is_protected}, daily_backup = ${vm.daily_backup},
-      daily_backup_paid_until = ${vm.daily_backup_paid_until}, period_price_cents = ${vm.period_price_cents}, updated_at = ${now}
+    update vms set name = ${vm.name}, is_protected = ${vm.is_protected}, daily_backup = ${vm.daily_backup}, network_10g = ${vm.network_10g},
+      daily_backup_paid_until = ${vm.daily_backup_paid_until}, network_10g_paid_until = ${vm.network_10g_paid_until},
+      period_price_cents = ${vm.period_price_cents}, updated_at = ${now}
     where id = ${vm.id}`)
+
+/** Until when each add-on is paid for, whether or not it is switched on. */
+export interface PaidAddOns {
+  daily_backup_paid_until: Date | null
+  network_10g_paid_until: Date | null
+}
+
+export const paidAddOns = (tx: Tx, id: string) =>
+  tx.one<PaidAddOns>(sql`select daily_backup_paid_until, network_10g_paid_until from vms where id = ${id}`)
+
+export const setPaidAddOns = (tx: Tx, id: string, paid: PaidAddOns) =>
+  tx.run(sql`
+    update vms set daily_backup_paid_until = ${paid.daily_backup_paid_until}, network_10g_paid_until = ${paid.network_10g_paid_until}
+    where id = ${id}`)
 
 export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
 

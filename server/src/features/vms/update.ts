@@ -4,15 +4,15 @@ import { Rehearsal } from '../../http/api.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { invalid, notFound, refuse } from '../../kernel/errors.ts'
 import { formatCents } from '../../kernel/money.ts'
-import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { pauseFilter, resumeFilter } from '../firewalls/service.ts'
 import { charge } from '../wallet/service.ts'
+import { billForAddOns } from './add-ons.ts'
 import { recordVmEvent } from './events.ts'
 import { driverOf, getVmRow } from './machine.ts'
-import { monthlyPrice, proratedDifference } from './pricing.ts'
 import type { UpdateVm, Vm } from './schema.ts'
 import { lockVm, makeWay } from './gate.ts'
+import { shapeChanged } from './shape.ts'
 import { getVm } from './read.ts'
 import * as sql from './sql.ts'
 
@@ -20,28 +20,26 @@ import * as sql from './sql.ts'
 const PRICED_BY_ACTION = new Set<string>(['PROVISIONING', 'UPGRADING'])
 
 export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, change: UpdateVm, dryRun = false): Promise<Vm> {
-  if (Object.keys(change).length === 0) throw invalid('give at least one of name, isProtected, dailyBackupEnabled')
+  if (Object.keys(change).length === 0) throw invalid('give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled')
   const now = deps.clock.now()
   const vm = await lockVm(tx, who.accountId, vmId)
-  const dailyBackup = change.dailyBackupEnabled ?? vm.daily_backup
-  if (dailyBackup !== vm.daily_backup && PRICED_BY_ACTION.has(vm.status)) await makeWay(tx, deps, vm)
-  const bill = await billForBackups(tx, now, vm, dailyBackup)
+  const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
+  const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
+  if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await makeWay(tx, deps, vm)
+  const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {
     id: vm.id,
     name: change.name ?? vm.name,
     is_protected: change.isProtected ?? vm.is_protected,
-    daily_backup: dailyBackup,
-    daily_backup_paid_until: bill.paidUntil,
-    period_price_cents: bill.periodPrice,
+    daily_backup: wanted.dailyBackup,
+    network_10g: wanted.network10g,
+    period_price_cents: bill.periodPriceCents,
+    ...bill.paid,
   })
+  if (wanted.network10g !== vm.network_10g) await shapeChanged(tx, now, vm.id)
   const { currency } = deps.config
-  const entry = {
-    type: 'ADDON_CHARGE',
-    description: `Daily backups of ${vm.name} for the rest of the period`,
-    referenceType: 'VM',
-    referenceId: vm.id,
-    currency,
-  } as const
+  const description = `${bill.names.join(' and ')} of ${vm.name} for the rest of the period`
+  const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const paid = bill.charge > 0n || dryRun ? await charge(tx, now, vm.account_id, bill.charge, entry) : null
   if (dryRun && paid) {
     const monthly = (await getVmRow(tx, vmId)).renewal_price_cents
@@ -53,16 +51,6 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
     })
   }
   return getVm(tx, who.accountId, vmId)
-}
-
-/** Switched on in the middle of a period it is paid for the rest of it, once, however often it is switched. */
-async function billForBackups(tx: Tx, now: Date, vm: sql.VmDetails, wanted: boolean) {
-  const paidUntil = vm.daily_backup_paid_until
-  const unchanged = { charge: 0n, paidUntil, periodPrice: vm.period_price_cents }
-  const paid = paidUntil !== null && paidUntil >= vm.next_renewal_at
-  if (!wanted || vm.daily_backup || paid || vm.billing_status !== 'ACTIVE') return unchanged
-  const monthly = monthlyPrice(await catalogNumbers(tx), vm.plan_price_cents, { dailyBackup: true, network10g: vm.network_10g })
-  return { charge: proratedDifference(vm, now, monthly), paidUntil: vm.next_renewal_at, periodPrice: monthly }
 }
 
 /** By an operator: the VM is left running and untouched, unbilled, and no longer acted upon. */

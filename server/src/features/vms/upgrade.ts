@@ -8,6 +8,7 @@ import { catalogNumbers, getPlan } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { takeRoom, type Size } from '../hosts/capacity.ts'
 import { charge, requireFunds } from '../wallet/service.ts'
+import { tradeInAddOns } from './add-ons.ts'
 import { recordVmEvent } from './events.ts'
 import { sizeOf, takeVmQuotas } from './place.ts'
 import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
@@ -38,9 +39,18 @@ export async function upgrade(
   if (!(await takeRoom(tx, vm.host_id!, more))) {
     throw refuse('no_capacity', `The host of this VM has no room for plan ${shape.name} at the moment: try again later, or create a new VM`)
   }
-  await changeShape(tx, now, vm.id, { ...shape, periodPriceCents: monthly })
+  const paidAddOns = await tradeInAddOns(tx, vm)
+  // A plan that has become cheaper than what was paid for is free, and what was paid stays paid: refunds are reckoned from it.
+  const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
+  await changeShape(tx, now, vm.id, { ...shape, periodPriceCents })
   await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
-  const input = { vmId: vm.id, wasRunning: vm.status === 'RUNNING', before: shapeBefore(vm), more, chargedCents: price.toString() }
+  const input = {
+    vmId: vm.id,
+    wasRunning: vm.status === 'RUNNING',
+    before: shapeBefore(vm, paidAddOns),
+    more,
+    chargedCents: price.toString(),
+  }
   const actionId = await deps.workflows.start(tx, upgradeVm, input, { label: 'UPGRADE', ownerId: vm.account_id, subjectId: vm.id })
   await recordVmEvent(tx, now, vm.id, 'vm.upgrading', { actionId })
   const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
@@ -72,7 +82,7 @@ const difference = (vm: sql.VmDetails, shape: PricedShape): Size => {
   return { vcpu: shape.vcpu - size.vcpu, ramMiB: shape.ramMiB - size.ramMiB, diskGiB: shape.diskGiB - size.diskGiB }
 }
 
-const shapeBefore = (vm: sql.VmDetails): ShapeBefore => ({
+const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
   planId: vm.plan_id,
   vcpu: vm.vcpu,
   ramMiB: vm.ram_mib,
@@ -82,4 +92,6 @@ const shapeBefore = (vm: sql.VmDetails): ShapeBefore => ({
   throttleMbps: vm.throttle_mbps,
   customPriceCents: vm.custom_price_cents?.toString() ?? null,
   periodPriceCents: vm.period_price_cents.toString(),
+  dailyBackupPaidUntil: paid.daily_backup_paid_until?.toISOString() ?? null,
+  network10gPaidUntil: paid.network_10g_paid_until?.toISOString() ?? null,
 })

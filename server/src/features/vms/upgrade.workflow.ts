@@ -27,6 +27,8 @@ import {
 export interface ShapeBefore extends Omit<sql.Shape, 'customPriceCents' | 'periodPriceCents'> {
   customPriceCents: string | null
   periodPriceCents: string
+  dailyBackupPaidUntil: string | null
+  network10gPaidUntil: string | null
 }
 
 interface Input extends VmInput {
@@ -35,6 +37,8 @@ interface Input extends VmInput {
   more: Size
   chargedCents: string
 }
+
+const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text))
 
 type Context = StepContext<Deps, Input, unknown>
 
@@ -82,6 +86,10 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
       periodPriceCents: BigInt(before.periodPriceCents),
     }
     await changeShape(tx, now, vm.id, { ...before, ...price })
+    await sql.setPaidAddOns(tx, vm.id, {
+      daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
+      network_10g_paid_until: dateOf(before.network10gPaidUntil),
+    })
     await giveBackRoom(tx, vm.host_id!, more)
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
     const reason = `The upgrade failed and was taken back: ${error?.sentence ?? 'it was cancelled'}`
