@@ -62,7 +62,7 @@ export function openSession({ hostId, endpoint, images, log, onUp }: SessionOpti
     log,
     call: (what, signal, work) =>
       guarded(what, signal, async () => {
-        if (!host.isUp) await orAborted(host.whenUp(Math.max(1, AWAY_MS - awayMs())), signal)
+        if (!host.isUp) await orAborted(host.whenUp(Math.max(1, Math.ceil(AWAY_MS - awayMs()))), signal)
         return orAborted(work(host), signal)
       }),
     alone: (key, signal, work) => guarded(`wait for ${key}`, signal, () => alone(key, signal, work)),
