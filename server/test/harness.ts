@@ -96,7 +96,8 @@ export interface TestAppOptions {
 export async function testApp(options: TestAppOptions = {}) {
   const url = await testDatabase()
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-test-'))
-  const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', ...options.environment })
+  const base = { BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_DRAIN_SECONDS: '1', BERTH_HYPERVISOR: 'simulated' }
+  const config = readConfig({ ...base, ...options.environment })
   const clock = manualClock()
   const log = createLog({ level: process.env['BERTH_TEST_LOG'] ?? 'silent', pretty: false })
   const core = await openCore(config, url, log, {
@@ -182,7 +183,7 @@ export async function testApp(options: TestAppOptions = {}) {
       if (settled) await settle({ subjectId: body.data.vm.id as string })
       return { id: body.data.vm.id as string, actionId: body.data.actionId as string }
     },
-    async token(accountId: string, input: { scopes?: string[]; expiresAt?: Date; requestsPerMinute?: number } = {}) {
+    async token(accountId: string, input: { scopes?: string[]; expiresAt?: Date; requestsPerMinute?: number; allowedIps?: string[] } = {}) {
       const made = await deps.db.tx((tx) => createToken(tx, clock.now(), accountId, { name: 'test', scopes: ['*'], ...input }))
       return { ...made, ...clientOf(made.token) }
     },

@@ -73,7 +73,7 @@ describe('berthd account', { timeout: 120_000 }, () => {
 describe('berthd token', { timeout: 120_000 }, () => {
   test('shows the secret when it is made, and never again', async () => {
     const { email } = await account('token')
-    const options = ['--expires-at', '2999-12-31', '--rate-limit', '1200', '--allow-ip', '127.0.0.1', '10.0.0.1']
+    const options = ['--expires-at', '2999-12-31', '--rate-limit', '1200', '--allow-ip', '127.0.0.1', '10.0.0.0/8']
     const made = await json('token', 'create', '--account', email, '--name', 'ci', '--scopes', 'vms:read, wallet:read', ...options)
     expect(made['token']).toMatch(/^vmk_[0-9A-Za-z]{46}$/)
     const listed = await run('token', 'list', '--account', email, '--json')
@@ -87,7 +87,7 @@ describe('berthd token', { timeout: 120_000 }, () => {
         status: 'active',
         scopes: ['vms:read', 'wallet:read'],
         rateLimit: 1200,
-        allowedIps: ['127.0.0.1', '10.0.0.1'],
+        allowedIps: ['127.0.0.1', '10.0.0.0/8'],
         expiresAt: '2999-12-31T00:00:00.000Z',
         lastUsedAt: null,
         lastUsedIp: null,
@@ -115,14 +115,16 @@ describe('berthd token', { timeout: 120_000 }, () => {
       create('--scopes', '*', '--expires-at', '2001-01-01'),
       create('--scopes', '*', '--rate-limit', 'many'),
       create('--scopes', '*', '--allow-ip', '300.1.1.1'),
+      create('--scopes', '*', '--allow-ip', '10/8'),
     ])
-    expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 1, 1])
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 1, 1, 1])
     expect(refused.map(({ stderr }) => stderr.split(/[.:]/)[0])).toEqual([
       '"ships',
       '"2030-02-30" is not a time such as 2030-01-31 or 2030-01-31T12',
       'The expiry lies in the past\n',
       'The rate limit must be 1-1000000 requests a minute\n',
       '"300',
+      '"10/8" is neither an IP address nor a range such as 10',
     ])
     expect(await json('token', 'list', '--account', email)).toEqual([])
   })

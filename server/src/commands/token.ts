@@ -16,7 +16,7 @@ export function tokenCommands(program: Command): void {
       .requiredOption('--scopes <scopes>', "such as '*', 'vms:*' or 'vms:read,wallet:read'")
       .option('--expires-at <time>', 'ISO 8601, such as 2030-01-31 or 2030-01-31T12:00:00Z')
       .option('--rate-limit <number>', 'requests a minute, 600 unless given')
-      .option('--allow-ip <addresses...>', 'only these addresses may use it'),
+      .option('--allow-ip <addresses...>', 'only these addresses or ranges may use it'),
     "token create --account you@example.com --name laptop --scopes '*'",
     create,
   )
@@ -91,7 +91,9 @@ const said = ({ id, name }: { id: string; name: string }, status: string): Resul
 const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
 function requireAddress(text: string): string {
-  if (isIP(text) === 0) throw invalid(`"${text}" is not an IP address`, 'allowIp')
+  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  if (Number(prefix) > bits) throw invalid(`"${text}" is neither an IP address nor a range such as 10.0.0.0/8`, 'allowIp')
   return text
 }
 

@@ -6,7 +6,7 @@ import { missingMigration } from '../kernel/migrate.ts'
 export interface Health {
   /** From now on /readyz answers 503, so that no new traffic is sent here. */
   drain(): void
-  /** Adds a check: a sentence that says what is wrong, or null. */
+  /** Adds a check: a sentence that says what is wrong, or null. Anyone may read it, so what an error says is not shown. */
   check(name: string, look: () => Promise<string | null>): void
 }
 
@@ -24,11 +24,11 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
 
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
-    const results = await Promise.all([...checks].map(async ([name, look]) => [name, (await look().catch(reason)) ?? 'ok'] as const))
+    const results = await Promise.all(
+      [...checks].map(async ([name, look]) => [name, (await look().catch(() => 'cannot be reached')) ?? 'ok'] as const),
+    )
     const ready = results.every(([, result]) => result === 'ok')
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) })
   })
   return { drain: () => void (draining = true), check: (name, look) => void checks.set(name, look) }
 }
-
-const reason = (error: unknown): string => (error as Error).message || 'cannot be reached'

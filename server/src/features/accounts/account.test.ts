@@ -21,6 +21,21 @@ describe('GET /account', () => {
   })
 })
 
+test.each([
+  ['10.1.2.3', 200],
+  ['::ffff:10.1.2.3', 200],
+  ['192.168.7.7', 200],
+  ['192.168.7.8', 401],
+  ['2001:db8:1::7', 200],
+  ['2001:db8:2::7', 401],
+])('a token for some addresses only answers %s with %i', async (remoteAddress, status) => {
+  const { accountId } = await app.given.customer()
+  const { token } = await app.given.token(accountId, { allowedIps: ['10.0.0.0/8', '192.168.7.7', '2001:db8:1::/48'] })
+  const answer = await app.app.inject({ url: '/api/public/v1/account', headers: { 'x-api-key': token }, remoteAddress })
+  expect(answer.statusCode).toBe(status)
+  expect(answer.json().error).toBe(status === 401 ? 'API token is not allowed from this address' : undefined)
+})
+
 describe('GET /account/limits', () => {
   test('lists every limit of the catalog', async () => {
     const customer = await app.given.customer()

@@ -1,5 +1,6 @@
 // Who a token belongs to, answered from memory for a few seconds. A revoked or deleted token is forgotten at once everywhere through
 // NOTIFY; while notifications cannot be heard, every request asks the database.
+import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../kernel/clock.ts'
 import { isWellFormedToken, sha256Hex } from '../../kernel/crypto.ts'
@@ -54,6 +55,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     const principal = {
       accountId: row.account_id,
       actorId: row.id,
+      actorName: row.name,
       scopes: new Set(row.scopes),
       requestsPerMinute: row.requests_per_minute,
     }
@@ -91,5 +93,18 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
 function requireUsable(row: sql.TokenRow, request: FastifyRequest, clock: Clock): void {
   if (row.revoked_at) throw unauthorized('API token has been revoked')
   if (row.expires_at && row.expires_at <= clock.now()) throw unauthorized('API token has expired')
-  if (row.allowed_ips.length > 0 && !row.allowed_ips.includes(request.ip)) throw unauthorized('API token is not allowed from this address')
+  if (row.allowed_ips.length > 0 && !includesAddress(row.allowed_ips, request.ip))
+    throw unauthorized('API token is not allowed from this address')
 }
+
+/** Addresses and ranges; an IPv4 address is the same one when a dual-stack socket writes it as ::ffff:… */
+function includesAddress(allowed: string[], ip: string): boolean {
+  const list = new BlockList()
+  for (const each of allowed) {
+    const [address = '', prefix] = each.split('/')
+    list.addSubnet(address, prefix ? Number(prefix) : isIPv6(address) ? 128 : 32, familyOf(address))
+  }
+  return list.check(ip, familyOf(ip))
+}
+
+const familyOf = (ip: string): 'ipv4' | 'ipv6' => (isIPv6(ip) ? 'ipv6' : 'ipv4')
