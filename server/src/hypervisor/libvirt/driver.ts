@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
 import type { HostRef } from '../pool.ts'
-import { endpointOf } from './endpoint.ts'
+import { endpointOf, rootOf } from './endpoint.ts'
 import type { ImageSource } from './image-source.ts'
 import { openSession } from './session.ts'
 
@@ -17,6 +17,6 @@ export interface LibvirtOptions {
 export const libvirtDrivers =
   ({ log, images, dataDir }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef) => {
-    const session = openSession({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log })
+    const session = openSession({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
     return { hostId, close: session.close }
   }

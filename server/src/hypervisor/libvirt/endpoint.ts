@@ -1,5 +1,5 @@
 // The address of a host → how to reach its daemon. `qemu:///system` is this machine, `qemu+unix:///system?socket=/path` a daemon on
-// another socket, `qemu+tls://address[:port]/system` another machine.
+// another socket, whose host has its files below `&root=/path`, `qemu+tls://address[:port]/system` another machine.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tls, unix, type Endpoint } from '@berth/libvirt'
@@ -11,6 +11,12 @@ export function endpointOf(uri: string, pkiFolder: string): Endpoint {
   if (url?.pathname === '/system' && url.protocol === 'qemu+unix:') return unix(url.searchParams.get('socket') ?? undefined)
   if (url?.pathname === '/system' && url.protocol === 'qemu+tls:' && url.hostname) return overTls(url, pkiFolder)
   throw new Error(`${uri} is no address of a libvirt host: use qemu:///system for this machine or qemu+tls://address/system for another`)
+}
+
+/** Where the files of that host are seen from here; undefined when they are not. */
+export function rootOf(uri: string): string | undefined {
+  const url = URL.parse(uri)
+  return url?.protocol === 'qemu:' ? '' : (url?.searchParams.get('root') ?? undefined)
 }
 
 function overTls({ hostname, port, host: description }: URL, pkiFolder: string): Endpoint {

@@ -11,12 +11,16 @@ export interface Session {
   readonly host: Host
   readonly images: ImageSource
   readonly log: Log
+  /** Where the host's files are seen from here; undefined for another machine. */
+  readonly root: string | undefined
   /** Runs calls on the host: LibvirtError becomes DriverError, the abort wins over a slow answer (`aborted`), a host that is away is
    *  `unreachable`, a cut connection `unknown_outcome`. `what` completes "Could not …". A verb makes a call per step, so that after an
    *  abort the next step is not begun. */
   call<T>(what: string, signal: AbortSignal, work: (host: Host) => Promise<T>): Promise<T>
   /** One at a time per key within this process; `vm:<id>` for whatever changes a machine. */
   alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  /** Whenever the host is back after it was lost: events flow again, and those in between were missed. The answer ends it. */
+  onBack(listener: () => void): () => void
 }
 
 export interface SessionOptions {
@@ -24,20 +28,23 @@ export interface SessionOptions {
   endpoint: Endpoint
   images: ImageSource
   log: Log
-  onUp?: () => void
+  root?: string | undefined
 }
 
 /** For so long a host may be away before calls fail at once: a daemon that restarts is back sooner. */
 const AWAY_MS = 10_000
 const ADOPTION_MS = 60_000
 
-export function openSession({ hostId, endpoint, images, log, onUp }: SessionOptions): Session & { close(): Promise<void> } {
+export function openSession({ hostId, endpoint, images, log, root }: SessionOptions): Session & { close(): Promise<void> } {
   let awayMs = stopwatch()
+  let wasUp = false
+  const backListeners = new Set<() => void>()
   const host = new Host({
     endpoint,
     onUp: async (up) => {
       await adopted(up)
-      onUp?.()
+      if (wasUp) backListeners.forEach((listener) => listener())
+      wasUp = true
     },
     onDown: (reason) => {
       awayMs = stopwatch()
@@ -60,12 +67,18 @@ export function openSession({ hostId, endpoint, images, log, onUp }: SessionOpti
     host,
     images,
     log,
+    root,
     call: (what, signal, work) =>
       guarded(what, signal, async () => {
         if (!host.isUp) await orAborted(host.whenUp(Math.max(1, Math.ceil(AWAY_MS - awayMs()))), signal)
         return orAborted(work(host), signal)
       }),
     alone: (key, signal, work) => guarded(`wait for ${key}`, signal, () => alone(key, signal, work)),
+    onBack: (listener) => {
+      const mine = (): void => listener()
+      backListeners.add(mine)
+      return () => void backListeners.delete(mine)
+    },
     close: () => host.close(),
   }
 }
