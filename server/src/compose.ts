@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
+import { openAuditTrail } from './features/audit-log/record.ts'
 import { serveConsoles } from './features/consoles/socket.ts'
 import type { Deps } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
@@ -73,8 +74,9 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const watch = await watchRuns(db)
   const vault = openVault(config.masterKeyFile)
   const feed = openEventFeed(db)
+  const audit = openAuditTrail({ db, clock, log })
   const outbound = openOutbound({ allowPrivate: config.allowPrivateWebhooks, ownNames: ownNames(config), ...options.outbound })
-  const deps: Deps = { config, db, clock, log, metrics, vault, workflows: engine, watch, feed, outbound, hypervisors }
+  const deps: Deps = { config, db, clock, log, metrics, vault, workflows: engine, watch, feed, audit, outbound, hypervisors }
   return {
     deps,
     engine,
@@ -84,6 +86,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       await hypervisors.close()
       await watch.close()
       await outbound.close()
+      await audit.close()
       await db.close()
     },
   }
@@ -118,10 +121,10 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
-  const flushing = setInterval(
-    () => void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'token uses not written')),
-    10_000,
-  )
+  const flushing = setInterval(() => {
+    void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'token uses not written'))
+    void deps.audit.sweep()
+  }, 10_000)
   return {
     app,
     operations,

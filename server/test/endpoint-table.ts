@@ -117,6 +117,7 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
 
   getAccount: nothing,
   listAccountLimits: nothing,
+  listAuditLog: having((world) => world.key()),
 
   listActions: having(vm),
   listVmActions: withId(vm),

@@ -4,6 +4,7 @@ import { sql, type Queries } from '../src/kernel/db.ts'
 const TOUCHED_BY_LOOKING = new Set([
   'public.api_tokens',
   'public.counters',
+  'public.audit_log', // a refusal changes nothing else
   'pgboss.version',
   'pgboss.queue',
   'pgboss.bam',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { createAccount, getAccount, listAccounts, listQuotas, setQuotaLimit } from '../features/accounts/service.ts'
+import { recordByOperator } from '../features/audit-log/operator.ts'
 import { invalid } from '../kernel/errors.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
 import { onDatabase, type Admin } from './admin.ts'
@@ -36,7 +37,11 @@ export function accountCommands(program: Command): void {
 }
 
 async function create({ db, now }: Admin, input: { email: string; name?: string }): Promise<Result> {
-  const { id, email, name, created_at } = await db.tx((tx) => createAccount(tx, now, input))
+  const { id, email, name, created_at } = await db.tx(async (tx) => {
+    const account = await createAccount(tx, now, input)
+    recordByOperator(tx, now, { accountId: account.id, action: 'account create', resourceIds: [account.id] })
+    return account
+  })
   return { data: { id, email, name, createdAt: created_at }, text: `Account ${email} is ${id}` }
 }
 
@@ -70,7 +75,9 @@ async function credit({ db, config, now }: Admin, input: { account: string; amou
       referenceId: found.id,
       currency: config.currency,
     } as const
-    return { account: found, entry: await creditWallet(tx, now, found.id, amount, details) }
+    const written = await creditWallet(tx, now, found.id, amount, details)
+    recordByOperator(tx, now, { accountId: found.id, action: 'account credit', resourceIds: [written.id] })
+    return { account: found, entry: written }
   })
   const balance = formatCents(entry.balance_after_cents)
   return {
@@ -86,13 +93,14 @@ async function credit({ db, config, now }: Admin, input: { account: string; amou
   }
 }
 
-async function limit({ db }: Admin, input: { account: string; name: string; value: string }): Promise<Result> {
+async function limit({ db, now }: Admin, input: { account: string; name: string; value: string }): Promise<Result> {
   if (!/^(\d{1,15}|default)$/.test(input.value)) throw invalid(`--value must be a whole number or "default", not "${input.value}"`)
   return db.tx(async (tx) => {
     const account = await getAccount(tx, input.account)
     const names = (await listQuotas(tx, account.id)).map(({ name }) => name)
     if (!names.includes(input.name)) throw invalid(`there is no limit named "${input.name}". The limits are: ${names.join(', ')}`)
     await setQuotaLimit(tx, account.id, input.name, input.value === 'default' ? null : BigInt(input.value))
+    recordByOperator(tx, now, { accountId: account.id, action: 'account limit', resourceIds: [account.id] })
     const quota = (await listQuotas(tx, account.id)).find(({ name }) => name === input.name)!
     const data = { account: account.id, email: account.email, name: quota.name, limit: Number(quota.limit), used: Number(quota.used) }
     return { data, text: `${account.email} may hold ${data.limit} ${data.name} and holds ${data.used}` }

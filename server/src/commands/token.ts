@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { isIP } from 'node:net'
 import { createToken, deleteToken, getAccount, listTokens, revokeToken } from '../features/accounts/service.ts'
+import { recordByOperator } from '../features/audit-log/operator.ts'
+import type { Tx } from '../kernel/db.ts'
 import { invalid } from '../kernel/errors.ts'
 import { onDatabase, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
@@ -28,12 +30,12 @@ export function tokenCommands(program: Command): void {
   onDatabase(
     token.command('revoke').description('refuse a token from now on, and keep it listed').argument('<id>'),
     'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
-    async ({ db, now }, _, id) => said(await db.tx((tx) => revokeToken(tx, now, id!)), 'revoked'),
+    async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
   )
   onDatabase(
     token.command('delete').description('refuse a token from now on, and forget it').argument('<id>'),
     'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
-    async ({ db }, _, id) => said(await db.tx((tx) => deleteToken(tx, id!)), 'deleted'),
+    async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),
   )
 }
 
@@ -54,7 +56,12 @@ async function create({ db, now }: Admin, input: NewToken): Promise<Result> {
     allowedIps: (input.allowIp ?? []).flatMap(words).map(requireAddress),
     ...(input.rateLimit !== undefined && { requestsPerMinute: Number(input.rateLimit) }),
   }
-  const made = await db.tx(async (tx) => createToken(tx, now, (await getAccount(tx, input.account)).id, wanted))
+  const made = await db.tx(async (tx) => {
+    const { id: accountId } = await getAccount(tx, input.account)
+    const token = await createToken(tx, now, accountId, wanted)
+    recordByOperator(tx, now, { accountId, action: 'token create', resourceIds: [token.id] })
+    return token
+  })
   const data = { id: made.id, token: made.token, name: wanted.name, expiresAt: wanted.expiresAt }
   return { data, text: `${made.token}\nThis is the only time it is shown. Its id is ${made.id}` }
 }
@@ -81,6 +88,17 @@ async function list({ db, now }: Admin, input: { account?: string }): Promise<Re
     'There is no token yet: npx berthd token create --help',
   )
   return { data: rows, text: shown.text }
+}
+
+async function recorded<Row extends { id: string; account_id: string }>(
+  tx: Tx,
+  now: Date,
+  action: string,
+  change: Promise<Row>,
+): Promise<Row> {
+  const row = await change
+  recordByOperator(tx, now, { accountId: row.account_id, action, resourceIds: [row.id] })
+  return row
 }
 
 const said = ({ id, name }: { id: string; name: string }, status: string): Result => ({

@@ -11,6 +11,7 @@ import type { Outbound } from '../kernel/outbound.ts'
 import { lanedReconcilersFor, reconcilersFor } from '../workflow/reconcile.ts'
 import { workflowsFor, type Engine } from '../workflow/define.ts'
 import type { RunWatch } from '../workflow/watch.ts'
+import type { AuditTrail } from './audit-log/record.ts'
 import type { EventFeed } from './events/feed.ts'
 
 export interface Deps {
@@ -23,6 +24,7 @@ export interface Deps {
   workflows: Engine
   watch: RunWatch
   feed: EventFeed
+  audit: AuditTrail
   outbound: Outbound
   hypervisors: DriverPool
 }

@@ -3,6 +3,8 @@ import type { AnyWorkflow } from '../workflow/run.ts'
 import type { Reconciler } from '../workflow/reconcile.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { actionRoutes } from './actions/routes.ts'
+import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
+import { auditLogRoutes } from './audit-log/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
 import { removeBackups } from './backups/remove.reconciler.ts'
 import { backupRoutes } from './backups/routes.ts'
@@ -52,6 +54,7 @@ export const routes: Routes[] = [
   actionRoutes,
   eventRoutes,
   walletRoutes(forecast),
+  auditLogRoutes,
   hostRoutes,
   sshKeyRoutes,
   networkRoutes,
@@ -68,6 +71,7 @@ export const routes: Routes[] = [
 export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]
 
 export const reconcilers: Reconciler<Deps>[] = [
+  pruneAuditLog,
   heartbeat,
   applyNetworks,
   watchNetworks,

@@ -88,7 +88,7 @@ export class Api {
     this.#app.route({
       method,
       url: path,
-      config: { operationId: spec.operationId, scope: spec.scope },
+      config: { operationId: spec.operationId, scope: spec.scope, route: path.replace(/:(\w+)/g, '{$1}') },
       schema: {
         ...(spec.query && { querystring: Type.Object(spec.query) }),
         ...(method !== 'GET' && { body: bodySchema(spec) }),

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuse, Refusal } from '../kernel/errors.ts'
 import { Api, type ApiDeps } from './api.ts'
+import { isAudited, callOf } from './audit.ts'
 import type { Operation } from './operation.ts'
 import type { Authenticate, Principal } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -23,6 +24,11 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
         request.principal = await identify(mount, request, reply)
         await mount.rateLimit.chargeToken(reply, request.principal)
         requireScope(request)
+      })
+      scope.addHook('onResponse', (request, reply, done) => {
+        if (reply.statusCode >= 400 && isAudited(request))
+          deps.audit.refusal(callOf(request, reply.statusCode, String(reply.getHeader('x-error-code') ?? '') || null))
+        done()
       })
       scope.setNotFoundHandler(unrouted) // makes the checks above run for unknown paths too
       routes(new Api(scope, deps, operations))

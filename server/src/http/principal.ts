@@ -5,6 +5,7 @@ export interface Principal {
   accountId: string
   /** The token or the person, for logs and audit. */
   actorId: string
+  actorName: string
   scopes: ReadonlySet<string>
   requestsPerMinute: number
 }
@@ -17,6 +18,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     operationId?: string
+    /** The path within the API, as it is documented. */
+    route?: string
     scope?: string | null
   }
 }

@@ -1,8 +1,10 @@
-// How a write answers. One transaction holds the effect and, where the request carries an Idempotency-Key, the answer to give again.
+// How a write answers. One transaction holds the effect, its line in the audit log and, where the request carries an Idempotency-Key, the
+// answer to give again.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db, Tx } from '../kernel/db.ts'
+import { callOf, type Audit } from './audit.ts'
 import { claim, idempotencyOf, recall, release, remember, type Idempotency, type StoredAnswer } from './idempotency.ts'
 
 /** A write's answer with a status or Location of its own; plain data means the operation's first status. */
@@ -31,6 +33,7 @@ export interface WriteDeps {
   db: Db
   clock: Clock
   vault: Vault
+  audit: Audit
 }
 
 type Effect<Prepared> = (tx: Tx, prepared: Prepared) => Promise<Answer>
@@ -48,7 +51,9 @@ export async function write<Prepared>(
 ): Promise<FastifyReply> {
   const idempotency = idempotencyOf(request, request.principal.accountId, deps.vault)
   const earlier = prepare && idempotency ? await deps.db.tx((tx) => claim(tx, deps, idempotency)) : null
-  const { stored, replayed } = earlier ? { stored: earlier, replayed: true } : await firstTime(deps, reply, idempotency, prepare, effect)
+  const { stored, replayed } = earlier
+    ? { stored: earlier, replayed: true }
+    : await firstTime(deps, request, reply, idempotency, prepare, effect)
   if (stored.location) reply.header('location', stored.location)
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(stored.status).type('application/json; charset=utf-8').send(stored.body)
@@ -56,6 +61,7 @@ export async function write<Prepared>(
 
 async function firstTime<Prepared>(
   deps: WriteDeps,
+  request: FastifyRequest,
   reply: FastifyReply,
   idempotency: Idempotency | null,
   prepare: (() => Promise<Prepared>) | undefined,
@@ -63,7 +69,11 @@ async function firstTime<Prepared>(
 ): Promise<{ stored: StoredAnswer; replayed: boolean }> {
   try {
     const prepared = (await prepare?.()) as Prepared
-    return await oneTransaction(deps, idempotency, prepare !== undefined, async (tx) => toStored(reply, await effect(tx, prepared)))
+    return await oneTransaction(deps, idempotency, prepare !== undefined, async (tx) => {
+      const answer = await effect(tx, prepared)
+      deps.audit.effect(tx, callOf(request, answer.status, null, answer.data))
+      return toStored(reply, answer)
+    })
   } catch (error) {
     if (prepare && idempotency) await release(deps.db, idempotency).catch(() => {}) // a claim that stays lapses by itself
     if (error instanceof Rehearsal) return { stored: toStored(reply, error.answer), replayed: false }

@@ -71,6 +71,8 @@ export interface Queries {
 export interface Tx extends Queries {
   /** Runs once the transaction has committed; a throw there is only logged, so use it for hints, never for effects that matter. */
   afterCommit(hint: () => void): void
+  /** Carried out at the very end, together with the commit, so that it costs no round trip of its own. When it fails, everything does. */
+  lastly(query: Sql): void
 }
 
 export interface Db extends Queries {
@@ -153,6 +155,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onE
 async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
   const client = await pool.connect()
   const hints: (() => void)[] = []
+  const last: Sql[] = []
   let broken: Error | undefined
   const lose = (error: Error): void => void (broken = error) // while nothing is asked, nobody else would hear of it
   client.on('error', lose)
@@ -164,9 +167,15 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   }
   try {
     const begun = open().query('begin')
-    const [result] = await Promise.all([work({ ...queriesOf(open), afterCommit: (hint) => void hints.push(hint) }), begun])
+    const tx = {
+      ...queriesOf(open),
+      afterCommit: (hint: () => void) => void hints.push(hint),
+      lastly: (query: Sql) => void last.push(query),
+    }
+    const [result] = await Promise.all([work(tx), begun])
     over = true
-    await client.query('commit')
+    sendTogether(client)
+    await Promise.all([...last.map((query) => client.query(query)), client.query('commit')]) // a commit after a failure is a rollback
     queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
     return result
   } catch (error) {

@@ -4,6 +4,7 @@ import { Rehearsal } from '../../http/api.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { invalid, notFound, refuse } from '../../kernel/errors.ts'
 import { formatCents } from '../../kernel/money.ts'
+import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { pauseFilter, resumeFilter } from '../firewalls/service.ts'
 import { charge } from '../wallet/service.ts'
@@ -62,6 +63,7 @@ export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> 
   const now = deps.clock.now()
   await sql.setStatus(tx, now, vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
   await pauseFilter(tx, vmId)
+  recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm unmanage', resourceIds: [vmId] })
   await recordVmEvent(tx, now, vmId, 'vm.unmanaged')
 }
 
@@ -79,6 +81,7 @@ export async function adopt(deps: Deps, vmId: string): Promise<void> {
     await sql.putOnTheBooks(tx, now, vmId)
     await sql.setStatus(tx, now, vmId, { status: on ? 'RUNNING' : 'STOPPED', wantedOn: on })
     await resumeFilter(tx, vmId)
+    recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
     await recordVmEvent(tx, now, vmId, 'vm.adopted')
   })
 }

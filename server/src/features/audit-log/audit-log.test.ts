@@ -1,0 +1,216 @@
+import pg from 'pg'
+import { describe, expect, test } from 'vitest'
+import { generateKey } from '../../../test/openssh-keys.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { pruneAuditLog } from './prune.reconciler.ts'
+import { openAuditTrail, REFUSALS_PER_HOUR } from './record.ts'
+import { recordByOperator } from './service.ts'
+
+const app = await testApp({ breaks: ['idempotency.finished'] }) // years pass, and no worker forgets keys
+type Customer = Awaited<ReturnType<typeof app.given.customer>>
+
+const key = (name = 'laptop') => ({ name, publicKey: generateKey().line })
+const page = async (customer: Customer, query = '') => {
+  await app.deps.audit.sweep()
+  return (await customer.get(`/audit-log${query}`)).body
+}
+const log = async (customer: Customer, query = '') => (await page(customer, query)).data
+
+describe('the audit log', () => {
+  test('says who did what, from where, and what came of it', async () => {
+    const customer = await app.given.customer()
+    const { headers, body } = await customer.post('/ssh-keys', key())
+    expect(await log(customer)).toEqual([
+      {
+        id: expect.stringMatching(/^c[0-9a-z]{24}$/),
+        action: 'createSshKey',
+        actor: { type: 'token', id: customer.tokenId, name: 'test' },
+        ip: '127.0.0.1',
+        method: 'POST',
+        route: '/ssh-keys',
+        resourceId: body.data.id,
+        resourceIds: [body.data.id],
+        result: 'succeeded',
+        status: 201,
+        errorCode: null,
+        requestId: headers['x-request-id'],
+        count: 1,
+        createdAt: app.clock.now().toISOString(),
+      },
+    ])
+  })
+
+  test('names the ids of the path and of what was made', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    const { snapshot } = (await customer.post(`/vms/${id}/snapshots`, { name: 'before' })).body.data
+    await app.settle()
+    await customer.post(`/vms/${id}/restart`)
+    const shown = (await log(customer)).map(({ action, route, resourceIds }: Record<string, unknown>) => [action, route, resourceIds])
+    expect(shown.toSorted()).toEqual([
+      ['createSnapshot', '/vms/{vmId}/snapshots', [id, snapshot.id]],
+      ['createVm', '/vms', [id]],
+      ['restartVm', '/vms/{id}/restart', [id]],
+    ])
+  })
+
+  test('holds refusals of every kind, with their code', async () => {
+    const customer = await app.given.customer({ scopes: ['ssh_keys:create', 'ssh_keys:delete', 'account:read'] })
+    await customer.post('/ssh-keys', { name: 1 })
+    await customer.post('/networks', {})
+    await customer.delete('/ssh-keys/vmk_somebodys_secret')
+    await app.request('POST', '/ssh-keys', { token: customer.token, headers: { 'content-type': 'text/plain' }, body: 'x' })
+    const shown = (await log(customer)).map(({ action, status, errorCode, result, resourceId }: Record<string, unknown>) =>
+      [action, status, errorCode, result, resourceId].join(' '),
+    )
+    expect(shown.toSorted()).toEqual([
+      'createNetwork 403 missing_scope refused ',
+      'createSshKey 400 validation_failed refused ',
+      'createSshKey 415 unsupported_media_type refused ',
+      'deleteSshKey 404 not_found refused ',
+    ])
+  })
+
+  test('holds neither reads, nor dry runs, nor repetitions, nor unknown paths, nor strangers', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const input = await app.given.vmInput()
+    await customer.post('/vms?dryRun=true', input)
+    await customer.get('/vms')
+    await customer.post('/nothing', {})
+    const headers = { 'idempotency-key': 'once' }
+    const body = key()
+    await customer.post('/ssh-keys', body, headers)
+    await customer.post('/ssh-keys', body, headers)
+    await app.request('POST', '/ssh-keys', { token: 'vmk_wrong', body })
+    expect((await log(customer)).map(({ action }: { action: string }) => action)).toEqual(['createSshKey'])
+    const { count } = await app.db.one<{ count: number }>(sql`select count(*)::int from audit_log where status = 401`)
+    expect(count).toBe(0)
+  })
+
+  test('holds no body and no secret', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const marker = 'Sesam-0pen-4711'
+    await customer.post('/vms', { ...(await app.given.vmInput()), password: marker, name: `${marker} name` })
+    await customer.post(`/vms/${marker}/restart?x=${marker}`)
+    await app.deps.audit.sweep()
+    const { text } = await app.db.one<{ text: string }>(sql`select string_agg(l::text, '') as text from audit_log l`)
+    expect(text).not.toContain(marker)
+    expect(text).not.toContain(customer.token.slice(4, 20))
+  })
+
+  test('has a line exactly when there is the effect', async () => {
+    const customer = await app.given.customer()
+    await app.db.run(sql`alter table audit_log add constraint full_disk check (action <> 'createSshKey') not valid`)
+    const { status } = await customer.post('/ssh-keys', key())
+    await app.db.run(sql`alter table audit_log drop constraint full_disk`)
+    expect(status).toBe(500)
+    expect((await customer.get('/ssh-keys')).body.data).toEqual([])
+  })
+
+  test('is never the reason for which a refusal fails', async () => {
+    const customer = await app.given.customer()
+    await app.db.run(sql`alter table audit_log add constraint full_disk check (status < 400) not valid`)
+    const { status } = await customer.post('/ssh-keys', {})
+    await app.deps.audit.sweep()
+    await app.db.run(sql`alter table audit_log drop constraint full_disk`)
+    expect(status).toBe(400)
+    expect(await log(customer)).toEqual([])
+  })
+})
+
+describe('refusals without end', () => {
+  test('are counted, one line an hour', async () => {
+    const customer = await app.given.customer()
+    const trail = openAuditTrail(app.deps)
+    const call = { accountId: customer.accountId, actorId: customer.tokenId, actorName: 'test', ip: '127.0.0.1', requestId: 'r' }
+    const refuse = (times: number): void => {
+      for (let i = 0; i < times; i++)
+        trail.refusal({ ...call, action: 'createVm', method: 'POST', route: '/vms', resourceIds: [], status: 429, code: 'rate_limited' })
+    }
+    const counts = () => log(customer, '?action=refusals')
+    refuse(REFUSALS_PER_HOUR + 5_000)
+    await trail.sweep()
+    expect((await page(customer)).pagination.total).toBe(REFUSALS_PER_HOUR)
+    app.clock.advance('1h')
+    await trail.sweep()
+    expect((await page(customer)).pagination.total).toBe(REFUSALS_PER_HOUR + 1)
+    const line = { action: 'refusals', count: 5_000, result: 'refused', actor: { type: 'system', id: null, name: 'system' } }
+    expect(await counts()).toMatchObject([line])
+    refuse(REFUSALS_PER_HOUR + 7)
+    await trail.close()
+    expect((await counts()).map(({ count }: { count: number }) => count).toSorted((a: number, b: number) => a - b)).toEqual([7, 5_000])
+  })
+})
+
+describe('GET /audit-log', () => {
+  test('is read by pages, the newest first, by its own account only', async () => {
+    const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
+    for (const name of ['a', 'b', 'c']) {
+      app.clock.advance('1s')
+      await customer.post('/ssh-keys', key(name))
+    }
+    const first = await page(customer, '?limit=2')
+    expect(first.pagination).toEqual({ page: 1, limit: 2, total: 3, totalPages: 2 })
+    const rest = await page(customer, '?limit=2&page=2')
+    const times = [...first.data, ...rest.data].map(({ createdAt }: { createdAt: string }) => createdAt)
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(await log(stranger)).toEqual([])
+  })
+
+  test('is filtered by date, action and token', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/ssh-keys', key())).body.data
+    app.clock.advance('48h')
+    const second = await app.given.token(customer.accountId)
+    await second.delete(`/ssh-keys/${id}`)
+    const actions = async (query: string) => (await log(customer, query)).map(({ action }: { action: string }) => action)
+    const today = app.clock.now().toISOString().slice(0, 10)
+    expect(await actions(`?dateFrom=${today}`)).toEqual(['deleteSshKey'])
+    expect(await actions(`?dateTo=${new Date(app.clock.now().getTime() - 86_400_000).toISOString()}`)).toEqual(['createSshKey'])
+    expect(await actions('?action=createSshKey')).toEqual(['createSshKey'])
+    expect(await actions(`?tokenId=${second.id}`)).toEqual(['deleteSshKey'])
+    expect(await actions('?action=createSshKey&tokenId=cnobody')).toEqual([])
+    expect((await customer.get('/audit-log?dateFrom=yesterday')).status).toBe(400)
+  })
+
+  test('shows what an operator did, and not which one', async () => {
+    const { accountId, ...customer } = await app.given.customer()
+    await app.db.tx(async (tx) => recordByOperator(tx, app.clock.now(), { accountId, action: 'account credit', resourceIds: [accountId] }))
+    const actor = { type: 'operator', id: null, name: 'operator' }
+    const line = { action: 'account credit', actor, ip: null, method: null, status: null, result: 'succeeded', resourceId: accountId }
+    expect(await log({ accountId, ...customer })).toMatchObject([line])
+  })
+
+  test('is kept for as long as the catalog says', async () => {
+    const customer = await app.given.customer()
+    await customer.post('/ssh-keys', key())
+    app.clock.advance('365d')
+    await pruneAuditLog.pass(app.deps)
+    expect(await log(customer)).toHaveLength(1)
+    app.clock.advance('1ms')
+    await pruneAuditLog.pass(app.deps)
+    expect(await log(customer)).toEqual([])
+  })
+})
+
+test('POST /vms costs one statement for it, and no round trip', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const input = await app.given.vmInput()
+  await app.given.vm(customer, {}, { settled: false })
+  const texts = await statementsOf(() => customer.post('/vms', input))
+  expect(texts.filter((text) => text.includes('audit_log'))).toHaveLength(1)
+  const commit = texts.indexOf('commit')
+  expect(texts[commit - 1]).toMatch(/^insert into audit_log/)
+})
+
+async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const texts: string[] = []
+  const { query } = pg.Client.prototype as { query: (...given: unknown[]) => unknown }
+  pg.Client.prototype.query = function (this: unknown, ...given: unknown[]) {
+    texts.push((typeof given[0] === 'string' ? given[0] : (given[0] as { text: string }).text).trim())
+    return query.apply(this, given)
+  } as typeof pg.Client.prototype.query
+  await work().finally(() => Object.assign(pg.Client.prototype, { query }))
+  return texts
+}

@@ -1,0 +1,40 @@
+import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+const DATE = 'ISO 8601 date or date-time, UTC unless it says otherwise'
+
+export const AuditFilter = {
+  dateFrom: Type.Optional(Type.String({ description: `${DATE}; a date means its first moment` })),
+  dateTo: Type.Optional(Type.String({ description: `${DATE}; a date means its last moment` })),
+  action: Type.Optional(Type.String({ maxLength: 64, description: 'Only this action, for example createVm' })),
+  tokenId: Type.Optional(Type.String({ maxLength: 64, description: 'Only what was done with this token' })),
+}
+export type AuditFilter = Static<ReturnType<typeof Type.Object<typeof AuditFilter>>>
+
+const Actor = object({
+  type: oneOf(['token', 'operator', 'system']),
+  id: nullable(Type.String({ description: 'Of the token; null for others' })),
+  name: Type.String({ description: 'Of the token, at that time' }),
+})
+
+export const AuditEntry = object(
+  {
+    id: Type.String(),
+    action: Type.String({
+      description: 'The operationId of the call, the words of an operator\'s command, or "refusals" for those that were only counted',
+    }),
+    actor: Actor,
+    ip: nullable(Type.String({ description: 'Where the call came from' })),
+    method: nullable(Type.String()),
+    route: nullable(Type.String({ description: 'For example /vms/{id}/restart' })),
+    resourceId: nullable(Type.String({ description: 'What it was done to, or what was made' })),
+    resourceIds: Type.Array(Type.String(), { description: 'All ids of the path in its order, and then of what was made' }),
+    result: oneOf(['succeeded', 'refused']),
+    status: nullable(Type.Integer({ description: 'The HTTP status; null where there was no call of the API' })),
+    errorCode: nullable(Type.String({ description: 'As in the header X-Error-Code' })),
+    requestId: nullable(Type.String({ description: 'As in the header X-Request-Id' })),
+    count: Type.Integer({ description: 'More than 1 where refusals came so often that they were only counted' }),
+    createdAt: Timestamp,
+  },
+  { title: 'AuditEntry' },
+)
+export type AuditEntry = Static<typeof AuditEntry>

@@ -1,0 +1,22 @@
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries } from '../../kernel/db.ts'
+import { readPeriod } from '../wallet/period.ts'
+import type { AuditEntry, AuditFilter } from './schema.ts'
+import * as sql from './sql.ts'
+import { toEntry } from './view.ts'
+
+/** Pages reach this far back; what is older is found by its date. */
+const MOST_COUNTED = 10_000
+
+export async function listAuditLog(
+  db: Queries,
+  accountId: string,
+  { action, tokenId, ...dates }: AuditFilter,
+  page: PageRequest,
+): Promise<Paged<AuditEntry>> {
+  const filter = { action: action ?? null, tokenId: tokenId ?? null, ...readPeriod(dates) }
+  const total = await sql.countUpTo(db, accountId, filter, MOST_COUNTED)
+  return pageOf(page, total, async (limit, offset) => (await sql.list(db, accountId, filter, limit, offset)).map(toEntry))
+}
+
+export { recordByOperator } from './operator.ts'

@@ -1,0 +1,66 @@
+import { sql, type Queries, type Sql } from '../../kernel/db.ts'
+
+/** The action of a line that only counts. */
+export const REFUSALS = 'refusals'
+
+export interface AuditRow {
+  account_id: string
+  created_at: Date
+  id: string
+  actor_type: 'token' | 'operator' | 'system'
+  actor_id: string | null
+  actor_name: string
+  ip: string | null
+  action: string
+  method: string | null
+  route: string | null
+  resource_ids: string[]
+  status: number | null
+  code: string | null
+  request_id: string | null
+  count: number
+}
+
+export const insertion = (row: AuditRow): Sql => sql`
+  insert into audit_log (account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code,
+    request_id, count)
+  values (${row.account_id}, ${row.created_at}, ${row.id}, ${row.actor_type}, ${row.actor_id}, ${row.actor_name}, ${row.ip}, ${row.action},
+    ${row.method}, ${row.route}, ${row.resource_ids}, ${row.status}, ${row.code}, ${row.request_id}, ${row.count})`
+
+/** By their ids, so that a batch that is written again after an unclear end writes nothing twice. */
+export const insertAll = (db: Queries, rows: AuditRow[]) =>
+  db.run(sql`
+    insert into audit_log select * from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::jsonb) on conflict do nothing`)
+
+export interface Filter {
+  action: string | null
+  tokenId: string | null
+  from: Date | null
+  /** Exclusive. */
+  before: Date | null
+}
+
+/** Counts no further than `most`: how long a log is must not decide how long an answer takes. */
+export const countUpTo = async (db: Queries, accountId: string, filter: Filter, most: number): Promise<number> =>
+  (
+    await db.one<{ count: number }>(sql`
+      select count(*)::int as count from (select 1 from audit_log where ${matching(accountId, filter)} limit ${most}) line`)
+  ).count
+
+export const list = (db: Queries, accountId: string, filter: Filter, limit: number, offset: number) =>
+  db.many<AuditRow>(sql`
+    select * from audit_log where ${matching(accountId, filter)} order by created_at desc, id desc limit ${limit} offset ${offset}`)
+
+/** Only the conditions that were asked for, so that each combination has a plan of its own. */
+function matching(accountId: string, { action, tokenId, from, before }: Filter): Sql {
+  let condition = sql`account_id = ${accountId}`
+  if (action) condition = sql`${condition} and action = ${action}`
+  if (tokenId) condition = sql`${condition} and actor_type = 'token' and actor_id = ${tokenId}`
+  if (from) condition = sql`${condition} and created_at >= ${from}`
+  if (before) condition = sql`${condition} and created_at < ${before}`
+  return condition
+}
+
+/** Answers how many. */
+export const deleteBefore = (db: Queries, moment: Date, most: number) =>
+  db.run(sql`delete from audit_log where ctid = any(array(select ctid from audit_log where created_at < ${moment} limit ${most}))`)
