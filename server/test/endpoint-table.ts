@@ -181,6 +181,7 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
     params: { id: await world.vm() },
     body: { osTemplateId: await world.template(), sshKeyIds: [await world.key()] },
   }),
+  getVmMetrics: withId(vm),
   openConsole: withId(vm, { type: 'serial' }),
   setVmPassword: withId(vm, { password: 'a new password' }),
   attachNetwork: async (world) => ({ params: { id: await world.vm() }, body: { networkId: await world.network() } }),

@@ -8,7 +8,7 @@ import { openDb, sql, type Db, type Queries } from '../src/kernel/db.ts'
 import { countTraffic } from '../src/features/bandwidth/count.ts'
 
 /** VMs that run on one host and have traffic, as if they had been made one by one. */
-async function fill(db: Db, now: Date, hostId: string, count: number): Promise<void> {
+export async function fillHost(db: Db, now: Date, hostId: string, count: number): Promise<void> {
   const numbers = sql`from generate_series(1, ${count}::int) n`
   const mac = sql`('02' || lpad(to_hex(n), 10, '0'))::macaddr`
   await db.tx(async (tx) => {
@@ -64,7 +64,7 @@ export async function provesCheapMetering(count: number): Promise<void> {
     const { db, statements } = counting(plain)
     const clock = manualClock()
     const { id, uri } = await db.one<{ id: string; uri: string }>(sql`select id, uri from hosts limit 1`)
-    await fill(plain, clock.now(), id, count)
+    await fillHost(plain, clock.now(), id, count)
     const driver = simulatedDrivers({ db: plain, clock, pace: instantPace })({ id, driver: 'simulated', uri })
     const deps = { db, clock }
     const minute = async (): Promise<number> => {

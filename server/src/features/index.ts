@@ -30,6 +30,10 @@ import { watchFilters } from './firewalls/drift.reconciler.ts'
 import { firewallRoutes } from './firewalls/routes.ts'
 import { heartbeat } from './hosts/heartbeat.reconciler.ts'
 import { hostRoutes } from './hosts/routes.ts'
+import { pruneMetrics } from './metrics/prune.reconciler.ts'
+import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
+import { metricsRoutes } from './metrics/routes.ts'
+import { sampleMetrics } from './metrics/sample.reconciler.ts'
 import { applyNetworks } from './networks/apply.reconciler.ts'
 import { watchNetworks } from './networks/drift.reconciler.ts'
 import { networkRoutes } from './networks/routes.ts'
@@ -61,6 +65,7 @@ export const routes: Routes[] = [
   firewallRoutes,
   vmRoutes,
   consoleRoutes,
+  metricsRoutes,
   snapshotRoutes,
   backupRoutes,
   firewallBindingRoutes,
@@ -80,6 +85,9 @@ export const reconcilers: Reconciler<Deps>[] = [
   powerSweep,
   powerHints,
   pruneConsoles,
+  sampleMetrics,
+  rollUpMetrics,
+  pruneMetrics,
   dailyBackups,
   removeBackups,
   sweepVolumes,

@@ -4,7 +4,19 @@ import type { Type as TypeBox } from 'typebox'
 
 type Builders = Pick<
   typeof TypeBox,
-  'Array' | 'Boolean' | 'Enum' | 'Integer' | 'Literal' | 'Null' | 'Object' | 'Optional' | 'String' | 'Union' | 'Unknown' | 'Unsafe'
+  | 'Array'
+  | 'Boolean'
+  | 'Enum'
+  | 'Integer'
+  | 'Literal'
+  | 'Null'
+  | 'Number'
+  | 'Object'
+  | 'Optional'
+  | 'String'
+  | 'Union'
+  | 'Unknown'
+  | 'Unsafe'
 >
 type Json = Record<string, unknown>
 
@@ -24,6 +36,7 @@ function object(properties: Record<string, Json>, options: Json = {}): Json {
 export const Type = {
   String: ofType('string'),
   Integer: ofType('integer'),
+  Number: ofType('number'),
   Boolean: ofType('boolean'),
   Null: ofType('null'),
   Array: (items: Json, options: Json = {}) => ({ type: 'array', items, ...options }),

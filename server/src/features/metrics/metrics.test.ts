@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { quietVm } from '../../../test/traffic.ts'
+import { sql } from '../../kernel/db.ts'
+import { pruneMetrics } from './prune.reconciler.ts'
+import { rollUpMetrics } from './roll-up.reconciler.ts'
+import { sampleMetrics } from './sample.reconciler.ts'
+import type { VmMetrics } from './schema.ts'
+
+describe('GET /vms/{id}/metrics', async () => {
+  const app = await testApp()
+  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  const customer = await app.given.customer({ credit: '10000.00' })
+  const quiet = () => quietVm(app, customer)
+
+  /** To the fifth second of the next minute, quarter of an hour or hour. */
+  const goTo = (spanMs: number): Date => {
+    const start = new Date((Math.floor(app.clock.now().getTime() / spanMs) + 1) * spanMs)
+    app.clock.set(new Date(start.getTime() + 5_000))
+    return start
+  }
+  const nextMinute = () => goTo(60_000)
+  const nextQuarter = () => goTo(900_000)
+  const sample = () => sampleMetrics.pass(app.deps)
+  const read = async (vmId: string, query: { from?: Date; to?: Date; step?: number } = {}): Promise<VmMetrics> => {
+    const parameters = Object.entries(query).map(([name, value]) => `${name}=${value instanceof Date ? value.toISOString() : value}`)
+    const { status, body } = await customer.get(`/vms/${vmId}/metrics?${parameters.join('&')}`)
+    expect(status, body.error).toBe(200)
+    return body.data as VmMetrics
+  }
+  const rowsOf = (vmId: string) => app.db.many<{ at: Date }>(sql`select at from metrics_minutes where vm_id = ${vmId} order by at`)
+
+  test('answers rates minute by minute, and null for what was not measured', async () => {
+    const from = nextMinute()
+    const vm = await quiet()
+    await sample()
+    nextMinute()
+    await vm.receive(6_000, 12_000)
+    await sample()
+    nextMinute()
+    nextMinute()
+    await sample()
+    const { timestamps, step, series, maxima } = await read(vm.id, { from })
+    expect([step, timestamps]).toEqual([60, [0, 1, 2, 3].map((minute) => new Date(from.getTime() + minute * 60_000).toISOString())])
+    expect(series.networkInBytesPerSecond).toEqual([null, 100, null, 0])
+    expect(series.networkOutBytesPerSecond).toEqual([null, 200, null, 0])
+    expect(series.ramTotal).toEqual([1024, 1024, null, 1024])
+    expect(series.diskReadBytesPerSecond).toEqual([null, 4_000, null, 4_000])
+    expect(series.diskWriteBytesPerSecond).toEqual([null, 12_000, null, 12_000])
+    expect(maxima.networkInBytesPerSecond).toEqual(series.networkInBytesPerSecond)
+    for (const cpu of [series.cpuPercent[1], series.cpuPercent[3]]) expect(cpu).toSatisfy((value: number) => value > 0 && value <= 100)
+    expect(series.ramUsed[0]).toSatisfy((value: number) => value > 0 && value < 1024)
+  })
+
+  test('tells no rate across a new start, whatever the counters were', async () => {
+    const from = nextMinute()
+    const vm = await quiet()
+    await sample()
+    await customer.post(`/vms/${vm.id}/stop`)
+    await app.settle({ subjectId: vm.id })
+    nextMinute()
+    await sample()
+    await customer.post(`/vms/${vm.id}/start`)
+    await app.settle({ subjectId: vm.id })
+    await vm.receive(10 ** 15)
+    nextMinute()
+    await sample()
+    nextMinute()
+    await sample()
+    const { series } = await read(vm.id, { from })
+    expect(series.networkInBytesPerSecond).toEqual([null, null, null, 0])
+    expect(series.ramTotal).toEqual([1024, null, 1024, 1024])
+    expect(series.cpuPercent.slice(0, 3)).toEqual([null, null, null])
+  })
+
+  test('tells no rate when a counter has gone back, or after a long gap', async () => {
+    const from = nextMinute()
+    const vm = await quiet()
+    await vm.receive(1_000_000)
+    await sample()
+    await app.db.run(sql`update simulated.nics set received_bytes = 5 where machine = ${vm.id}`)
+    nextMinute()
+    await sample()
+    for (let i = 0; i < 3; i++) nextMinute()
+    await vm.receive(10 ** 12)
+    await sample()
+    expect((await read(vm.id, { from })).series.networkInBytesPerSecond).toEqual([null, null, null, null, null])
+  })
+
+  test('has one row for a VM and minute, and the host is asked once, however many workers there are', async () => {
+    const vm = await quiet()
+    nextMinute()
+    const driver = await app.deps.hypervisors.get(app.host.id)
+    const { metrics } = driver
+    let asked = 0
+    driver.metrics = (...args) => {
+      asked++
+      return metrics(...args)
+    }
+    await Promise.all([sample(), sample(), sample(), sample()])
+    await sample()
+    driver.metrics = metrics
+    expect([asked, (await rowsOf(vm.id)).length]).toEqual([1, 1])
+  })
+
+  test('is a gap while the host does not answer, and goes on afterwards', async () => {
+    const from = nextMinute()
+    const vm = await quiet()
+    await sample()
+    nextMinute()
+    await app.simulated.faults.plant({ verb: 'metrics', kind: 'transient' })
+    await sample()
+    nextMinute()
+    await sample()
+    expect((await read(vm.id, { from })).series.ramTotal).toEqual([1024, null, 1024])
+  })
+
+  test('is averaged over longer steps, with the highest minute beside it', async () => {
+    const from = nextQuarter()
+    const vm = await quiet()
+    await sample()
+    for (const bytes of [600, 6_000, 60_000]) {
+      nextMinute()
+      await vm.receive(bytes)
+      await sample()
+    }
+    const { series, maxima } = await read(vm.id, { from, step: 300 })
+    expect([series.networkInBytesPerSecond, maxima.networkInBytesPerSecond]).toEqual([[370], [1_000]])
+  })
+
+  test('becomes quarters of an hour without a loss, is kept for 30 days, and then goes', async () => {
+    const vm = await quiet()
+    const from = goTo(3_600_000)
+    for (let minute = 0; minute < 45; minute++) {
+      await sample()
+      nextMinute()
+      await vm.receive(60 * minute)
+    }
+    const to = new Date(from.getTime() + 45 * 60_000)
+    const fine = await read(vm.id, { from, to })
+    app.clock.advance('2m')
+    await Promise.all([rollUpMetrics.pass(app.deps), rollUpMetrics.pass(app.deps)])
+    app.clock.advance('25h')
+    await pruneMetrics.pass(app.deps)
+    const coarse = await read(vm.id, { from, to })
+
+    expect(coarse.step).toBe(900)
+    const quarters = (values: (number | null)[]) =>
+      [0, 15, 30].map((start) => values.slice(start, start + 15).filter((each) => each !== null))
+    const means = quarters(fine.series.networkInBytesPerSecond).map((each) => Math.round(each.reduce((a, b) => a + b) / each.length))
+    expect(coarse.series.networkInBytesPerSecond).toEqual(means)
+    expect(coarse.maxima.networkInBytesPerSecond).toEqual(quarters(fine.maxima.networkInBytesPerSecond).map((each) => Math.max(...each)))
+    const whole = quarters(fine.series.networkInBytesPerSecond).flat()
+    const hour = await read(vm.id, { from, to, step: 3_600 })
+    expect(hour.series.networkInBytesPerSecond).toEqual([Math.round(whole.reduce((a, b) => a + b) / whole.length)])
+
+    app.clock.advance('7h')
+    await pruneMetrics.pass(app.deps)
+    expect(await rowsOf(vm.id)).toEqual([])
+    expect((await read(vm.id, { from, to })).series.networkInBytesPerSecond).toEqual(means)
+    app.clock.advance('35d')
+    await pruneMetrics.pass(app.deps)
+    expect(await app.db.many(sql`select from metrics_quarters where vm_id = ${vm.id}`)).toEqual([])
+    const { status, body } = await customer.get(`/vms/${vm.id}/metrics?from=${from.toISOString()}`)
+    expect([status, body.error]).toEqual([400, 'Validation failed: from must lie within the last 30 days: metrics are kept no longer'])
+  })
+
+  test('shows quarters that are not over yet beside older ones', async () => {
+    const vm = await quiet()
+    const from = nextQuarter()
+    await sample()
+    app.clock.advance('25h')
+    await rollUpMetrics.pass(app.deps)
+    nextMinute()
+    await sample()
+    const { series } = await read(vm.id, { from })
+    expect([series.ramTotal[0], series.ramTotal.at(-1)]).toEqual([1024, 1024])
+  })
+
+  test.each([
+    ['from=yesterday', 'from must be a date-time such as 2026-01-31T12:00:00Z'],
+    ['step=59', 'step must be at least 60'],
+    ['step=90', 'step must be a multiple of 60 seconds'],
+  ])('refuses %s', async (query, sentence) => {
+    const { status, body } = await customer.get(`/vms/cunknown1/metrics?${query}`)
+    expect([status, body.error]).toEqual([400, `Validation failed: ${sentence}`])
+  })
+})

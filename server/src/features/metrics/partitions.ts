@@ -1,0 +1,50 @@
+// Tables cut by time into parts of the same length. A part is made before it is needed and dropped as a whole when all of it is too old.
+import { milliseconds } from '../../kernel/clock.ts'
+import { sql, type Db, type Tx } from '../../kernel/db.ts'
+import { KEEP_MINUTES, KEEP_QUARTERS } from './window.ts'
+
+interface Series {
+  table: string
+  spanMs: number
+  keepMs: number
+}
+
+export const MINUTES: Series = { table: 'metrics_minutes', spanMs: milliseconds('6h'), keepMs: milliseconds(KEEP_MINUTES) }
+export const QUARTERS: Series = { table: 'metrics_quarters', spanMs: milliseconds('5d'), keepMs: milliseconds(KEEP_QUARTERS) }
+
+/** One process at a time makes and drops parts. */
+const alone = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.tx(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('metrics partitions', 0))`)
+    return work(tx)
+  })
+
+export async function ensurePart(db: Db, { table, spanMs }: Series, at: Date): Promise<void> {
+  const from = new Date(Math.floor(at.getTime() / spanMs) * spanMs)
+  const name = partName(table, from)
+  const exists = async (queries: Db | Tx): Promise<boolean> =>
+    (await queries.one<{ exists: boolean }>(sql`select exists (select from pg_class where relname = ${name})`)).exists
+  if (await exists(db)) return
+  await alone(db, async (tx) => {
+    if (await exists(tx)) return
+    const to = new Date(from.getTime() + spanMs)
+    await tx.raw(`create table ${name} (like ${table} including all)`)
+    // Made first and attached then: whoever writes meanwhile is not held up.
+    await tx.raw(`alter table ${table} attach partition ${name} for values from ('${from.toISOString()}') to ('${to.toISOString()}')`)
+  })
+}
+
+export async function dropOldParts(db: Db, { table, spanMs, keepMs }: Series, now: Date): Promise<void> {
+  const parts = await db.many<{ name: string }>(sql`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = ${table}::regclass`)
+  const oldest = partName(table, new Date(now.getTime() - keepMs - spanMs))
+  const old = parts.map(({ name }) => name).filter((name) => name <= oldest)
+  if (old.length === 0) return
+  await alone(db, async (tx) => {
+    await tx.raw(`set local lock_timeout = '5s'`) // rather the next time than a queue behind a long read
+    await tx.raw(`drop table if exists ${old.join(', ')}`)
+  })
+}
+
+/** Sorts by time. */
+const partName = (table: string, from: Date): string => `${table}_${from.toISOString().replaceAll(/\D/g, '').slice(0, 12)}`

@@ -1,0 +1,40 @@
+// Asks every host once a minute what its VMs use. It looks more often than that, so that each minute is met; who gets a minute of a host is
+// settled in the database, so that any number of workers ask a host once.
+import type { Driver, MetricsSample } from '../../hypervisor/driver.ts'
+import { lanedReconciler, type Deps } from '../deps.ts'
+import { askHost } from '../hosts/service.ts'
+import { ensurePart, MINUTES } from './partitions.ts'
+import * as sql from './sql.ts'
+
+const BATCH = 1000
+const TIMEOUT_MS = 45_000
+
+type SampleDeps = Pick<Deps, 'db' | 'clock'>
+
+/** Every host by itself: one that is slow to answer holds up no other. */
+export const sampleMetrics = lanedReconciler('metrics.sample', '15s', {
+  busy: async ({ db, clock }) => (await sql.unsampledHosts(db, minuteOf(clock.now()))).map(({ id }) => id),
+  pass: async (deps, hostId, stopping) => {
+    const minute = minuteOf(deps.clock.now())
+    if (!(await sql.claimMinute(deps.db, hostId, minute))) return
+    await askHost(deps, hostId, stopping, (driver, signal) => sampleHost(deps, driver, minute, signal), TIMEOUT_MS)
+  },
+})
+
+const minuteOf = (time: Date): Date => new Date(Math.floor(time.getTime() / 60_000) * 60_000)
+
+export async function sampleHost({ db, clock }: SampleDeps, driver: Driver, minute: Date, signal: AbortSignal): Promise<void> {
+  await ensurePart(db, MINUTES, minute)
+  let batch: MetricsSample[] = []
+  let at = clock.now()
+  const flush = async (): Promise<void> => {
+    if (batch.length > 0) await sql.storeSamples(db, driver.hostId, minute, at, batch)
+    batch = []
+  }
+  for await (const sample of driver.metrics('all', signal)) {
+    if (batch.length === 0) at = clock.now()
+    batch.push(sample)
+    if (batch.length === BATCH) await flush()
+  }
+  await flush()
+}

@@ -1,0 +1,41 @@
+import { nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+const Moment = (description: string) =>
+  Type.Optional(Type.String({ format: 'date-time', rule: 'must be a date-time such as 2026-01-31T12:00:00Z', description }))
+
+export const MetricsQuery = {
+  from: Moment('The beginning; an hour before `to` unless given. Metrics are kept for 30 days'),
+  to: Moment('The end; now unless given'),
+  step: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 86_400,
+      description:
+        'Seconds between two points: a multiple of 60, or of 900 for a range that begins more than 24 hours ago; chosen by the length of the range unless given',
+    }),
+  ),
+}
+
+const values = (description: string) => Type.Array(nullable(Type.Number()), { description })
+
+const RATES = {
+  cpuPercent: values('Of all its vCPUs together: 0 to 100'),
+  ramUsed: values('MiB, as the guest tells; null when it does not'),
+  diskReadBytesPerSecond: values('Read from its disks'),
+  diskWriteBytesPerSecond: values('Written to its disks'),
+  networkInBytesPerSecond: values('Received on all interfaces'),
+  networkOutBytesPerSecond: values('Sent on all interfaces'),
+}
+
+export const VmMetrics = object(
+  {
+    from: Timestamp,
+    to: Timestamp,
+    step: Type.Integer({ description: 'Seconds between two points' }),
+    timestamps: Type.Array(Timestamp, { description: 'Where each point begins; all series have as many values' }),
+    series: object({ ...RATES, ramTotal: values('MiB') }, { description: 'Averages; null where nothing was measured' }),
+    maxima: object(RATES, { description: 'The highest minute of each point' }),
+  },
+  { title: 'VmMetrics' },
+)
+export type VmMetrics = Static<typeof VmMetrics>

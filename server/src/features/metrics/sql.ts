@@ -1,0 +1,117 @@
+import type { MetricsSample } from '../../hypervisor/driver.ts'
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import type { Window } from './window.ts'
+
+/** Hosts that answer and were not sampled in this minute yet. */
+export const unsampledHosts = (db: Queries, minute: Date) =>
+  db.many<{ id: string }>(sql`
+    select h.id from hosts h left join metrics_hosts m on m.host_id = h.id
+    where h.unreachable_since is null and (m.minute is null or m.minute <> ${minute}) order by h.id`)
+
+/** Of any number of workers, one gets the minute of a host. */
+export const claimMinute = async (db: Queries, hostId: string, minute: Date): Promise<boolean> =>
+  (await db.run(sql`
+    insert into metrics_hosts as m (host_id, minute) values (${hostId}, ${minute})
+    on conflict (host_id) do update set minute = excluded.minute where m.minute <> excluded.minute`)) > 0
+
+/**
+ * One statement for a thousand VMs. A rate is told only when the counters have counted on since a sample of about a minute ago: not after
+ * a new start, a gap, or a clock that was set.
+ */
+export const storeSamples = (db: Queries, hostId: string, minute: Date, at: Date, samples: MetricsSample[]) =>
+  db.run(sql`
+    with sample as (
+      select * from unnest(${samples.map((each) => each.vmId)}::text[], ${samples.map((each) => each.epoch)}::text[],
+        ${samples.map((each) => each.vcpu)}::int[], ${samples.map((each) => each.cpuNs)}::int8[],
+        ${samples.map((each) => each.ramMiB)}::int[], ${samples.map((each) => each.ramUsedMiB)}::int[],
+        ${samples.map((each) => each.diskReadBytes)}::int8[], ${samples.map((each) => each.diskWrittenBytes)}::int8[],
+        ${samples.map((each) => each.receivedBytes)}::int8[], ${samples.map((each) => each.sentBytes)}::int8[])
+        as s(vm_id, epoch, vcpu, cpu_ns, ram_mib, ram_used_mib, disk_read, disk_written, received, sent)),
+    known as (
+      select s.*, s.cpu_ns - l.cpu_ns as cpu_step, s.disk_read - l.disk_read_bytes as read_step,
+        s.disk_written - l.disk_written_bytes as written_step, s.received - l.received_bytes as received_step, s.sent - l.sent_bytes as sent_step,
+        case when s.epoch = l.epoch then extract(epoch from ${at}::timestamptz - l.sampled_at)::float8 end as seconds
+      from sample s join vms v on v.id = s.vm_id and v.host_id = ${hostId} left join metrics_latest l on l.vm_id = s.vm_id),
+    timed as (
+      select *, case when seconds between 10 and 150 and least(cpu_step, read_step, written_step, received_step, sent_step) >= 0
+        then seconds end as span
+      from known order by vm_id),
+    moved as (
+      insert into metrics_latest (vm_id, sampled_at, epoch, cpu_ns, disk_read_bytes, disk_written_bytes, received_bytes, sent_bytes)
+      select vm_id, ${at}, epoch, cpu_ns, disk_read, disk_written, received, sent from timed
+      on conflict (vm_id) do update set sampled_at = excluded.sampled_at, epoch = excluded.epoch, cpu_ns = excluded.cpu_ns,
+        disk_read_bytes = excluded.disk_read_bytes, disk_written_bytes = excluded.disk_written_bytes,
+        received_bytes = excluded.received_bytes, sent_bytes = excluded.sent_bytes)
+    insert into metrics_minutes (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
+    select vm_id, ${minute}, case when span > 0 then least(100, cpu_step / (span * 1e7 * vcpu)) end, ram_used_mib, ram_mib, read_step / span, written_step / span,
+      received_step / span, sent_step / span
+    from timed on conflict do nothing`)
+
+export const forgetLatestBefore = (db: Queries, time: Date) => db.run(sql`delete from metrics_latest where sampled_at < ${time}`)
+
+export const rolledUpUntil = async (db: Queries): Promise<Date> =>
+  (await db.one<{ until: Date }>(sql`select until from metrics_rollup`)).until
+
+/** False while another worker is at it, or has done it. */
+export const lockRollup = async (tx: Tx, until: Date): Promise<boolean> =>
+  (await tx.run(sql`select from metrics_rollup where until = ${until} for update skip locked`)) > 0
+
+export const moveRollup = (tx: Tx, until: Date) => tx.run(sql`update metrics_rollup set until = ${until}`)
+
+const averaged = sql`
+  avg(cpu_percent), max(cpu_percent), avg(ram_used_mib), max(ram_used_mib), max(ram_mib), avg(disk_read_rate), max(disk_read_rate),
+  avg(disk_write_rate), max(disk_write_rate), avg(network_in_rate), max(network_in_rate), avg(network_out_rate), max(network_out_rate)`
+
+export const rollUp = (tx: Tx, from: Date, to: Date) =>
+  tx.run(sql`
+    insert into metrics_quarters (vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib,
+      disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max,
+      network_out_rate, network_out_rate_max)
+    select vm_id, date_bin('15 minutes', at, 'epoch'), count(cpu_percent), count(ram_used_mib), ${averaged}
+    from metrics_minutes where at >= ${from} and at < ${to} group by 1, 2
+    on conflict do nothing`)
+
+export interface PointRow {
+  at: Date
+  cpu: number | null
+  cpu_max: number | null
+  ram_used: number | null
+  ram_used_max: number | null
+  ram: number
+  disk_read: number | null
+  disk_read_max: number | null
+  disk_write: number | null
+  disk_write_max: number | null
+  network_in: number | null
+  network_in_max: number | null
+  network_out: number | null
+  network_out_max: number | null
+}
+
+/** Minutes as quarters of one sample. */
+const minutesAsQuarters = sql`
+  select at, (cpu_percent is not null)::int, (ram_used_mib is not null)::int, cpu_percent, cpu_percent, ram_used_mib, ram_used_mib, ram_mib,
+    disk_read_rate, disk_read_rate, disk_write_rate, disk_write_rate, network_in_rate, network_in_rate, network_out_rate, network_out_rate
+  from metrics_minutes`
+const quarters = sql`
+  select at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate,
+    disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max
+  from metrics_quarters`
+
+/** Where the minutes are there from the beginning, they are all it takes; else they only follow on what has become quarters. */
+export const readPoints = (db: Queries, vmId: string, { from, to, step, isFine }: Window) => {
+  const minutesFrom = isFine ? sql`${from}::timestamptz` : sql`(select until from metrics_rollup)`
+  const range = sql`vm_id = ${vmId} and at >= ${from} and at < ${to}`
+  return db.many<PointRow>(sql`
+    with source (at, rates, rams, cpu, cpu_max, ram_used, ram_used_max, ram, disk_read, disk_read_max, disk_write, disk_write_max,
+      network_in, network_in_max, network_out, network_out_max) as (
+      ${minutesAsQuarters} where ${range} and at >= ${minutesFrom} union all ${quarters} where ${range} and at < ${minutesFrom})
+    select date_bin(make_interval(secs => ${step}), at, ${from}) as at,
+      sum(cpu * rates) / nullif(sum(rates), 0) as cpu, max(cpu_max) as cpu_max,
+      sum(ram_used * rams) / nullif(sum(rams), 0) as ram_used, max(ram_used_max) as ram_used_max, max(ram) as ram,
+      sum(disk_read * rates) / nullif(sum(rates), 0) as disk_read, max(disk_read_max) as disk_read_max,
+      sum(disk_write * rates) / nullif(sum(rates), 0) as disk_write, max(disk_write_max) as disk_write_max,
+      sum(network_in * rates) / nullif(sum(rates), 0) as network_in, max(network_in_max) as network_in_max,
+      sum(network_out * rates) / nullif(sum(rates), 0) as network_out, max(network_out_max) as network_out_max
+    from source group by 1`)
+}

@@ -1,0 +1,73 @@
+// Which points a question is answered with: what is kept of that time, and how finely.
+import { before, milliseconds } from '../../kernel/clock.ts'
+import { invalid } from '../../kernel/errors.ts'
+
+export const KEEP_MINUTES = '24h'
+export const KEEP_QUARTERS = '30d'
+export const MINUTE = 60
+export const QUARTER = 900
+
+const STEPS = [MINUTE, 300, QUARTER, 3_600, 14_400, 86_400]
+/** What a chart can show, and what anyone may ask for. */
+const ENOUGH_POINTS = 1_500
+const MOST_POINTS = 3_000
+/** Between asking for "the last 24 hours" and being heard, time goes on, and clocks differ. */
+const SLACK = '10m'
+
+export interface Window {
+  from: Date
+  /** Exclusive. */
+  to: Date
+  /** Seconds; `from` and `to` are multiples of it. */
+  step: number
+  /** Begins within the time that minutes are kept of. */
+  isFine: boolean
+}
+
+export interface WindowQuery {
+  from?: string
+  to?: string
+  step?: number
+}
+
+export function readWindow(query: WindowQuery, now: Date): Window {
+  const to = query.to === undefined ? now : readMoment('to', query.to)
+  const from = query.from === undefined ? before(to, '1h') : readMoment('from', query.from)
+  if (from >= to) throw invalid('from must be earlier than to', 'from')
+  if (from >= now) throw invalid('from must not lie in the future', 'from')
+  if (from < before(before(now, KEEP_QUARTERS), SLACK))
+    throw invalid(
+      `from must lie within the last ${milliseconds(KEEP_QUARTERS) / milliseconds('1d')} days: metrics are kept no longer`,
+      'from',
+    )
+  const isFine = from >= before(before(now, KEEP_MINUTES), SLACK)
+  const seconds = (Math.min(to.getTime(), now.getTime()) - from.getTime()) / 1000
+  const step = readStep(query.step, seconds, isFine ? MINUTE : QUARTER)
+  return { ...align(from, from.getTime() + seconds * 1000, step), step, isFine }
+}
+
+function readStep(given: number | undefined, seconds: number, finest: number): number {
+  if (given === undefined) return STEPS.find((step) => step >= finest && seconds / step <= ENOUGH_POINTS) ?? STEPS.at(-1)!
+  if (given % finest !== 0) {
+    const because = finest === MINUTE ? '' : ` for a range that begins more than ${KEEP_MINUTES} ago`
+    throw invalid(`step must be a multiple of ${finest} seconds${because}`, 'step')
+  }
+  if (seconds / given > MOST_POINTS) {
+    const least = Math.ceil(seconds / MOST_POINTS / finest) * finest
+    throw invalid(`step must be at least ${least} seconds for this range, which has more than ${MOST_POINTS} points otherwise`, 'step')
+  }
+  return given
+}
+
+/** The same points whenever they are asked for. */
+function align(from: Date, toMs: number, step: number): { from: Date; to: Date } {
+  const stepMs = step * 1000
+  return { from: new Date(Math.floor(from.getTime() / stepMs) * stepMs), to: new Date(Math.ceil(toMs / stepMs) * stepMs) }
+}
+
+/** The schema lets a 61st second through, which is no time that JavaScript knows. */
+function readMoment(field: string, text: string): Date {
+  const moment = new Date(text)
+  if (Number.isNaN(moment.getTime())) throw invalid(`${field} must be a date-time such as 2026-01-31T12:00:00Z`, field)
+  return moment
+}

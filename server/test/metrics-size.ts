@@ -1,0 +1,66 @@
+// What a minute of metrics costs, for as many VMs as wanted.
+import { expect } from 'vitest'
+import { rollUp } from '../src/features/metrics/roll-up.reconciler.ts'
+import { sampleHost } from '../src/features/metrics/sample.reconciler.ts'
+import { simulatedDrivers } from '../src/hypervisor/simulated/driver.ts'
+import { instantPace } from '../src/hypervisor/simulated/pace.ts'
+import { manualClock, stopwatch } from '../src/kernel/clock.ts'
+import { openDb, sql, type Db, type Queries } from '../src/kernel/db.ts'
+import { testDatabase } from './harness.ts'
+import { fillHost } from './metering-size.ts'
+
+/** The same, and every statement is counted. */
+function counting(db: Db): { db: Db; statements: () => number } {
+  let statements = 0
+  const counted = <Q extends Queries>(queries: Q): Q => {
+    const count =
+      <A extends unknown[], R>(ask: (...args: A) => R) =>
+      (...args: A): R => {
+        statements++
+        return ask(...args)
+      }
+    const { many, maybe, one, run, raw } = queries
+    return { ...queries, many: count(many), maybe: count(maybe), one: count(one), run: count(run), raw: count(raw) }
+  }
+  return { db: { ...counted(db), tx: (work) => db.tx((tx) => work(counted(tx))) }, statements: () => statements }
+}
+
+/** One statement for a thousand VMs and minute; a quarter of an hour of all of them in one. */
+export async function provesCheapMetrics(count: number): Promise<void> {
+  const plain = openDb({ url: await testDatabase(), maxConnections: 3, onError: () => {} })
+  try {
+    const { db, statements } = counting(plain)
+    const clock = manualClock(new Date('2026-03-01T00:00:05Z'))
+    const { id, uri } = await plain.one<{ id: string; uri: string }>(sql`select id, uri from hosts limit 1`)
+    await fillHost(plain, clock.now(), id, count)
+    await plain.run(sql`update simulated.machines set started_at = ${clock.now()}`)
+    const driver = simulatedDrivers({ db: plain, clock, pace: instantPace })({ id, driver: 'simulated', uri })
+    const minute = async (): Promise<number> => {
+      const elapsed = stopwatch()
+      await sampleHost({ db, clock }, driver, new Date(Math.floor(clock.now().getTime() / 60_000) * 60_000), AbortSignal.timeout(600_000))
+      clock.advance('60s')
+      return elapsed()
+    }
+    await minute()
+    const before = statements()
+    const times = [await minute(), await minute(), await minute()]
+    expect(statements() - before).toBeLessThanOrEqual(3 * (Math.ceil(count / 1000) + 1))
+
+    const sums = await plain.one(sql`
+      select count(*)::int as rows, count(distinct vm_id)::int as vms, count(cpu_percent)::int as rates, max(network_in_rate)::int as fastest
+      from metrics_minutes`)
+    expect(sums).toEqual({ rows: 4 * count, vms: count, rates: 3 * count, fastest: 8000 })
+
+    clock.advance('15m')
+    const beforeRollUp = statements()
+    await rollUp({ db, clock })
+    expect(statements() - beforeRollUp).toBeLessThanOrEqual(20)
+    expect(await plain.one(sql`select count(*)::int, sum(rate_samples)::int as samples from metrics_quarters`)).toEqual({
+      count,
+      samples: 3 * count,
+    })
+    console.log(`${count} VMs: a minute of metrics takes ${Math.min(...times).toFixed(0)} ms`)
+  } finally {
+    await plain.close()
+  }
+}
