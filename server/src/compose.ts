@@ -115,7 +115,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   const app = createServer({ log, metrics, rateLimit: limits, trustedProxies: config.trustedProxies })
   const health = serveHealth(app, db, MIGRATIONS)
   health.check('host', async () =>
-    (await listHosts(db)).length > 0 ? null : 'there is none: run berthd migrate, which adds those of the catalog',
+    (await listHosts(db)).length > 0 ? null : 'there is none: berthd up makes this machine one, berthd host add another',
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))

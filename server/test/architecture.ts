@@ -11,11 +11,12 @@ const PARTS: Record<string, string[]> = {
   workflow: ['kernel'],
   hypervisor: ['kernel'],
   invariants: ['kernel', 'hypervisor'],
+  'host-setup': ['kernel', 'hypervisor'],
   'config.ts': [],
   features: ['kernel', 'http', 'workflow', 'hypervisor', 'config.ts'],
   'database.ts': ['kernel', 'workflow', 'features', 'config.ts'],
   'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'invariants', 'features', 'config.ts', 'database.ts'],
-  commands: ['kernel', 'features', 'invariants', 'hypervisor', 'config.ts', 'database.ts', 'compose.ts'],
+  commands: ['kernel', 'features', 'invariants', 'hypervisor', 'host-setup', 'config.ts', 'database.ts', 'compose.ts'],
   'main.ts': ['commands'],
 }
 
@@ -36,6 +37,9 @@ const MORE_DOORS: Record<string, string[]> = {
 }
 /** These are allowed to know every file of every feature. */
 const ASSEMBLERS = ['src/features/index.ts', 'src/features/fill.ts', 'src/features/deps.ts', 'src/compose.ts']
+
+/** The driver, and what prepares and checks hosts for it. */
+const LIBVIRT_SPEAKERS = ['src/hypervisor/libvirt/', 'src/host-setup/']
 
 const ENVIRONMENT_READERS = ['src/config.ts', 'test/harness.ts', 'test/processes.ts']
 
@@ -101,7 +105,7 @@ export function importsOf(source: string): Import[] {
 
 function objection(path: string, { from, isType }: Import): string | undefined {
   if (from.startsWith('@berth/libvirt')) {
-    return path.startsWith('src/hypervisor/libvirt/') ? undefined : `${path} imports ${from}: only hypervisor/libvirt may`
+    return LIBVIRT_SPEAKERS.some((folder) => path.startsWith(folder)) ? undefined : `${path} imports ${from}: only hypervisor/libvirt may`
   }
   if (!from.startsWith('.')) return undefined
   const target = posix.join(posix.dirname(path), from)

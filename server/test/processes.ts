@@ -17,7 +17,8 @@ afterAll(() => {
 
 function start(program: string, args: string[], settings: Settings) {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env
-  const environment = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...settings }
+  // The machine's own libvirt is nobody's to play with, unless a test says so.
+  const environment = { PATH, HOME, ...(TMPDIR && { TMPDIR }), BERTH_HYPERVISOR: 'simulated', ...settings }
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment })
   children.add(child)
   const text = { stdout: '', stderr: '' }

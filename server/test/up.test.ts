@@ -151,8 +151,18 @@ describe('berthd up', { timeout: 120_000 }, () => {
     await up.kill('SIGTERM')
   })
 
-  test('says that it cannot drive libvirt yet', async () => {
-    const { code, stdout, stderr } = await berthd({ ...settings, BERTH_HYPERVISOR: 'libvirt' }, 'up')
-    expect([code, stdout, stderr]).toEqual([1, expect.stringContaining('✗ hypervisor'), expect.stringContaining('set it to simulated')])
+  test('never looks for simulated VMs and networks on a real host', async () => {
+    const up = await service(settings, 'up')
+    const [region] = ((await (await get(`${up.url}/regions`, token)).json()) as { data: { id: string }[] }).data
+    const network = { name: 'lan', cidr: '10.1.0.0/24', nodeId: region!.id }
+    const made = await fetch(`${up.url}/networks`, {
+      method: 'POST',
+      headers: { 'x-api-key': token, 'content-type': 'application/json' },
+      body: JSON.stringify(network),
+    })
+    expect(made.status).toBe(201)
+    await up.kill('SIGTERM')
+    const { code, stderr } = await berthd({ ...settings, BERTH_HYPERVISOR: 'libvirt' }, 'up')
+    expect([code, stderr]).toEqual([1, expect.stringContaining('The VMs of this data are simulated')])
   })
 })

@@ -6,16 +6,12 @@ import { bringUpToDate, missingFrom, requireUpToDate } from '../database.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { openDb, type Db } from '../kernel/db.ts'
 import { borrowEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
-import { requireHypervisor } from './hypervisor.ts'
 
 export const postgresFolder = (config: Config): string => join(config.dataDir, 'postgres')
 
 export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url, ours) => {
-    if (ours) {
-      requireHypervisor(config)
-      await bringUpToDate(config, url)
-    }
+    if (ours) await bringUpToDate(config, url)
     const db = openDb({ url, maxConnections: 2, onError: () => {} })
     try {
       if (!ours) await untilUpToDate(config, db)

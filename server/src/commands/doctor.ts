@@ -3,7 +3,10 @@ import type { Config } from '../config.ts'
 import { WrongUsage } from './errors.ts'
 import type { Check, Finding } from './doctor/check.ts'
 import { clock, database, masterKey, migrations } from './doctor/database.ts'
-import { dataFolder, disk, hypervisor, node, virtualisation } from './doctor/machine.ts'
+import { certificates } from './doctor/certificates.ts'
+import { bridgeFilter, libvirt, modules, publicNetwork, qemu, range, storage } from './doctor/host.ts'
+import { virtualisation } from './doctor/kvm.ts'
+import { dataFolder, disk, hypervisor, node } from './doctor/machine.ts'
 import { port, redis } from './doctor/network.ts'
 
 const CHECKS: Record<string, Check> = {
@@ -18,6 +21,14 @@ const CHECKS: Record<string, Check> = {
   redis,
   hypervisor,
   kvm: virtualisation,
+  qemu,
+  libvirt,
+  pool: storage,
+  range,
+  network: publicNetwork,
+  bridge: bridgeFilter,
+  modules,
+  certificates,
 }
 
 const MARKS = { ok: '✓', warning: '!', failure: '✗' }

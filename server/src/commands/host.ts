@@ -1,11 +1,51 @@
 import type { Command } from 'commander'
-import { listHosts } from '../features/hosts/service.ts'
+import { changeHost, getHost, listHosts, type HostRow } from '../features/hosts/service.ts'
 import { onDatabase, type Admin } from './admin.ts'
+import { WrongUsage } from './errors.ts'
+import type { NewHost } from './host-add.ts'
 import { table, type Result } from './output.ts'
 
 export function hostCommands(program: Command): void {
   const host = program.command('host').description('machines that run VMs')
   onDatabase(host.command('list').description('list hosts with what is used of them'), 'host list', list)
+  onDatabase(
+    host
+      .command('add')
+      .description('look at a prepared host, and let it run VMs')
+      .argument('<uri>', 'such as qemu+tls://10.0.0.5/system')
+      .option('--name <name>', "the host's own unless given")
+      .option('--region <slug>', 'needed where there are several')
+      .option('--range <cidr>', 'its public addresses, as host prepare has said')
+      .option('--dns <addresses...>', 'resolvers that guests are told', ['1.1.1.1', '9.9.9.9']),
+    'host add qemu+tls://10.0.0.5/system --name rack1 --region fra1',
+    async (admin, options: NewHost, uri) => (await import('./host-add.ts')).add(admin, options, uri), // brings the libvirt client, which other commands need not wait for
+  )
+  onDatabase(
+    host
+      .command('set')
+      .description('change how a host is used')
+      .argument('<name>')
+      .option('--maintenance <on or off>', 'on: it gets no new VMs')
+      .option('--overcommit <number>', 'how many vCPU are sold for each it has; 4 unless set')
+      .option('--measure', 'ask it again what it has'),
+    'host set rack1 --maintenance on',
+    set,
+  )
+  onDatabase(
+    host
+      .command('remove')
+      .description('take a host out of the fleet')
+      .argument('<name>')
+      .option('--unmanage', 'leave its VMs running there, unbilled, until they are adopted'),
+    'host remove rack1',
+    async (admin, options, name) => (await import('./host-remove.ts')).remove(admin, options, name),
+  )
+}
+
+export function stateOf(host: Pick<HostRow, 'maintenance' | 'unreachable_since' | 'last_seen_at'>): string {
+  if (host.unreachable_since) return `unreachable since ${host.unreachable_since.toISOString()}`
+  if (host.maintenance) return 'maintenance'
+  return host.last_seen_at ? 'ready' : 'not yet seen'
 }
 
 async function list({ db }: Admin): Promise<Result> {
@@ -14,17 +54,51 @@ async function list({ db }: Admin): Promise<Result> {
     name: row.name,
     region: row.region_slug,
     driver: row.driver,
+    uri: row.uri,
+    arch: row.arch,
+    acceleration: row.acceleration,
     vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
     ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
     diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib },
     maintenance: row.maintenance,
+    state: stateOf(row),
     lastSeenAt: row.last_seen_at?.toISOString() ?? null,
   }))
   const ofTotal = ({ used, total }: { used: number; total: number }): string => `${used}/${total}`
   const shown = table(
     rows.map((row) => ({ ...row, vcpu: ofTotal(row.vcpu), ramMiB: ofTotal(row.ramMiB), diskGiB: ofTotal(row.diskGiB) })),
-    ['id', 'name', 'region', 'driver', 'vcpu', 'ramMiB', 'diskGiB', 'maintenance', 'lastSeenAt'],
-    'There is no host: npx berthd migrate adds those of the catalog',
+    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'state', 'lastSeenAt'],
+    'There is no host: npm start makes this machine one, npx berthd host add another',
   )
   return { data: rows, text: shown.text }
+}
+
+interface Change {
+  maintenance?: string
+  overcommit?: string
+  measure?: boolean
+}
+
+async function set({ config, db }: Admin, change: Change, name?: string): Promise<Result> {
+  if (change.maintenance !== undefined && !['on', 'off'].includes(change.maintenance)) throw new WrongUsage('--maintenance is on or off')
+  const host = await getHost(db, name!)
+  const changed = await db.tx(async (tx) =>
+    changeHost(tx, host, {
+      ...(change.maintenance !== undefined && { maintenance: change.maintenance === 'on' }),
+      ...(change.overcommit !== undefined && { overcommit: Number(change.overcommit) }),
+      ...(change.measure && { capacity: await (await import('./host-add.ts')).measure(config, host) }),
+    }),
+  )
+  const data = {
+    id: host.id,
+    name: host.name,
+    maintenance: changed.maintenance,
+    overcommit: changed.vcpu_overcommit,
+    ramMiB: changed.ram_total_mib,
+    diskGiB: changed.disk_total_gib,
+  }
+  return {
+    data,
+    text: `Host ${host.name}: ${stateOf(changed)}, ${changed.vcpu_total} CPUs × ${changed.vcpu_overcommit}, ${changed.ram_total_mib} MiB, ${changed.disk_total_gib} GiB`,
+  }
 }

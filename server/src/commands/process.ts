@@ -2,8 +2,6 @@ import type { Command } from 'commander'
 import { bringUpToDate } from '../database.ts'
 import { settings, withExample } from './admin.ts'
 import { requireServer, withDatabaseUrl } from './database.ts'
-import { doctor } from './doctor.ts'
-import { requireHypervisor } from './hypervisor.ts'
 import { show } from './output.ts'
 
 /** A serving process ends by itself once it has stopped everything: what may still be open then is not worth waiting for. */
@@ -32,13 +30,12 @@ export function processCommands(program: Command): void {
       .option('--json', 'answer in JSON'),
     'doctor database',
   ).action(async (topic: string | undefined, { json = false }: { json?: boolean }) => {
-    process.exitCode = await doctor(settings(), topic, json)
+    process.exitCode = await (await import('./doctor.ts')).doctor(settings(), topic, json)
   })
 }
 
 async function migrateDatabase({ json = false }: { json?: boolean }): Promise<void> {
   const config = settings()
-  requireHypervisor(config)
   const { version, applied } = await withDatabaseUrl(config, async (url) => {
     await requireServer(url)
     return bringUpToDate(config, url)

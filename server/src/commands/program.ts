@@ -3,6 +3,7 @@ import { CommanderError, createCommand, type Command } from 'commander'
 import { accountCommands } from './account.ts'
 import { explain, WrongUsage } from './errors.ts'
 import { hostCommands } from './host.ts'
+import { hostSetupCommands } from './host-setup.ts'
 import { planCommands } from './plan.ts'
 import { poolCommands } from './pool.ts'
 import { processCommands } from './process.ts'
@@ -12,7 +13,17 @@ import { vmCommands } from './vm.ts'
 
 export function createProgram(json: boolean): Command {
   const program = createCommand('berthd').description('Runs Berth and administers it.').version(VERSION)
-  for (const add of [processCommands, accountCommands, tokenCommands, hostCommands, poolCommands, planCommands, vmCommands]) add(program)
+  for (const add of [
+    processCommands,
+    accountCommands,
+    tokenCommands,
+    hostCommands,
+    hostSetupCommands,
+    poolCommands,
+    planCommands,
+    vmCommands,
+  ])
+    add(program)
   program.addHelpText('after', '\nEvery command has an example: npx berthd account credit --help\nSettings are BERTH_* variables.')
   forEach(program, (command) => behave(command, json))
   return program

@@ -26,7 +26,7 @@ export async function step<T>(doing: string, work: () => Promise<T>, done: (resu
   }
 }
 
-function showLine(mark: '✓' | '✗', label: string, note: string): void {
+export function showLine(mark: '✓' | '✗' | '!', label: string, note: string): void {
   const start = process.stdout.isTTY ? '\r\x1b[2K' : ''
   say(`${start} ${mark} ${label.padEnd(LABEL_WIDTH)}${note && ` ${note}`}`.trimEnd())
 }

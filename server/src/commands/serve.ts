@@ -4,12 +4,10 @@ import { requireUpToDate } from '../database.ts'
 import { openDb } from '../kernel/db.ts'
 import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
 import { postgresFolder, requireServer } from './database.ts'
-import { requireHypervisor } from './hypervisor.ts'
 import { live, openService, type Serving } from './service.ts'
 
 export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =>
   live(config, async (serving) => {
-    requireHypervisor(config)
     const loading = import('../compose.ts')
     loading.catch(() => {}) // awaited below, unless the database fails first
     const url = await joinDatabase(serving)

@@ -6,20 +6,14 @@ import { listAccounts } from '../features/accounts/service.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../kernel/embedded-postgres.ts'
 import { describeUrl, postgresFolder, requireServer } from './database.ts'
-import { requireHypervisor } from './hypervisor.ts'
 import { say, step } from './progress.ts'
+import { openLocalHost } from './local-host.ts'
 import { live, openService, type Serving } from './service.ts'
 import { VERSION } from './version.ts'
 
 export const up = (config: Config): Promise<number> =>
   live(config, async (serving) => {
     say(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops, nothing is lost`)
-    // Looked at first, because filling in the catalog writes it down; told where it belongs.
-    const hypervisor = await step(
-      'hypervisor',
-      async () => requireHypervisor(config),
-      () => null,
-    )
     const loading = import('../compose.ts') // half a second of reading code, while PostgreSQL starts beside it
     loading.catch(() => {}) // awaited below, unless PostgreSQL fails first
     const { url } = await step(
@@ -28,11 +22,8 @@ export const up = (config: Config): Promise<number> =>
       ({ label }) => ({ label }),
     )
     serving.life.goOn()
-    await step(
-      'hypervisor',
-      async () => hypervisor,
-      (kind) => ({ label: `${kind} hypervisor` }),
-    )
+    await openLocalHost(config, url)
+    serving.life.goOn()
     const roles = { api: true, worker: true, alone: true }
     const { db, api } = await step(
       'API',

@@ -10,6 +10,6 @@ export async function fillIn(db: Db, now: Date, config: Pick<Config, 'catalogFil
   await db.tx(async (tx) => {
     await fillCatalog(tx, now, catalog)
     await fillHosts(tx, now, catalog.hosts, config.hypervisor)
-    await fillPools(tx, now, catalog.pools)
+    await fillPools(tx, now, catalog.pools, (name) => catalog.hosts.some((host) => host.name === name && host.driver === 'auto'))
   })
 }

@@ -32,7 +32,7 @@ export interface InventoryDeps {
 export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
   const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(stopping ? [stopping] : [])])
   await makeTables(tx)
-  const hosts = await tx.many<Host>(sql`select id, name from hosts order by name`)
+  const hosts = await tx.many<Host>(sql`select id, name from hosts where removed_at is null order by name`)
   const noted = hosts.map(async (host) => {
     try {
       await noteInventory(tx, await inventoryOf(hypervisors, host, signal))

@@ -1,14 +1,6 @@
 import type { Config } from '../../config.ts'
+import type { Finding } from '../../host-setup/finding.ts'
 
-export interface Finding {
-  status: 'ok' | 'warning' | 'failure'
-  says: string
-  /** What to do about it. */
-  fix: string | null
-}
+export { failure, ok, warning, type Finding } from '../../host-setup/finding.ts'
 
 export type Check = (config: Config) => Promise<Finding>
-
-export const ok = (says: string): Finding => ({ status: 'ok', says, fix: null })
-export const warning = (says: string, fix: string): Finding => ({ status: 'warning', says, fix })
-export const failure = (says: string, fix: string): Finding => ({ status: 'failure', says, fix })

@@ -43,6 +43,8 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
   if (gateway === null || !contains(cidr, gateway))
     throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
   if (await overlapsPool(tx, pool.cidr)) throw refuse('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
+  const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${pool.cidr}::inet limit 1`)
+  if (network) throw refuse('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
@@ -61,6 +63,12 @@ export const listPools = (db: Queries) =>
   db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint }>(sql`
     select p.*, r.slug as region_slug, h.name as host_name, (select count(*) from free_addresses f where f.pool_id = p.id) as free
     from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id order by p.cidr`)
+
+/** A range of a host that is forgotten, with every address of it. */
+export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
+  await tx.run(sql`delete from free_addresses where pool_id in (select id from address_pools where host_id = ${hostId})`)
+  await tx.run(sql`delete from address_pools where host_id = ${hostId}`)
+}
 
 export const getPool = (db: Queries, id: string) => db.one<PoolRow>(sql`select * from address_pools where id = ${id}`)
 
@@ -98,10 +106,12 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promis
 export const giveBackAddress = (tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST) =>
   tx.run(sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${after(now, rest)})`)
 
-export async function fillPools(tx: Tx, now: Date, pools: CatalogPool[]): Promise<void> {
+/** `real`: hosts that are registered with a range of their own. */
+export async function fillPools(tx: Tx, now: Date, pools: CatalogPool[], real: (host: string) => boolean): Promise<void> {
   for (const pool of pools) {
     const region = await getRegion(tx, pool.region)
     const host = pool.host === undefined ? undefined : await findHost(tx, pool.host)
+    if (pool.host !== undefined && (!host || (host.driver === 'libvirt' && real(pool.host)))) continue
     const known = await tx.many<{ cidr: string }>(sql`select cidr from address_pools`)
     const wanted = parseCidr(pool.cidr)
     if (!wanted) throw invalid(`the catalog's pool ${pool.cidr} is not a range`, 'pools')

@@ -8,6 +8,7 @@ import type { Node } from './schema.ts'
 import * as sql from './sql.ts'
 
 export * from './ask.ts'
+export * from './fleet.ts'
 export type { HostRow } from './sql.ts'
 export { addPool, listPools, overlapsPool } from './addresses.ts'
 
@@ -33,15 +34,17 @@ export async function listNodes(db: Queries, regionId: string): Promise<Node[]> 
   return hosts.map(({ id, name, maintenance }) => ({ id, name, available: region.available && !maintenance }))
 }
 
-/** Hosts named by the catalog file that are not known yet. */
+/** Hosts named by the catalog file that are not known yet. This machine itself (`auto`) is one of them only while it is simulated: a real
+ *  one is registered with what it has, once it is prepared. */
 export async function fillHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervisor: Config['hypervisor']): Promise<void> {
   for (const host of hosts) {
+    if (host.driver === 'auto' && hypervisor !== 'simulated') continue
     const region = await getRegion(tx, host.region)
     await sql.insertHost(tx, {
       id: newId(),
       region_id: region.id,
       name: host.name,
-      driver: host.driver === 'auto' ? driverFor(hypervisor) : host.driver,
+      driver: host.driver === 'auto' ? 'simulated' : host.driver,
       uri: host.uri || `simulated:///?vcpu=${host.vcpu}&ramMiB=${host.ram}&diskGiB=${host.disk}`,
       vcpu_total: host.vcpu,
       ram_total_mib: host.ram,
@@ -50,5 +53,3 @@ export async function fillHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervi
     })
   }
 }
-
-const driverFor = (hypervisor: Config['hypervisor']): 'libvirt' | 'simulated' => (hypervisor === 'libvirt' ? 'libvirt' : 'simulated')

@@ -17,6 +17,10 @@ export interface HostRow {
   last_seen_at: Date | null
   unreachable_since: Date | null
   reachable_since: Date | null
+  arch: string | null
+  acceleration: 'kvm' | 'emulation' | null
+  /** Left the fleet with VMs that are no longer managed. */
+  removed_at: Date | null
   created_at: Date
 }
 
@@ -33,11 +37,40 @@ export const insertHost = (tx: Tx, row: NewHost) =>
 
 export const listHosts = (db: Queries) =>
   db.many<HostRow & { region_slug: string }>(
-    sql`select h.*, r.slug as region_slug from hosts h join regions r on r.id = h.region_id order by h.name`,
+    sql`select h.*, r.slug as region_slug from hosts h join regions r on r.id = h.region_id where h.removed_at is null order by h.name`,
   )
 
 export const listHostsIn = (db: Queries, regionId: string) =>
-  db.many<HostRow>(sql`select * from hosts where region_id = ${regionId} order by name`)
+  db.many<HostRow>(sql`select * from hosts where region_id = ${regionId} and removed_at is null order by name`)
 
 export const findHost = (db: Queries, idOrName: string) =>
   db.maybe<HostRow>(sql`select * from hosts where id = ${idOrName} or name = ${idOrName}`)
+
+/** Known facts of a host that is new, or back. */
+export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'uri' | 'arch' | 'acceleration'>) =>
+  tx.run(sql`
+    update hosts set uri = ${host.uri}, arch = ${host.arch}, acceleration = ${host.acceleration}, removed_at = null, unreachable_since = null
+    where id = ${id}`)
+
+/** Never below what is in use. */
+export const writeCapacity = (tx: Tx, id: string, size: { vcpu: number; ramMiB: number; diskGiB: number }) =>
+  tx.run(sql`
+    update hosts set ram_total_mib = greatest(ram_used_mib, ${size.ramMiB}), disk_total_gib = greatest(disk_used_gib, ${size.diskGiB}),
+      vcpu_total = greatest(ceil(vcpu_used / vcpu_overcommit)::int, ${size.vcpu})
+    where id = ${id}`)
+
+export const writeMaintenance = (tx: Tx, id: string, maintenance: boolean) =>
+  tx.run(sql`update hosts set maintenance = ${maintenance} where id = ${id}`)
+
+export const writeOvercommit = (tx: Tx, id: string, overcommit: number) =>
+  tx.run(sql`update hosts set vcpu_overcommit = ${overcommit} where id = ${id} and vcpu_used <= vcpu_total * ${overcommit}::real`)
+
+export const markRemoved = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`update hosts set removed_at = ${now}, unreachable_since = ${now}, maintenance = true where id = ${id}`)
+
+export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts where id = ${id}`)
+
+/** What would be lost with the host: VMs with data on it, and private networks. */
+export const belongingsOf = (tx: Queries, id: string) =>
+  tx.one<{ vms: number; networks: number }>(sql`
+    select (select count(*)::int from vms where host_id = ${id}) as vms, (select count(*)::int from networks where host_id = ${id}) as networks`)

@@ -1,0 +1,78 @@
+// This machine as a host. Everything is looked at by the steps that would mend it, and nothing is changed.
+import { forwarding, BRIDGE_NF } from '../../host-setup/forwarding.ts'
+import { missingCommands, installByHand, packages } from '../../host-setup/packages.ts'
+import { daemons } from '../../host-setup/daemons.ts'
+import { masquerade } from '../../host-setup/masquerade.ts'
+import { network } from '../../host-setup/network.ts'
+import { planHost, type HostPlan } from '../../host-setup/plan.ts'
+import { pool } from '../../host-setup/pool.ts'
+import { qemuConf } from '../../host-setup/qemu-conf.ts'
+import { SetupError, type Step } from '../../host-setup/step.ts'
+import { exists, succeeds } from '../../host-setup/system.ts'
+import { uplink } from '../../host-setup/uplink.ts'
+import { formatCidr } from '../../kernel/cidr.ts'
+import { failure, ok, warning, type Check, type Finding } from './check.ts'
+
+const MEND = 'npm start puts it right, and so does: sudo npx berthd host prepare'
+
+/** Where VMs are simulated, or somebody else looks after hosts, nothing of this is needed. */
+const onHost =
+  (what: string, look: (plan: HostPlan) => Promise<Finding>): Check =>
+  async ({ hypervisor }) => {
+    if (hypervisor === 'simulated') return ok(`${what}: not needed, VMs are simulated`)
+    if (process.getuid?.() !== 0) return warning(`${what}: only root can look`, 'sudo npm run doctor')
+    try {
+      return await look(await planHost({}))
+    } catch (error) {
+      return failure((error as Error).message, error instanceof SetupError ? error.fix : MEND)
+    }
+  }
+
+const bySteps = (what: string, ...steps: Step[]): Check =>
+  onHost(what, async (plan) => {
+    const looks = await Promise.all(steps.map((step) => step.look(plan)))
+    const missing = looks.filter((look) => !look.ok).map(({ says }) => says)
+    return missing.length === 0 ? ok(looks.map(({ says }) => says).join('; ')) : warning(missing.join('; '), MEND)
+  })
+
+export const libvirt = bySteps('libvirt', qemuConf, daemons)
+export const storage = bySteps('storage pool', pool)
+export const publicNetwork = bySteps('public network', network, uplink, masquerade)
+
+export const qemu: Check = async ({ hypervisor }) => {
+  if (hypervisor === 'simulated') return ok('QEMU: not needed, VMs are simulated')
+  const missing = await missingCommands()
+  if (missing.length > 0) return warning(`${missing.join(', ')}: not installed`, `${MEND}; by hand: ${installByHand}`)
+  const { ok: complete, says } = await packages.look({} as HostPlan)
+  return complete ? ok(says) : warning(says, installByHand)
+}
+
+export const range = onHost('range', async (plan) => ok(`VMs get addresses from ${formatCidr(plan.range)}, which is nobody else's here`))
+
+export const bridgeFilter = onHost('bridge-nf', async (plan) => {
+  const { ok: right, says } = await forwarding.look(plan)
+  if (right) return ok(says)
+  return failure(
+    says,
+    (await exists(BRIDGE_NF)) ? MEND : 'modprobe br_netfilter, or boot a stock kernel of Debian or Ubuntu; then npm start',
+  )
+})
+
+/** Each is tried in a network of its own, which goes when the command ends: a module may be built in, loadable, or missing. */
+const TRIALS: Record<string, string> = {
+  sch_sfq: 'tc qdisc add dev lo root sfq perturb 10',
+  cls_fw: 'tc qdisc add dev lo root handle 1: htb default 1 && tc filter add dev lo parent 1: protocol all prio 1 handle 1 fw flowid 1:1',
+  act_police:
+    'tc qdisc add dev lo ingress && tc filter add dev lo parent ffff: protocol all u32 match u32 0 0 police rate 1mbit burst 64kb mtu 64kb drop flowid :1',
+}
+
+export const modules = onHost('modules', async () => {
+  const names = Object.keys(TRIALS)
+  const works = await Promise.all(names.map((name) => succeeds('unshare', '--net', 'sh', '-c', TRIALS[name]!)))
+  const missing = names.filter((_, i) => !works[i])
+  if (missing.length === 0) return ok(`${names.join(', ')}: VMs can be slowed down at their traffic cap`)
+  return warning(
+    `this kernel lacks ${missing.join(', ')}: a VM at its traffic cap is not slowed down`,
+    "apt-get install the kernel's extra modules, or boot a stock kernel",
+  )
+})

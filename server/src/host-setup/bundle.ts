@@ -1,0 +1,35 @@
+// What a control plane hands to a host: the host's certificate and key, whom to trust, and who may call.
+import { readFile } from 'node:fs/promises'
+import { SetupError } from './step.ts'
+
+export interface Bundle {
+  address: string
+  /** PEM. */
+  ca: string
+  cert: string
+  key: string
+  /** The name in the control plane's own certificate: nobody else is let in. */
+  allowedName: string
+  /** A range that no other host has. */
+  range: string
+}
+
+const FIELDS = ['address', 'ca', 'cert', 'key', 'allowedName', 'range'] as const
+
+export async function readBundle(path: string): Promise<Bundle> {
+  const fix = 'make one where Berth runs: npx berthd host certificate --address <this host> --out bundle, and copy it here'
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new SetupError(`The certificate ${path} cannot be read: ${error.message}`, fix)
+  })
+  const value = parse(text)
+  if (FIELDS.every((field) => typeof value?.[field] === 'string')) return value as unknown as Bundle
+  throw new SetupError(`${path} is not a certificate made by berthd host certificate`, fix)
+}
+
+function parse(text: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(text) as Record<string, unknown> | null
+  } catch {
+    return null // said by the caller
+  }
+}

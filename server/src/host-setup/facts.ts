@@ -1,0 +1,75 @@
+// What a host has, as its own libvirtd tells it, and how much of it is for VMs.
+import type { Connection } from '@berth/libvirt'
+import { POOL } from '../hypervisor/libvirt/names.ts'
+import { versionText } from './libvirt.ts'
+
+export interface Facts {
+  hostname: string
+  libvirt: string
+  qemu: string
+  arch: string
+  /** The kinds of guests of its own architecture that QEMU offers there. */
+  domainTypes: string[]
+  cpus: number
+  memoryMiB: number
+  /** Null while there is no pool. */
+  diskFreeGiB: number | null
+  /** What the volumes of the pool take already. */
+  diskTakenGiB: number
+}
+
+export async function readFacts(libvirt: Connection): Promise<Facts> {
+  const capabilities = await libvirt.connect.getCapabilities()
+  const { cpus, memoryKiB } = await libvirt.connect.getNodeInfo()
+  const arch = archIn(capabilities)
+  return {
+    hostname: await libvirt.connect.getHostname(),
+    libvirt: versionText(await libvirt.connect.getLibVersion()),
+    qemu: versionText(await libvirt.connect.getVersion()),
+    arch,
+    domainTypes: domainTypesIn(capabilities, arch),
+    cpus,
+    memoryMiB: Number(memoryKiB / 1024n),
+    ...(await diskOf(libvirt)),
+  }
+}
+
+export const archIn = (capabilities: string): string => /<host>.*?<arch>([^<]+)<\/arch>/s.exec(capabilities)?.[1] ?? 'unknown'
+
+export function domainTypesIn(capabilities: string, arch: string): string[] {
+  const guests = [...capabilities.matchAll(/<guest>.*?<\/guest>/gs)].map(([guest]) => guest)
+  const own = guests.find((guest) => guest.includes(`<arch name='${arch}'>`)) ?? ''
+  return [...own.matchAll(/<domain type='(\w+)'/g)].map(([, type]) => type!)
+}
+
+async function diskOf(libvirt: Connection): Promise<Pick<Facts, 'diskFreeGiB' | 'diskTakenGiB'>> {
+  const pool = await libvirt.pools.lookupByName({ name: POOL }).catch(() => null)
+  if (!pool) return { diskFreeGiB: null, diskTakenGiB: 0 }
+  await libvirt.pools.refresh({ pool }).catch(() => {}) // an inactive pool tells what it knew
+  const { available } = await libvirt.pools.getInfo({ pool })
+  const volumes = await libvirt.pools.listAllVolumes({ pool }).catch(() => [])
+  const sizes = await Promise.all(volumes.map((volume) => libvirt.volumes.getInfo({ volume }).catch(() => ({ allocation: 0n }))))
+  const taken = sizes.reduce((sum, { allocation }) => sum + allocation, 0n)
+  return { diskFreeGiB: Number(available / GIB), diskTakenGiB: Number(taken / GIB) }
+}
+
+const GIB = 2n ** 30n
+
+export interface Capacity {
+  vcpu: number
+  ramMiB: number
+  diskGiB: number
+}
+
+const LEAST_RESERVE_MIB = 1024
+const RESERVE = 0.1
+
+/** A tenth of the memory and of the disk, and at least 1 GiB, stays with the host itself. */
+export function capacityOf({ cpus, memoryMiB, diskFreeGiB, diskTakenGiB }: Facts): Capacity {
+  const ramMiB = Math.floor(memoryMiB - Math.max(LEAST_RESERVE_MIB, memoryMiB * RESERVE))
+  return {
+    vcpu: cpus,
+    ramMiB: Math.max(256, ramMiB),
+    diskGiB: Math.max(1, Math.floor(((diskFreeGiB ?? 0) + diskTakenGiB) * (1 - RESERVE))),
+  }
+}

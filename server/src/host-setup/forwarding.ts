@@ -1,0 +1,33 @@
+// The kernel passes packets on between networks, and shows bridged ones to iptables: without that no rule of a VM knows a connection.
+import { missing, SetupError, there, type Step } from './step.ts'
+import { exists, readIfThere, run, succeeds } from './system.ts'
+
+const FORWARD = '/proc/sys/net/ipv4/ip_forward'
+export const BRIDGE_NF = '/proc/sys/net/bridge/bridge-nf-call-iptables'
+
+export const forwarding: Step = {
+  name: 'forwarding',
+  async look() {
+    const off = [FORWARD, BRIDGE_NF].map(async (path) =>
+      (await readIfThere(path))?.trim() === '1' ? [] : [path.slice('/proc/sys/'.length)],
+    )
+    const names = (await Promise.all(off)).flat()
+    return names.length === 0 ? there('packets are forwarded, and bridged ones filtered') : missing(`${names.join(' and ')} must be 1`)
+  },
+  async mend() {
+    if (!(await exists(BRIDGE_NF)) && !(await succeeds('modprobe', 'br_netfilter'))) throw noBridgeFilter()
+    await run('sh', '-ec', forwardingCommands)
+  },
+}
+
+export const noBridgeFilter = (): SetupError =>
+  new SetupError(
+    'This kernel has no module br_netfilter, so the firewalls of VMs would not know connections',
+    'boot a stock kernel of Debian or Ubuntu',
+  )
+
+export const forwardingCommands = `
+[ -e ${BRIDGE_NF} ] || modprobe br_netfilter
+echo 1 > ${FORWARD}
+echo 1 > ${BRIDGE_NF}
+`

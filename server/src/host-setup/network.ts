@@ -1,0 +1,43 @@
+// The public network, bridged: an address on the bridge itself would let routed traffic pass by the filters of the VMs.
+import { ErrorCode, type Connection, type Named } from '@berth/libvirt'
+import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
+import { found, withLibvirt } from './libvirt.ts'
+import { unlessAbsent } from './pool.ts'
+import { missing, SetupError, there, type Step } from './step.ts'
+import { exists } from './system.ts'
+
+const AUTOSTART = `/etc/libvirt/qemu/networks/autostart/${PUBLIC_NETWORK}.xml`
+const XML = `<network><name>${PUBLIC_NETWORK}</name><bridge name='${PUBLIC_BRIDGE}' stp='off' delay='0'/></network>`
+
+const find = (libvirt: Connection): Promise<Named | null> =>
+  found(libvirt.networks.lookupByName({ name: PUBLIC_NETWORK }), ErrorCode.noNetwork)
+
+export const network: Step = {
+  name: 'network',
+  look: () =>
+    withLibvirt(async (libvirt) => {
+      const known = await find(libvirt)
+      if (!known) return missing(`network ${PUBLIC_NETWORK}`)
+      const problem = shapeProblem(await libvirt.networks.getXml({ network: known }))
+      if (problem)
+        throw new SetupError(problem, `virsh net-destroy ${PUBLIC_NETWORK}; virsh net-undefine ${PUBLIC_NETWORK}; then run this again`)
+      if (!(await libvirt.networks.isActive({ network: known }))) return missing(`network ${PUBLIC_NETWORK} is not active`)
+      if (!(await exists(AUTOSTART))) return missing(`network ${PUBLIC_NETWORK} does not start by itself`)
+      return there(`network ${PUBLIC_NETWORK} on bridge ${PUBLIC_BRIDGE}`)
+    }).catch(unlessAbsent(`network ${PUBLIC_NETWORK}`)),
+  mend: () =>
+    withLibvirt(async (libvirt) => {
+      const made = (await find(libvirt)) ?? (await libvirt.networks.define({ xml: XML }))
+      await libvirt.networks.setAutostart({ network: made, autostart: 1 })
+      if (!(await libvirt.networks.isActive({ network: made }))) await libvirt.networks.create({ network: made })
+    }),
+}
+
+/** Why this network would not keep what firewalls promise, or null. */
+export function shapeProblem(xml: string): string | null {
+  if (/<ip\b/.test(xml)) return `The network ${PUBLIC_NETWORK} has an address on its bridge, where filters do not see routed traffic`
+  const bridge = /<bridge\b[^>]*\bname='([^']*)'/.exec(xml)?.[1]
+  const isBridged = !/<forward\b/.test(xml) || /<forward\b[^>]*\bmode='bridge'/.test(xml)
+  if (!isBridged || !bridge) return `The network ${PUBLIC_NETWORK} is not bridged`
+  return null
+}

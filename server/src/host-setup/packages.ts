@@ -1,0 +1,50 @@
+// The Debian packages a host needs. packages.json is the list, also for `npm start`, which installs them before anything of ours runs.
+import lists from './packages.json' with { type: 'json' }
+import { missing, SetupError, there, type Step } from './step.ts'
+import { findCommand, run } from './system.ts'
+
+const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64'
+export const QEMU = ARCHITECTURE === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64'
+const COMMANDS = ['libvirtd', 'virtlogd', QEMU, 'qemu-img', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl']
+
+const wanted = (): string[] => [...lists.host.all, ...lists.host[ARCHITECTURE]]
+
+export const installByHand = `sudo apt-get install -y --no-install-recommends ${wanted().join(' ')}`
+
+/** The commands that are missing here, which is what counts in the end. */
+export async function missingCommands(): Promise<string[]> {
+  const found = await Promise.all(COMMANDS.map(findCommand))
+  return COMMANDS.filter((_, i) => !found[i])
+}
+
+export const packages: Step = {
+  name: 'packages',
+  async look() {
+    const commands = await missingCommands()
+    if (commands.length === 0 && !(await findCommand('dpkg-query'))) return there('QEMU and libvirt are installed')
+    const absent = (await findCommand('dpkg-query')) ? await notInstalled(wanted()) : commands
+    return absent.length === 0 ? there('QEMU and libvirt are installed') : missing(`packages ${absent.join(' ')}`)
+  },
+  async mend() {
+    if (!(await findCommand('apt-get'))) {
+      throw new SetupError(
+        `This machine lacks ${(await missingCommands()).join(', ')}, and has no apt-get to install them`,
+        'install QEMU, libvirt, dnsmasq, iptables and ebtables, or use Debian 12',
+      )
+    }
+    const apt = (...args: string[]): Promise<string> =>
+      run('env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-o', 'DPkg::Lock::Timeout=120', '-qq', ...args)
+    try {
+      await apt('update')
+      await apt('install', '-y', '--no-install-recommends', ...(await notInstalled(wanted())))
+    } catch (error) {
+      throw new SetupError(`The packages cannot be installed. ${(error as Error).message}`, installByHand)
+    }
+  },
+}
+
+async function notInstalled(names: string[]): Promise<string[]> {
+  const listed = await run('dpkg-query', '-W', '-f', '${Package} ${db:Status-Status}\\n').catch(() => '')
+  const installed = new Set(listed.split('\n').flatMap((line) => /^(\S+) installed$/.exec(line)?.[1] ?? []))
+  return names.filter((name) => !installed.has(name))
+}

@@ -1,0 +1,96 @@
+// What a host is to become, decided once: from what it is already, from what it was told before, from what it is told now.
+import { join } from 'node:path'
+import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
+import type { Bundle } from './bundle.ts'
+import { freeRange, gatewayOf, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './ranges.ts'
+import { SetupError } from './step.ts'
+import { hasSystemd, readIfThere, run } from './system.ts'
+
+/** Beside libvirt's own settings: what Berth knows of this host, and its certificate. */
+export const BERTH_FOLDER = '/etc/libvirt/berth'
+export const GATEWAY_DEVICE = 'bpub-gw'
+export const UPLINK_DEVICE = 'bpub-up'
+const MEMORY = join(BERTH_FOLDER, 'host.json')
+const POOL_PATH = '/var/lib/libvirt/images/berth'
+
+export interface PlanOptions {
+  range?: string | undefined
+  poolPath?: string | undefined
+  bundle?: Bundle | undefined
+}
+
+/** What is remembered between two runs, and over a reboot. */
+export interface Memory {
+  range: string
+  poolPath: string
+  /** The address of its certificate, once it is to be reached by others. */
+  tlsAddress: string | null
+}
+
+export interface HostPlan extends Omit<Memory, 'range'> {
+  range: Cidr
+  gateway: string
+  bundle: Bundle | null
+  systemd: boolean
+}
+
+export async function planHost(options: PlanOptions): Promise<HostPlan> {
+  const known = await recall()
+  const range = await decideRange(options, known)
+  return {
+    range,
+    gateway: gatewayOf(range),
+    poolPath: options.poolPath ?? known?.poolPath ?? POOL_PATH,
+    tlsAddress: options.bundle?.address ?? known?.tlsAddress ?? null,
+    bundle: options.bundle ?? null,
+    systemd: await hasSystemd(),
+  }
+}
+
+export const memoryOf = ({ range, poolPath, tlsAddress }: HostPlan): Memory => ({ range: formatCidr(range), poolPath, tlsAddress })
+export const memoryFile = MEMORY
+
+export async function recall(): Promise<Memory | null> {
+  const text = await readIfThere(MEMORY)
+  return text === null ? null : (JSON.parse(text) as Memory)
+}
+
+async function decideRange(options: PlanOptions, known: Memory | null): Promise<Cidr> {
+  const taken = await takenRanges()
+  const present = (await gatewayRange()) ?? known?.range
+  const asked = options.range ?? options.bundle?.range
+  if (!present) return asked ? requireRange(asked, taken) : freeRange(taken.map(({ cidr }) => cidr))
+  const wanted = options.range && parseCidr(options.range)
+  if (wanted && formatCidr(wanted) !== present) {
+    throw new SetupError(
+      `This host has ${present} already, which its VMs may use, and not ${formatCidr(wanted)}`,
+      `leave out --range; to change it, delete its VMs, then: ip link del ${GATEWAY_DEVICE}; rm ${MEMORY}`,
+    )
+  }
+  return requireRange(present, taken)
+}
+
+export async function takenRanges(): Promise<Taken[]> {
+  const routes = JSON.parse(await run('ip', '-json', '-4', 'route', 'show', 'table', 'all')) as Route[]
+  return [...takenByRoutes(routes, GATEWAY_DEVICE), ...takenByResolvers((await readIfThere('/etc/resolv.conf')) ?? '')]
+}
+
+export interface Interface {
+  ifname: string
+  master?: string
+  operstate: string
+  flags: string[]
+  address: string
+  addr_info: { family: string; local: string; prefixlen: number; scope: string }[]
+}
+
+export async function findInterface(name: string): Promise<Interface | undefined> {
+  const all = JSON.parse(await run('ip', '-json', 'addr')) as Interface[]
+  return all.find(({ ifname }) => ifname === name)
+}
+
+async function gatewayRange(): Promise<string | undefined> {
+  const own = (await findInterface(GATEWAY_DEVICE))?.addr_info.find(({ family, scope }) => family === 'inet' && scope === 'global')
+  const cidr = own && parseCidr(`${own.local}/${own.prefixlen}`)
+  return cidr ? formatCidr(cidr) : undefined
+}

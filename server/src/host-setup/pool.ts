@@ -1,0 +1,50 @@
+// The storage pool that disks, templates and copies live in.
+import { ErrorCode, PoolState, type Connection, type Named } from '@berth/libvirt'
+import { POOL } from '../hypervisor/libvirt/names.ts'
+import { found, withLibvirt } from './libvirt.ts'
+import { missing, SetupError, there, type Step } from './step.ts'
+import { exists } from './system.ts'
+
+const AUTOSTART = `/etc/libvirt/storage/autostart/${POOL}.xml`
+
+const find = (libvirt: Connection): Promise<Named | null> => found(libvirt.pools.lookupByName({ name: POOL }), ErrorCode.noStoragePool)
+
+export const pool: Step = {
+  name: 'pool',
+  look: ({ poolPath }) =>
+    withLibvirt(async (libvirt) => {
+      const there_ = await find(libvirt)
+      if (!there_) return missing(`storage pool ${POOL} in ${poolPath}`)
+      const path = pathIn(await libvirt.pools.getXml({ pool: there_ }))
+      if (path !== poolPath) throw otherPath(path, poolPath)
+      const { state, available } = await libvirt.pools.getInfo({ pool: there_ })
+      if (state !== PoolState.running) return missing(`storage pool ${POOL} is not active`)
+      if (!(await exists(AUTOSTART))) return missing(`storage pool ${POOL} does not start by itself`)
+      return there(`storage pool ${POOL} in ${poolPath}, ${available / 2n ** 30n} GiB free`)
+    }).catch(unlessAbsent(`storage pool ${POOL} in ${poolPath}`)),
+  mend: ({ poolPath }) =>
+    withLibvirt(async (libvirt) => {
+      const xml = `<pool type='dir'><name>${POOL}</name><target><path>${escape(poolPath)}</path><permissions><mode>0711</mode></permissions></target></pool>`
+      const made = (await find(libvirt)) ?? (await libvirt.pools.define({ xml }))
+      await libvirt.pools.setAutostart({ pool: made, autostart: 1 })
+      const { state } = await libvirt.pools.getInfo({ pool: made })
+      if (state !== PoolState.running) await libvirt.pools.create({ pool: made, flags: ['withBuild'] })
+    }),
+}
+
+/** While libvirtd is not there yet, what it would hold is missing too; what it says itself is passed on. */
+export const unlessAbsent =
+  (what: string) =>
+  (error: unknown): ReturnType<typeof missing> => {
+    if (error instanceof SetupError || (error as { outcome?: string }).outcome !== 'not sent') throw error
+    return missing(what)
+  }
+
+const pathIn = (xml: string): string => /<path>([^<]*)<\/path>/.exec(xml)?.[1]?.replaceAll('&amp;', '&') ?? ''
+const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+
+const otherPath = (path: string, wanted: string): SetupError =>
+  new SetupError(
+    `The storage pool ${POOL} is in ${path}, and not in ${wanted}`,
+    `leave out --pool-path, or: virsh pool-destroy ${POOL}; virsh pool-undefine ${POOL}`,
+  )

@@ -1,0 +1,56 @@
+// Turns a Debian or Ubuntu machine into a host: packages, daemons, storage, the public network. Safe to run as often as wanted, also on a
+// host with VMs; a host that is ready is only looked at.
+import { atBoot } from './at-boot.ts'
+import { daemons } from './daemons.ts'
+import { forwarding } from './forwarding.ts'
+import { masquerade } from './masquerade.ts'
+import { memory } from './memory.ts'
+import { network } from './network.ts'
+import { packages } from './packages.ts'
+import { planHost, type HostPlan, type PlanOptions } from './plan.ts'
+import { pool } from './pool.ts'
+import { qemuConf } from './qemu-conf.ts'
+import { selfTest } from './self-test.ts'
+import { carryOut, SetupError, type Outcome, type Step } from './step.ts'
+import { findCommand } from './system.ts'
+import { tls } from './tls.ts'
+import { uplink } from './uplink.ts'
+
+const STEPS: Step[] = [memory, qemuConf, tls, daemons, pool, network, forwarding, uplink, masquerade, atBoot]
+
+export interface PrepareOptions extends PlanOptions {
+  dryRun?: boolean
+  /** `changed`: only when something had to be done. */
+  selfTest?: 'always' | 'changed' | 'never'
+}
+
+export interface Prepared {
+  plan: HostPlan | null
+  outcomes: Outcome[]
+}
+
+/** Stops at the first step that fails. `report` hears of every step as it ends. */
+export async function prepareHost(options: PrepareOptions, report: (outcome: Outcome) => void = () => {}): Promise<Prepared> {
+  const outcomes: Outcome[] = []
+  const note = (outcome: Outcome): boolean => {
+    outcomes.push(outcome)
+    report(outcome)
+    return outcome.status !== 'failed'
+  }
+  const dryRun = options.dryRun ?? false
+  if (process.getuid?.() !== 0) {
+    note({ step: 'root', status: 'failed', says: 'Preparing a host takes root', fix: 'run it with sudo' })
+    return { plan: null, outcomes }
+  }
+  if (!note(await carryOut(packages, {} as HostPlan, dryRun)) || !(await findCommand('ip'))) return { plan: null, outcomes }
+  const plan = await planHost(options).catch((error: unknown) => {
+    if (!(error instanceof SetupError)) throw error
+    note({ step: 'range', status: 'failed', says: error.message, fix: error.fix })
+  })
+  if (!plan) return { plan: null, outcomes }
+  for (const step of STEPS) if (!note(await carryOut(step, plan, dryRun))) return { plan, outcomes }
+  const wanted = options.selfTest ?? 'always'
+  const changed = outcomes.some(({ status }) => status === 'done')
+  if (!dryRun && (wanted === 'always' || (wanted === 'changed' && changed))) note(await selfTest())
+  return { plan, outcomes }
+}

@@ -1,0 +1,53 @@
+// A step of preparing a host: it looks, does what is missing, and looks again. Looking changes nothing, so a step can be asked at any
+// time, and a host that is ready is left as it is.
+import type { HostPlan } from './plan.ts'
+
+export interface Look {
+  ok: boolean
+  /** What is there, or what is missing. */
+  says: string
+}
+
+export interface Step {
+  name: string
+  look(plan: HostPlan): Promise<Look>
+  /** Only called when something is missing. */
+  mend(plan: HostPlan): Promise<void>
+}
+
+export interface Outcome {
+  step: string
+  /** `missing`: a dry run that would have done it. */
+  status: 'ok' | 'done' | 'missing' | 'failed'
+  says: string
+  fix: string | null
+}
+
+export const there = (says: string): Look => ({ ok: true, says })
+export const missing = (says: string): Look => ({ ok: false, says })
+
+/** Something that only the operator can put right. */
+export class SetupError extends Error {
+  readonly fix: string
+
+  constructor(what: string, fix: string) {
+    super(what)
+    this.fix = fix
+  }
+}
+
+export async function carryOut(step: Step, plan: HostPlan, dryRun: boolean): Promise<Outcome> {
+  const outcome = (status: Outcome['status'], says: string, fix: string | null = null): Outcome => ({ step: step.name, status, says, fix })
+  try {
+    const before = await step.look(plan)
+    if (before.ok) return outcome('ok', before.says)
+    if (dryRun) return outcome('missing', before.says)
+    await step.mend(plan)
+    const after = await step.look(plan)
+    return after.ok
+      ? outcome('done', after.says)
+      : outcome('failed', after.says, 'it was put right and is not right: run it again, and look at the log of the machine')
+  } catch (error) {
+    return outcome('failed', (error as Error).message, error instanceof SetupError ? error.fix : 'npx berthd doctor says what is wrong')
+  }
+}

@@ -1,0 +1,78 @@
+// Commands and files of the machine that is being prepared.
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access, chmod, mkdir, readdir, readFile, readlink, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { systemClock } from '../kernel/clock.ts'
+
+/** A user's PATH need not lead to the commands of root. */
+const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+export const SYSTEM_PATH = FOLDERS.join(':')
+
+export const exists = (path: string, mode = constants.F_OK): Promise<boolean> =>
+  access(path, mode).then(
+    () => true,
+    () => false,
+  )
+
+export async function findCommand(name: string): Promise<string | undefined> {
+  for (const folder of FOLDERS) if (await exists(join(folder, name), constants.X_OK)) return join(folder, name)
+  return undefined
+}
+
+/** What it prints; rejects with what it complained about. */
+export async function run(command: string, ...args: string[]): Promise<string> {
+  const path = await findCommand(command)
+  if (!path) throw new Error(`There is no command ${command} on this machine`)
+  return new Promise((resolve, reject) => {
+    execFile(path, args, { timeout: 600_000, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${command} ${args.join(' ')}: ${stderr.trim() || error.message}`, { cause: error }))
+      else resolve(stdout)
+    })
+  })
+}
+
+export const succeeds = (command: string, ...args: string[]): Promise<boolean> =>
+  run(command, ...args).then(
+    () => true,
+    () => false,
+  )
+
+export const readIfThere = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
+
+/** Whole or not at all, also when the machine loses its power. */
+export async function writeWhole(path: string, text: string, mode = 0o644): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(`${path}.new`, text, { mode, flush: true })
+  await chmod(`${path}.new`, mode)
+  await rename(`${path}.new`, path)
+}
+
+export const hasSystemd = (): Promise<boolean> => exists('/run/systemd/system')
+
+export interface Daemon {
+  pid: number
+  args: string[]
+  startedAt: Date
+}
+
+/** A daemon of this machine: those in containers and boxes see other files and are none of our business. */
+export async function findDaemon(name: string): Promise<Daemon | undefined> {
+  const ours = await readlink('/proc/self/ns/mnt')
+  for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
+    if ((await readIfThere(`/proc/${pid}/comm`))?.trim() !== name) continue
+    if ((await readlink(`/proc/${pid}/ns/mnt`).catch(() => null)) !== ours) continue
+    const args = (await readIfThere(`/proc/${pid}/cmdline`))?.split('\0') ?? []
+    return { pid: Number(pid), args, startedAt: await startOf(pid) }
+  }
+  return undefined
+}
+
+const TICKS_PER_SECOND = 100
+
+async function startOf(pid: string): Promise<Date> {
+  const stat = (await readIfThere(`/proc/${pid}/stat`)) ?? ''
+  const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  const uptimeSeconds = Number((await readFile('/proc/uptime', 'utf8')).split(' ')[0])
+  return new Date(systemClock.now().getTime() - (uptimeSeconds - ticks / TICKS_PER_SECOND) * 1000)
+}

@@ -1,0 +1,102 @@
+// Lets the control plane in from elsewhere: libvirtd shows the certificate it was given, and accepts one name alone.
+import { X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
+import { systemClock } from '../kernel/clock.ts'
+import { BERTH_FOLDER, type HostPlan } from './plan.ts'
+import { isSet, set, type Settings } from './settings-file.ts'
+import { missing, SetupError, there, type Step } from './step.ts'
+import { readIfThere, writeWhole } from './system.ts'
+
+export const LIBVIRTD_CONF = '/etc/libvirt/libvirtd.conf'
+const SOCKET_UNIT = '/etc/systemd/system/libvirtd-tls.socket.d/berth.conf'
+export const TLS_PORT = 16_514
+
+export const tlsFiles = {
+  ca: join(BERTH_FOLDER, 'ca.pem'),
+  cert: join(BERTH_FOLDER, 'server.pem'),
+  key: join(BERTH_FOLDER, 'server.key'),
+  allowedName: join(BERTH_FOLDER, 'allowed-name'),
+}
+
+export const tls: Step = {
+  name: 'certificate',
+  async look(plan) {
+    if (!plan.tlsAddress) return there('reached from this machine alone')
+    if (plan.bundle && !(await isInstalled(plan))) return missing(`the certificate for ${plan.tlsAddress}`)
+    const cert = await readIfThere(tlsFiles.cert)
+    if (!cert) return missing(`the certificate for ${plan.tlsAddress}`)
+    requireValid(cert)
+    const done =
+      (await isSet(LIBVIRTD_CONF, await settingsOf(plan))) && (!plan.systemd || (await readIfThere(SOCKET_UNIT)) === socketUnit(plan))
+    return done ? there(`certificate for ${plan.tlsAddress}, until ${lastDay(cert)}`) : missing(`TLS settings in ${LIBVIRTD_CONF}`)
+  },
+  async mend(plan) {
+    if (plan.bundle) await install(plan)
+    if (!(await readIfThere(tlsFiles.cert))) {
+      throw new SetupError('The certificate of this host is gone', 'make a new one where Berth runs, and give it: --certificate bundle')
+    }
+    await set(LIBVIRTD_CONF, await settingsOf(plan), 0o644)
+    if (plan.systemd) await writeWhole(SOCKET_UNIT, socketUnit(plan))
+  },
+}
+
+async function isInstalled({ bundle }: HostPlan): Promise<boolean> {
+  const names = ['ca', 'cert', 'key', 'allowedName'] as const
+  const found = await Promise.all(names.map((name) => readIfThere(tlsFiles[name])))
+  return names.every((name, i) => found[i] === bundle?.[name])
+}
+
+async function install({ bundle }: HostPlan): Promise<void> {
+  if (!bundle) return
+  requireValid(bundle.cert)
+  await writeWhole(tlsFiles.key, bundle.key, 0o600)
+  await writeWhole(tlsFiles.ca, bundle.ca)
+  await writeWhole(tlsFiles.cert, bundle.cert)
+  await writeWhole(tlsFiles.allowedName, bundle.allowedName)
+}
+
+function requireValid(cert: string): void {
+  const { validTo, validFrom } = new X509Certificate(cert)
+  const now = systemClock.now()
+  if (new Date(validTo) <= now) {
+    throw new SetupError(
+      `The certificate of this host ended on ${validTo}`,
+      'make a new one where Berth runs, and give it: --certificate bundle',
+    )
+  }
+  if (new Date(validFrom) > now) {
+    throw new SetupError(
+      `The certificate of this host begins on ${validFrom}, and the clock here is behind that`,
+      'set the clock: timedatectl set-ntp true',
+    )
+  }
+}
+
+const lastDay = (cert: string): string => new Date(new X509Certificate(cert).validTo).toISOString().slice(0, 10)
+
+/** Under systemd the socket unit says where to listen, and libvirtd refuses to be told as well. */
+async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> {
+  const where: Settings =
+    systemd || !tlsAddress ? {} : { listen_tls: 1, listen_tcp: 0, listen_addr: tlsAddress, tls_port: String(TLS_PORT) }
+  return {
+    ...where,
+    ca_file: tlsFiles.ca,
+    cert_file: tlsFiles.cert,
+    key_file: tlsFiles.key,
+    auth_tls: 'none', // the certificate is the proof
+    tls_no_verify_certificate: 0,
+    tls_allowed_dn_list: [(await readIfThere(tlsFiles.allowedName)) ?? ''],
+  }
+}
+
+const socketUnit = ({ tlsAddress }: HostPlan): string =>
+  [
+    '# Written by berthd host prepare.',
+    '[Socket]',
+    'ListenStream=',
+    `ListenStream=${socketAddress(tlsAddress ?? '')}`,
+    'FreeBind=true',
+    '',
+  ].join('\n')
+
+const socketAddress = (address: string): string => `${address.includes(':') ? `[${address}]` : address}:${TLS_PORT}`

@@ -1,0 +1,27 @@
+// The host's own leg in the public network: a pair of virtual cables, one end in the bridge, the other with the gateway's address.
+import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
+import { formatCidr } from '../kernel/cidr.ts'
+import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type HostPlan } from './plan.ts'
+import { missing, there, type Step } from './step.ts'
+import { run } from './system.ts'
+
+export const uplink: Step = {
+  name: 'uplink',
+  async look({ range, gateway }) {
+    const [near, far] = [await findInterface(GATEWAY_DEVICE), await findInterface(UPLINK_DEVICE)]
+    if (!near || !far) return missing(`the uplink ${GATEWAY_DEVICE} of ${PUBLIC_NETWORK}`)
+    if (far.master !== PUBLIC_BRIDGE) return missing(`${UPLINK_DEVICE} is not in ${PUBLIC_BRIDGE}`)
+    if (![near, far].every(({ flags }) => flags.includes('UP'))) return missing(`the uplink of ${PUBLIC_NETWORK} is down`)
+    const has = near.addr_info.some(({ local, prefixlen }) => local === gateway && prefixlen === range.prefix)
+    return has ? there(`network ${PUBLIC_NETWORK} ${formatCidr(range)}`) : missing(`the address ${gateway} on ${GATEWAY_DEVICE}`)
+  },
+  mend: async (plan) => void (await run('sh', '-ec', uplinkCommands(plan))),
+}
+
+/** For `sh -e`, as often as wanted. */
+export const uplinkCommands = ({ range, gateway }: HostPlan): string => `
+[ -e /sys/class/net/${GATEWAY_DEVICE} ] || ip link add ${GATEWAY_DEVICE} type veth peer name ${UPLINK_DEVICE}
+ip link set ${UPLINK_DEVICE} master ${PUBLIC_BRIDGE} up
+ip addr replace ${gateway}/${range.prefix} dev ${GATEWAY_DEVICE}
+ip link set ${GATEWAY_DEVICE} up
+`

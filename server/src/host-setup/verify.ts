@@ -1,0 +1,123 @@
+// Looks at a host from the outside, over the connection it will be used by, before it is trusted with VMs. Changes nothing that stays.
+import { randomUUID } from 'node:crypto'
+import { ErrorCode, PoolState, type Connection, type Endpoint } from '@berth/libvirt'
+import { POOL, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { readFacts, type Facts } from './facts.ts'
+import { failure, ok, warning, type Finding } from './finding.ts'
+import { found, withLibvirt } from './libvirt.ts'
+import { shapeProblem } from './network.ts'
+
+const PREPARE = 'run on that host: berthd host prepare'
+const LEAST_LIBVIRT = 8
+const LEAST_FREE_GIB = 5
+
+export interface Verified {
+  findings: Finding[]
+  /** Null when it could not be reached. */
+  facts: Facts | null
+}
+
+export async function verifyHost(endpoint: Endpoint): Promise<Verified> {
+  const findings: Finding[] = []
+  try {
+    return await withLibvirt(async (libvirt) => {
+      const facts = await readFacts(libvirt)
+      findings.push(ok(`reached ${facts.hostname} at ${endpoint.description}`), version(facts), guests(facts))
+      findings.push(await pool(libvirt), await network(libvirt), space(facts))
+      if (findings.every(({ status }) => status !== 'failure')) findings.push(await clock(libvirt))
+      return { findings, facts }
+    }, endpoint)
+  } catch (error) {
+    return { findings: [...findings, unreachable(endpoint.description, error as Error)], facts: null }
+  }
+}
+
+/** Every way in which the first connection is known to fail, with what to do. */
+const REASONS: [RegExp, string][] = [
+  [/ENOENT.*(ca|client)\.(pem|key)/, 'make the certificates: npx berthd host certificate --address <host> --out bundle'],
+  [
+    /does not accept our certificate/,
+    'the host trusts another control plane: make a bundle here, and run there: berthd host prepare --certificate bundle',
+  ],
+  [/expired|not yet valid/i, 'renew it: npx berthd host certificate --address <host> --out bundle; and check the clocks of both machines'],
+  [
+    /altname|IP: .* is not in the cert|does not match/i,
+    'its certificate is for another address: make one for this: npx berthd host certificate --address <host> --out bundle',
+  ],
+  [
+    /self.signed|unable to (get|verify)|issuer/i,
+    'its certificate is not of this control plane: make a bundle here, and run there: berthd host prepare --certificate bundle',
+  ],
+  [/ECONNREFUSED/, 'libvirtd does not listen there: run on that host: berthd host prepare --certificate bundle'],
+  [
+    /ETIMEDOUT|timed out|EHOSTUNREACH|ENETUNREACH|no answer|within/i,
+    'check that the host is on, and that no firewall between drops port 16514',
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, 'that name is not known: use its address'],
+  [/EACCES|ENOENT/, 'libvirtd does not run on this machine, or not for this user: sudo npx berthd host prepare'],
+]
+
+export function unreachable(description: string, error: Error): Finding {
+  const text = [error.message, (error.cause as Error | undefined)?.message].filter(Boolean).join(': ')
+  return failure(`${description} cannot be reached: ${text}`, REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? PREPARE)
+}
+
+const version = ({ libvirt, qemu }: Facts): Finding =>
+  Number.parseInt(libvirt) >= LEAST_LIBVIRT
+    ? ok(`libvirt ${libvirt}, QEMU ${qemu}`)
+    : failure(`libvirt ${libvirt} is too old: ${LEAST_LIBVIRT}.0 or later is needed`, 'install Debian 12, or Ubuntu 22.04 or later')
+
+function guests({ arch, domainTypes }: Facts): Finding {
+  if (domainTypes.includes('kvm')) return ok(`guests of ${arch} by KVM`)
+  if (domainTypes.includes('qemu'))
+    return warning(`no KVM: guests of ${arch} are emulated, slower`, 'run on that host: npx berthd doctor kvm')
+  return failure(`QEMU for ${arch} is not installed`, PREPARE)
+}
+
+async function pool(libvirt: Connection): Promise<Finding> {
+  const known = await found(libvirt.pools.lookupByName({ name: POOL }), ErrorCode.noStoragePool)
+  if (!known) return failure(`it has no storage pool ${POOL}`, PREPARE)
+  const { state } = await libvirt.pools.getInfo({ pool: known })
+  return state === PoolState.running ? ok(`storage pool ${POOL}`) : failure(`its storage pool ${POOL} is not active`, PREPARE)
+}
+
+async function network(libvirt: Connection): Promise<Finding> {
+  const known = await found(libvirt.networks.lookupByName({ name: PUBLIC_NETWORK }), ErrorCode.noNetwork)
+  if (!known) return failure(`it has no network ${PUBLIC_NETWORK}`, PREPARE)
+  const problem = shapeProblem(await libvirt.networks.getXml({ network: known }))
+  if (problem) return failure(problem, PREPARE)
+  return (await libvirt.networks.isActive({ network: known }))
+    ? ok(`network ${PUBLIC_NETWORK}`)
+    : failure(`its network ${PUBLIC_NETWORK} is not active`, PREPARE)
+}
+
+function space({ diskFreeGiB }: Facts): Finding {
+  const says = `${diskFreeGiB ?? 0} GiB free for disks`
+  return (diskFreeGiB ?? 0) >= LEAST_FREE_GIB
+    ? ok(says)
+    : failure(says, `at least ${LEAST_FREE_GIB} GiB are needed: free some, or prepare it with --pool-path on a larger disk`)
+}
+
+const WORRYING_MS = 2_000
+const HARMFUL_MS = 60_000
+
+/** libvirt does not tell the time, but the file system under the pool does: a file is as old as it is. */
+async function clock(libvirt: Connection): Promise<Finding> {
+  const known = await libvirt.pools.lookupByName({ name: POOL })
+  const before = systemClock.now().getTime()
+  const xml = `<volume><name>berth-clock-${randomUUID()}</name><capacity>0</capacity><target><format type='raw'/></target></volume>`
+  const volume = await libvirt.volumes.create({ pool: known, xml })
+  const after = systemClock.now().getTime()
+  const seconds = /<mtime>([\d.]+)<\/mtime>/.exec(await libvirt.volumes.getXml({ volume }))?.[1]
+  await libvirt.volumes.delete({ volume })
+  return clockFinding(Number(seconds) * 1000, before, after)
+}
+
+export function clockFinding(there: number, before: number, after: number): Finding {
+  const apartMs = Math.max(0, before - there, there - after)
+  if (apartMs < WORRYING_MS) return ok('its clock agrees with ours')
+  const says = `its clock is ${(apartMs / 1000).toFixed(1)} s apart from ours`
+  const fix = 'let both machines follow NTP: timedatectl set-ntp true'
+  return apartMs < HARMFUL_MS ? warning(says, fix) : failure(says, fix)
+}
