@@ -3,7 +3,7 @@ import type { Domain } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
 import { DriverError, type Networking, type NicSpec } from '../driver.ts'
 import { giveAddress } from './addresses.ts'
-import { interfaceXml, readInterface } from './interface-xml.ts'
+import { interfaceXml, macOf, readInterface } from './interface-xml.ts'
 import { ensureLease, ensureNoLease } from './leases.ts'
 import { applyLimit, canLimit } from './limits.ts'
 import { findMachine, getMachine, type MachineState } from './machine-state.ts'
@@ -11,7 +11,7 @@ import { findNetwork } from './networks.ts'
 import type { Session } from './session.ts'
 import { sidesOf } from './sides.ts'
 import { pause } from './waiting.ts'
-import { element } from './xml.ts'
+import { element, type Element } from './xml.ts'
 
 export function interfaceVerbs(session: Session): Pick<Networking, 'ensureInterface' | 'ensureNoInterface'> {
   return {
@@ -30,7 +30,7 @@ export function interfaceVerbs(session: Session): Pick<Networking, 'ensureInterf
         const machine = await findMachine(session, vmId, signal)
         if (!machine) return
         const { definition, live } = await sidesOf(session, machine, mac, signal)
-        if (definition) await unplug(session, machine.domain, mac, 'config', signal)
+        if (definition) await unplug(session, machine.domain, definition, 'config', signal)
         if (live) await unplugLive(session, machine, mac, signal)
         const networkId = [live, definition].map((nic) => nic && readInterface(nic).networkId).find((id) => id)
         if (networkId) await ensureNoLease(session, networkId, mac, signal)
@@ -51,18 +51,17 @@ async function plugIn(session: Session, vmId: string, machine: MachineState, nic
   const { domain, isOn } = machine
   const flags = [...(isOn && !live ? (['live'] as const) : []), ...(definition ? [] : (['config'] as const))]
   if (flags.length === 0) return
-  const { xml } = interfaceXml(vmId, nic, await canLimit(session, signal))
+  const { xml } = interfaceXml(vmId, nic, nic.limitMbps !== null && (await canLimit(session, signal)))
   await session.call(`plug ${nic.mac} into ${vmId}`, signal, (host) => host.domains.attachDevice({ domain, xml, flags }))
 }
 
-const unplug = ({ call }: Session, domain: Domain, mac: string, side: 'live' | 'config', signal: AbortSignal): Promise<void> =>
-  call(`unplug ${mac} from ${domain.name}`, signal, (host) =>
-    host.domains.detachDevice({
-      domain,
-      xml: element('interface', { type: 'network' }, element('mac', { address: mac })).xml,
-      flags: [side],
-    }),
-  )
+/** libvirt finds it by its MAC, but reads the network as well. */
+async function unplug({ call }: Session, domain: Domain, nic: Element, side: 'live' | 'config', signal: AbortSignal): Promise<void> {
+  const address = macOf(nic)
+  const source = element('source', { network: nic.attribute('source/network') })
+  const { xml } = element('interface', { type: 'network' }, element('mac', { address }), source)
+  await call(`unplug ${address} from ${domain.name}`, signal, (host) => host.domains.detachDevice({ domain, xml, flags: [side] }))
+}
 
 const RELEASE_MS = 60_000
 const ASK_AGAIN_MS = 8_000
@@ -73,13 +72,15 @@ async function unplugLive(session: Session, machine: MachineState, mac: string, 
   const { domain } = machine
   const waitedMs = stopwatch()
   let sinceAsked = (): number => Infinity
-  while ((await sidesOf(session, machine, mac, signal)).live) {
+  for (;;) {
+    const { live } = await sidesOf(session, machine, mac, signal)
+    if (!live) return
     if (waitedMs() > RELEASE_MS)
       throw new DriverError('transient', `The guest of ${domain.name} does not let go of ${mac}`, {
         sentence: 'The VM does not let go of the interface. Restart it, or stop it and try again.',
       })
     if (sinceAsked() > ASK_AGAIN_MS) {
-      await unplug(session, domain, mac, 'live', signal).catch(unlessUnderWay)
+      await unplug(session, domain, live, 'live', signal).catch(unlessUnderWay)
       sinceAsked = stopwatch()
     }
     await session.call(`unplug ${mac} from ${domain.name}`, signal, () => pause(POLL_MS, signal))

@@ -77,7 +77,7 @@ const tryLimit = ({ call, log, hostId }: Session, signal: AbortSignal): Promise<
       return true
     } catch (error) {
       if (!TRAFFIC_CONTROL_FAILED.test(String(error))) throw error
-      log.info({ hostId, err: error }, 'the kernel of this host cannot limit the speed of an interface')
+      log.info({ hostId, said: String(error) }, 'the kernel of this host cannot limit the speed of an interface')
       return false
     } finally {
       await removeProbe(host, network)

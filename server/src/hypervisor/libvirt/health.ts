@@ -1,0 +1,47 @@
+// What an operator should look at. Machines run all the same while most of these are wrong, so nothing here fails.
+import { readFile } from 'node:fs/promises'
+import { PoolState, type Host } from '@berth/libvirt'
+import type { Observation } from '../driver.ts'
+import { orMissing } from './errors.ts'
+import { POOL, PUBLIC_NETWORK } from './names.ts'
+import type { Session } from './session.ts'
+
+/** Space for one more disk of a usual size, or a twentieth of a small pool. */
+const TIGHT_BYTES = 20n * 2n ** 30n
+
+export function healthVerbs(session: Session): Pick<Observation, 'health'> {
+  return {
+    health: async (signal) => ({
+      problems: await session.call('look after the host', signal, async (host) => {
+        const found = [await poolProblem(host), await networkProblem(host), await filterProblem(session)]
+        return found.filter((problem) => problem !== undefined)
+      }),
+    }),
+  }
+}
+
+async function poolProblem(host: Host): Promise<string | undefined> {
+  const pool = (await host.pools.listAll()).find(({ name }) => name === POOL)
+  if (!pool) return `There is no storage pool ${POOL}. Run \`berthd host prepare\` on the host`
+  const { state, capacity, available } = await host.pools.getInfo({ pool })
+  if (state !== PoolState.running) return `The storage pool ${POOL} is not active. Start it with \`virsh pool-start ${POOL}\``
+  const enough = capacity / 20n < TIGHT_BYTES ? capacity / 20n : TIGHT_BYTES
+  if (available >= enough) return undefined
+  const free = Number(available / 2n ** 20n) / 1024
+  return `Only ${free.toFixed(1)} GiB of the disk are free. Remove backups or add a disk`
+}
+
+async function networkProblem(host: Host): Promise<string | undefined> {
+  const network = await orMissing(host.networks.lookupByName({ name: PUBLIC_NETWORK }))
+  if (!network) return `There is no network ${PUBLIC_NETWORK}. Run \`berthd host prepare\` on the host`
+  if ((await host.networks.isActive({ network })) === 1) return undefined
+  return `The network ${PUBLIC_NETWORK} is not active. Start it with \`virsh net-start ${PUBLIC_NETWORK}\``
+}
+
+/** Of this machine only: another one's settings are not seen through libvirt. */
+async function filterProblem({ root }: Session): Promise<string | undefined> {
+  if (root !== '') return undefined
+  const setting = await readFile('/proc/sys/net/bridge/bridge-nf-call-iptables', 'utf8').catch(() => '0')
+  if (setting.trim() === '1') return undefined
+  return 'Firewalls do not filter: net.bridge.bridge-nf-call-iptables is off. Run `berthd host prepare` on the host'
+}

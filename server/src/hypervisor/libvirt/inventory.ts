@@ -1,0 +1,112 @@
+// What is on the host: machines and volumes, read from libvirt alone.
+import { DomainState, type Volume as LibvirtVolume } from '@berth/libvirt'
+import type { Machine, Observation, Power, StopReason, Volume } from '../driver.ts'
+import { eachDomain } from './domains.ts'
+import { orMissing } from './errors.ts'
+import { listFilters } from './filters.ts'
+import { interfacesOf, readInterface } from './interface-xml.ts'
+import { findMachine } from './machine-state.ts'
+import type { Metadata } from './metadata.ts'
+import { markerName, POOL, readVolumeName } from './names.ts'
+import { listNetworks } from './networks.ts'
+import type { Session } from './session.ts'
+import { readXml, type Element } from './xml.ts'
+
+type Lists = Pick<Observation, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
+
+export function inventoryVerbs(session: Session): Lists {
+  return {
+    findMachine: async (vmId, signal) => {
+      const found = await findMachine(session, vmId, signal)
+      return found ? toMachine(found) : null
+    },
+    listMachines: (signal) => listMachines(session, signal),
+    listVolumes: (signal) => listVolumes(session, signal),
+    listNetworks: (signal) => listNetworks(session, signal),
+    listFilters: (signal) => listFilters(session, signal),
+  }
+}
+
+async function* listMachines(session: Session, signal: AbortSignal): AsyncGenerator<Machine> {
+  const all = await session.call('list machines', signal, (host) => host.domains.getAllStats({ groups: ['state'], flags: ['nowait'] }))
+  const states = new Map(all.map(({ domain, stats }) => [domain.uuid, stats]))
+  for await (const listed of eachDomain(session, signal)) {
+    const stats = states.get(listed.domain.uuid)
+    const state = Number(stats?.['state.state'] ?? DomainState.shutoff)
+    yield toMachine({ ...listed, state, reason: Number(stats?.['state.reason'] ?? 0) })
+  }
+}
+
+interface Seen {
+  domain: { name: string; uuid: string }
+  xml: Element
+  metadata: Metadata | undefined
+  state: number
+  reason: number
+}
+
+function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
+  const power = powerOf(state)
+  return {
+    vmId: metadata?.vmId ?? null,
+    accountId: metadata?.accountId ?? null,
+    generation: metadata?.generation ?? null,
+    name: domain.name,
+    uuid: domain.uuid,
+    power,
+    stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.isStopOrdered ?? false) : null,
+    vcpu: Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text ?? 0),
+    ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
+    agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
+    nics: interfacesOf(xml).map(readInterface),
+  }
+}
+
+const AGENT = 'org.qemu.guest_agent.0'
+
+function powerOf(state: number): Power {
+  if (state === DomainState.paused || state === DomainState.pmsuspended) return 'paused'
+  return state === DomainState.running || state === DomainState.blocked || state === DomainState.shutdown ? 'running' : 'stopped'
+}
+
+/** libvirt's reasons for a domain that is shut off. It forgets them when its daemon restarts; that the stop was ours stays known. */
+const ShutOff = { shutdown: 1, destroyed: 2, crashed: 3, failed: 6, daemon: 8 } as const
+
+function whyShutOff(reason: number, isOrdered: boolean): StopReason | null {
+  if (reason === ShutOff.crashed || reason === ShutOff.failed) return 'crash'
+  if (isOrdered) return 'user'
+  if (reason === ShutOff.shutdown) return 'guest'
+  return reason === ShutOff.destroyed || reason === ShutOff.daemon ? 'host' : null
+}
+
+async function* listVolumes({ call }: Session, signal: AbortSignal): AsyncGenerator<Volume> {
+  const volumes = await call('list volumes', signal, async (host) =>
+    host.pools.lookupByName({ name: POOL }).then((pool) => host.pools.listAllVolumes({ pool })),
+  )
+  const names = new Set(volumes.map(({ name }) => name))
+  for (const volume of volumes) {
+    if (readVolumeName(volume.name).kind === 'marker') continue
+    const xml = await call(`read ${volume.name}`, signal, (host) => orMissing(host.volumes.getXml({ volume })))
+    if (xml !== undefined) yield toVolume(volume, readXml(xml), names)
+  }
+}
+
+function toVolume({ name }: LibvirtVolume, xml: Element, names: Set<string>): Volume {
+  const { kind, id, vmId, generation } = readVolumeName(name)
+  return {
+    kind: kind === 'marker' ? 'unknown' : kind,
+    id,
+    vmId,
+    generation,
+    parentId: kind === 'backup' ? parentOf(xml) : null,
+    complete: kind === 'unknown' || names.has(markerName(name)),
+    capacityBytes: Number(xml.find('capacity')?.text ?? 0),
+    sizeBytes: Number(xml.find('allocation')?.text ?? 0),
+  }
+}
+
+/** The id of the backup that a backup is a layer on. */
+export function parentOf(volume: Element): string | null {
+  const path = volume.find('backingStore/path')?.text.trim()
+  return path ? readVolumeName(path.slice(path.lastIndexOf('/') + 1)).id : null
+}
