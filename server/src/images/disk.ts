@@ -9,6 +9,8 @@ export interface DiskPlan {
   /** What the root file system holds. */
   root: string
   label: string
+  /** gpt: of any size. dos: up to 2 TiB, and a guest grows its partition by writing four bytes. */
+  table: 'gpt' | 'dos'
   sizeMiB: number
   boot: Boot
   /** For what is made on the way; must exist. */
@@ -23,12 +25,15 @@ const ROOT_START = BOOT_START + BOOT_MIB * SECTORS_PER_MIB
 /** The second copy of the partition table, rounded up to whole blocks. */
 const END_SECTORS = 40
 
-/** GPT types: what GRUB's code for a BIOS lives in, and what EFI firmware looks into. */
-const BOOT_TYPE: Record<Arch, string> = {
-  x86_64: '21686148-6449-6E6F-744E-656564454649',
-  aarch64: 'C12A7328-F81F-11D2-BA4B-00A0C93EC93B',
+/** What GRUB's code for a BIOS lives in, or what EFI firmware looks into; and Linux. */
+const TYPES: Record<DiskPlan['table'], Record<Arch | 'linux', string>> = {
+  gpt: {
+    x86_64: '21686148-6449-6E6F-744E-656564454649',
+    aarch64: 'C12A7328-F81F-11D2-BA4B-00A0C93EC93B',
+    linux: '0FC63DAF-8483-4772-8E79-3D69D8477DE4',
+  },
+  dos: { x86_64: 'da', aarch64: 'ef', linux: '83' },
 }
-const LINUX_TYPE = '0FC63DAF-8483-4772-8E79-3D69D8477DE4'
 const EFI_FILE = '::/EFI/BOOT/BOOTAA64.EFI'
 
 /** Writes the disk as qcow2: compat 1.1, uncompressed. */
@@ -49,10 +54,11 @@ export async function makeDisk(plan: DiskPlan, output: string): Promise<void> {
 const rootSectors = ({ sizeMiB }: DiskPlan): number => Math.floor((sizeMiB * SECTORS_PER_MIB - ROOT_START - END_SECTORS) / 8) * 8
 
 async function partition(disk: string, plan: DiskPlan): Promise<void> {
+  const types = TYPES[plan.table]
   const table = [
-    'label: gpt',
-    `start=${BOOT_START},size=${BOOT_MIB * SECTORS_PER_MIB},type=${BOOT_TYPE[plan.boot.arch]}`,
-    `start=${ROOT_START},size=${rootSectors(plan)},type=${LINUX_TYPE}`,
+    `label: ${plan.table}`,
+    `start=${BOOT_START},size=${BOOT_MIB * SECTORS_PER_MIB},type=${types[plan.boot.arch]}`,
+    `start=${ROOT_START},size=${rootSectors(plan)},type=${types.linux}`,
   ]
   await run('sfdisk', ['-q', disk], { input: `${table.join('\n')}\n`, signal: plan.signal })
 }

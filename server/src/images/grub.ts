@@ -27,7 +27,7 @@ export async function makeGrub(boot: Boot, output: string, signal: AbortSignal):
   const platform = platformOf(boot.arch)
   await writeFile(`${output}.cfg`, boot.config)
   const args = ['-d', join(boot.modulesFolder, platform), '-O', platform, '-o', output, '-p', boot.prefix, '-c', `${output}.cfg`]
-  await run('grub-mkimage', [...args, 'part_gpt', 'ext2', ...DISK_DRIVER[boot.arch], ...boot.modules], { signal })
+  await run('grub-mkimage', [...args, 'part_gpt', 'part_msdos', 'ext2', ...DISK_DRIVER[boot.arch], ...boot.modules], { signal })
 }
 
 /** For a BIOS: its first sector loads GRUB from the sectors at `startSector`. */

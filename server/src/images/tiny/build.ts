@@ -9,25 +9,17 @@ import { unpackPackages } from '../packages.ts'
 import { run } from '../tools.ts'
 import type { Build } from '../recipes.ts'
 import { readLinking } from './libraries.ts'
-import { loadOrder } from './modules.ts'
+import { loadOrder, withoutSignature } from './modules.ts'
 
 const HERE = import.meta.dirname
 const SIZE_MIB = 128
 const LABEL = 'tiny-root'
 
-const PACKAGES = ['busybox-static', 'dropbear-bin', 'qemu-guest-agent', 'e2fsprogs', 'fdisk', 'util-linux', 'openssh-sftp-server']
+const PACKAGES = ['busybox-static', 'dropbear-bin', 'qemu-guest-agent', 'e2fsprogs', 'openssh-sftp-server']
 /** What packages want of an installed system, which this is not. */
 const NOT_INSTALLED = ['initramfs-tools', 'linux-base', 'kmod', 'debconf', 'init-system-helpers', 'adduser', 'dpkg', 'tar']
 
-const PROGRAMS = [
-  'usr/sbin/dropbear',
-  'usr/bin/dropbearkey',
-  'usr/sbin/qemu-ga',
-  'sbin/resize2fs',
-  'sbin/sfdisk',
-  'usr/bin/partx',
-  'usr/lib/openssh/sftp-server',
-]
+const PROGRAMS = ['usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/sbin/qemu-ga', 'sbin/resize2fs', 'usr/lib/openssh/sftp-server']
 /** To reach the root disk, and all else. */
 const DISK_MODULES = ['virtio_pci', 'virtio_blk', 'ext4']
 const MODULES = ['virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon', 'isofs', 'button', 'evdev']
@@ -49,7 +41,7 @@ export const buildTiny: Build = async ({ arch, folder, progress, signal }, outpu
     config: bootConfig(arch),
     prefix: '/boot/grub',
   }
-  await makeDisk({ root, label: LABEL, sizeMiB: SIZE_MIB, boot, folder, signal }, output)
+  await makeDisk({ root, label: LABEL, table: 'dos', sizeMiB: SIZE_MIB, boot, folder, signal }, output)
 }
 
 const GRUB_MODULES = ['search', 'search_label', 'linux', 'boot']
@@ -57,7 +49,7 @@ const GRUB_MODULES = ['search', 'search_label', 'linux', 'boot']
 const bootConfig = (arch: Arch): string =>
   [
     `search.fs_label ${LABEL} root`,
-    `linux /boot/vmlinuz console=tty0 console=${serialConsole(arch)},115200 quiet`,
+    `linux /boot/vmlinuz console=tty0 console=${serialConsole(arch)},115200 quiet cryptomgr.notests`,
     'initrd /boot/initrd',
     'boot',
     '',
@@ -134,7 +126,7 @@ async function copyModules(folder: string, kernel: Kernel, names: string[], load
   await mkdir(folder, { recursive: true })
   const order = (wanted: string[]): string[] => loadOrder(wanted, kernel.dependencies, kernel.builtin)
   const paths = order([...loaded, ...names]).slice(order(loaded).length)
-  for (const path of paths) await copyFile(join(kernel.modules, path), join(folder, basename(path)))
+  for (const path of paths) await writeFile(join(folder, basename(path)), withoutSignature(await readFile(join(kernel.modules, path))))
   await writeFile(join(folder, 'order'), paths.map((path) => `${basename(path)}\n`).join(''))
 }
 
@@ -165,11 +157,13 @@ export function appletsOf(busybox: Buffer): string[] {
   return busybox.toString('latin1', start, end).split('\0')
 }
 
+const INITRD_APPLETS = ['sh', 'mount', 'insmod', 'sleep', 'dd', 'blockdev', 'switch_root']
+
 async function makeInitrd(folder: string, packages: string, kernel: Kernel, output: string, signal: AbortSignal): Promise<void> {
-  for (const name of ['bin', 'dev', 'root']) await mkdir(join(folder, name), { recursive: true })
+  for (const name of ['bin', 'dev', 'sys', 'root']) await mkdir(join(folder, name), { recursive: true })
   await copyOwnFiles(join(HERE, 'initrd'), folder)
   await copyFile(join(packages, 'bin/busybox'), join(folder, 'bin/busybox'))
-  for (const name of ['sh', 'mount', 'insmod', 'sleep', 'switch_root']) await symlink('busybox', join(folder, 'bin', name))
+  for (const name of INITRD_APPLETS) await symlink('busybox', join(folder, 'bin', name))
   await copyModules(join(folder, 'modules'), kernel, DISK_MODULES)
   const names = ['.', ...(await readdir(folder, { recursive: true }))]
   await run('cpio', ['-o', '-H', 'newc', '-R', '0:0', '--quiet', '-F', output], { cwd: folder, input: `${names.join('\n')}\n`, signal })

@@ -26,3 +26,14 @@ const moduleName = (path: string): string =>
     .replace(/^.*\//, '')
     .replace(/\.ko.*$/, '')
     .replaceAll('-', '_')
+
+const SIGNED = Buffer.from('~Module signature appended~\n')
+/** What stands before that mark: eight bytes of kinds and lengths, and the length of the signature. */
+const SIGNATURE_HEAD = 12
+
+/** Checking signatures takes most of the time of loading a module under emulation, and these are files of our own. */
+export function withoutSignature(module: Buffer): Buffer {
+  if (!module.subarray(-SIGNED.length).equals(SIGNED)) return module
+  const head = module.length - SIGNED.length - SIGNATURE_HEAD
+  return module.subarray(0, head - module.readUInt32BE(head + 8))
+}
