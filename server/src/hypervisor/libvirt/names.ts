@@ -35,6 +35,9 @@ export const markerName = (volumeName: string): string => volumeName.replace(/^s
 
 const MARKER = '.whole'
 
+/** An empty volume that only one can make: whoever makes it carries out the restart. */
+export const restartName = (vmId: string, actionId: string): string => `restart-${checked(vmId)}-${checked(actionId)}`
+
 export interface VolumeName {
   kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'marker' | 'unknown'
   /** The id of the snapshot, backup or template; the VM's id for disks and seeds; the name itself for the others. */
@@ -49,6 +52,8 @@ export function readVolumeName(name: string): VolumeName {
   if (kind && vmId) return { kind: kind === 'vm' ? 'disk' : 'seed', id: vmId, vmId, generation: Number(made) }
   const [, copy, owner, copyId] = /^(snapshot|backup)-([a-z0-9]+)-([a-z0-9]+)\.qcow2$/.exec(name) ?? []
   if (copy && owner && copyId) return { kind: copy as 'snapshot' | 'backup', id: copyId, vmId: owner, generation: null }
+  const restarted = /^restart-([a-z0-9]+)-[a-z0-9]+$/.exec(name)?.[1]
+  if (restarted) return { kind: 'marker', id: name, vmId: restarted, generation: null }
   const templateId = /^template-([a-z0-9]+)\.qcow2$/.exec(name)?.[1]
   if (templateId) return { kind: 'template', id: templateId, vmId: null, generation: null }
   return { kind: 'unknown', id: name, vmId: null, generation: null }

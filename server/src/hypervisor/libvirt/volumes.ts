@@ -28,15 +28,22 @@ export async function findWhole(session: Session, name: string, signal: AbortSig
 }
 
 /** Says that all bytes are there. The last step of making a volume. */
-export async function markWhole({ call }: Session, name: string, signal: AbortSignal): Promise<void> {
-  const xml = volumeXml({ name: markerName(name), format: 'raw', capacityBytes: 0 }).xml
-  await call(`mark ${name} as whole`, signal, async (host) => {
+export const markWhole = async (session: Session, name: string, signal: AbortSignal): Promise<void> =>
+  void (await claim(session, markerName(name), signal))
+
+/** Makes an empty volume; false when somebody has made it already. */
+export const claim = ({ call }: Session, name: string, signal: AbortSignal): Promise<boolean> =>
+  call(`make ${name}`, signal, async (host) => {
     const pool = await host.pools.lookupByName({ name: POOL })
-    await host.volumes.create({ pool, xml }).catch((error: unknown) => {
-      if (!hasCode(error, ErrorCode.volumeExists)) throw error
-    })
+    const made = host.volumes.create({ pool, xml: volumeXml({ name, format: 'raw', capacityBytes: 0 }).xml })
+    return made.then(
+      () => true,
+      (error: unknown) => {
+        if (hasCode(error, ErrorCode.volumeExists)) return false
+        throw error
+      },
+    )
   })
-}
 
 export interface NewVolume {
   name: string
@@ -82,9 +89,12 @@ const BUSY_POLL_MS = 200
 
 /** The marker goes first. Waits while the daemon is still making the volume or copying from it. */
 export async function removeVolume(session: Session, name: string, signal: AbortSignal): Promise<void> {
-  await removeOne(session, markerName(name), signal)
+  await unmark(session, name, signal)
   await removeOne(session, name, signal)
 }
+
+/** From here on it counts as half made. */
+export const unmark = (session: Session, name: string, signal: AbortSignal): Promise<void> => removeOne(session, markerName(name), signal)
 
 async function removeOne({ call }: Session, name: string, signal: AbortSignal): Promise<void> {
   const isGone = (): Promise<boolean> =>

@@ -1,0 +1,106 @@
+// Whether guests run on the processor itself (KVM) or are emulated. That KVM is there proves nothing: it is inherited by containers and
+// nested machines where it does not work. So a guest of no consequence is started with it, and must say something soon.
+import type { Host } from '@berth/libvirt'
+import type { Arch } from '../driver.ts'
+import { processorXml, type Acceleration } from './domain-xml.ts'
+import { PROBE_PREFIX } from './names.ts'
+import type { Session } from './session.ts'
+import { pause } from './waiting.ts'
+import { element, readXml, type Element, type Xml } from './xml.ts'
+
+/** Firmware greets within a second where KVM works. */
+const GREETING_MS = 10_000
+const DEADLINE_MS = 60_000
+
+interface Decision {
+  arch: string
+  acceleration: Acceleration
+}
+
+const decisions = new WeakMap<Session, Promise<Decision>>()
+
+/** Decided once per session. A guest of another architecture than the host's is always emulated. */
+export async function accelerationOf(session: Session, signal: AbortSignal, arch?: Arch): Promise<Acceleration> {
+  const decided = decisions.get(session) ?? decide(session)
+  decisions.set(session, decided)
+  decided.catch(() => decisions.delete(session))
+  const found = await session.call('wait until it is known how guests run', signal, () => decided)
+  return arch === undefined || arch === found.arch ? found.acceleration : 'emulation'
+}
+
+async function decide(session: Session): Promise<Decision> {
+  const signal = AbortSignal.timeout(DEADLINE_MS)
+  const capabilities = await session.call('read what the host can do', signal, async (host) =>
+    readXml(await host.connect.getCapabilities()),
+  )
+  const arch = capabilities.find('host/cpu/arch')?.text ?? ''
+  const acceleration = isKnown(arch) && offersKvm(capabilities, arch) && (await greets(session, arch, signal)) ? 'kvm' : 'emulation'
+  session.log.info({ hostId: session.hostId, arch, acceleration }, 'it is decided how guests run')
+  return { arch, acceleration }
+}
+
+const isKnown = (arch: string): arch is Arch => arch === 'x86_64' || arch === 'aarch64'
+
+/** On x86 the processor must have virtualization itself; others do not say. */
+function offersKvm(capabilities: Element, arch: string): boolean {
+  const guest = capabilities.all('guest').find((each) => each.attribute('arch/name') === arch)
+  const isOffered = guest?.all('arch/domain').some((each) => each.attributes['type'] === 'kvm') ?? false
+  const features = capabilities.all('host/cpu/feature').map((each) => each.attributes['name'])
+  return isOffered && (arch !== 'x86_64' || features.includes('vmx') || features.includes('svm'))
+}
+
+const BUSY_POLL_MS = 500
+
+/** The guest is destroyed with our connection, and there is one on a host: another process waits until it is gone. */
+async function greets(session: Session, arch: Arch, signal: AbortSignal): Promise<boolean> {
+  const xml = probeXml(arch).xml
+  for (;;) {
+    const answer = await session.call('try KVM', signal, (host) =>
+      tryOut(host, xml).catch((error: unknown) => {
+        if (/already (exists|active|defined)/.test(String(error))) return undefined
+        session.log.warn({ hostId: session.hostId, err: error }, 'a guest does not start with KVM')
+        return false
+      }),
+    )
+    if (answer !== undefined) return answer
+    await session.call('wait for another probe', signal, () => pause(BUSY_POLL_MS, signal))
+  }
+}
+
+async function tryOut(host: Host, xml: string): Promise<boolean> {
+  const domain = await host.domains.createXml({ xml, flags: ['autodestroy'] })
+  try {
+    const terminal = await host.domains.openConsole({ domain })
+    const { promise: greeted, resolve } = Promise.withResolvers<boolean>()
+    terminal.once('data', () => resolve(true)).once('error', () => resolve(false))
+    const timer = setTimeout(resolve, GREETING_MS, false)
+    const isAlive = await greeted
+    clearTimeout(timer)
+    terminal.destroy()
+    return isAlive
+  } finally {
+    await host.domains.destroy({ domain })
+  }
+}
+
+function probeXml(arch: Arch): Xml {
+  const [firmware, ...processor] = processorXml(arch, 'kvm')
+  // The BIOS is silent unless it is told to use the serial port.
+  const talking = element('os', {}, element('type', { arch, machine: 'q35' }, 'hvm'), element('bios', { useserial: 'yes' }))
+  return element(
+    'domain',
+    { type: 'kvm' },
+    element('name', {}, `${PROBE_PREFIX}machine`),
+    element('memory', { unit: 'MiB' }, 128),
+    element('vcpu', {}, 1),
+    arch === 'x86_64' ? talking : firmware,
+    ...processor,
+    element(
+      'devices',
+      {},
+      element('controller', { type: 'usb', model: 'none' }),
+      element('serial', { type: 'pty' }, element('target', { port: 0 })),
+      element('memballoon', { model: 'none' }),
+    ),
+  )
+}

@@ -1,0 +1,72 @@
+// What a machine is defined as: its size, its generation, its interfaces.
+import { randomUUID } from 'node:crypto'
+import type { Domain, Volume } from '@berth/libvirt'
+import { DriverError, type Machines, type MachineSpec } from '../driver.ts'
+import { accelerationOf } from './acceleration.ts'
+import { GIB, growTo } from './disks.ts'
+import { domainXml } from './domain-xml.ts'
+import { canLimit } from './limits.ts'
+import { findMachine, type MachineState } from './machine-state.ts'
+import type { Metadata } from './metadata.ts'
+import { diskName, seedName } from './names.ts'
+import type { Session } from './session.ts'
+import { findVolume, findWhole } from './volumes.ts'
+
+export const shapeVerbs = (session: Session): Pick<Machines, 'ensureShape'> => ({
+  ensureShape: (spec, signal) =>
+    session.alone(`vm:${spec.vmId}`, signal, async () => {
+      const found = await findMachine(session, spec.vmId, signal)
+      if (found?.isOn) requireSameShape(found, spec)
+      else await define(session, spec, found?.metadata ?? NOTHING, signal)
+      const disk = await getDisk(session, spec, signal)
+      const bytes = found?.isOn
+        ? await growLive(session, found.domain, spec, signal)
+        : await growTo(session, disk, spec.diskGiB * GIB, signal)
+      return { diskGiB: bytes / GIB }
+    }),
+})
+
+export function requireSameShape({ xml, metadata, domain }: MachineState, { vmId, generation, vcpu, ramMiB }: MachineSpec): void {
+  const [cpus, memory] = [Number(xml.find('vcpu')?.text), Number(xml.find('memory')?.text) / 1024]
+  if (metadata.generation === generation && cpus === vcpu && memory === ramMiB) return
+  const has = `generation ${metadata.generation}, ${cpus} vCPU, ${memory} MiB`
+  throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it before it can change`)
+}
+
+async function getDisk(session: Session, { vmId, generation }: MachineSpec, signal: AbortSignal): Promise<Volume> {
+  const disk = await findWhole(session, diskName(vmId, generation), signal)
+  if (!disk) throw new DriverError('not_found', `Host ${session.hostId} has no whole disk of ${vmId}, generation ${generation}`)
+  return disk
+}
+
+/** What a machine that was never defined remembers. */
+export const NOTHING = { restartId: null, isStopOrdered: false }
+
+/** Of a machine that is off. */
+export async function define(
+  session: Session,
+  spec: MachineSpec,
+  { restartId, isStopOrdered }: Pick<Metadata, 'restartId' | 'isStopOrdered'>,
+  signal: AbortSignal,
+): Promise<Domain> {
+  const disk = await getDisk(session, spec, signal)
+  const seed = await findVolume(session, seedName(spec.vmId, spec.generation), signal)
+  if (!seed) throw new DriverError('not_found', `Host ${session.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)
+  const { xml } = domainXml(spec, {
+    acceleration: await accelerationOf(session, signal, spec.template.arch),
+    canLimit: await canLimit(session, signal),
+    diskPath: disk.key,
+    seedPath: seed.key,
+    remembered: { restartId, isStopOrdered, startId: randomUUID() },
+  })
+  return session.call(`define ${spec.vmId}`, signal, (host) => host.domains.define({ xml }))
+}
+
+async function growLive({ call }: Session, domain: Domain, { diskGiB }: MachineSpec, signal: AbortSignal): Promise<number> {
+  return call(`grow the disk of ${domain.name}`, signal, async (host) => {
+    const { capacity } = await host.domains.getBlockInfo({ domain, disk: 'vda' })
+    const wanted = BigInt(diskGiB * GIB)
+    if (capacity < wanted) await host.domains.blockResize({ domain, disk: 'vda', size: wanted, flags: ['bytes'] })
+    return Number(capacity < wanted ? wanted : capacity)
+  })
+}
