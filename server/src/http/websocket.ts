@@ -56,6 +56,7 @@ export function serveWebSockets(app: FastifyInstance): WebSockets {
       socket.once('close', failed)
       server.handleUpgrade(request.raw, socket, head, (webSocket) => {
         socket.off('close', failed)
+        webSocket.on('error', () => {}) // it closes by itself, with a code that says what was wrong
         opened(webSocket)
       })
     },

@@ -35,7 +35,6 @@ export function bridge(client: WebSocket, host: Duplex, limits: Limits): Bridge 
   })
   client.on('pong', () => (answered = true))
   client.once('close', () => end('closed'))
-  client.on('error', () => {}) // it closes by itself, with a code that says what was wrong
 
   const watch = setInterval(() => {
     if (age() > limits.longestMs) return end('too_long')
