@@ -54,9 +54,11 @@ const nicsXml = (spec: MachineSpec, canLimit: boolean): Xml[] => spec.nics.map((
 export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
   const isArm = arch === 'aarch64'
   const machine = element('type', { arch, machine: isArm ? 'virt' : 'q35' }, 'hvm')
+  const isInsecure = element('firmware', {}, element('feature', { enabled: 'no', name: 'secure-boot' }))
   return [
+    // Without a word about its menu, EFI firmware waits some seconds for a key before it starts the system.
     isArm
-      ? element('os', { firmware: 'efi' }, machine, element('firmware', {}, element('feature', { enabled: 'no', name: 'secure-boot' })))
+      ? element('os', { firmware: 'efi' }, machine, isInsecure, element('bootmenu', { enable: 'yes', timeout: 0 }))
       : element('os', {}, machine, element('bootmenu', { enable: 'no' })),
     element('features', {}, element('acpi'), isArm ? acceleration === 'emulation' && element('gic', { version: 3 }) : element('apic')),
     acceleration === 'kvm' ? element('cpu', { mode: isArm ? 'host-passthrough' : 'host-model' }) : emulatedCpu(arch),
