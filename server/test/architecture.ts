@@ -34,6 +34,7 @@ const MORE_DOORS: Record<string, string[]> = {
   wallet: ['period.ts'],
   'audit-log': ['operator.ts'],
   hosts: ['addresses.ts', 'capacity.ts'],
+  support: ['staff.ts'],
 }
 /** These are allowed to know every file of every feature. */
 const ASSEMBLERS = ['src/features/index.ts', 'src/features/fill.ts', 'src/features/deps.ts', 'src/compose.ts']

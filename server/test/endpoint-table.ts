@@ -47,6 +47,7 @@ export function worldOf(app: TestApp, customer: Customer) {
       await world.vm()
       return (await customer.get(`/webhooks/${webhookId}/deliveries`)).body.data[0].id as string
     },
+    ticket: () => made('/tickets', TICKET),
     actionOf: async (vmId: string) => (await customer.get(`/vms/${vmId}/actions`)).body.data[0].id as string,
     stoppedVm: async () => {
       const id = await world.vm()
@@ -67,6 +68,8 @@ export const RULE = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: 
 
 /** Nobody listens there. */
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['vm.created'] }
+
+const TICKET = { subject: 'No address', body: 'My VM has no address' }
 
 const nothing = async (): Promise<Call> => ({})
 /** A list must not be empty when it is read: else nobody sees what is in it. */
@@ -221,4 +224,9 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
   listWebhookDeliveries: async (world) => ({ params: { id: (await delivery(world)).params!['id']! } }),
   getWebhookDelivery: delivery,
   redeliverWebhookDelivery: delivery,
+
+  listTickets: having((world) => world.ticket()),
+  createTicket: async () => ({ body: TICKET }),
+  getTicket: withId((world) => world.ticket()),
+  replyToTicket: withId((world) => world.ticket(), { body: 'It has one now' }),
 }

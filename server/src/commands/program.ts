@@ -7,6 +7,7 @@ import { hostSetupCommands } from './host-setup.ts'
 import { planCommands } from './plan.ts'
 import { poolCommands } from './pool.ts'
 import { processCommands } from './process.ts'
+import { ticketCommands } from './ticket.ts'
 import { tokenCommands } from './token.ts'
 import { VERSION } from './version.ts'
 import { vmCommands } from './vm.ts'
@@ -22,6 +23,7 @@ export function createProgram(json: boolean): Command {
     poolCommands,
     planCommands,
     vmCommands,
+    ticketCommands,
   ])
     add(program)
   program.addHelpText('after', '\nEvery command has an example: npx berthd account credit --help\nSettings are BERTH_* variables.')

@@ -40,6 +40,7 @@ import { networkRoutes } from './networks/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
+import { ticketRoutes } from './support/routes.ts'
 import { firewallBindingRoutes } from './vms/firewalls.routes.ts'
 import { powerHints } from './vms/hints.reconciler.ts'
 import { powerSweep } from './vms/power.reconciler.ts'
@@ -71,6 +72,7 @@ export const routes: Routes[] = [
   firewallBindingRoutes,
   bandwidthRoutes,
   webhookRoutes,
+  ticketRoutes,
 ]
 
 export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]

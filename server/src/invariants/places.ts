@@ -55,7 +55,8 @@ const holdings = sql`
   union all select account_id, 'firewalls', count(*) from firewalls group by 1
   union all select account_id, 'ssh_keys', count(*) from ssh_keys group by 1
   union all select account_id, 'tokens', count(*) from api_tokens group by 1
-  union all select account_id, 'webhooks', count(*) from webhooks where deleted_at is null group by 1`
+  union all select account_id, 'webhooks', count(*) from webhooks where deleted_at is null group by 1
+  union all select account_id, 'open_tickets', count(*) from tickets where status <> 'CLOSED' group by 1`
 
 const counted = invariant(
   'quotas.counted',

@@ -1,0 +1,48 @@
+// Tickets as staff sees them. A reply tells the customer in the transaction in which it is written.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid } from '../../kernel/errors.ts'
+import { giveBackQuota } from '../accounts/service.ts'
+import { recordByOperator } from '../audit-log/service.ts'
+import { recordEvent } from '../events/service.ts'
+import type { Reply, Ticket, TicketStatus, TicketWithReplies } from './schema.ts'
+import { addReply, getTicket, lockTicket, OPEN_TICKETS } from './service.ts'
+import * as sql from './sql.ts'
+import { toReply, toTicket } from './view.ts'
+
+const MOST_LISTED = 500
+const LONGEST = 10_000
+
+export type StaffTicket = Ticket & { account: string }
+
+/** Unless a status is asked for, all that are not closed. */
+export async function listForStaff(db: Queries, filter: { accountId: string | null; status: TicketStatus | null }): Promise<StaffTicket[]> {
+  return (await sql.listForStaff(db, filter, MOST_LISTED)).map((row) => ({ ...toTicket(row), account: row.email }))
+}
+
+export const showToStaff = (db: Queries, id: string): Promise<TicketWithReplies> => getTicket(db, null, id)
+
+/** A reply to a closed ticket leaves it closed. */
+export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string): Promise<{ ticket: Ticket; reply: Reply }> {
+  if (body.trim() === '' || body.length > LONGEST) throw invalid(`a reply must be 1-${LONGEST} characters`, 'body')
+  const before = await lockTicket(tx, null, id)
+  const reply = toReply(await addReply(tx, now, before, 'staff', body))
+  const status = before.status === 'CLOSED' ? 'CLOSED' : 'ANSWERED'
+  const ticket = toTicket(await sql.updateTicket(tx, { ...before, status, reply_count: before.reply_count + 1, updated_at: now }))
+  await tell(tx, now, before, 'ticket reply', 'ticket.reply', { ticket, reply })
+  return { ticket, reply }
+}
+
+/** One that is closed already stays as it is. */
+export async function closeTicket(tx: Tx, now: Date, id: string): Promise<Ticket> {
+  const before = await lockTicket(tx, null, id)
+  if (before.status === 'CLOSED') return toTicket(before)
+  await giveBackQuota(tx, before.account_id, OPEN_TICKETS, 1n)
+  const ticket = toTicket(await sql.updateTicket(tx, { ...before, status: 'CLOSED', updated_at: now, closed_at: now }))
+  await tell(tx, now, before, 'ticket close', 'ticket.closed', { ticket })
+  return ticket
+}
+
+async function tell(tx: Tx, now: Date, { id, account_id }: sql.TicketRow, action: string, type: string, data: object): Promise<void> {
+  recordByOperator(tx, now, { accountId: account_id, action, resourceIds: [id] })
+  await recordEvent(tx, now, { accountId: account_id, type, subjectId: id, data })
+}
