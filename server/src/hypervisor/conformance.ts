@@ -1,6 +1,6 @@
 // The promises every driver keeps. A driver's own test file calls `describeDriver` with a rig that stands on that driver; the libvirt
 // driver's guests are real, so no promise here is about how fast something is.
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { consolePromises } from './conformance/consoles.ts'
 import { copyPromises } from './conformance/copies.ts'
 import { crashPromises } from './conformance/crashes.ts'
@@ -15,6 +15,7 @@ export function describeDriver(name: string, makeRig: () => Promise<Rig>, timeou
     let made: Rig
     const rig = (): Rig => made
     beforeAll(async () => void (made = await makeRig()), timeoutMs)
+    afterEach(() => made.tidy?.(), timeoutMs)
     afterAll(() => made.close())
     powerPromises(rig)
     diskPromises(rig)

@@ -33,6 +33,8 @@ export interface Rig {
   }
   /** How long anything may take. */
   patienceMs: number
+  /** After each promise: what it left on the host goes. */
+  tidy?(): Promise<void>
   close(): Promise<void>
 }
 

@@ -9,7 +9,7 @@ import { pause } from './waiting.ts'
 import { element, readXml, type Element, type Xml } from './xml.ts'
 
 /** Firmware greets within a second where KVM works. */
-const GREETING_MS = 10_000
+const GREETING_MS = 5_000
 const DEADLINE_MS = 60_000
 
 interface Decision {

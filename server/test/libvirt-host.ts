@@ -1,0 +1,41 @@
+// A real host of one's own: libvirtd in a box, prepared as a host is, with a pool, the public network and its gateway.
+import { Host } from '@berth/libvirt'
+import type { Box } from '../../libvirt/test/box.ts'
+import { Boxes } from '../../libvirt/test/boxes.ts'
+import { startPool } from '../../libvirt/test/world.ts'
+
+export interface LibvirtHost {
+  boxes: Boxes
+  box: Box
+  /** What a host is registered with. */
+  uri: string
+  gateway: string
+  close(): Promise<void>
+}
+
+const GATEWAY = '10.77.0.1'
+
+export async function openLibvirtHost(): Promise<LibvirtHost> {
+  const boxes = await Boxes.open()
+  const box = await boxes.add()
+  await prepare(boxes, box)
+  return { boxes, box, uri: `qemu+unix:///system?socket=${box.socket}`, gateway: GATEWAY, close: () => boxes.close() }
+}
+
+/** The guests' bridge has no address of the host's own: the gateway sits behind a cable, so that filters see what passes. */
+async function prepare(boxes: Boxes, box: Box): Promise<void> {
+  const host = new Host({ endpoint: boxes.unix(box) })
+  await host.whenUp(30_000)
+  await startPool(host, 'berth')
+  const network = await host.networks.define({
+    xml: `<network><name>berth-public</name><bridge name='brpub0' stp='off' delay='0'/></network>`,
+  })
+  await host.networks.create({ network })
+  await host.networks.setAutostart({ network, autostart: 1 })
+  await host.pools.setAutostart({ pool: await host.pools.lookupByName({ name: 'berth' }), autostart: 1 })
+  await host.close()
+  await box.inside('ip', 'link', 'add', 'bpub-gw', 'type', 'veth', 'peer', 'name', 'bpub-up')
+  await box.inside('ip', 'link', 'set', 'bpub-up', 'master', 'brpub0', 'up')
+  await box.inside('ip', 'addr', 'add', `${GATEWAY}/16`, 'dev', 'bpub-gw')
+  await box.inside('ip', 'link', 'set', 'bpub-gw', 'up')
+}

@@ -1,0 +1,95 @@
+// What the promises of a driver stand on when its guests are real: a host in a box, two drivers of it, and the smallest guest there is.
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
+import type { Rig } from '../src/hypervisor/conformance/rig.ts'
+import type { MachineSpec, NicSpec, TemplateRef } from '../src/hypervisor/driver.ts'
+import { newId } from '../src/kernel/ids.ts'
+import { GuestShell } from './guest-shell.ts'
+import { openLibvirtHost } from './libvirt-host.ts'
+import { tinyImage } from './tiny-image.ts'
+
+/** Emulated guests on a busy machine. */
+const PATIENCE_MS = 150_000
+
+export async function libvirtRig(): Promise<Rig> {
+  const image = await tinyImage()
+  const host = await openLibvirtHost()
+  const open = libvirtDrivers({ log: pino({ level: 'silent' }), images: { open: () => Promise.resolve(image) }, dataDir: host.box.folder })
+  const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
+  const [driver, other] = [open(ref), open(ref)]
+  const shell = new GuestShell(host.boxes.unix(host.box), PATIENCE_MS)
+  const specs = specMaker(host.gateway)
+  const template: TemplateRef = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
+  const made: string[] = []
+  const spec = (changes: Partial<MachineSpec> = {}): MachineSpec => {
+    const fresh = specs(template, changes)
+    made.push(fresh.vmId)
+    return fresh
+  }
+  let ranges = 0
+  let nics = 0
+  return {
+    driver,
+    other,
+    spec,
+    agentless: () => spec({ template: { ...template, id: 'plain', slug: 'plain', hasAgent: false } }),
+    range: () => ({ cidr: `10.${120 + ++ranges}.0.0/24`, gateway: `10.${120 + ranges}.0.1` }),
+    nicIn: ({ networkId, cidr }) => ({ ...privateNic(networkId, ++nics), address: cidr.replace('.0/24', '.10') }),
+    guest: {
+      write: async (vmId, text) => void (await shell.run(vmId, 'printf %s "$0" > /root/marker && sync', text)),
+      read: async (vmId) => {
+        const { exitCode, output } = await shell.run(vmId, 'cat /root/marker')
+        return exitCode === 0 ? output : null
+      },
+      passwordHash: async (vmId) => (await shell.run(vmId, 'awk -F: \'$1 == "root" { printf "%s", $2 }\' /etc/shadow')).output,
+      powerOff: (vmId) => shell.order(vmId, 'poweroff'),
+      crash: async (vmId) => void (await host.box.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`)),
+      send: async (vmId, _mac, bytes) =>
+        void (await shell.run(vmId, 'ping -A -c "$0" -s 50000 "$1"', String(Math.ceil(bytes / 50_000) + 1), host.gateway)),
+    },
+    patienceMs: PATIENCE_MS,
+    /** Real guests take memory and time: none outlives its promise. */
+    tidy: async () => {
+      for (const vmId of made.splice(0)) await driver.ensureGone(vmId, AbortSignal.timeout(PATIENCE_MS))
+    },
+    close: async () => {
+      await Promise.all([driver.close(), other.close(), shell.close()])
+      await host.close()
+    },
+  }
+}
+
+const hex = (byte: number): string => byte.toString(16).padStart(2, '0')
+
+const privateNic = (networkId: string, number: number): NicSpec => ({
+  mac: `52:54:00:01:${hex(number >> 8)}:${hex(number & 255)}`,
+  kind: 'private',
+  networkId,
+  address: '',
+  prefix: 24,
+  gateway: null,
+  dns: [],
+  limitMbps: null,
+})
+
+function specMaker(gateway: string) {
+  let machines = 0
+  return (template: TemplateRef, changes: Partial<MachineSpec>): MachineSpec => {
+    const [high, low] = [++machines >> 8, machines & 255]
+    const address = `10.77.${1 + high}.${low}`
+    const nic: NicSpec = {
+      mac: `52:54:00:00:${hex(high)}:${hex(low)}`,
+      kind: 'public',
+      networkId: null,
+      address,
+      prefix: 16,
+      gateway,
+      dns: [gateway],
+      limitMbps: null,
+    }
+    const size = { generation: 1, vcpu: 1, ramMiB: 256, diskGiB: 2 }
+    const seed = { hostname: `guest-${machines}`, user: 'root', sshKeys: ['ssh-ed25519 AAAA someone'], passwordHash: '$6$berth$first' }
+    return { vmId: newId(), uuid: randomUUID(), accountId: newId(), ...size, template, seed, nics: [nic], ...changes }
+  }
+}
