@@ -101,7 +101,7 @@ function toVolume({ name }: LibvirtVolume, xml: Element, names: Set<string>): Vo
     parentId: kind === 'backup' ? parentOf(xml) : null,
     complete: kind === 'unknown' || names.has(markerName(name)),
     capacityBytes: Number(xml.find('capacity')?.text ?? 0),
-    sizeBytes: Number(xml.find('allocation')?.text ?? 0),
+    sizeBytes: Number((xml.find('physical') ?? xml.find('allocation'))?.text ?? 0),
   }
 }
 

@@ -1,0 +1,69 @@
+// Backups as bytes, to be kept on another host. A backup names its parent by the name of its file alone, so the chain holds wherever
+// its files lie side by side.
+import { Readable } from 'node:stream'
+import { DriverError, type BackupOrder, type Copies } from '../driver.ts'
+import { fileBytes } from './copying.ts'
+import { backupName } from './names.ts'
+import type { Session } from './session.ts'
+import { createVolume, findWhole, isWhole, markWhole, upload } from './volumes.ts'
+
+export function backupCopyVerbs(session: Session): Pick<Copies, 'readBackup' | 'ensureBackupCopy'> {
+  return {
+    readBackup: async (vmId, backupId, signal) => {
+      const volume = await findWhole(session, backupName(vmId, backupId), signal)
+      if (!volume) throw missing(session, vmId, backupId)
+      return session.call(`read backup ${backupId}`, signal, (host) => host.volumes.download({ volume }))
+    },
+
+    ensureBackupCopy: (vmId, copy, open, signal) =>
+      session.alone(`copy:${vmId}`, signal, async () => {
+        const name = backupName(vmId, copy.backupId)
+        if (!(await isWhole(session, name, signal)))
+          await receive(session, vmId, copy, await opened(session, vmId, copy, open, signal), signal)
+        const volume = await findWhole(session, name, signal)
+        if (!volume) throw missing(session, vmId, copy.backupId)
+        return { sizeBytes: await fileBytes(session, volume, signal) }
+      }),
+  }
+}
+
+const missing = ({ hostId }: Session, vmId: string, backupId: string): DriverError =>
+  new DriverError('not_found', `Host ${hostId} has no whole backup ${backupId} of ${vmId}`)
+
+async function opened(session: Session, vmId: string, { parentId }: BackupOrder, open: () => Promise<Readable>, signal: AbortSignal) {
+  if (parentId && !(await isWhole(session, backupName(vmId, parentId), signal))) throw missing(session, vmId, parentId)
+  return open()
+}
+
+/** The volume is made with the size that the file itself tells, because libvirt believes what it was told. */
+async function receive(session: Session, vmId: string, { backupId, parentId }: BackupOrder, bytes: Readable, signal: AbortSignal) {
+  const name = backupName(vmId, backupId)
+  const chunks = bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const head = await firstBytes(chunks)
+  const capacityBytes = virtualSize(head)
+  if (capacityBytes === undefined) throw new DriverError('transient', `The copy of backup ${backupId} arrived damaged`)
+  const backing = parentId ? { backing: backupName(vmId, parentId) } : {}
+  const volume = await createVolume(session, { name, format: 'qcow2', capacityBytes, ...backing }, signal)
+  await upload(session, volume, Readable.from(whole(head, chunks)), signal)
+  await markWhole(session, name, signal)
+}
+
+const HEAD_BYTES = 32
+
+async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  let head = Buffer.alloc(0)
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    head = Buffer.concat([head, next.value])
+    if (head.length >= HEAD_BYTES) break
+  }
+  return head
+}
+
+/** Of a qcow2 file; undefined for anything else. */
+export const virtualSize = (head: Buffer): number | undefined =>
+  head.length >= HEAD_BYTES && head.subarray(0, 4).toString('latin1') === 'QFI\xfb' ? Number(head.readBigUInt64BE(24)) : undefined
+
+async function* whole(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield head
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
+}

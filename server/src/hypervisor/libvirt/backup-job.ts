@@ -1,0 +1,54 @@
+// What libvirt is told to begin a copy with.
+import { ErrorCode, hasCode, type Domain, type Host } from '@berth/libvirt'
+import { element, type Xml } from './xml.ts'
+
+export interface Copying {
+  vmId: string
+  /** Of the volume to make. */
+  name: string
+  /** The volume it builds on, and the checkpoint since which it holds the changes. */
+  increment?: { backing: string; since: string } | undefined
+  /** To be made at the moment it shows. */
+  checkpoint?: string | undefined
+}
+
+const BUSY = /already|another|state change lock/i
+
+/** False while another job of the domain is in the way. */
+export async function beginJob(host: Host, domain: Domain, { increment, checkpoint }: Copying, path: string): Promise<boolean> {
+  const xml = jobXml(path, increment?.since).xml
+  const checkpointXml = checkpoint === undefined ? undefined : checkpointXmlOf(checkpoint).xml
+  try {
+    await host.backups.begin({ domain, xml, ...(checkpointXml && { checkpointXml }), flags: ['reuseExternal'] })
+    return true
+  } catch (error) {
+    if (hasCode(error, ErrorCode.operationInvalid, ErrorCode.operationTimeout) && BUSY.test(error.message)) return false
+    throw error
+  }
+}
+
+const jobXml = (path: string, since: string | undefined): Xml =>
+  element(
+    'domainbackup',
+    { mode: 'push' },
+    since !== undefined && element('incremental', {}, since),
+    element(
+      'disks',
+      {},
+      element(
+        'disk',
+        { name: 'vda', backup: 'yes', type: 'file' },
+        element('target', { file: path }),
+        element('driver', { type: 'qcow2' }),
+      ),
+      element('disk', { name: 'vdb', backup: 'no' }),
+    ),
+  )
+
+const checkpointXmlOf = (name: string): Xml =>
+  element(
+    'domaincheckpoint',
+    {},
+    element('name', {}, name),
+    element('disks', {}, element('disk', { name: 'vda', checkpoint: 'bitmap' }), element('disk', { name: 'vdb', checkpoint: 'no' })),
+  )

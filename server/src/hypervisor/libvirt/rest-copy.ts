@@ -1,0 +1,54 @@
+// A copy of a machine that is off, by the host. QEMU does not start on a disk that is being read.
+import { ErrorCode, hasCode, type Host } from '@berth/libvirt'
+import { orMissing } from './errors.ts'
+import type { MachineState } from './machine-state.ts'
+import { POOL } from './names.ts'
+import type { Session } from './session.ts'
+import { isWhole, volumeXml } from './volumes.ts'
+import { pause } from './waiting.ts'
+import { diskPathOf } from './checkpoints.ts'
+
+const LONG_MS = 6 * 60 * 60_000
+const MARKING_MS = 3_000
+const POLL_MS = 200
+
+/** Resolves also when another process made it meanwhile. */
+export async function copyAtRest(session: Session, name: string, { xml }: MachineState, signal: AbortSignal): Promise<void> {
+  const path = diskPathOf(xml)
+  while (!(await session.call(`copy to ${name}`, signal, (host) => copy(host, path, name)))) {
+    if (await isSoonWhole(session, name, signal)) return
+    await session.call(`remove ${name}`, signal, (host) => removeUnlessBusy(host, name))
+  }
+}
+
+/** False when there is something of that name. */
+async function copy(host: Host, path: string, name: string): Promise<boolean> {
+  const pool = await host.pools.lookupByName({ name: POOL })
+  const from = await host.volumes.lookupByPath({ path })
+  const { capacity } = await host.volumes.getInfo({ volume: from })
+  const { xml } = volumeXml({ name, format: 'qcow2', capacityBytes: Number(capacity) })
+  return host.volumes.createFrom({ pool, xml, from }, { timeoutMs: LONG_MS }).then(
+    () => true,
+    (error: unknown) => {
+      if (!hasCode(error, ErrorCode.volumeExists) && !/already in use/.test(String(error))) throw error
+      return false
+    },
+  )
+}
+
+/** Another process has all the bytes a moment before it says so. */
+async function isSoonWhole(session: Session, name: string, signal: AbortSignal): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < MARKING_MS; waitedMs += POLL_MS) {
+    if (await isWhole(session, name, signal)) return true
+    await session.call(`wait for ${name}`, signal, () => pause(POLL_MS, signal))
+  }
+  return false
+}
+
+async function removeUnlessBusy(host: Host, name: string): Promise<void> {
+  const volume = await orMissing(host.volumes.lookupByName({ pool: await host.pools.lookupByName({ name: POOL }), name }))
+  if (!volume) return
+  await orMissing(host.volumes.delete({ volume })).catch((error: unknown) => {
+    if (!hasCode(error, ErrorCode.operationInvalid)) throw error // it is being made
+  })
+}
