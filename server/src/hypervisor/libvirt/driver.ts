@@ -1,10 +1,17 @@
 // Real virtual machines: QEMU guests on hosts that run libvirtd. Nothing of ours runs on a host; all is done over libvirt's protocol.
 import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
+import type { Driver } from '../driver.ts'
 import type { HostRef } from '../pool.ts'
+import { accelerationOf } from './acceleration.ts'
+import { copies } from './copies.ts'
 import { endpointOf, rootOf } from './endpoint.ts'
 import type { ImageSource } from './image-source.ts'
+import { machines } from './machines.ts'
+import { networking } from './networking.ts'
+import { observation } from './observation.ts'
 import { openSession } from './session.ts'
+import { templateVerbs } from './templates.ts'
 
 export interface LibvirtOptions {
   log: Log
@@ -16,7 +23,19 @@ export interface LibvirtOptions {
 
 export const libvirtDrivers =
   ({ log, images, dataDir }: LibvirtOptions) =>
-  ({ id: hostId, uri }: HostRef) => {
+  ({ id: hostId, uri }: HostRef): Driver => {
     const session = openSession({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
-    return { hostId, close: session.close }
+    // Found out before the first machine has to wait for it. A host that is away now is asked again by that machine.
+    accelerationOf(session, AbortSignal.timeout(PROBE_MS)).catch(() => undefined)
+    return {
+      hostId,
+      ...machines(session),
+      ...templateVerbs(session),
+      ...networking(session),
+      ...copies(session),
+      ...observation(session),
+      close: session.close,
+    }
   }
+
+const PROBE_MS = 120_000
