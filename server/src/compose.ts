@@ -9,6 +9,9 @@ import type { Deps } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { reconcilers, routes, workflows } from './features/index.ts'
 import { findHost, listHosts } from './features/hosts/service.ts'
+import { serveInvoices } from './features/invoices/page.ts'
+import { servePayments } from './features/payments/inbound.ts'
+import { openPayments } from './features/payments/open.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveHealth } from './http/health.ts'
 import { forgetOldKeys } from './http/idempotency.ts'
@@ -20,10 +23,11 @@ import { createDriverPool } from './hypervisor/pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/pace.ts'
 import { invariantWatch } from './invariants/watch.ts'
-import { before, systemClock, type Clock } from './kernel/clock.ts'
+import { before, type Clock } from './kernel/clock.ts'
 import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
 import { openVault } from './kernel/crypto.ts'
 import { openDb, type Db } from './kernel/db.ts'
+import { openClock } from './kernel/test-clock.ts'
 import { warnOfSwarm, type Log } from './kernel/log.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { openOutbound, type OutboundOptions } from './kernel/outbound.ts'
@@ -58,13 +62,15 @@ export interface CoreOptions {
 
 /** Database, secrets and the engine: what every kind of process has. */
 export async function openCore(config: Config, url: string, log: Log, options: CoreOptions): Promise<Core> {
-  const clock = options.clock ?? systemClock
+  const payments = openPayments(config)
   const metrics = createMetrics()
   const db = openDb({
     url,
     maxConnections: config.databaseConnections,
     onError: warnOfSwarm(log, 'database connection'),
   })
+  const time = options.clock ? null : await openClock(db, config.testClock)
+  const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
   const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })
   const hypervisors = createDriverPool({
@@ -76,7 +82,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const feed = openEventFeed(db)
   const audit = openAuditTrail({ db, clock, log })
   const outbound = openOutbound({ allowPrivate: config.allowPrivateWebhooks, ownNames: ownNames(config), ...options.outbound })
-  const deps: Deps = { config, db, clock, log, metrics, vault, workflows: engine, watch, feed, audit, outbound, hypervisors }
+  const deps: Deps = { config, db, clock, log, metrics, vault, payments, workflows: engine, watch, feed, audit, outbound, hypervisors }
   return {
     deps,
     engine,
@@ -85,6 +91,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       await engine.stop()
       await hypervisors.close()
       await watch.close()
+      await time?.close()
       await outbound.close()
       await audit.close()
       await db.close()
@@ -120,6 +127,8 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
+  servePayments(app, deps, limits)
+  serveInvoices(app, deps, limits)
   serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
   const flushing = setInterval(() => {
     void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'token uses not written'))

@@ -2,22 +2,35 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { fillIn } from './features/fill.ts'
-import { systemClock } from './kernel/clock.ts'
 import { openDb, sql, type Queries } from './kernel/db.ts'
 import { migrate, missingMigration, type Migrated } from './kernel/migrate.ts'
+import { makeTestClock, readClock } from './kernel/test-clock.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../migrations')
 
 const UNDEFINED_TABLE = '42P01'
 
 /** Any number of processes may do this at the same moment. */
-export async function bringUpToDate(config: Pick<Config, 'catalogFile' | 'hypervisor'>, url: string): Promise<Migrated> {
+export async function bringUpToDate(
+  config: Pick<Config, 'catalogFile' | 'hypervisor'> & Partial<Pick<Config, 'testClock'>>,
+  url: string,
+): Promise<Migrated> {
   const migrated = await migrate(url, MIGRATIONS)
   const { prepareQueue } = await import('./workflow/engine.ts')
   await prepareQueue(url)
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
-  await fillIn(db, systemClock.now(), config).finally(() => db.close())
+  try {
+    await fillIn(db, await timeOf(db, config.testClock ?? false), config)
+  } finally {
+    await db.close()
+  }
   return migrated
+}
+
+/** Only a database that holds nothing yet, not even a catalog, is given a test clock. */
+async function timeOf(db: Queries, testClock: boolean): Promise<Date> {
+  if (testClock) await makeTestClock(db, (await db.maybe(sql`select from catalog_numbers limit 1`)) === undefined)
+  return readClock(db, testClock)
 }
 
 /** What this version needs and the database lacks, or null. */

@@ -22,7 +22,7 @@ const PARTS: Record<string, string[]> = {
 
 /** Features may import leftwards only. */
 const FEATURES =
-  'catalog accounts actions events wallet audit-log hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support'.split(
+  'catalog accounts actions events wallet payments invoices audit-log hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support'.split(
     ' ',
   )
 
@@ -31,7 +31,7 @@ const DOORS = ['service.ts', 'schema.ts']
 /** Further doors, for services that would be too large as one file. */
 const MORE_DOORS: Record<string, string[]> = {
   catalog: ['fill.ts'],
-  wallet: ['period.ts'],
+  wallet: ['period.ts', 'corrections.ts'],
   'audit-log': ['operator.ts'],
   hosts: ['addresses.ts', 'capacity.ts'],
   support: ['staff.ts'],

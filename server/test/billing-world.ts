@@ -2,8 +2,8 @@
 import { openDb, sql, type Db } from '../src/kernel/db.ts'
 import type { Deps } from '../src/features/deps.ts'
 import { renewals } from '../src/features/billing/renew.reconciler.ts'
-import { credit } from '../src/features/wallet/service.ts'
 import { parseCents } from '../src/kernel/money.ts'
+import { deposit } from './deposit.ts'
 import type { TestApp } from './harness.ts'
 
 type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
@@ -22,16 +22,7 @@ export async function billingWorld(app: TestApp) {
       await app.settle()
     },
     toRenewal: async (customer: Customer, id: string) => app.clock.set(new Date((await vm(customer, id)).billing.nextRenewalAt as string)),
-    deposit: (customer: Customer, amount: string) => {
-      const entry = {
-        type: 'DEPOSIT',
-        description: 'Card payment',
-        referenceType: 'PAYMENT',
-        referenceId: 'cpayment1',
-        currency: 'USD',
-      } as const
-      return app.db.tx((tx) => credit(tx, app.clock.now(), customer.accountId, parseCents(amount), entry))
-    },
+    deposit: (customer: Customer, amount: string) => deposit(app.deps, customer.accountId, parseCents(amount)),
     balance: async (customer: Customer) => (await customer.get('/wallet')).body.data.balance as string,
     /** The oldest first. */
     renewalsOf: async (customer: Customer, id: string) => {

@@ -13,7 +13,7 @@ import { ENDPOINTS, worldOf, type Call } from './endpoint-table.ts'
 import { fingerprint } from './fingerprint.ts'
 import { testApp } from './harness.ts'
 
-const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
 await makeRoom()
 const dead = await deadTokens()
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

@@ -1,5 +1,7 @@
 // How to make one valid call of every operation. A new operation needs an entry here: an arrangement that answers its path parameters
 // and body. It is made for two customers at once, so it must not name anything that exists only once.
+import { issueInvoices } from '../src/features/invoices/issue.reconciler.ts'
+import { after, manualClock } from '../src/kernel/clock.ts'
 import { generateKey } from './openssh-keys.ts'
 import type { TestApp } from './harness.ts'
 
@@ -43,6 +45,12 @@ export function worldOf(app: TestApp, customer: Customer) {
     bind: (firewallId: string, vmId: string) => customer.post(`/firewalls/${firewallId}/bindings`, { vmId }),
     pack: (vmId: string) => made(`/vms/${vmId}/bandwidth/packs`, { gigabytes: 1000 }),
     webhook: () => made('/webhooks', WEBHOOK),
+    deposit: () => made('/wallet/deposits', { amount: '25.00' }),
+    /** Of the month in which the customer was made. */
+    invoice: async () => {
+      await issueInvoices.pass({ ...app.deps, clock: manualClock(after(app.clock.now(), '32d')) })
+      return (await customer.get('/invoices')).body.data[0].id as string
+    },
     delivery: async (webhookId: string) => {
       await world.vm()
       return (await customer.get(`/webhooks/${webhookId}/deliveries`)).body.data[0].id as string
@@ -131,6 +139,11 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
 
   getWallet: nothing,
   listWalletTransactions: nothing,
+  createDeposit: async () => ({ body: { amount: '25.00' } }),
+  listDeposits: having((world) => world.deposit()),
+  getDeposit: withId((world) => world.deposit()),
+  listInvoices: having((world) => world.invoice()),
+  getInvoice: withId((world) => world.invoice()),
 
   listSshKeys: having((world) => world.key()),
   createSshKey: async () => ({ body: { name: 'key', publicKey: generateKey().line } }),

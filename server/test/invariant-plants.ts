@@ -35,6 +35,14 @@ const run = ({ vmId, now }: PlantWorld, row: { label?: string; status?: string; 
   values ('planted', 'vm.start', ${row.label ?? 'START'}, ${row.vmId ?? vmId}, '{}', ${row.status ?? 'PENDING'}, ${row.at ?? now}, ${row.deadline ?? now},
     ${now}, ${row.status === 'COMPLETED' ? now : null})`
 
+/** One of a single entry, as it should be but for `wrong`. */
+const invoice = ({ accountId, now }: PlantWorld, number: number, wrong: { paid?: number }): Sql => sql`
+  insert into invoices (id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents,
+    closing_cents, seller, customer, issued_at)
+  select 'planted', account_id, 1, '2001-01-01', number, number, 'USD', balance_after_cents - amount_cents - ${wrong.paid ?? 0}::int8,
+    case when type = 'CREDIT' then 0 else -amount_cents end, case when type = 'CREDIT' then amount_cents else 0 end + ${wrong.paid ?? 0}::int8,
+    balance_after_cents, '{}', '{}', ${now} from wallet_transactions where account_id = ${accountId} and number = ${number}`
+
 const machine = ({ host, vmId }: PlantWorld) => host.machines.find((each) => each.vmId === vmId)!
 
 export type Plant = (world: PlantWorld) => Sql[]
@@ -58,6 +66,17 @@ export const plants: Record<string, Plant> = {
   ],
   'charges.refunds': (world) => [entry(world, 'VM_REFUND', 100_000, world.vmId)],
   'charges.first_month': (world) => [entry(world, 'VM_CHARGE', -100, world.vmId)],
+  'ledger.causes': (world) => [
+    entry(world, 'ADJUSTMENT', 100, world.vmId),
+    sql`update wallet_transactions set reference_type = 'ADMIN' where id like 'planted%'`,
+  ],
+  'payments.once': ({ accountId, now }) => [
+    sql`insert into payments (id, account_id, provider, status, amount_cents, received_cents, currency, transaction_id, created_at, updated_at)
+      select 'planted', account_id, 'manual', 'SUCCEEDED', 1, 1, 'USD', id, ${now}, ${now} from wallet_transactions where account_id = ${accountId} limit 1`,
+  ],
+  'invoices.ledger': (world) => [invoice(world, 1, { paid: 1 }), sql`update invoice_counter set last_number = 1`],
+  'invoices.complete': (world) => [invoice(world, 2, {}), sql`update invoice_counter set last_number = 1`],
+  'invoices.numbers': () => [sql`update invoice_counter set last_number = 7`],
   'renewals.once': (world) => [entry(world, 'VM_RENEWAL', -100, world.vmId)],
   'renewals.paid': ({ vmId }) => [sql`update vms set period_started_at = period_started_at - interval '1 hour' where id = ${vmId}`],
   'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],

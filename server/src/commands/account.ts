@@ -22,7 +22,17 @@ export function accountCommands(program: Command): void {
       .requiredOption('--amount <amount>', 'such as 100.00')
       .option('--reason <text>', 'what the customer reads in the ledger', 'Credit'),
     'account credit --account you@example.com --amount 100.00 --reason "Welcome"',
-    credit,
+    change('creditByOperator'),
+  )
+  onDatabase(
+    account
+      .command('adjust')
+      .description('set a wallet right: a negative amount takes money out, as far as there is some')
+      .requiredOption('--account <id or email>')
+      .requiredOption('--amount <amount>', 'such as 12.50 or -12.50')
+      .requiredOption('--reason <text>', 'what the customer reads in the ledger'),
+    'account adjust --account you@example.com --amount -12.50 --reason "Credited twice on 3 May"',
+    change('adjustByOperator'),
   )
   onDatabase(
     account
@@ -63,35 +73,25 @@ async function list({ db, config }: Admin): Promise<Result> {
   )
 }
 
-async function credit({ db, config, now }: Admin, input: { account: string; amount: string; reason: string }): Promise<Result> {
-  const amount = parseCents(input.amount)
-  const { credit: creditWallet } = await wallet()
-  const { account, entry } = await db.tx(async (tx) => {
-    const found = await getAccount(tx, input.account)
-    const details = {
-      type: 'CREDIT',
-      description: input.reason,
-      referenceType: 'ADMIN',
-      referenceId: found.id,
-      currency: config.currency,
-    } as const
-    const written = await creditWallet(tx, now, found.id, amount, details)
-    recordByOperator(tx, now, { accountId: found.id, action: 'account credit', resourceIds: [written.id] })
-    return { account: found, entry: written }
-  })
-  const balance = formatCents(entry.balance_after_cents)
-  return {
-    data: {
-      account: account.id,
-      email: account.email,
-      amount: formatCents(amount),
-      balance,
-      currency: config.currency,
-      transactionId: entry.id,
-    },
-    text: `${account.email} has ${balance} ${config.currency}`,
+type Change = 'creditByOperator' | 'adjustByOperator'
+
+const change =
+  (how: Change) =>
+  async ({ db, config, now }: Admin, input: { account: string; amount: string; reason: string }): Promise<Result> => {
+    const amount = parseCents(input.amount)
+    const { currency } = config
+    const corrections = await import('../features/wallet/corrections.ts')
+    const { account, entry } = await db.tx(async (tx) => {
+      const found = await getAccount(tx, input.account)
+      const written = await corrections[how](tx, now, { accountId: found.id, amount, reason: input.reason, currency })
+      const action = how === 'creditByOperator' ? 'account credit' : 'account adjust'
+      recordByOperator(tx, now, { accountId: found.id, action, resourceIds: [written.id] })
+      return { account: found, entry: written }
+    })
+    const balance = formatCents(entry.balance_after_cents)
+    const data = { account: account.id, email: account.email, amount: formatCents(amount), balance, currency, transactionId: entry.id }
+    return { data, text: `${account.email} has ${balance} ${currency}` }
   }
-}
 
 async function limit({ db, now }: Admin, input: { account: string; name: string; value: string }): Promise<Result> {
   if (!/^(\d{1,15}|default)$/.test(input.value)) throw invalid(`--value must be a whole number or "default", not "${input.value}"`)

@@ -1,8 +1,8 @@
 // Commands that read or change the product's database and answer with data.
 import type { Command } from 'commander'
 import { readConfig, type Config } from '../config.ts'
-import { systemClock } from '../kernel/clock.ts'
 import type { Db } from '../kernel/db.ts'
+import { readClock } from '../kernel/test-clock.ts'
 import { withDatabase } from './database.ts'
 import { WrongUsage } from './errors.ts'
 import { show, type Result } from './output.ts'
@@ -22,8 +22,8 @@ export function onDatabase<Options extends object>(
   withExample(command.option('--json', 'answer in JSON'), example).action(async (...given: unknown[]) => {
     const options = given.at(-2) as Options & { json?: boolean }
     const config = settings()
-    const result = await withDatabase(config, (db) =>
-      work({ config, db, now: systemClock.now() }, options, ...(given.slice(0, -2) as string[])),
+    const result = await withDatabase(config, async (db) =>
+      work({ config, db, now: await readClock(db, config.testClock) }, options, ...(given.slice(0, -2) as string[])),
     )
     show(result, options.json ?? false)
   })

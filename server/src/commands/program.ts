@@ -1,9 +1,11 @@
 // The command line: commands, exit codes (0 ok, 1 failed, 2 wrong usage) and how errors read. Data goes to stdout, all else to stderr.
 import { CommanderError, createCommand, type Command } from 'commander'
 import { accountCommands } from './account.ts'
+import { clockCommands } from './clock.ts'
 import { explain, WrongUsage } from './errors.ts'
 import { hostCommands } from './host.ts'
 import { hostSetupCommands } from './host-setup.ts'
+import { paymentCommands } from './payment.ts'
 import { planCommands } from './plan.ts'
 import { poolCommands } from './pool.ts'
 import { processCommands } from './process.ts'
@@ -17,6 +19,8 @@ export function createProgram(json: boolean): Command {
   for (const add of [
     processCommands,
     accountCommands,
+    paymentCommands,
+    clockCommands,
     tokenCommands,
     hostCommands,
     hostSetupCommands,

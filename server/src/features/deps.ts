@@ -13,6 +13,7 @@ import { workflowsFor, type Engine } from '../workflow/define.ts'
 import type { RunWatch } from '../workflow/watch.ts'
 import type { AuditTrail } from './audit-log/record.ts'
 import type { EventFeed } from './events/feed.ts'
+import type { PaymentProvider } from './payments/provider.ts'
 
 export interface Deps {
   config: Config
@@ -21,6 +22,8 @@ export interface Deps {
   log: Log
   metrics: Metrics
   vault: Vault
+  /** Null when customers cannot deposit by themselves. */
+  payments: PaymentProvider | null
   workflows: Engine
   watch: RunWatch
   feed: EventFeed

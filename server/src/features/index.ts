@@ -34,9 +34,12 @@ import { pruneMetrics } from './metrics/prune.reconciler.ts'
 import { rollUpMetrics } from './metrics/roll-up.reconciler.ts'
 import { metricsRoutes } from './metrics/routes.ts'
 import { sampleMetrics } from './metrics/sample.reconciler.ts'
+import { issueInvoices } from './invoices/issue.reconciler.ts'
+import { invoiceRoutes } from './invoices/routes.ts'
 import { applyNetworks } from './networks/apply.reconciler.ts'
 import { watchNetworks } from './networks/drift.reconciler.ts'
 import { networkRoutes } from './networks/routes.ts'
+import { depositRoutes } from './payments/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
@@ -59,6 +62,8 @@ export const routes: Routes[] = [
   actionRoutes,
   eventRoutes,
   walletRoutes(forecast),
+  depositRoutes,
+  invoiceRoutes,
   auditLogRoutes,
   hostRoutes,
   sshKeyRoutes,
@@ -98,6 +103,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   watchLimits,
   renewals,
   lowBalance,
+  issueInvoices,
   deliverWebhooks,
   pruneWebhooks,
 ]

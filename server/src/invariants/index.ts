@@ -2,6 +2,7 @@ import { belongingInvariants } from './belongings.ts'
 import { billingInvariants } from './billing.ts'
 import { eventInvariants } from './events.ts'
 import type { Invariant } from './invariant.ts'
+import { invoiceInvariants } from './invoices.ts'
 import { machineInvariants } from './machines.ts'
 import { moneyInvariants } from './money.ts'
 import { placeInvariants } from './places.ts'
@@ -12,6 +13,7 @@ import { workInvariants } from './work.ts'
 export const invariants: Invariant[] = [
   ...moneyInvariants,
   ...billingInvariants,
+  ...invoiceInvariants,
   ...workInvariants,
   ...placeInvariants,
   ...belongingInvariants,

@@ -81,4 +81,29 @@ const firstMonth = invariant(
         and r.number > earlier.number and r.number < t.number and r.amount_cents = -earlier.amount_cents)`,
 )
 
-export const moneyInvariants: Invariant[] = [balance, running, notNegative, paidFor, charged, refunds, firstMonth]
+const causes = invariant(
+  'ledger.causes',
+  'Every entry of the ledger names what caused it',
+  ({ since }) => sql`
+    select t.id, format('%s of %s cents names %s %s, which nobody knows', t.type, t.amount_cents, t.reference_type, t.reference_id) as what
+    from wallet_transactions t where t.created_at >= ${since} and case t.reference_type
+      when 'PAYMENT' then not exists (select from payments p where p.id = t.reference_id and p.account_id = t.account_id)
+      when 'ADMIN' then t.reference_id <> t.account_id and not exists (
+        select from wallet_orders o where o.id = t.reference_id and o.account_id = t.account_id and o.amount_cents = t.amount_cents)
+      else false end`,
+)
+
+const payments = invariant(
+  'payments.once',
+  'A payment is in the wallet once, less what was taken back',
+  () => sql`
+    select p.id, format('%s with %s received and %s taken back, but the ledger has %s in and %s back', p.status, coalesce(p.received_cents, 0),
+      p.taken_back_cents, t.received, t.taken_back) as what
+    from payments p, lateral (
+      select coalesce(sum(amount_cents) filter (where type = 'DEPOSIT'), 0) as received, count(*) filter (where type = 'DEPOSIT') as deposits,
+        -coalesce(sum(amount_cents) filter (where type = 'ADJUSTMENT'), 0) as taken_back
+      from wallet_transactions where reference_id = p.id) t
+    where t.received <> coalesce(p.received_cents, 0) or t.deposits <> (p.status = 'SUCCEEDED')::int or t.taken_back <> p.taken_back_cents`,
+)
+
+export const moneyInvariants: Invariant[] = [balance, running, notNegative, paidFor, charged, refunds, firstMonth, causes, payments]

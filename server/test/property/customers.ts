@@ -1,7 +1,7 @@
 // What customers do, as they please: no operation asks first whether it will be accepted.
 import type { Customer, Thing, World } from './world.ts'
 import { sql } from '../../src/kernel/db.ts'
-import { credit } from '../../src/features/wallet/service.ts'
+import { deposit } from '../deposit.ts'
 import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import { generateKey } from '../openssh-keys.ts'
 import { mayFail, mayFollow, plant } from './faults.ts'
@@ -173,8 +173,7 @@ const useCopy =
 async function addMoney({ db, clock, config, random, customer, trace }: World): Promise<void> {
   const { accountId } = customer()
   const cents = BigInt(random.int(100, 5_000))
-  const entry = { type: 'DEPOSIT', description: '', referenceType: 'PAYMENT', referenceId: 'cpayment0', currency: config.currency } as const
-  await db.tx((tx) => credit(tx, clock.now(), accountId, cents, entry))
+  await deposit({ db, clock, config }, accountId, cents)
   trace.push(`  credit ${cents}`)
 }
 

@@ -13,7 +13,7 @@ const VERBS = {
   ssh_keys: ['read', 'create', 'update', 'delete'],
   tickets: ['read', 'create'],
   vms: ['create', 'read', 'update', 'delete', 'power', 'console'],
-  wallet: ['read'],
+  wallet: ['read', 'deposit'],
   webhooks: ['create', 'read', 'update', 'delete'],
 }
 

@@ -6,7 +6,7 @@ import { sql } from '../../kernel/db.ts'
 const ROUNDS = 400
 
 test('page 1 of 100,000 transactions costs at most 1.5 times page 1 of 100', async () => {
-  const app = await testApp()
+  const app = await testApp({ breaks: ['ledger.causes'] })
   const customerWith = async (transactions: number) => {
     const customer = await app.given.customer()
     await app.db.run(sql`

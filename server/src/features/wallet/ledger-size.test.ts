@@ -4,7 +4,7 @@ import { sql, type Queries, type Sql } from '../../kernel/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { listTransactions } from './service.ts'
 
-const app = await testApp()
+const app = await testApp({ breaks: ['ledger.causes'] })
 
 describe('a ledger of 100,000 transactions', async () => {
   const { accountId } = await app.given.customer()

@@ -4,7 +4,7 @@ import { sql } from '../../kernel/db.ts'
 import { credit, type Entry } from './service.ts'
 
 describe('billing.payment_received', async () => {
-  const app = await testApp()
+  const app = await testApp({ breaks: ['ledger.causes'] })
   const entry = { description: 'Card payment', referenceType: 'PAYMENT', referenceId: 'cpayment1', currency: 'USD' } as const
   const put = (accountId: string, type: Entry['type'], cents: bigint) =>
     app.db.tx((tx) => credit(tx, app.clock.now(), accountId, cents, { ...entry, type }))

@@ -2,29 +2,20 @@
 // the ledger entry with it. In a transaction that locks other things too, call these last: an account's changes queue for its wallet.
 import type { Queries, Tx } from '../../kernel/db.ts'
 import { invalid, refuse } from '../../kernel/errors.ts'
-import { newId } from '../../kernel/ids.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
 import { nudge } from '../../workflow/reconcile.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
 import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import { readPeriod } from './period.ts'
-import type { ReferenceType, Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
+import { toRow, WAITS_FOR_MONEY, written, type Entry } from './entry.ts'
+import type { Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
 import * as sql from './sql.ts'
 import { toTransaction, toWallet } from './view.ts'
 
 export type { Transaction } from './schema.ts'
 export type { TransactionRow } from './sql.ts'
+export { WAITS_FOR_MONEY, type Entry } from './entry.ts'
 export { toTransaction } from './view.ts'
-
-export interface Entry {
-  type: TransactionType
-  description: string
-  referenceType: ReferenceType
-  referenceId: string
-}
-
-/** The reconciler that is woken when money has come in: some VM may be waiting for it. */
-export const WAITS_FOR_MONEY = 'billing.renew'
 
 /** Puts money in: a deposit, or a gift of the operator's. The log is locked before the wallet, as everywhere. */
 export async function credit(
@@ -110,22 +101,6 @@ export function requireEnough(available: Cents, amount: Cents, currency: string)
 
 function requireNotNegative(amount: Cents): void {
   if (amount < 0n) throw new Error(`BUG: a negative amount, ${formatCents(amount)}`)
-}
-
-const toRow = (now: Date, accountId: string, amount: Cents, entry: Entry): sql.NewTransaction => ({
-  id: newId(),
-  account_id: accountId,
-  type: entry.type,
-  amount_cents: amount,
-  description: entry.description,
-  reference_type: entry.referenceType,
-  reference_id: entry.referenceId,
-  created_at: now,
-})
-
-function written(row: sql.TransactionRow | undefined): sql.TransactionRow {
-  if (!row) throw new Error('BUG: money was added and no entry was written')
-  return row
 }
 
 /** What will be charged, as whoever renews things knows it: this feature knows nothing of them. */

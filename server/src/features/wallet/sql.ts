@@ -64,6 +64,19 @@ const append = (tx: Tx, entry: NewTransaction, change: Sql) =>
       ${entry.description}, ${entry.reference_type}, ${entry.reference_id}, ${entry.created_at}::timestamptz
     from changed returning *`)
 
+export interface OrderRow {
+  id: string
+  account_id: string
+  amount_cents: bigint
+  reason: string
+  created_at: Date
+}
+
+export const insertOrder = (tx: Tx, row: OrderRow) =>
+  tx.run(sql`
+    insert into wallet_orders (id, account_id, amount_cents, reason, created_at)
+    values (${row.id}, ${row.account_id}, ${row.amount_cents}, ${row.reason}, ${row.created_at})`)
+
 /** What was charged for a thing and not given back yet. */
 export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
   tx.one<{ cents: bigint }>(sql`

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import { billingWorld } from '../../../test/billing-world.ts'
+import { testApp } from '../../../test/harness.ts'
+import { openDb, sql } from '../../kernel/db.ts'
+import { issueInvoices } from './issue.reconciler.ts'
+
+const SELLER = {
+  BERTH_SELLER_NAME: 'Harbour & Sons <b>',
+  BERTH_SELLER_ADDRESS: 'Quay 1 | 20457 Hamburg',
+  BERTH_SELLER_TAX: 'VAT DE123456789',
+}
+const app = await testApp({ environment: { ...SELLER, BERTH_PUBLIC_URL: 'https://cloud.example.com' } })
+const { turn, balance } = await billingWorld(app)
+
+type Customer = Awaited<ReturnType<typeof app.given.customer>>
+const invoices = async (customer: Customer) => (await customer.get('/invoices?limit=100')).body.data as Record<string, string>[]
+const invoice = async (customer: Customer, id: string) => (await customer.get(`/invoices/${id}`)).body.data
+const at = (time: string) => app.clock.set(new Date(time))
+const issue = () => issueInvoices.pass(app.deps)
+const open = (url: string) => app.app.inject(url.replace('https://cloud.example.com', ''))
+const cents = (text: string) => Math.round(Number(text) * 100)
+
+describe('invoices', () => {
+  test('are issued an hour after the month, one per month, and equal the ledger', async () => {
+    at('2027-01-10T12:00:00Z')
+    const customer = await app.given.customer({ credit: '50.00' })
+    const { id } = await app.given.vm(customer, { name: 'web' })
+    at('2027-02-01T00:59:59Z')
+    await issue()
+    expect(await invoices(customer)).toEqual([])
+    at('2027-02-01T01:00:00Z')
+    await issue()
+    await issue()
+    at('2027-02-10T12:00:00Z')
+    await turn()
+    at('2027-02-15T12:00:00Z')
+    await customer.delete(`/vms/${id}`)
+    await app.settle()
+    at('2027-03-01T01:00:00Z')
+    await issue()
+    const [second, first] = await invoices(customer)
+    expect(first).toMatchObject({
+      month: '2027-01',
+      openingBalance: '0.00',
+      paid: '50.00',
+      charged: '6.00',
+      closingBalance: '44.00',
+      currency: 'USD',
+    })
+    expect(second).toMatchObject({ month: '2027-02', openingBalance: '44.00', paid: '0.00', closingBalance: await balance(customer) })
+    const whole = await invoice(customer, first!['id']!)
+    expect(whole).toMatchObject({
+      ...first,
+      seller: { name: 'Harbour & Sons <b>', address: ['Quay 1', '20457 Hamburg'], tax: 'VAT DE123456789' },
+      customer: { name: '', email: customer.email },
+      issuedAt: '2027-02-01T01:00:00.000Z',
+    })
+    expect(whole.lines.map((line: Record<string, string>) => [line['type'], line['amount'], line['referenceId']])).toEqual([
+      ['CREDIT', '50.00', customer.accountId],
+      ['VM_CHARGE', '-6.00', id],
+    ])
+    const lines = (await invoice(customer, second!['id']!)).lines as Record<string, string>[]
+    expect(lines.map((line) => line['type'])).toEqual(['VM_RENEWAL', 'VM_REFUND'])
+    expect(-lines.reduce((sum, line) => sum + cents(line['amount']!), 0)).toBe(cents(second!['charged']!))
+  })
+
+  test('have numbers without gaps, whoever issues them', async () => {
+    at('2027-04-05T00:00:00Z')
+    for (let i = 0; i < 30; i++) await app.given.customer({ credit: '1.00' })
+    at('2027-05-02T00:00:00Z')
+    const pools = [1, 2, 3].map(() => openDb({ url: app.db.url, maxConnections: 3, onError: () => {} }))
+    await Promise.all(pools.map((db) => issueInvoices.pass({ ...app.deps, db }))).finally(() => Promise.all(pools.map((db) => db.close())))
+    const numbers = (await app.db.many<{ number: number }>(sql`select number from invoices order by number`)).map(({ number }) => number)
+    expect(numbers.length).toBeGreaterThanOrEqual(32)
+    expect(numbers).toEqual(numbers.map((_, i) => i + 1))
+  })
+
+  test('of several months are made up for in order, and months without entries have none', async () => {
+    at('2027-06-30T12:00:00Z')
+    const customer = await app.given.customer({ credit: '30.00' })
+    at('2027-09-15T12:00:00Z')
+    await app.given.vm(customer)
+    at('2027-11-20T00:00:00Z')
+    await issue()
+    expect((await invoices(customer)).map(({ month, openingBalance, closingBalance }) => [month, openingBalance, closingBalance])).toEqual([
+      ['2027-09', '30.00', '24.00'],
+      ['2027-06', '0.00', '30.00'],
+    ])
+    await app.deps.db.run(sql`update vms set next_renewal_at = '2028-06-01' where account_id = ${customer.accountId}`)
+  })
+
+  test('take in what was written late on the next one', async () => {
+    at('2027-12-31T23:59:59Z')
+    const customer = await app.given.customer({ credit: '5.00' })
+    at('2028-01-02T00:00:00Z')
+    await issue()
+    at('2027-12-31T23:59:59.999Z')
+    const { creditByOperator } = await import('../wallet/corrections.ts')
+    const order = { accountId: customer.accountId, amount: 100n, reason: 'late', currency: 'USD' }
+    await app.db.tx((tx) => creditByOperator(tx, app.clock.now(), order))
+    at('2028-01-03T00:00:00Z')
+    await issue()
+    expect(await invoices(customer)).toHaveLength(1)
+    at('2028-02-02T00:00:00Z')
+    await issue()
+    expect((await invoices(customer)).map(({ month, paid }) => [month, paid])).toEqual([
+      ['2028-01', '1.00'],
+      ['2027-12', '5.00'],
+    ])
+  })
+
+  test('do not change', async () => {
+    const { id } = await app.db.one<{ id: string }>(sql`select id from invoices limit 1`)
+    await expect(app.db.run(sql`update invoices set charged_cents = 0, paid_cents = 0 where id = ${id}`)).rejects.toThrow('does not change')
+    await expect(app.db.run(sql`delete from invoices where id = ${id}`)).rejects.toThrow('does not change')
+  })
+})
+
+describe('the page of an invoice', async () => {
+  at('2028-03-10T12:00:00Z')
+  const customer = await app.given.customer({ credit: '50.00' })
+  await app.given.vm(customer, { name: '<script>alert(1)</script>"&' })
+  at('2028-04-01T02:00:00Z')
+  await issue()
+  const { pageUrl, number } = await invoice(customer, (await invoices(customer))[0]!['id']!)
+
+  test('is complete in itself and runs nothing', async () => {
+    const { statusCode, headers, body } = await open(pageUrl)
+    expect(statusCode, body).toBe(200)
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+    expect(body).toContain(`Invoice ${number}`)
+    expect(body).toContain('First month of &lt;script&gt;alert(1)&lt;/script&gt;&quot;&amp;')
+    expect(body).toContain('Harbour &amp; Sons &lt;b&gt;<br>Quay 1<br>20457 Hamburg<br>VAT DE123456789')
+    expect(body).toContain('<td>Balance after</td><td>44.00</td>')
+    expect(body).not.toMatch(/<script|<img|<link|src=|href=|url\(|@import|https?:/)
+  })
+
+  test('opens to nobody without the link, and for an hour only', async () => {
+    const [path, signature] = pageUrl.split('&signature=') as [string, string]
+    const later = path.replace(/expires=\d+/, (text) => `${text}0`)
+    for (const url of [path, `${path}&signature=`, `${path}&signature=${signature.slice(1)}`, `${later}&signature=${signature}`]) {
+      expect((await open(url)).statusCode).toBe(401)
+    }
+    const other = pageUrl.replace(/invoices\/\w+/, 'invoices/cunknown1')
+    expect((await open(other)).statusCode).toBe(401)
+    at('2028-04-01T03:00:00Z')
+    expect((await open(pageUrl)).statusCode).toBe(401)
+  })
+})

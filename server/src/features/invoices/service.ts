@@ -1,0 +1,64 @@
+// Invoices: one per account and month, made from the ledger. They are issued by a reconciler and never change.
+import { timingSafeEqual } from 'node:crypto'
+import type { Config } from '../../config.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { after } from '../../kernel/clock.ts'
+import type { Vault } from '../../kernel/crypto.ts'
+import type { Queries } from '../../kernel/db.ts'
+import { notFound, unauthorized } from '../../kernel/errors.ts'
+import type { Deps } from '../deps.ts'
+import type { Invoice, InvoiceSummary } from './schema.ts'
+import * as sql from './sql.ts'
+import { toInvoice, toSummary } from './view.ts'
+
+export const PATH = '/invoices'
+
+const LINK_LIFE = '1h'
+
+export const sellerOf = (config: Config): sql.Seller => ({
+  name: config.sellerName,
+  address: config.sellerAddress
+    .split('|')
+    .map((line) => line.trim())
+    .filter(Boolean),
+  tax: config.sellerTax,
+})
+
+export async function listInvoices(db: Queries, accountId: string, page: PageRequest): Promise<Paged<InvoiceSummary>> {
+  const total = await sql.countInvoices(db, accountId)
+  return pageOf(page, total, async (limit, offset) => (await sql.listInvoices(db, accountId, limit, offset)).map(toSummary))
+}
+
+type LinkDeps = Pick<Deps, 'db' | 'clock' | 'vault' | 'config'>
+
+export async function getInvoice(deps: LinkDeps, accountId: string, id: string): Promise<Invoice> {
+  const row = await sql.findInvoice(deps.db, id)
+  if (!row || row.account_id !== accountId) throw notFound('Invoice')
+  return whole(deps, row)
+}
+
+/** For whoever has the link: it is the proof, and lasts an hour. */
+export async function openInvoice(
+  deps: LinkDeps,
+  id: string,
+  { expires, signature }: { expires: string; signature: string },
+): Promise<Invoice> {
+  const given = Buffer.from(signature, 'base64url')
+  const wanted = sign(deps.vault, id, expires)
+  const isGenuine = given.length === wanted.length && timingSafeEqual(given, wanted)
+  if (!isGenuine || Number(expires) <= deps.clock.now().getTime())
+    throw unauthorized('This link is not valid, or no longer: get the invoice again, which has a fresh one')
+  const row = await sql.findInvoice(deps.db, id)
+  if (!row) throw notFound('Invoice')
+  return whole(deps, row)
+}
+
+async function whole(deps: LinkDeps, row: sql.InvoiceRow): Promise<Invoice> {
+  const expires = after(deps.clock.now(), LINK_LIFE).getTime().toString()
+  const { publicUrl, host, port } = deps.config
+  const link = `${publicUrl ?? `http://${host}:${port}`}${PATH}/${row.id}/page`
+  const pageUrl = `${link}?expires=${expires}&signature=${sign(deps.vault, row.id, expires).toString('base64url')}`
+  return toInvoice(row, await sql.linesOf(deps.db, row), pageUrl)
+}
+
+const sign = (vault: Vault, id: string, expires: string): Buffer => vault.digest(`invoice page ${id} ${expires}`)

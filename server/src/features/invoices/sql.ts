@@ -1,0 +1,85 @@
+import { json, sql, type Queries, type Tx } from '../../kernel/db.ts'
+import type { TransactionRow } from '../wallet/service.ts'
+
+export interface InvoiceRow {
+  id: string
+  account_id: string
+  number: number
+  month: string
+  first_entry: number
+  last_entry: number
+  currency: string
+  opening_cents: bigint
+  charged_cents: bigint
+  paid_cents: bigint
+  closing_cents: bigint
+  seller: Seller
+  customer: { name: string; email: string }
+  issued_at: Date
+}
+
+export interface Seller {
+  name: string
+  address: string[]
+  tax: string
+}
+
+/** Whoever issues holds this until the commit: numbers have no gap and no double. */
+export const lockCounter = async (tx: Tx): Promise<number> =>
+  (await tx.one<{ last_number: number }>(sql`select last_number from invoice_counter for update`)).last_number
+
+export const setCounter = (tx: Tx, lastNumber: number) => tx.run(sql`update invoice_counter set last_number = ${lastNumber}`)
+
+export type DueInvoice = Omit<InvoiceRow, 'id' | 'number' | 'currency' | 'seller' | 'issued_at'>
+
+const columns = sql`to_char(month, 'YYYY-MM') as month`
+
+/**
+ * The next invoice of every account that has entries from before `until`, the first moment of a month, and none for them. An invoice goes on
+ * where the last one ended, so an entry that was written late is on the next one instead of none.
+ */
+export const dueInvoices = (tx: Queries, until: Date, limit: number) =>
+  tx.many<DueInvoice>(sql`
+    with due as (
+      select w.account_id, f.number as first_entry, coalesce(i.closing_cents, 0) as opening_cents,
+        greatest(date_trunc('month', f.created_at at time zone 'UTC'), i.month + interval '1 month')::date as month
+      from wallets w
+      left join lateral (select last_entry, closing_cents, month from invoices
+        where account_id = w.account_id order by last_entry desc limit 1) i on true
+      join wallet_transactions f on f.account_id = w.account_id and f.number = coalesce(i.last_entry, 0) + 1
+      where f.created_at < ${until}),
+    oldest as (select * from due where month < (${until}::timestamptz at time zone 'UTC')::date order by month, account_id limit ${limit})
+    select d.account_id, to_char(d.month, 'YYYY-MM') as month, d.first_entry, e.last_entry, d.opening_cents, t.charged_cents, t.paid_cents,
+      d.opening_cents + t.paid_cents - t.charged_cents as closing_cents, jsonb_build_object('name', a.name, 'email', a.email) as customer
+    from oldest d join accounts a on a.id = d.account_id,
+    lateral (select max(number) as last_entry from wallet_transactions
+      where account_id = d.account_id and number >= d.first_entry and created_at < (d.month + interval '1 month') at time zone 'UTC') e,
+    lateral (select coalesce(-sum(amount_cents) filter (where not ${isPayment}), 0)::int8 as charged_cents,
+        coalesce(sum(amount_cents) filter (where ${isPayment}), 0)::int8 as paid_cents
+      from wallet_transactions where account_id = d.account_id and number between d.first_entry and e.last_entry) t
+    order by d.month, d.account_id`)
+
+/** Money that came in or was taken back; everything else was bought, or given back for something bought. */
+const isPayment = sql`type in ('DEPOSIT', 'CREDIT', 'ADJUSTMENT')`
+
+export const insertInvoice = (tx: Tx, row: InvoiceRow) =>
+  tx.run(sql`
+    insert into invoices (id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents,
+      closing_cents, seller, customer, issued_at)
+    values (${row.id}, ${row.account_id}, ${row.number}, to_date(${row.month}, 'YYYY-MM'), ${row.first_entry}, ${row.last_entry}, ${row.currency},
+      ${row.opening_cents}, ${row.charged_cents}, ${row.paid_cents}, ${row.closing_cents}, ${json(row.seller)}, ${json(row.customer)},
+      ${row.issued_at})`)
+
+const invoice = sql`select i.*, ${columns} from invoices i`
+
+export const findInvoice = (db: Queries, id: string) => db.maybe<InvoiceRow>(sql`${invoice} where id = ${id}`)
+
+export const countInvoices = async (db: Queries, accountId: string): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from invoices where account_id = ${accountId}`)).count
+
+export const listInvoices = (db: Queries, accountId: string, limit: number, offset: number) =>
+  db.many<InvoiceRow>(sql`${invoice} where account_id = ${accountId} order by last_entry desc limit ${limit} offset ${offset}`)
+
+export const linesOf = (db: Queries, { account_id, first_entry, last_entry }: InvoiceRow) =>
+  db.many<TransactionRow>(sql`
+    select * from wallet_transactions where account_id = ${account_id} and number between ${first_entry} and ${last_entry} order by number`)

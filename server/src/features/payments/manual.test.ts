@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { readConfig } from '../../config.ts'
+import { openPayments } from './open.ts'
+import { confirmPayment } from './service.ts'
+
+describe('manual deposits', async () => {
+  const app = await testApp({ environment: { BERTH_PAYMENTS: 'manual', BERTH_PAYMENT_INSTRUCTIONS: 'Transfer to DE00 1234' } })
+  const confirm = (id: string, amount: bigint | null = null) =>
+    app.db.tx((tx) => confirmPayment(tx, app.clock.now(), app.config, id, amount))
+
+  test('are told where to pay, wait for the operator, and count once', async () => {
+    const customer = await app.given.customer()
+    const { data } = (await customer.post('/wallet/deposits', { amount: '40' })).body
+    expect(data).toMatchObject({ status: 'PENDING', checkoutUrl: null, instructions: `Transfer to DE00 1234 · Reference: ${data.id}` })
+    const results = await Promise.allSettled([confirm(data.id), confirm(data.id)])
+    expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect((await customer.get('/wallet')).body.data.balance).toBe('40.00')
+    expect((await customer.get(`/wallet/deposits/${data.id}`)).body.data).toMatchObject({ status: 'SUCCEEDED', instructions: null })
+  })
+
+  test('count with what really came', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/wallet/deposits', { amount: '40' })).body.data
+    await expect(confirm(id, 0n)).rejects.toThrow('more than 0.00')
+    await confirm(id, 3_950n)
+    expect((await customer.get(`/wallet/deposits/${id}`)).body.data.amount).toBe('39.50')
+    expect((await customer.get('/wallet')).body.data.balance).toBe('39.50')
+  })
+
+  test('have nothing to hear from Stripe', async () => {
+    const { statusCode, body } = await app.app.inject({ method: 'POST', url: '/webhooks/stripe', payload: '{}' })
+    expect([statusCode, JSON.parse(body)]).toEqual([
+      404,
+      { success: false, error: 'Stripe is not set up here: see docs/operate/payments.md' },
+    ])
+  })
+})
+
+test('deposits that are not set up are refused with a sentence', async () => {
+  const app = await testApp()
+  const { status, body, headers } = await (await app.given.customer()).post('/wallet/deposits', { amount: '10' })
+  expect([status, headers['x-error-code'], body.error]).toEqual([
+    422,
+    'unavailable',
+    'Deposits are not open here: ask support how to put money into your wallet',
+  ])
+})
+
+test.each([
+  [{ BERTH_STRIPE_SECRET_KEY: 'sk_x' }, 'needs both'],
+  [{ BERTH_STRIPE_WEBHOOK_SECRET: 'whsec_x' }, 'needs both'],
+  [{ BERTH_STRIPE_SECRET_KEY: 'sk_x', BERTH_STRIPE_WEBHOOK_SECRET: 'whsec_x', BERTH_CURRENCY: 'JPY' }, 'JPY'],
+])('settings %j cannot work, and say so', (environment, sentence) => {
+  expect(() => openPayments(readConfig(environment))).toThrow(sentence)
+})

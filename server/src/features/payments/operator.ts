@@ -1,0 +1,20 @@
+import type { Tx } from '../../kernel/db.ts'
+import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import type { Cents } from '../../kernel/money.ts'
+import type { Deps } from '../deps.ts'
+import { receive } from './notices.ts'
+import * as sql from './sql.ts'
+
+export { listAllPayments } from './sql.ts'
+
+/** By an operator who has the money. What Stripe takes is confirmed by Stripe alone: else it could be credited twice. */
+export async function confirmPayment(tx: Tx, now: Date, config: Deps['config'], id: string, amount: Cents | null): Promise<sql.PaymentRow> {
+  const payment = await sql.lockPayment(tx, id)
+  if (!payment) throw notFound(`Payment ${id}`)
+  if (payment.provider !== 'manual') throw refuse('invalid_state', `Payment ${id} is confirmed by ${payment.provider} alone`)
+  if (payment.transaction_id !== null) throw refuse('invalid_state', `Payment ${id} is in the wallet already`)
+  if (amount !== null && amount <= 0n) throw invalid('amount must be more than 0.00', 'amount')
+  await receive(tx, { config }, now, payment, amount ?? payment.amount_cents)
+  await sql.savePayment(tx, now, payment)
+  return payment
+}

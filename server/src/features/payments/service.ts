@@ -1,0 +1,65 @@
+// Deposits: how customers put money into their wallets by themselves.
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { parseCents, type Cents } from '../../kernel/money.ts'
+import { getAccount } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import type { Checkout } from './provider.ts'
+import type { Deposit } from './schema.ts'
+import * as sql from './sql.ts'
+import { toDeposit } from './view.ts'
+
+export { confirmPayment, listAllPayments } from './operator.ts'
+
+const LEAST = 100n
+const MOST = 5_000_000n
+
+export interface BegunDeposit {
+  id: string
+  amount: Cents
+  provider: sql.PaymentRow['provider']
+  checkout: Checkout
+}
+
+/** Asks the provider first, outside of a transaction: a payment that nobody was given the page of cannot be paid. */
+export async function beginDeposit({ db, config, payments }: Deps, accountId: string, text: string): Promise<BegunDeposit> {
+  if (!payments) throw refuse('unavailable', 'Deposits are not open here: ask support how to put money into your wallet')
+  const amount = parseCents(text)
+  if (amount < LEAST || amount > MOST) throw invalid('amount must be from 1.00 to 50000.00', 'amount')
+  const { email } = await getAccount(db, accountId)
+  const id = newId()
+  return { id, amount, provider: payments.name, checkout: await payments.begin({ id, email, amount, currency: config.currency }) }
+}
+
+export async function recordDeposit(
+  tx: Tx,
+  { clock, config }: Pick<Deps, 'clock' | 'config'>,
+  accountId: string,
+  { id, amount, provider, checkout }: BegunDeposit,
+): Promise<Deposit> {
+  const row = {
+    id,
+    account_id: accountId,
+    provider,
+    amount_cents: amount,
+    currency: config.currency,
+    session_id: checkout.sessionId,
+    checkout_url: checkout.checkoutUrl,
+    instructions: checkout.instructions,
+    created_at: clock.now(),
+  }
+  return toDeposit(await sql.insertPayment(tx, row))
+}
+
+export async function getDeposit(db: Queries, accountId: string, id: string): Promise<Deposit> {
+  const row = await sql.findPayment(db, accountId, id)
+  if (!row) throw notFound('Deposit')
+  return toDeposit(row)
+}
+
+export async function listDeposits(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Deposit>> {
+  const total = await sql.countPayments(db, accountId)
+  return pageOf(page, total, async (limit, offset) => (await sql.listPayments(db, accountId, limit, offset)).map(toDeposit))
+}

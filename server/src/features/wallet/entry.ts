@@ -1,0 +1,31 @@
+import { newId } from '../../kernel/ids.ts'
+import type { Cents } from '../../kernel/money.ts'
+import type { ReferenceType, TransactionType } from './schema.ts'
+import type { NewTransaction, TransactionRow } from './sql.ts'
+
+/** What a line of the ledger says besides its amount. The reference names what caused it. */
+export interface Entry {
+  type: TransactionType
+  description: string
+  referenceType: ReferenceType
+  referenceId: string
+}
+
+/** The reconciler that is woken when money has come in: some VM may be waiting for it. */
+export const WAITS_FOR_MONEY = 'billing.renew'
+
+export const toRow = (now: Date, accountId: string, amount: Cents, entry: Entry): NewTransaction => ({
+  id: newId(),
+  account_id: accountId,
+  type: entry.type,
+  amount_cents: amount,
+  description: entry.description,
+  reference_type: entry.referenceType,
+  reference_id: entry.referenceId,
+  created_at: now,
+})
+
+export function written(row: TransactionRow | undefined): TransactionRow {
+  if (!row) throw new Error('BUG: money was added and no entry was written')
+  return row
+}
