@@ -75,6 +75,7 @@ export const SETTINGS = {
     flag,
   ),
   masterKeyFile: optional('BERTH_MASTER_KEY_FILE', 'File of the key that encrypts secrets; default master.key in the data folder', text),
+  imagesDir: optional('BERTH_IMAGES_DIR', 'Folder for the images of OS templates; default images in the data folder', text),
   catalogFile: optional(
     'BERTH_CATALOG_FILE',
     'Catalog that fills in missing regions, plans and templates at start; default the one shipped',
@@ -121,8 +122,9 @@ export const SETTINGS = {
 
 type Values = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never }
 
-export interface Config extends Omit<Values, 'masterKeyFile' | 'metricsPort'> {
+export interface Config extends Omit<Values, 'masterKeyFile' | 'imagesDir' | 'metricsPort'> {
   masterKeyFile: string
+  imagesDir: string
   metricsPort: number
 }
 
@@ -138,6 +140,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     ...values,
     dataDir,
     masterKeyFile: values.masterKeyFile ?? join(dataDir, 'master.key'),
+    imagesDir: resolve(values.imagesDir ?? join(dataDir, 'images')),
     metricsPort: values.metricsPort ?? (values.port === 0 ? 0 : values.port + 1),
   }
 }

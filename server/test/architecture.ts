@@ -11,12 +11,13 @@ const PARTS: Record<string, string[]> = {
   workflow: ['kernel'],
   hypervisor: ['kernel'],
   invariants: ['kernel', 'hypervisor'],
+  images: ['kernel', 'hypervisor'],
   'host-setup': ['kernel', 'hypervisor'],
   'config.ts': [],
   features: ['kernel', 'http', 'workflow', 'hypervisor', 'config.ts'],
   'database.ts': ['kernel', 'workflow', 'features', 'config.ts'],
-  'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'invariants', 'features', 'config.ts', 'database.ts'],
-  commands: ['kernel', 'features', 'invariants', 'hypervisor', 'host-setup', 'config.ts', 'database.ts', 'compose.ts'],
+  'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'images', 'invariants', 'features', 'config.ts', 'database.ts'],
+  commands: ['kernel', 'features', 'invariants', 'hypervisor', 'images', 'host-setup', 'config.ts', 'database.ts', 'compose.ts'],
   'main.ts': ['commands'],
 }
 

@@ -10,6 +10,7 @@ import { planCommands } from './plan.ts'
 import { poolCommands } from './pool.ts'
 import { processCommands } from './process.ts'
 import { ticketCommands } from './ticket.ts'
+import { templateCommands } from './template.ts'
 import { tokenCommands } from './token.ts'
 import { VERSION } from './version.ts'
 import { vmCommands } from './vm.ts'
@@ -26,6 +27,7 @@ export function createProgram(json: boolean): Command {
     hostSetupCommands,
     poolCommands,
     planCommands,
+    templateCommands,
     vmCommands,
     ticketCommands,
   ])

@@ -1,12 +1,12 @@
 // The architectures guests come in, and what others call them.
+import type { Arch } from '../hypervisor/driver.ts'
 
-export const ARCHES = ['x86_64', 'aarch64'] as const
-export type Arch = (typeof ARCHES)[number]
+export type { Arch } from '../hypervisor/driver.ts'
 
-/** What a guest of this machine runs on. */
+/** What guests of this machine run on. */
 export const nativeArch = (): Arch => (process.arch === 'arm64' ? 'aarch64' : 'x86_64')
 
-export const isArch = (text: string): text is Arch => ARCHES.some((arch) => arch === text)
+export const isArch = (text: string): text is Arch => text === 'x86_64' || text === 'aarch64'
 
 export const debianArch = (arch: Arch): string => ({ x86_64: 'amd64', aarch64: 'arm64' })[arch]
 

@@ -18,6 +18,7 @@ const PACKAGES = {
   mke2fs: 'e2fsprogs',
   mmd: 'mtools',
   mmdebstrap: 'mmdebstrap',
+  prlimit: 'util-linux',
   'qemu-img': 'qemu-utils',
   sfdisk: 'fdisk',
 } as const
@@ -29,8 +30,19 @@ export interface RunOptions {
   input?: string | Buffer
   signal?: AbortSignal
   timeoutMs?: number
+  limits?: Limits
+  /** Exit codes that are no failure. */
+  okCodes?: number[]
   /** Each line as it is said. */
   heard?: (line: string) => void
+}
+
+/** What a program that reads a file from elsewhere may take. */
+export interface Limits {
+  memoryBytes?: number
+  cpuSeconds?: number
+  /** Of any file it writes. */
+  fileBytes?: number
 }
 
 /** Throws one sentence that names every package to install. */
@@ -49,7 +61,8 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
   requireTools(tool)
   const limit = AbortSignal.timeout(options.timeoutMs ?? LIMIT_MS)
   const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
-  const child = spawn(findTool(tool)!, args, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
+  const [program, ...all] = [...limitedBy(options.limits), findTool(tool)!, ...args]
+  const child = spawn(program!, all, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
   const output: Buffer[] = []
   let said = ''
   const hear = (chunk: Buffer): void => {
@@ -68,8 +81,16 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
       throw new Error(`${tool} took longer than ${(options.timeoutMs ?? LIMIT_MS) / 1000} s and was stopped`, { cause: error })
     throw error
   })
-  if (code !== 0) throw new Error(`${tool} failed: ${lastLines(said) || `exit code ${code}`}`)
+  if (!(options.okCodes ?? [0]).includes(code ?? -1)) throw new Error(`${tool} failed: ${lastLines(said) || `exit code ${code}`}`)
   return Buffer.concat(output).toString()
+}
+
+function limitedBy(limits: Limits | undefined): string[] {
+  if (!limits) return []
+  requireTools('prlimit')
+  const { memoryBytes, cpuSeconds, fileBytes } = limits
+  const flags = { as: memoryBytes, cpu: cpuSeconds, fsize: fileBytes }
+  return [findTool('prlimit')!, ...Object.entries(flags).flatMap(([flag, most]) => (most === undefined ? [] : [`--${flag}=${most}`]))]
 }
 
 function ended(child: ReturnType<typeof spawn>): Promise<number | null> {

@@ -34,6 +34,10 @@ interface CatalogFile {
     cloudInit: boolean
     hasAgent: boolean
     available?: boolean
+    /** By which its image is built here. */
+    recipe?: string
+    /** Where its image is downloaded, by architecture. */
+    urls?: Record<string, string>
   }[]
   hosts: { name: string; region: string; driver: 'auto' | 'libvirt' | 'simulated'; uri: string; vcpu: number; ram: number; disk: number }[]
   pools: { region: string; host?: string; cidr: string; gateway: string; dns: string[] }[]
@@ -78,13 +82,14 @@ export async function fillCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
     })
   }
   for (const [i, template] of catalog.osTemplates.entries()) {
+    const arch = template.arch ?? ARCH
     await sql.insertTemplate(tx, {
       ...row(i, template.available),
       slug: template.slug,
       name: template.name,
       version: template.version,
       distribution: template.distribution,
-      arch: template.arch ?? ARCH,
+      arch,
       min_disk_gib: template.minDisk,
       min_ram_mib: template.minRam,
       default_user: template.defaultUser,
@@ -92,7 +97,11 @@ export async function fillCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
       has_agent: template.hasAgent,
       size_bytes: 0n,
       checksum: '',
-      deprecated_at: null,
+      virtual_bytes: 0n,
+      recipe: template.recipe ?? null,
+      image_url: template.urls?.[arch] ?? null,
+      origin: '',
+      imported_at: null,
     })
   }
   for (const [name, price] of Object.entries(catalog.prices)) await sql.insertNumber(tx, `price.${name}`, parseCents(price))

@@ -5,6 +5,7 @@ import type { OsTemplate, Plan, Region } from './schema.ts'
 import * as sql from './sql.ts'
 import { toOsTemplate, toPlan, toRegion } from './view.ts'
 
+export { withdrawTemplate, publishImage, addTemplate, type NewImage, type TemplateDraft } from './images.ts'
 export type { RegionRow, TemplateRow } from './sql.ts'
 
 export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)
@@ -62,6 +63,11 @@ export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): 
 }
 
 export const listTemplates = async (db: Queries): Promise<OsTemplate[]> => (await sql.listTemplates(db)).map(toOsTemplate)
+
+/** With all that an operator may know of them. */
+export const listTemplateRows = sql.listTemplates
+
+export const findTemplate = sql.findTemplate
 
 export async function getTemplate(db: Queries, idOrSlug: string): Promise<sql.TemplateRow> {
   const row = await sql.findTemplate(db, idOrSlug)

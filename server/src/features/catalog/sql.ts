@@ -44,8 +44,21 @@ export interface TemplateRow {
   cloud_init: boolean
   has_agent: boolean
   size_bytes: bigint
+  /** Of the image; empty while there is none. */
   checksum: string
+  /** As a guest sees the image: no disk can be smaller. */
+  virtual_bytes: bigint
+  /** By which an image can be built here. */
+  recipe: string | null
+  /** Where an image can be downloaded. */
+  image_url: string | null
+  /** In words, where the present image came from. */
+  origin: string
+  imported_at: Date | null
+  /** Offered by the operator, and with an image where that is needed. */
   available: boolean
+  /** It has none, and there are hosts that boot from images. */
+  lacks_image: boolean
   deprecated_at: Date | null
   position: number
   created_at: Date
@@ -66,12 +79,15 @@ export const insertPlan = (tx: Tx, row: PlanRow) =>
       ${row.region_slugs}, ${row.position}, ${row.created_at})
     on conflict (slug) do nothing`)
 
-export const insertTemplate = (tx: Tx, row: TemplateRow) =>
+export type NewTemplate = Omit<TemplateRow, 'lacks_image' | 'deprecated_at'>
+
+export const insertTemplate = (tx: Tx, row: NewTemplate) =>
   tx.run(sql`
     insert into os_templates (id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent,
-      size_bytes, checksum, available, position, created_at)
+      size_bytes, checksum, virtual_bytes, recipe, image_url, origin, imported_at, available, position, created_at)
     values (${row.id}, ${row.slug}, ${row.name}, ${row.version}, ${row.distribution}, ${row.arch}, ${row.min_disk_gib}, ${row.min_ram_mib},
-      ${row.default_user}, ${row.cloud_init}, ${row.has_agent}, ${row.size_bytes}, ${row.checksum}, ${row.available}, ${row.position}, ${row.created_at})
+      ${row.default_user}, ${row.cloud_init}, ${row.has_agent}, ${row.size_bytes}, ${row.checksum}, ${row.virtual_bytes}, ${row.recipe},
+      ${row.image_url}, ${row.origin}, ${row.imported_at}, ${row.available}, ${row.position}, ${row.created_at})
     on conflict (slug) do nothing`)
 
 export const insertNumber = (tx: Tx, name: string, value: bigint) =>
@@ -94,9 +110,48 @@ export const updatePlan = (tx: Tx, row: PlanRow) =>
       network_mbps = ${row.network_mbps}, throttle_mbps = ${row.throttle_mbps}, price_cents = ${row.price_cents}, available = ${row.available}
     where id = ${row.id}`)
 
-export const listTemplates = (db: Queries) => db.many<TemplateRow>(sql`select * from os_templates order by position, slug`)
+/** Simulated hosts boot anything; real ones need an image. */
+const templates = sql`
+  select t.id, t.slug, t.name, t.version, t.distribution, t.arch, t.min_disk_gib, t.min_ram_mib, t.default_user, t.cloud_init, t.has_agent,
+    t.size_bytes, t.checksum, t.virtual_bytes, t.recipe, t.image_url, t.origin, t.imported_at, t.deprecated_at, t.position, t.created_at,
+    t.available and not l.lacks_image as available, l.lacks_image
+  from os_templates t, lateral (select t.checksum = '' and exists (select from hosts where driver = 'libvirt') as lacks_image) l`
 
-export const findTemplate = (db: Queries, key: string) =>
-  db.maybe<TemplateRow>(sql`select * from os_templates where id = ${key} or slug = ${key}`)
+export const listTemplates = (db: Queries) => db.many<TemplateRow>(sql`${templates} order by t.position, t.slug`)
+
+export const findTemplate = (db: Queries, key: string) => db.maybe<TemplateRow>(sql`${templates} where t.id = ${key} or t.slug = ${key}`)
+
+export interface TemplateImage {
+  checksum: string
+  size_bytes: bigint
+  virtual_bytes: bigint
+  origin: string
+}
+
+export const setImage = (tx: Tx, id: string, now: Date, image: TemplateImage) =>
+  tx.run(sql`
+    update os_templates set checksum = ${image.checksum}, size_bytes = ${image.size_bytes}, virtual_bytes = ${image.virtual_bytes},
+      origin = ${image.origin}, imported_at = ${now}, deprecated_at = null, available = true,
+      min_disk_gib = greatest(min_disk_gib, ${Math.ceil(Number(image.virtual_bytes) / 1024 ** 3)})
+    where id = ${id}`)
+
+/** Its VMs keep it, nobody gets a new one of it, and its name is free. */
+export const retireTemplate = (tx: Tx, id: string, slug: string, now: Date) =>
+  tx.run(sql`update os_templates set slug = ${slug}, available = false, deprecated_at = ${now} where id = ${id}`)
+
+export const deleteTemplate = (tx: Tx, id: string) => tx.run(sql`delete from os_templates where id = ${id}`)
+
+export interface TemplateUse {
+  vms: bigint
+  copies: bigint
+}
+
+/** Held against new uses until the transaction ends. */
+export async function lockTemplateUse(tx: Tx, id: string): Promise<TemplateUse> {
+  await tx.run(sql`select from os_templates where id = ${id} for update`)
+  return tx.one<TemplateUse>(sql`
+    select (select count(*) from vms where os_template_id = ${id}) as vms,
+      (select count(*) from snapshots where os_template_id = ${id}) + (select count(*) from backups where os_template_id = ${id}) as copies`)
+}
 
 export const listNumbers = (db: Queries) => db.many<{ name: string; value: bigint }>(sql`select name, value from catalog_numbers`)

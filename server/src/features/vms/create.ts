@@ -124,6 +124,8 @@ export function requireForSale(region: RegionRow, template: TemplateRow, shape: 
 }
 
 export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }): void {
+  if (template.lacks_image)
+    throw refuse('unavailable', `OS template ${template.slug} is not available yet, as it has no image: choose another`)
   if (!template.available) throw refuse('unavailable', `OS template ${template.slug} is not available`)
   if (size.diskGiB < template.min_disk_gib || size.ramMiB < template.min_ram_mib) {
     throw refuse(

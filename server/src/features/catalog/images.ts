@@ -1,0 +1,90 @@
+// What becomes of a template when it gets an image, another one, or none any more. Disks on hosts are built on a template's image by the
+// template's id, so an id never stands for two images: whatever replaces an image gets a new id, and the old one lives on while used.
+import type { Tx } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import * as sql from './sql.ts'
+
+export interface NewImage {
+  checksum: string
+  fileBytes: number
+  virtualBytes: number
+  arch: string
+  origin: string
+}
+
+export interface TemplateDraft {
+  slug: string
+  name: string
+  version: string
+  distribution: string
+  arch: string
+  minDiskGib: number
+  minRamMib: number
+  defaultUser: string
+  hasAgent: boolean
+  imageUrl: string | null
+}
+
+export async function addTemplate(tx: Tx, now: Date, draft: TemplateDraft): Promise<void> {
+  await sql.insertTemplate(tx, {
+    id: newId(),
+    slug: draft.slug,
+    name: draft.name,
+    version: draft.version,
+    distribution: draft.distribution,
+    arch: draft.arch,
+    min_disk_gib: draft.minDiskGib,
+    min_ram_mib: draft.minRamMib,
+    default_user: draft.defaultUser,
+    cloud_init: true,
+    has_agent: draft.hasAgent,
+    ...WITHOUT_IMAGE,
+    recipe: null,
+    image_url: draft.imageUrl,
+    available: true,
+    position: (await sql.listTemplates(tx)).length,
+    created_at: now,
+  })
+}
+
+const WITHOUT_IMAGE = { size_bytes: 0n, checksum: '', virtual_bytes: 0n, origin: '', imported_at: null }
+
+/** Answers the checksum of an image that nobody needs any more, or null. */
+export async function publishImage(tx: Tx, now: Date, template: sql.TemplateRow, image: NewImage): Promise<string | null> {
+  const isNew = template.checksum !== '' && template.checksum !== image.checksum
+  const orphan = isNew ? await replace(tx, now, template) : null
+  const { id } = (await sql.findTemplate(tx, template.slug))!
+  await sql.setImage(tx, id, now, {
+    checksum: image.checksum,
+    size_bytes: BigInt(image.fileBytes),
+    virtual_bytes: BigInt(image.virtualBytes),
+    origin: image.origin,
+  })
+  return orphan
+}
+
+/** Answers the checksum of an image that nobody needs any more, or null. */
+export async function withdrawTemplate(tx: Tx, now: Date, template: sql.TemplateRow): Promise<string | null> {
+  if (template.checksum === '') throw refuse('invalid_state', `OS template ${template.slug} has no image`)
+  const use = await sql.lockTemplateUse(tx, template.id)
+  if (use.vms > 0n || use.copies > 0n) {
+    throw refuse(
+      'in_use',
+      `OS template ${template.slug} is used by ${use.vms} VMs and ${use.copies} snapshots and backups, whose disks need its image`,
+    )
+  }
+  return replace(tx, now, template)
+}
+
+/** A row without an image takes the place of this one, which goes, unless disks are built on it. */
+async function replace(tx: Tx, now: Date, template: sql.TemplateRow): Promise<string | null> {
+  const { lacks_image: _, deprecated_at: __, ...row } = template
+  const use = await sql.lockTemplateUse(tx, template.id)
+  const isUsed = use.vms > 0n || use.copies > 0n
+  if (isUsed) await sql.retireTemplate(tx, template.id, `${template.slug}-${template.checksum.replace('sha256:', '').slice(0, 8)}`, now)
+  else await sql.deleteTemplate(tx, template.id)
+  await sql.insertTemplate(tx, { ...row, ...WITHOUT_IMAGE, id: newId() })
+  if (isUsed || (await sql.listTemplates(tx)).some((other) => other.checksum === template.checksum)) return null
+  return template.checksum
+}

@@ -1,0 +1,71 @@
+// Brings a file here, from a URL or a path, with its size limited and its checksum compared on the way. Only operators say from where.
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Checksum } from './checksum.ts'
+
+export interface FetchOrder {
+  expected: Checksum | null
+  mostBytes: number
+  /** Bytes so far, and of how many where that is known. */
+  progress: (bytes: number, total: number | null) => void
+  signal: AbortSignal
+}
+
+/** Answers the sha256 of what was written to `target`. */
+export async function download(url: string, target: string, order: FetchOrder): Promise<string> {
+  const { protocol } = new URL(url)
+  if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`Images come by http or https, not by ${protocol}`)
+  if (protocol === 'http:' && !order.expected) throw new Error('What comes by plain http may be changed on the way: give its --checksum')
+  const response = await fetch(url, { signal: order.signal }).catch((error: unknown) => {
+    order.signal.throwIfAborted()
+    throw new Error(`${url} cannot be reached: ${reasonOf(error)}`, { cause: error })
+  })
+  if (!response.ok || !response.body) throw new Error(`${url} answers ${response.status} ${response.statusText}`.trim())
+  const length = Number(response.headers.get('content-length') ?? Number.NaN)
+  const total = Number.isFinite(length) ? length : null
+  return receive(Readable.fromWeb(response.body), total, target, order)
+}
+
+export async function copyFrom(path: string, target: string, order: FetchOrder): Promise<string> {
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw new Error(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
+  })
+  return receive(createReadStream(path), size, target, order)
+}
+
+async function receive(source: Readable, total: number | null, target: string, order: FetchOrder): Promise<string> {
+  const tooLarge = (bytes: number): Error => new Error(`The file has more than ${order.mostBytes} bytes (${bytes})`)
+  if (total !== null && total > order.mostBytes) {
+    source.destroy()
+    throw tooLarge(total)
+  }
+  const sha256 = createHash('sha256')
+  const wanted = order.expected && createHash(order.expected.algorithm)
+  let bytes = 0
+  const counting = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length
+      sha256.update(chunk)
+      wanted?.update(chunk)
+      order.progress(bytes, total)
+      done(bytes > order.mostBytes ? tooLarge(bytes) : null, chunk)
+    },
+  })
+  await pipeline(source, counting, createWriteStream(target), { signal: order.signal })
+  if (total !== null && bytes !== total) throw new Error(`The connection ended after ${bytes} of ${total} bytes. Run it again`)
+  const found = wanted?.digest('hex')
+  if (found !== undefined && found !== order.expected!.hex) {
+    throw new Error(
+      `The file has ${order.expected!.algorithm} ${found} instead of ${order.expected!.hex}: it is damaged, changed, or a newer one`,
+    )
+  }
+  return `sha256:${sha256.digest('hex')}`
+}
+
+const reasonOf = (error: unknown): string => {
+  const { cause, message } = error as Error
+  return cause instanceof Error ? cause.message : message
+}
