@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { ...shared, name: 'test', include: ['{libvirt,server/src,server/test,ops}/**/*.test.ts'] } },
+      { test: { ...shared, name: 'test', include: ['{libvirt,sdk/test,server/src,server/test,ops}/**/*.test.ts'] } },
       { test: { ...shared, name: 'prove', include: ['{libvirt,server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
     ],
   },

@@ -1,0 +1,30 @@
+// Where a call goes.
+import { PREFIX } from './generated/operations.ts'
+
+export type PathValues = Record<string, string>
+export type QueryValues = Record<string, string | number | boolean | undefined>
+
+/** Answers the address of the API, without a slash at its end. */
+export function apiAddress(baseUrl: string): string {
+  const parsed = URL.canParse(baseUrl) ? new URL(baseUrl) : null
+  if (!parsed || !/^https?:$/.test(parsed.protocol))
+    throw new TypeError(`baseUrl must be an http or https URL such as https://cloud.example.com, and is ${JSON.stringify(baseUrl)}`)
+  const path = parsed.pathname.replace(/\/+$/, '')
+  return `${parsed.origin}${path.endsWith(PREFIX) ? path : `${path}${PREFIX}`}`
+}
+
+export function fillPath(template: string, values: PathValues = {}): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value: unknown = values[name]
+    // An id of nothing or of dots would make it another path.
+    if (typeof value !== 'string' || /^\.*$/.test(value)) throw new TypeError(`${name} must be an id, and is ${JSON.stringify(value)}`)
+    return encodeURIComponent(value)
+  })
+}
+
+export function queryString(values: QueryValues = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) search.set(name, String(value))
+  const text = search.toString()
+  return text && `?${text}`
+}

@@ -1,0 +1,70 @@
+import { Api, type RawRequest } from './api.ts'
+import type { Action } from './generated/schemas.ts'
+import type { CallOptions, ClientOptions } from './options.ts'
+import { Account } from './resources/account.ts'
+import { Actions } from './resources/actions.ts'
+import { Backups } from './resources/backups.ts'
+import { Bandwidth } from './resources/bandwidth.ts'
+import { OsTemplates, Plans, Regions } from './resources/catalog.ts'
+import { Events } from './resources/events.ts'
+import { Firewalls } from './resources/firewalls.ts'
+import { Networks } from './resources/networks.ts'
+import { Snapshots } from './resources/snapshots.ts'
+import { SshKeys } from './resources/ssh-keys.ts'
+import { Tickets } from './resources/tickets.ts'
+import { Vms } from './resources/vms.ts'
+import { Wallet } from './resources/wallet.ts'
+import { Webhooks } from './resources/webhooks.ts'
+import { waitForAction, type ActionReference, type WaitOptions } from './wait.ts'
+
+/** A client of one server with one token. It holds no connection and need not be closed. */
+export class Berth {
+  readonly account: Account
+  readonly actions: Actions
+  readonly backups: Backups
+  readonly bandwidth: Bandwidth
+  readonly events: Events
+  readonly firewalls: Firewalls
+  readonly networks: Networks
+  readonly osTemplates: OsTemplates
+  readonly plans: Plans
+  readonly regions: Regions
+  readonly snapshots: Snapshots
+  readonly sshKeys: SshKeys
+  readonly tickets: Tickets
+  readonly vms: Vms
+  readonly wallet: Wallet
+  readonly webhooks: Webhooks
+  readonly #api: Api
+
+  constructor(options: ClientOptions) {
+    const api = new Api(options)
+    this.#api = api
+    this.account = new Account(api)
+    this.actions = new Actions(api)
+    this.backups = new Backups(api)
+    this.bandwidth = new Bandwidth(api)
+    this.events = new Events(api)
+    this.firewalls = new Firewalls(api)
+    this.networks = new Networks(api)
+    this.osTemplates = new OsTemplates(api)
+    this.plans = new Plans(api)
+    this.regions = new Regions(api)
+    this.snapshots = new Snapshots(api)
+    this.sshKeys = new SshKeys(api)
+    this.tickets = new Tickets(api)
+    this.vms = new Vms(api)
+    this.wallet = new Wallet(api)
+    this.webhooks = new Webhooks(api)
+  }
+
+  /** Answers the action once it has completed; throws an ActionFailedError when it ended otherwise, an ActionTimeoutError when it goes on. */
+  waitForAction(action: ActionReference, options?: WaitOptions): Promise<Action> {
+    return waitForAction(this.#api, action, options)
+  }
+
+  /** Calls anything of the API, with the same retries, keys and errors; for what has no method here yet. Answers the `data`. */
+  async request(request: RawRequest, options?: CallOptions): Promise<unknown> {
+    return (await this.#api.request(request, options)).data
+  }
+}

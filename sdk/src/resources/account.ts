@@ -1,0 +1,18 @@
+import type { Query } from '../api.ts'
+import type { CallOptions } from '../options.ts'
+import { Resource } from './resource.ts'
+
+export class Account extends Resource {
+  get(options?: CallOptions) {
+    return this.api.call('getAccount', {}, options)
+  }
+
+  limits(options?: CallOptions) {
+    return this.api.call('listAccountLimits', {}, options)
+  }
+
+  /** Who changed what, and what was refused; the newest first. */
+  auditLog(query?: Query<'listAuditLog'>, options?: CallOptions) {
+    return this.api.pages('listAuditLog', { query }, options)
+  }
+}

@@ -1,0 +1,26 @@
+import type { Body, Query } from '../api.ts'
+import type { CallOptions } from '../options.ts'
+import { Resource } from './resource.ts'
+
+export class Backups extends Resource {
+  list(vmId: string, query?: Query<'listBackups'>, options?: CallOptions) {
+    return this.api.pages('listBackups', { path: { vmId }, query }, options)
+  }
+
+  create(vmId: string, body: Body<'createBackup'>, options?: CallOptions) {
+    return this.api.start(vmId, 'createBackup', { path: { vmId }, body }, options)
+  }
+
+  get(vmId: string, id: string, options?: CallOptions) {
+    return this.api.call('getBackup', { path: { vmId, id } }, options)
+  }
+
+  /** Brings the VM back to it. What was written since is lost. */
+  restore(vmId: string, id: string, options?: CallOptions) {
+    return this.api.start(vmId, 'restoreBackup', { path: { vmId, id } }, options)
+  }
+
+  delete(vmId: string, id: string, options?: CallOptions) {
+    return this.api.call('deleteBackup', { path: { vmId, id } }, options)
+  }
+}

@@ -1,0 +1,29 @@
+import type { CallOptions } from '../options.ts'
+import { Resource } from './resource.ts'
+
+export class Regions extends Resource {
+  list(options?: CallOptions) {
+    return this.api.call('listRegions', {}, options)
+  }
+
+  /** The machines of a region that private networks can live on. */
+  nodes(id: string, options?: CallOptions) {
+    return this.api.call('listNodes', { path: { id } }, options)
+  }
+}
+
+export class Plans extends Resource {
+  list(options?: CallOptions) {
+    return this.api.call('listPlans', {}, options)
+  }
+}
+
+export class OsTemplates extends Resource {
+  list(options?: CallOptions) {
+    return this.api.call('listOsTemplates', {}, options)
+  }
+
+  get(slug: string, options?: CallOptions) {
+    return this.api.call('getOsTemplate', { path: { slug } }, options)
+  }
+}

@@ -1,0 +1,64 @@
+import type { Body, Query } from '../api.ts'
+import type { CallOptions } from '../options.ts'
+import { Resource } from './resource.ts'
+
+export class Firewalls extends Resource {
+  list(query?: Query<'listFirewalls'>, options?: CallOptions) {
+    return this.api.pages('listFirewalls', { query }, options)
+  }
+
+  create(body: Body<'createFirewall'>, options?: CallOptions) {
+    return this.api.call('createFirewall', { body }, options)
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.api.call('getFirewall', { path: { id } }, options)
+  }
+
+  update(id: string, body: Body<'changeFirewall'>, options?: CallOptions) {
+    return this.api.call('changeFirewall', { path: { id }, body }, options)
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.api.call('deleteFirewall', { path: { id } }, options)
+  }
+
+  /** In the order in which they are tried. */
+  rules(id: string, options?: CallOptions) {
+    return this.api.call('listFirewallRules', { path: { id } }, options)
+  }
+
+  addRule(id: string, body: Body<'addFirewallRule'>, options?: CallOptions) {
+    return this.api.call('addFirewallRule', { path: { id }, body }, options)
+  }
+
+  /** All of them at once: no packet ever meets half of the new rules. */
+  replaceRules(id: string, rules: Body<'replaceFirewallRules'>['rules'], options?: CallOptions) {
+    return this.api.call('replaceFirewallRules', { path: { id }, body: { rules } }, options)
+  }
+
+  updateRule(id: string, ruleId: string, body: Body<'changeFirewallRule'>, options?: CallOptions) {
+    return this.api.call('changeFirewallRule', { path: { id, ruleId }, body }, options)
+  }
+
+  deleteRule(id: string, ruleId: string, options?: CallOptions) {
+    return this.api.call('deleteFirewallRule', { path: { id, ruleId } }, options)
+  }
+
+  bindings(id: string, options?: CallOptions) {
+    return this.api.call('listFirewallBindings', { path: { id } }, options)
+  }
+
+  bind(id: string, vmId: string, options?: CallOptions) {
+    return this.api.call('bindFirewall', { path: { id }, body: { vmId } }, options)
+  }
+
+  unbind(id: string, vmId: string, options?: CallOptions) {
+    return this.api.call('unbindFirewall', { path: { id, vmId } }, options)
+  }
+
+  /** Whether a packet would pass, and which rule decides. */
+  check(id: string, body: Body<'checkPacket'>, options?: CallOptions) {
+    return this.api.call('checkPacket', { path: { id }, body }, options)
+  }
+}

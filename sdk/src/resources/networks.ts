@@ -1,0 +1,26 @@
+import type { Body, Query } from '../api.ts'
+import type { CallOptions } from '../options.ts'
+import { Resource } from './resource.ts'
+
+/** Private networks. VMs are put into them by `vms.attachNetwork`. */
+export class Networks extends Resource {
+  list(query?: Query<'listNetworks'>, options?: CallOptions) {
+    return this.api.pages('listNetworks', { query }, options)
+  }
+
+  create(body: Body<'createNetwork'>, options?: CallOptions) {
+    return this.api.call('createNetwork', { body }, options)
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.api.call('getNetwork', { path: { id } }, options)
+  }
+
+  rename(id: string, name: string, options?: CallOptions) {
+    return this.api.call('renameNetwork', { path: { id }, body: { name } }, options)
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.api.call('deleteNetwork', { path: { id } }, options)
+  }
+}

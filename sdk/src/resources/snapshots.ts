@@ -1,0 +1,26 @@
+import type { Body, Query } from '../api.ts'
+import type { CallOptions } from '../options.ts'
+import { Resource } from './resource.ts'
+
+export class Snapshots extends Resource {
+  list(vmId: string, query?: Query<'listSnapshots'>, options?: CallOptions) {
+    return this.api.pages('listSnapshots', { path: { vmId }, query }, options)
+  }
+
+  create(vmId: string, body: Body<'createSnapshot'>, options?: CallOptions) {
+    return this.api.start(vmId, 'createSnapshot', { path: { vmId }, body }, options)
+  }
+
+  get(vmId: string, id: string, options?: CallOptions) {
+    return this.api.call('getSnapshot', { path: { vmId, id } }, options)
+  }
+
+  /** Brings the VM back to it. What was written since is lost. */
+  restore(vmId: string, id: string, options?: CallOptions) {
+    return this.api.start(vmId, 'restoreSnapshot', { path: { vmId, id } }, options)
+  }
+
+  delete(vmId: string, id: string, options?: CallOptions) {
+    return this.api.start(vmId, 'deleteSnapshot', { path: { vmId, id } }, options)
+  }
+}

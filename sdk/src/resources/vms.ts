@@ -1,0 +1,85 @@
+import type { Body, Query, Started } from '../api.ts'
+import type { VmCreated } from '../generated/schemas.ts'
+import type { CallOptions } from '../options.ts'
+import { Resource } from './resource.ts'
+
+/** Virtual machines. What answers an `actionId` has only begun: `waitForAction` takes the whole answer. */
+export class Vms extends Resource {
+  list(query?: Query<'listVms'>, options?: CallOptions) {
+    return this.api.pages('listVms', { query }, options)
+  }
+
+  async create(body: Body<'createVm'>, options?: CallOptions): Promise<Started<VmCreated>> {
+    const created = await this.api.call('createVm', { body }, options)
+    return { ...created, vmId: created.vm.id }
+  }
+
+  /** What it would cost; also whether it would be accepted at all. */
+  quoteCreate(body: Body<'createVm'>, options?: CallOptions) {
+    return this.api.quote('createVm', { body }, options)
+  }
+
+  get(id: string, options?: CallOptions) {
+    return this.api.call('getVm', { path: { id } }, options)
+  }
+
+  update(id: string, body: Body<'updateVm'>, options?: CallOptions) {
+    return this.api.call('updateVm', { path: { id }, body }, options)
+  }
+
+  quoteUpdate(id: string, body: Body<'updateVm'>, options?: CallOptions) {
+    return this.api.quote('updateVm', { path: { id }, body }, options)
+  }
+
+  delete(id: string, options?: CallOptions) {
+    return this.api.start(id, 'deleteVm', { path: { id } }, options)
+  }
+
+  start(id: string, options?: CallOptions) {
+    return this.api.start(id, 'startVm', { path: { id } }, options)
+  }
+
+  stop(id: string, body?: Body<'stopVm'>, options?: CallOptions) {
+    return this.api.start(id, 'stopVm', { path: { id }, body }, options)
+  }
+
+  restart(id: string, body?: Body<'restartVm'>, options?: CallOptions) {
+    return this.api.start(id, 'restartVm', { path: { id }, body }, options)
+  }
+
+  /** To a larger plan. */
+  upgrade(id: string, planId: string, options?: CallOptions) {
+    return this.api.start(id, 'upgradeVm', { path: { id }, body: { planId } }, options)
+  }
+
+  quoteUpgrade(id: string, planId: string, options?: CallOptions) {
+    return this.api.quote('upgradeVm', { path: { id }, body: { planId } }, options)
+  }
+
+  /** Begins anew from a template. Everything on its disk is lost. */
+  rebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
+    return this.api.start(id, 'rebuildVm', { path: { id }, body }, options)
+  }
+
+  setPassword(id: string, password: string, options?: CallOptions) {
+    return this.api.start(id, 'setVmPassword', { path: { id }, body: { password } }, options)
+  }
+
+  attachNetwork(id: string, networkId: string, options?: CallOptions) {
+    return this.api.start(id, 'attachNetwork', { path: { id }, body: { networkId } }, options)
+  }
+
+  detachNetwork(id: string, networkId: string, options?: CallOptions) {
+    return this.api.start(id, 'detachNetwork', { path: { id, networkId } }, options)
+  }
+
+  /** A WebSocket URL that opens the console once. It is a secret. */
+  openConsole(id: string, type: Body<'openConsole'>['type'], options?: CallOptions) {
+    return this.api.call('openConsole', { path: { id }, body: { type } }, options)
+  }
+
+  /** CPU, memory, disk and network over time. */
+  metrics(id: string, query?: Query<'getVmMetrics'>, options?: CallOptions) {
+    return this.api.call('getVmMetrics', { path: { id }, query }, options)
+  }
+}

@@ -1,0 +1,66 @@
+// Reads the frames of a server-sent stream (https://html.spec.whatwg.org/multipage/server-sent-events.html) as far as an API needs them.
+
+export interface Frame {
+  /** The last id that was sent, with this frame or before it. */
+  id: string | null
+  data: string | null
+  retryMs: number | null
+}
+
+/** Ends when the stream does, when the signal is aborted, and when nothing came for `quietMs`. */
+export async function* readFrames(
+  body: ReadableStream<Uint8Array>,
+  { quietMs, signal }: { quietMs: number; signal?: AbortSignal | undefined },
+): AsyncGenerator<Frame, void, undefined> {
+  const parser = frameParser()
+  for await (const text of readText(body, quietMs, signal)) yield* parser(text)
+}
+
+async function* readText(body: ReadableStream<Uint8Array>, quietMs: number, signal?: AbortSignal): AsyncGenerator<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  const stop = (): void => void reader.cancel().catch(() => {}) // the connection is of no use any more, however it ends
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    for (;;) {
+      const timer = setTimeout(stop, quietMs)
+      const { done, value } = await reader.read().finally(() => clearTimeout(timer))
+      if (done) return
+      yield decoder.decode(value, { stream: true })
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    stop()
+  }
+}
+
+/** Takes text as it comes in, and answers the frames that are whole with it. */
+export function frameParser(): (text: string) => Frame[] {
+  let rest = ''
+  let id: string | null = null
+  let data: string[] = []
+  let retryMs: number | null = null
+
+  const field = (line: string): void => {
+    const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!
+    if (name === 'data') data.push(value)
+    if (name === 'id' && !value.includes('\0')) id = value
+    if (name === 'retry' && /^\d+$/.test(value)) retryMs = Number(value)
+  }
+  const frame = (): Frame => {
+    const whole = { id, data: data.length > 0 ? data.join('\n') : null, retryMs }
+    data = []
+    retryMs = null
+    return whole
+  }
+  return (text) => {
+    const lines = (rest + text).split(/\r\n|\n|\r(?!$)/) // a \r at the very end may be half of a \r\n
+    rest = lines.pop()!
+    const frames: Frame[] = []
+    for (const line of lines) {
+      if (line === '') frames.push(frame())
+      else field(line)
+    }
+    return frames
+  }
+}
