@@ -29,6 +29,7 @@ const KIND_OF_CODE = new Map<number, DriverErrorKind>([
 const KIND_OF_WORDS: [RegExp, DriverErrorKind][] = [
   [/no space left|disk quota exceeded/i, 'no_space'],
   [/storage pool .* is not active/i, 'transient'],
+  [/already (exists|defined) with uuid/i, 'conflict'],
 ]
 
 /** `what` is what was asked, such as `start berth-c123`. */
