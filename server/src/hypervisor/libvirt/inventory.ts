@@ -84,12 +84,14 @@ async function* listVolumes({ call }: Session, signal: AbortSignal): AsyncGenera
     host.pools.lookupByName({ name: POOL }).then((pool) => host.pools.listAllVolumes({ pool })),
   )
   const names = new Set(volumes.map(({ name }) => name))
-  for (const volume of volumes) {
+  for (const volume of volumes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
     if (readVolumeName(volume.name).kind === 'marker') continue
     const xml = await call(`read ${volume.name}`, signal, (host) => orMissing(host.volumes.getXml({ volume })))
     if (xml !== undefined) yield toVolume(volume, readXml(xml), names)
   }
 }
+
+const rank = ({ name }: LibvirtVolume): string => `${readVolumeName(name).kind} ${name}`
 
 function toVolume({ name }: LibvirtVolume, xml: Element, names: Set<string>): Volume {
   const { kind, id, vmId, generation } = readVolumeName(name)
