@@ -7,9 +7,11 @@ export interface Need {
   diskGiB: number
   /** The host that the VM's private networks live on, if any. */
   hostId: string | null
+  /** What the image runs on. */
+  arch: string
 }
 
-export type Rejection = 'full' | 'in maintenance' | 'unreachable' | "not the networks' host"
+export type Rejection = 'full' | 'in maintenance' | 'unreachable' | 'of another architecture' | "not the networks' host"
 
 export interface Placement {
   /** Hosts that fit, best first. */
@@ -29,10 +31,14 @@ export function place(hosts: HostRow[], need: Need): Placement {
 
 function rejection(host: HostRow, need: Need): Rejection | null {
   if (need.hostId !== null && host.id !== need.hostId) return "not the networks' host"
+  if (!canRun(host, need.arch)) return 'of another architecture'
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
   return hasRoom(host, need) ? null : 'full'
 }
+
+/** A simulated host has no architecture of its own. */
+export const canRun = (host: Pick<HostRow, 'arch'>, arch: string): boolean => host.arch === null || host.arch === arch
 
 const hasRoom = (host: HostRow, need: Need): boolean =>
   host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&

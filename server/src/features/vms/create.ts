@@ -45,7 +45,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
   const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await takePlace(tx, now, region, shape, hostId)
+  const place = await takePlace(tx, now, region, shape, { hostId, arch: template.arch })
 
   const renewalDay = now.getUTCDate()
   const vm = {

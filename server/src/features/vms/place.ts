@@ -14,9 +14,9 @@ export async function takePlace(
   now: Date,
   region: RegionRow,
   size: Size,
-  hostId: string | null,
+  { hostId, arch }: { hostId: string | null; arch: string },
 ): Promise<Place & { host_id: string }> {
-  const host = await takeRoomInRegion(tx, region, { ...size, hostId })
+  const host = await takeRoomInRegion(tx, region, { ...size, hostId, arch })
   const { address, poolId } = await takeAddress(tx, now, host, region.slug)
   return { host_id: host.id, ip_address: address, address_pool_id: poolId, mac: randomMac() }
 }

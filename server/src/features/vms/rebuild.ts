@@ -2,9 +2,12 @@
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { hashPassword } from '../../kernel/password.ts'
-import { getRegion, getTemplate } from '../catalog/service.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { getRegion, getTemplate, type TemplateRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { trackFilter } from '../firewalls/service.ts'
+import { canRun } from '../hosts/placement.ts'
+import { getHost } from '../hosts/service.ts'
 import { attachedNetworks } from '../networks/service.ts'
 import { keysOf, noteKeyUse, forgetKeyUse, requireKeys } from '../ssh-keys/service.ts'
 import { charge, requireFunds } from '../wallet/service.ts'
@@ -25,6 +28,7 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   const keysBefore = (await keysOf(tx, vmId)).map((key) => key.id)
   const keys = await requireKeys(tx, vm.account_id, [...new Set(input.sshKeyIds ?? keysBefore)])
   requireFits(template, sizeOf(vm))
+  if (vm.provisioned) await requireRuns(tx, vm, template)
   await forgetKeyUse(tx, vmId)
   await noteKeyUse(
     tx,
@@ -35,7 +39,7 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
   if (!vm.provisioned) {
     await sql.setTemplate(tx, vmId, template.id)
-    return { actionId: await provisionAgain(tx, deps, now, vm, passwordHash, options) }
+    return { actionId: await provisionAgain(tx, deps, now, vm, template.arch, passwordHash, options) }
   }
 
   const generation = await sql.nextGeneration(tx, vmId)
@@ -54,6 +58,13 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   return { actionId }
 }
 
+/** A VM stays on its host, which may be of another kind than a new image. */
+async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {
+  const host = await getHost(tx, vm.host_id!)
+  if (!canRun(host, template.arch))
+    throw refuse('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
+}
+
 type StartOptions = Parameters<Deps['workflows']['start']>[3]
 
 async function provisionAgain(
@@ -61,6 +72,7 @@ async function provisionAgain(
   deps: Deps,
   now: Date,
   vm: sql.VmDetails,
+  arch: string,
   passwordHash: string | null,
   options: StartOptions,
 ): Promise<string> {
@@ -68,7 +80,8 @@ async function provisionAgain(
   const price = vm.renewal_price_cents
   const networks = await attachedNetworks(tx, vm.id)
   await requireFunds(tx, vm.account_id, price, currency)
-  const place = await takePlace(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), networks[0]?.host_id ?? null)
+  const where = { hostId: networks[0]?.host_id ?? null, arch }
+  const place = await takePlace(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.takePlace(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })

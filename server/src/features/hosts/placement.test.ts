@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { noCapacity, place, type Need } from './placement.ts'
+import type { HostRow } from './sql.ts'
+
+const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
+  ({
+    id: name,
+    name,
+    vcpu_total: 4,
+    vcpu_overcommit: 2,
+    vcpu_used: 0,
+    ram_total_mib: 8192,
+    ram_used_mib: 0,
+    disk_total_gib: 100,
+    disk_used_gib: 0,
+    maintenance: false,
+    unreachable_since: null,
+    arch: 'x86_64',
+    ...changes,
+  }) as HostRow
+
+const need = (changes: Partial<Need> = {}): Need => ({ vcpu: 1, ramMiB: 1024, diskGiB: 10, hostId: null, arch: 'x86_64', ...changes })
+const namesOf = (hosts: HostRow[]): string[] => hosts.map(({ name }) => name)
+
+describe('a VM is placed', () => {
+  test('on the host whose scarcest resource stays the emptiest', () => {
+    const hosts = [host('half', { ram_used_mib: 4096 }), host('empty'), host('full disk', { disk_used_gib: 80 })]
+    expect(namesOf(place(hosts, need()).fitting)).toEqual(['empty', 'half', 'full disk'])
+  })
+
+  test('where its image runs; a simulated host runs anything', () => {
+    const hosts = [host('intel'), host('arm', { arch: 'aarch64' }), host('simulated', { arch: null })]
+    expect(namesOf(place(hosts, need({ arch: 'aarch64' })).fitting)).toEqual(['arm', 'simulated'])
+  })
+
+  test('with its private networks', () => {
+    expect(namesOf(place([host('a'), host('b')], need({ hostId: 'b' })).fitting)).toEqual(['b'])
+  })
+
+  test('nowhere, and every host has its reason', () => {
+    const hosts = [
+      host('few CPUs', { vcpu_used: 8 }),
+      host('no disk', { disk_used_gib: 95 }),
+      host('resting', { maintenance: true }),
+      host('away', { unreachable_since: new Date() }),
+      host('arm', { arch: 'aarch64' }),
+    ]
+    const { fitting, rejected } = place(hosts, need())
+    expect(fitting).toEqual([])
+    expect(noCapacity('fra1', need(), hosts.length, rejected)).toBe(
+      'No capacity in fra1 for 1 GiB RAM: 5 hosts checked, 2 full, 1 in maintenance, 1 unreachable, 1 of another architecture',
+    )
+  })
+})
