@@ -21,7 +21,7 @@ export interface ServerDeps {
 }
 
 export function createServer({ log, metrics, rateLimit, trustedProxies }: ServerDeps): FastifyInstance {
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     loggerInstance: log.child({}) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger, // what we log names its request itself
@@ -31,7 +31,12 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
     // A request without Host is answered like any other: the address it was sent to decides nothing here.
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000, requireHostHeader: false, shouldUpgradeCallback: isWebSocket },
+    http: {
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+      shouldUpgradeCallback: (request) => isWebSocket(request) && app.server.listenerCount('upgrade') > 0,
+    },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestIdHeader: false,

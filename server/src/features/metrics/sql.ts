@@ -49,14 +49,21 @@ export const storeSamples = (db: Queries, hostId: string, minute: Date, at: Date
 
 export const forgetLatestBefore = (db: Queries, time: Date) => db.run(sql`delete from metrics_latest where sampled_at < ${time}`)
 
-export const rolledUpUntil = async (db: Queries): Promise<Date> =>
-  (await db.one<{ until: Date }>(sql`select until from metrics_rollup`)).until
+const rolledUp = sql`coalesce((select until from metrics_rollup), 'epoch')`
 
-/** False while another worker is at it, or has done it. */
-export const lockRollup = async (tx: Tx, until: Date): Promise<boolean> =>
-  (await tx.run(sql`select from metrics_rollup where until = ${until} for update skip locked`)) > 0
+export const rolledUpUntil = async (db: Queries): Promise<Date> => (await db.one<{ until: Date }>(sql`select ${rolledUp} as until`)).until
 
-export const moveRollup = (tx: Tx, until: Date) => tx.run(sql`update metrics_rollup set until = ${until}`)
+/** False while another worker is at it, or when it has done so already. Nobody else is at it until the transaction ends. */
+export const moveRollup = async (tx: Tx, from: Date, until: Date): Promise<boolean> => {
+  const { isMine } = await tx.one<{ isMine: boolean }>(
+    sql`select pg_try_advisory_xact_lock(hashtextextended('metrics rollup', 0)) as "isMine"`,
+  )
+  if (!isMine) return false
+  const moved = await tx.run(sql`
+    insert into metrics_rollup as r (until) values (${until})
+    on conflict (is_only) do update set until = excluded.until where r.until = ${from}`)
+  return moved > 0
+}
 
 const averaged = sql`
   avg(cpu_percent), max(cpu_percent), avg(ram_used_mib), max(ram_used_mib), max(ram_mib), avg(disk_read_rate), max(disk_read_rate),
@@ -100,7 +107,7 @@ const quarters = sql`
 
 /** Where the minutes are there from the beginning, they are all it takes; else they only follow on what has become quarters. */
 export const readPoints = (db: Queries, vmId: string, { from, to, step, isFine }: Window) => {
-  const minutesFrom = isFine ? sql`${from}::timestamptz` : sql`(select until from metrics_rollup)`
+  const minutesFrom = isFine ? sql`${from}::timestamptz` : rolledUp
   const range = sql`vm_id = ${vmId} and at >= ${from} and at < ${to}`
   return db.many<PointRow>(sql`
     with source (at, rates, rams, cpu, cpu_max, ram_used, ram_used_max, ram, disk_read, disk_read_max, disk_write, disk_write_max,
