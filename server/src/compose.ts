@@ -19,9 +19,11 @@ import { mountApi } from './http/mount.ts'
 import type { Operation } from './http/operation.ts'
 import { rateLimit } from './http/rate-limit.ts'
 import { createServer } from './http/server.ts'
+import { libvirtDrivers } from './hypervisor/libvirt/driver.ts'
 import { createDriverPool } from './hypervisor/pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/pace.ts'
+import { openImageStore } from './images/store.ts'
 import { invariantWatch } from './invariants/watch.ts'
 import { before, type Clock } from './kernel/clock.ts'
 import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
@@ -74,7 +76,10 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const known = [...workflows, ...(options.workflows ?? [])]
   const engine = await startEngine({ db, clock, log, metrics }, { workflows: known, supervise: options.worker })
   const hypervisors = createDriverPool({
-    factories: { simulated: simulatedDrivers({ db, clock, ...(options.pace && { pace: options.pace }) }) },
+    factories: {
+      simulated: simulatedDrivers({ db, clock, ...(options.pace && { pace: options.pace }) }),
+      libvirt: libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir }),
+    },
     lookup: (hostId) => findHost(db, hostId),
   })
   const watch = await watchRuns(db)
