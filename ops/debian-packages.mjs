@@ -1,10 +1,11 @@
 // Debian packages each command wants. A package that cannot be installed is named with what is lost, and the command goes on without it.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runQuietly, step, warn } from './steps.mjs'
 
-/** `package`: one or more names; `command`: its presence proves that they are there; `service`: what the package would start at boot, which we do not want. */
+/** `package`: one or more names; `command` and `also`: their presence proves that they are there; `service`: what the package would start at boot, which we do not want. */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
@@ -13,23 +14,43 @@ const redis = {
 }
 
 const openssl = { package: 'openssl', command: 'openssl', without: 'connections with certificates stay untested' }
-// x86 guests by emulation: the proofs are the same on every machine.
-const qemu = {
-  package: 'qemu-system-x86 qemu-utils',
+
+/** What hosts need and what templates are built with, by architecture: the same list as `berthd host prepare` goes by. */
+const lists = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../server/src/host-setup/packages.json'), 'utf8'))
+const listed = (name) => [...lists[name].all, ...(lists[name][process.arch] ?? [])].join(' ')
+
+const host = {
+  package: listed('host'),
+  command: process.arch === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64',
+  also: ['libvirtd', 'virtlogd', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl'],
+  service: 'libvirtd',
+}
+const templates = { package: listed('templates'), command: 'mmdebstrap', also: ['sfdisk', 'grub-mkimage', 'mke2fs', 'mcopy', 'cpio'] }
+const forVms = [
+  { ...host, without: 'VMs are simulated' },
+  { ...templates, without: 'templates cannot be built here, only imported' },
+]
+const forTests = [
+  { ...host, without: 'real VMs stay untested' },
+  { ...templates, without: 'templates stay untested' },
+]
+// x86 guests by emulation: the proofs of the libvirt client are the same on every machine.
+const x86 = {
+  package: 'qemu-system-x86',
   command: 'qemu-system-x86_64',
   without: 'the libvirt client stays unproven against real guests',
 }
-const libvirt = {
-  package: 'libvirt-daemon-system libvirt-daemon-driver-qemu libvirt-clients dnsmasq-base iproute2',
-  command: 'libvirtd',
-  service: 'libvirtd',
-  without: 'the libvirt client stays unproven against a real daemon',
+
+const needs = {
+  start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
+  doctor: [],
+  check: [],
+  test: [redis, openssl, ...forTests],
+  prove: [redis, openssl, ...forTests, x86],
 }
 
-const needs = { start: [], doctor: [], check: [], test: [redis, openssl], prove: [redis, openssl, qemu, libvirt] }
-
 export async function installPackages(purpose) {
-  const missing = needs[purpose].filter((need) => !isCommand(need.command))
+  const missing = needs[purpose].filter((need) => ![need.command, ...(need.also ?? [])].every(isCommand))
   if (missing.length === 0) return
   if (process.getuid?.() === 0 && isCommand('apt-get')) await tryAptInstall(missing)
   else report(missing)
@@ -37,15 +58,21 @@ export async function installPackages(purpose) {
 
 async function tryAptInstall(missing) {
   try {
-    await step(missing.map((need) => need.package).join(', '), () => aptInstall(missing))
+    await step(labelOf(missing), () => aptInstall(missing))
   } catch (error) {
     if (error.interrupted) throw error
     report(missing)
   }
 }
 
+/** Long lists are named by what is first in them. */
+function labelOf(needs) {
+  const names = needs.flatMap((need) => need.package.split(' '))
+  return names.length > 4 ? `${names.length} packages: ${needs.map((need) => need.command).join(', ')}, …` : names.join(', ')
+}
+
 function report(missing) {
-  for (const need of missing) warn(`no ${need.package}: ${need.without}`, `sudo apt-get install -y --no-install-recommends ${need.package}`)
+  for (const need of missing) warn(`no ${need.command}: ${need.without}`, `sudo apt-get install -y --no-install-recommends ${need.package}`)
 }
 
 async function aptInstall(missing) {

@@ -28,7 +28,7 @@ export const network: Step = {
   mend: () =>
     withLibvirt(async (libvirt) => {
       const made = (await find(libvirt)) ?? (await libvirt.networks.define({ xml: XML }))
-      await libvirt.networks.setAutostart({ network: made, autostart: 1 })
+      for (const autostart of [0, 1]) await libvirt.networks.setAutostart({ network: made, autostart })
       if (!(await libvirt.networks.isActive({ network: made }))) await libvirt.networks.create({ network: made })
     }),
 }

@@ -13,11 +13,11 @@ export const pool: Step = {
   name: 'pool',
   look: ({ poolPath }) =>
     withLibvirt(async (libvirt) => {
-      const there_ = await find(libvirt)
-      if (!there_) return missing(`storage pool ${POOL} in ${poolPath}`)
-      const path = pathIn(await libvirt.pools.getXml({ pool: there_ }))
+      const known = await find(libvirt)
+      if (!known) return missing(`storage pool ${POOL} in ${poolPath}`)
+      const path = pathIn(await libvirt.pools.getXml({ pool: known }))
       if (path !== poolPath) throw otherPath(path, poolPath)
-      const { state, available } = await libvirt.pools.getInfo({ pool: there_ })
+      const { state, available } = await libvirt.pools.getInfo({ pool: known })
       if (state !== PoolState.running) return missing(`storage pool ${POOL} is not active`)
       if (!(await exists(AUTOSTART))) return missing(`storage pool ${POOL} does not start by itself`)
       return there(`storage pool ${POOL} in ${poolPath}, ${available / 2n ** 30n} GiB free`)
@@ -26,7 +26,8 @@ export const pool: Step = {
     withLibvirt(async (libvirt) => {
       const xml = `<pool type='dir'><name>${POOL}</name><target><path>${escape(poolPath)}</path><permissions><mode>0711</mode></permissions></target></pool>`
       const made = (await find(libvirt)) ?? (await libvirt.pools.define({ xml }))
-      await libvirt.pools.setAutostart({ pool: made, autostart: 1 })
+      // Off first: a daemon that believes it to be on would not write the link that is missing.
+      for (const autostart of [0, 1]) await libvirt.pools.setAutostart({ pool: made, autostart })
       const { state } = await libvirt.pools.getInfo({ pool: made })
       if (state !== PoolState.running) await libvirt.pools.create({ pool: made, flags: ['withBuild'] })
     }),

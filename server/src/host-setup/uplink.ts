@@ -1,14 +1,15 @@
 // The host's own leg in the public network: a pair of virtual cables, one end in the bridge, the other with the gateway's address.
 import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
 import { formatCidr } from '../kernel/cidr.ts'
-import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type HostPlan } from './plan.ts'
-import { missing, there, type Step } from './step.ts'
+import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type HostPlan, type Interface } from './plan.ts'
+import { missing, SetupError, there, type Step } from './step.ts'
 import { run } from './system.ts'
 
 export const uplink: Step = {
   name: 'uplink',
   async look({ range, gateway }) {
     const [near, far] = [await findInterface(GATEWAY_DEVICE), await findInterface(UPLINK_DEVICE)]
+    requireBare(await findInterface(PUBLIC_BRIDGE))
     if (!near || !far) return missing(`the uplink ${GATEWAY_DEVICE} of ${PUBLIC_NETWORK}`)
     if (far.master !== PUBLIC_BRIDGE) return missing(`${UPLINK_DEVICE} is not in ${PUBLIC_BRIDGE}`)
     if (![near, far].every(({ flags }) => flags.includes('UP'))) return missing(`the uplink of ${PUBLIC_NETWORK} is down`)
@@ -16,6 +17,17 @@ export const uplink: Step = {
     return has ? there(`network ${PUBLIC_NETWORK} ${formatCidr(range)}`) : missing(`the address ${gateway} on ${GATEWAY_DEVICE}`)
   },
   mend: async (plan) => void (await run('sh', '-ec', uplinkCommands(plan))),
+}
+
+/** What the bridge itself is sent does not pass the filters of the VMs in it. */
+function requireBare(bridge: Interface | undefined): void {
+  const address = bridge?.addr_info.find(({ family }) => family === 'inet')
+  if (!address) return
+  const { local, prefixlen } = address
+  throw new SetupError(
+    `The bridge ${PUBLIC_BRIDGE} has the address ${local}, by which traffic would pass the filters of VMs unseen`,
+    `ip addr del ${local}/${prefixlen} dev ${PUBLIC_BRIDGE}`,
+  )
 }
 
 /** For `sh -e`, as often as wanted. */

@@ -1,0 +1,69 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { judge } from '../commands/doctor/certificates.ts'
+import { daysLeft, openAuthority } from './authority.ts'
+import { readBundle } from './bundle.ts'
+import { issuedRange, makeBundle } from './issue.ts'
+import { run } from './system.ts'
+
+let dataDir: string
+const pki = (name: string): string => join(dataDir, 'pki', name)
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-pki-'))
+})
+afterAll(() => rm(dataDir, { recursive: true }))
+
+describe('our certificate authority', () => {
+  test('is made once, by whoever comes first, and its keys are for us alone', async () => {
+    const [one, other] = await Promise.all([openAuthority(dataDir), openAuthority(dataDir)])
+    expect([one.ca, one.name]).toEqual([other.ca, other.name])
+    for (const key of ['ca.key', 'client.key']) expect((await stat(pki(key))).mode & 0o777).toBe(0o600)
+    expect(new X509Certificate(await readFile(pki('client.pem'))).subject).toBe(`CN=${one.name}`)
+  })
+
+  test.each([
+    ['10.0.0.5', 'IP Address:10.0.0.5'],
+    ['rack1.example.com', 'DNS:rack1.example.com'],
+  ])('signs for %s and for nothing else', async (address, name) => {
+    const authority = await openAuthority(dataDir)
+    const cert = new X509Certificate((await authority.issue(address)).cert)
+    const ca = new X509Certificate(authority.ca)
+    expect([cert.subjectAltName, cert.ca, cert.checkIssued(ca), cert.verify(ca.publicKey)]).toEqual([name, false, true, true])
+    expect(cert.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
+  })
+
+  test('renews our own certificate before it ends, under the same name', async () => {
+    const before = await openAuthority(dataDir)
+    const soon = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '20', '-subj', `/CN=${before.name}`]
+    await run('openssl', 'req', ...soon, '-keyout', pki('client.key'), '-out', pki('client.pem'))
+    const ending = await readFile(pki('client.pem'), 'utf8')
+    expect(judge('it', ending, 'renew it')).toMatchObject({ status: 'warning', says: 'it ends in 19 days', fix: 'renew it' })
+    expect((await openAuthority(dataDir)).name).toBe(before.name)
+    const renewed = await readFile(pki('client.pem'), 'utf8')
+    expect(daysLeft(renewed)).toBeGreaterThan(800)
+    expect(judge('it', renewed, 'renew it')).toMatchObject({ status: 'ok' })
+    expect(judge('it', null, 'renew it')).toBeNull()
+  })
+})
+
+describe('a bundle for a host', () => {
+  test('holds a range that no other host has, also when it is made anew', async () => {
+    const out = join(dataDir, 'bundle')
+    const made = await makeBundle(dataDir, '10.0.0.5', ['10.77.0.0/16'], out)
+    expect([made.range, (await stat(out)).mode & 0o777]).toEqual(['10.78.0.0/16', 0o600])
+    expect(await readBundle(out)).toEqual(made)
+    expect((await makeBundle(dataDir, '10.0.0.6', ['10.77.0.0/16'], out)).range).toBe('10.79.0.0/16')
+    expect((await makeBundle(dataDir, '10.0.0.5', ['10.77.0.0/16', '10.78.0.0/16'], out)).range).toBe('10.78.0.0/16')
+    expect(await issuedRange(dataDir, '10.0.0.6')).toBe('10.79.0.0/16')
+  })
+
+  test('is refused when it is something else', async () => {
+    await expect(readBundle(join(dataDir, 'nothing'))).rejects.toThrow('cannot be read')
+    await expect(readBundle(pki('ca.pem'))).rejects.toThrow('is not a certificate made by berthd host certificate')
+    await expect(makeBundle(dataDir, '-subj /CN=x', [], join(dataDir, 'b'))).rejects.toThrow('neither an address nor a name')
+  })
+})
