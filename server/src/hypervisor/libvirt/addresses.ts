@@ -1,12 +1,12 @@
 // A guest that is on when an interface comes has its address set at once through the agent: few systems look at an interface that
 // appears by itself. From the next start on it comes by DHCP or from the seed.
-import type { Domain, Host } from '@berth/libvirt'
+import type { Domain } from '@berth/libvirt'
 import type { NicSpec } from '../driver.ts'
+import { askAgent } from './agent.ts'
 import type { Session } from './session.ts'
+import { pause } from './waiting.ts'
 
-const AGENT_SECONDS = 5
-
-/** Finds the interface by its MAC, for its name is the guest's own. Gives it up to 10 s to appear. */
+/** Finds the interface by its MAC, for its name is the guest's own. It takes the guest a moment to notice it. */
 const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
   for each in /sys/class/net/*; do
     [ "$(cat "$each/address")" = "$0" ] || continue
@@ -18,16 +18,26 @@ const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
 done
 exit 1`
 
-/** As well as the guest allows: without an agent, or with one that may not run commands, it is left to the guest's owner. */
-export async function giveAddress({ call, log, hostId }: Session, domain: Domain, nic: NicSpec, signal: AbortSignal): Promise<void> {
-  await call(`give ${nic.address} to ${domain.name}`, signal, (host) =>
-    runScript(host, domain, [nic.mac, `${nic.address}/${nic.prefix}`]).catch((error: unknown) =>
-      log.warn({ hostId, domain: domain.name, err: error }, 'the guest did not take the address of its new interface'),
-    ),
-  )
+/** As well as the guest allows: one whose agent does not answer, or may not run commands, is left to its owner. */
+export async function giveAddress(session: Session, domain: Domain, nic: NicSpec, signal: AbortSignal): Promise<void> {
+  try {
+    const exitCode = await runScript(session, domain, [nic.mac, `${nic.address}/${nic.prefix}`], signal)
+    if (exitCode !== 0) throw new Error(`the commands ended with ${exitCode}`)
+  } catch (error) {
+    if (signal.aborted) throw error
+    session.log.warn({ hostId: session.hostId, domain: domain.name, err: error }, 'the guest did not take the address of its new interface')
+  }
 }
 
-async function runScript(host: Host, domain: Domain, args: string[]): Promise<void> {
-  const command = JSON.stringify({ execute: 'guest-exec', arguments: { path: '/bin/sh', arg: ['-c', SCRIPT, ...args] } })
-  await host.guests.agentCommand({ domain, command, timeoutSeconds: AGENT_SECONDS })
+const POLL_MS = 200
+
+async function runScript(session: Session, domain: Domain, args: string[], signal: AbortSignal): Promise<number> {
+  const command = { path: '/bin/sh', arg: ['-c', SCRIPT, ...args] }
+  const { pid } = (await askAgent(session, domain, { execute: 'guest-exec', arguments: command }, signal)) as { pid: number }
+  for (;;) {
+    const answer = await askAgent(session, domain, { execute: 'guest-exec-status', arguments: { pid } }, signal)
+    const { exited, exitcode = -1 } = answer as { exited: boolean; exitcode?: number }
+    if (exited) return exitcode
+    await session.call(`wait for ${domain.name} to take its address`, signal, () => pause(POLL_MS, signal))
+  }
 }
