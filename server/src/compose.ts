@@ -31,6 +31,7 @@ import { openVault } from './kernel/crypto.ts'
 import { openDb, type Db } from './kernel/db.ts'
 import { openClock } from './kernel/test-clock.ts'
 import { warnOfSwarm, type Log } from './kernel/log.ts'
+import { openMailer, type Mailer } from './kernel/mail.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { openOutbound, type OutboundOptions } from './kernel/outbound.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
@@ -87,7 +88,23 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const feed = openEventFeed(db)
   const audit = openAuditTrail({ db, clock, log })
   const outbound = openOutbound({ allowPrivate: config.allowPrivateWebhooks, ownNames: ownNames(config), ...options.outbound })
-  const deps: Deps = { config, db, clock, log, metrics, vault, payments, workflows: engine, watch, feed, audit, outbound, hypervisors }
+  const mailer = mailerOf(config)
+  const deps: Deps = {
+    config,
+    db,
+    clock,
+    log,
+    metrics,
+    vault,
+    payments,
+    workflows: engine,
+    watch,
+    feed,
+    audit,
+    outbound,
+    mailer,
+    hypervisors,
+  }
   return {
     deps,
     engine,
@@ -98,10 +115,18 @@ export async function openCore(config: Config, url: string, log: Log, options: C
       await watch.close()
       await time?.close()
       await outbound.close()
+      mailer?.close()
       await audit.close()
       await db.close()
     },
   }
+}
+
+/** Mail is off unless there is a server to send it. */
+function mailerOf({ smtpUrl, mailFrom }: Config): Mailer | null {
+  if (smtpUrl === null) return null
+  if (mailFrom === null) throw new Error('BERTH_SMTP_URL is set and BERTH_MAIL_FROM is not: say whom mails are from')
+  return openMailer({ url: smtpUrl, from: mailFrom })
 }
 
 /** Where customers find us: no webhook may lead back here. */

@@ -102,6 +102,8 @@ export const SETTINGS = {
   sellerTax: setting('BERTH_SELLER_TAX', '', 'What invoices say about tax, for example a VAT number or why there is none', text),
   testClock: setting('BERTH_TEST_CLOCK', 'false', 'Make a new database whose time can be moved ahead: only for trying out', flag),
   publicUrl: optional('BERTH_PUBLIC_URL', 'Address customers reach the API at, for links; default http://host:port', text),
+  smtpUrl: optional('BERTH_SMTP_URL', 'Mail server, such as smtp://user:password@mail.example.com:587; unset sends no mail', text),
+  mailFrom: optional('BERTH_MAIL_FROM', 'Sender of mails, such as "Example Cloud <noreply@example.com>"', text),
   metricsHost: setting('BERTH_METRICS_HOST', '127.0.0.1', 'Address /metrics listens on', text),
   metricsPort: optional('BERTH_METRICS_PORT', 'Port of /metrics; default the API port + 1; 0 picks a free one', whole(0, 65_535)),
   logLevel: setting(

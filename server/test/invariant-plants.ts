@@ -126,6 +126,10 @@ export const plants: Record<string, Plant> = {
   'webhooks.forgotten': ({ webhookId }) => [
     sql`update webhook_deliveries set status = 'PENDING', completed_at = null, next_attempt_at = ${LONG_AGO} where webhook_id = ${webhookId}`,
   ],
+  'mails.forgotten': ({ accountId }) => [
+    sql`insert into mails (id, account_id, event_id, recipient, next_attempt_at, created_at)
+      select 'planted', account_id, id, 'somebody@example.com', ${LONG_AGO}, ${LONG_AGO} from events where account_id = ${accountId} and number = 1`,
+  ],
   'idempotency.finished': ({ accountId, now }) => [
     sql`insert into idempotency_keys (account_id, key, fingerprint, status, body, created_at, expires_at)
       values (${accountId}, 'planted', '', 500, '', ${now}, ${now})`,

@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
+import type { Mailer } from '../kernel/mail.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Outbound } from '../kernel/outbound.ts'
 import { lanedReconcilersFor, reconcilersFor } from '../workflow/reconcile.ts'
@@ -29,6 +30,8 @@ export interface Deps {
   feed: EventFeed
   audit: AuditTrail
   outbound: Outbound
+  /** Null while no mail is to be sent. */
+  mailer: Mailer | null
   hypervisors: DriverPool
 }
 

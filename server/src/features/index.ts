@@ -39,6 +39,8 @@ import { invoiceRoutes } from './invoices/routes.ts'
 import { applyNetworks } from './networks/apply.reconciler.ts'
 import { watchNetworks } from './networks/drift.reconciler.ts'
 import { networkRoutes } from './networks/routes.ts'
+import { queueMail } from './notifications/notify.ts'
+import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
@@ -106,8 +108,11 @@ export const reconcilers: Reconciler<Deps>[] = [
   issueInvoices,
   deliverWebhooks,
   pruneWebhooks,
+  sendMails,
+  pruneMails,
 ]
 
 onEvent(fanOut)
+onEvent(queueMail)
 onBeforePowerOff(countBeforePowerOff)
 onShapeChange(followShape)

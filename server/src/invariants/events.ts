@@ -65,6 +65,15 @@ const remembered = invariant(
   { settle: '10m' },
 )
 
+const mailed = invariant(
+  'mails.forgotten',
+  'No mail is forgotten',
+  ({ now }) => sql`
+    select m.id, format('mail of event %s was due at %s', m.event_id, m.next_attempt_at) as what
+    from mails m where m.status = 'PENDING' and m.next_attempt_at < ${new Date(now.getTime() - 2 * 3_600_000)}`,
+  { settle: '10m' },
+)
+
 const keys = invariant(
   'idempotency.finished',
   'A key stands for one finished request, which made one thing',
@@ -79,4 +88,4 @@ const keys = invariant(
   { settle: '2m' },
 )
 
-export const eventInvariants: Invariant[] = [numbering, told, sequence, delivered, remembered, keys]
+export const eventInvariants: Invariant[] = [numbering, told, sequence, delivered, remembered, mailed, keys]

@@ -54,6 +54,12 @@ export function createMetrics() {
       buckets: [0.01, 0.05, 0.25, 1, 5, 15],
       registers,
     }),
+    mails: new Counter({
+      name: 'berth_mails_total',
+      help: 'Attempts to send a mail, by what came of them: SENT, PENDING (tried again later) or FAILED',
+      labelNames: ['outcome'],
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; anything but zero deserves a look',

@@ -1,0 +1,106 @@
+// What the mails say: our own short sentences around a few words of the customer's, which stay on one line and are never markup.
+import { formatCents, parseCents } from '../../kernel/money.ts'
+
+export interface Letter {
+  subject: string
+  text: string
+  html: string
+}
+
+interface Draft {
+  subject: string
+  lines: string[]
+}
+
+interface EventData {
+  vm: { id: string; name: string }
+  wallet: { balance: string; currency: string }
+  dueNext7Days: string
+  webhook: { id: string; url: string }
+  ticket: { id: string; subject: string }
+  reason: string | null
+}
+
+const DRAFTS: Record<string, (data: EventData) => Draft> = {
+  'billing.low_balance': ({ wallet: { balance, currency }, dueNext7Days }) => ({
+    subject: 'Your balance is low',
+    lines: [
+      `Your wallet holds ${balance} ${currency}, and the renewals of the next 7 days cost ${dueNext7Days} ${currency}.`,
+      `Deposit at least ${missing(balance, dueNext7Days)} ${currency}. A VM whose renewal cannot be paid is suspended 24 hours later.`,
+    ],
+  }),
+  'vm.past_due': ({ vm, reason }) => ({
+    subject: `Your VM ${brief(vm.name)} will be suspended`,
+    lines: [
+      `The renewal of your VM ${line(vm.name)} (${vm.id}) could not be paid.`,
+      `${sentence(reason ?? 'The wallet does not cover it')}`,
+      'Deposit what is due and the VM runs on as if nothing had happened.',
+    ],
+  }),
+  'vm.suspended': ({ vm, reason }) => ({
+    subject: `Your VM ${brief(vm.name)} is suspended`,
+    lines:
+      reason === 'unpaid'
+        ? [
+            `Your VM ${line(vm.name)} (${vm.id}) is suspended, because its renewal is unpaid.`,
+            'Its disk and its address are kept for 7 days; then it is deleted.',
+            'Deposit what is due and it comes back by itself.',
+          ]
+        : [
+            `Your VM ${line(vm.name)} (${vm.id}) was suspended by the operator.`,
+            'Its disk and its address are kept. Open a ticket to ask why.',
+          ],
+  }),
+  'webhook.disabled': ({ webhook, reason }) => ({
+    subject: 'Your webhook is switched off',
+    lines: [
+      `Events are no longer sent to ${line(webhook.url)} (webhook ${webhook.id}).`,
+      `${sentence(reason ?? 'It has failed for too long')}`,
+      'Mend the receiver and switch the webhook on again. What happened meanwhile is in the event feed.',
+    ],
+  }),
+  'ticket.reply': ({ ticket }) => ({
+    subject: `Your ticket has an answer: ${brief(ticket.subject)}`,
+    lines: [`Support has answered your ticket "${line(ticket.subject)}" (${ticket.id}).`, `Read it with GET /tickets/${ticket.id}.`],
+  }),
+}
+
+export const isNotified = (type: string): boolean => Object.hasOwn(DRAFTS, type)
+
+export function letterOf(type: string, data: unknown, recipient: string): Letter {
+  const { subject, lines } = DRAFTS[type]!(data as EventData)
+  const paragraphs = [...lines, `This mail was sent to ${line(recipient)}, the address of your account.`]
+  const html = paragraphs.map((each) => `<p>${escape(each)}</p>`).join('\n')
+  return {
+    subject,
+    text: `${paragraphs.join('\n\n')}\n`,
+    html: `<!doctype html>\n<html lang="en"><body>\n${html}\n</body></html>\n`,
+  }
+}
+
+function missing(balance: string, due: string): string {
+  return formatCents(parseCents(due) - parseCents(balance))
+}
+
+/** Without line breaks, other control characters and marks that turn the direction of reading. */
+const line = (text: string, longest = 200): string =>
+  cut(
+    text
+      .replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ')
+      .replace(/ {2,}/g, ' ')
+      .trim(),
+    longest,
+  )
+
+const brief = (text: string): string => line(text, 60)
+
+function cut(text: string, longest: number): string {
+  const characters = Array.from(text)
+  return characters.length <= longest ? text : `${characters.slice(0, longest - 1).join('')}…`
+}
+
+const sentence = (text: string): string => line(text).replace(/\.?$/, '.')
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)

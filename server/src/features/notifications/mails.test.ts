@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { billingWorld } from '../../../test/billing-world.ts'
+import { testApp } from '../../../test/harness.ts'
+import { headerOf, headersOf, smtpServer } from '../../../test/smtp-server.ts'
+import { sql } from '../../kernel/db.ts'
+import { lowBalance } from '../billing/warn.reconciler.ts'
+import { recordEvent } from '../events/service.ts'
+import { closeTicket, replyAsStaff } from '../support/staff.ts'
+import { suspendByOperator } from '../vms/service.ts'
+import { pruneMails, sendMails } from './send.reconciler.ts'
+
+interface MailRow {
+  status: string
+  attempts: number
+  error: string | null
+  message_id: string | null
+}
+
+const server = await smtpServer()
+const app = await testApp({ environment: { BERTH_SMTP_URL: server.url(), BERTH_MAIL_FROM: 'Example Cloud <noreply@cloud.example>' } })
+type Customer = Awaited<ReturnType<typeof app.given.customer>>
+
+const send = () => sendMails.pass(app.deps)
+const mailsOf = (customer: Customer, from = app) =>
+  from.db.many<MailRow>(sql`select status, attempts, error, message_id from mails where account_id = ${customer.accountId} order by id`)
+const receivedBy = (customer: Customer) => server.received.filter(({ to }) => to.includes(customer.email))
+const subjectsOf = (customer: Customer) => receivedBy(customer).map((mail) => headerOf(mail, 'subject') ?? '')
+
+async function answered(customer: Customer, subject = 'Help'): Promise<string> {
+  const { id } = (await customer.post('/tickets', { subject, body: 'Please' })).body.data
+  await app.db.tx((tx) => replyAsStaff(tx, app.clock.now(), id, 'Here you are'))
+  return id
+}
+
+describe('a customer is told by mail', () => {
+  test('of an answer to a ticket, once, and not of what it closes with', async () => {
+    const customer = await app.given.customer()
+    const id = await answered(customer)
+    await app.db.tx((tx) => closeTicket(tx, app.clock.now(), id))
+    await send()
+    await send()
+    expect(subjectsOf(customer)).toEqual(['Your ticket has an answer: Help'])
+    const [mail] = receivedBy(customer)
+    expect(headerOf(mail!, 'from')).toBe('Example Cloud <noreply@cloud.example>')
+    expect(headerOf(mail!, 'to')).toBe(customer.email)
+    expect(headerOf(mail!, 'message-id')).toMatch(/^<c[0-9a-z]{24}@cloud\.example>$/)
+    expect(await mailsOf(customer)).toMatchObject([{ status: 'SENT', attempts: 1, error: null }])
+  })
+
+  test('of a low balance, of grace and of suspension', async () => {
+    const { turn, toRenewal } = await billingWorld(app)
+    const customer = await app.given.customer({ credit: '6.00' })
+    const { id } = await app.given.vm(customer, { name: 'x\r\nBcc: victim@example.net' })
+    await toRenewal(customer, id)
+    await lowBalance.pass(app.deps)
+    await turn()
+    app.clock.advance('24h')
+    await turn()
+    await app.settle()
+    await send()
+    expect(subjectsOf(customer).toSorted()).toEqual([
+      'Your VM x Bcc: victim@example.net is suspended',
+      'Your VM x Bcc: victim@example.net will be suspended',
+      'Your balance is low',
+    ])
+    expect(
+      receivedBy(customer)
+        .flatMap(headersOf)
+        .filter((each) => /^bcc/i.test(each)),
+    ).toEqual([])
+    expect(server.received.flatMap(({ to }) => to)).not.toContain('victim@example.net')
+  })
+
+  test('of what the operator suspends, and of a webhook that is switched off', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await suspendByOperator(app.deps, id)
+    await app.settle()
+    const webhook = { id: 'cwebhook', url: 'https://receiver.example/' }
+    const event = { accountId: customer.accountId, type: 'webhook.disabled', data: { webhook, reason: 'It answered 410' } }
+    await app.db.tx((tx) => recordEvent(tx, app.clock.now(), event))
+    await send()
+    expect(subjectsOf(customer).toSorted()).toEqual(['Your VM web-1 is suspended', 'Your webhook is switched off'])
+  })
+
+  test('never of what was rolled back', async () => {
+    const customer = await app.given.customer()
+    const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
+    const failing = app.db.tx(async (tx) => {
+      await replyAsStaff(tx, app.clock.now(), id, 'Here you are')
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(await mailsOf(customer)).toEqual([])
+  })
+})
+
+describe('a mail that is not taken', () => {
+  test('is tried again, later and later, under the same Message-ID', async () => {
+    const customer = await app.given.customer()
+    await answered(customer)
+    server.answer({ END: '451 Try again later' })
+    await send()
+    const [{ message_id }] = (await mailsOf(customer)) as [MailRow]
+    expect(await mailsOf(customer)).toMatchObject([{ status: 'PENDING', attempts: 1, error: expect.stringContaining('451') }])
+    await send()
+    expect(await mailsOf(customer)).toMatchObject([{ attempts: 1 }])
+    app.clock.advance('2m')
+    await send()
+    expect(await mailsOf(customer)).toMatchObject([{ status: 'PENDING', attempts: 2, message_id }])
+    server.answer({})
+    app.clock.advance('7m')
+    await send()
+    expect(await mailsOf(customer)).toMatchObject([{ status: 'SENT', attempts: 3, message_id, error: null }])
+    expect(receivedBy(customer).map((mail) => headerOf(mail, 'message-id'))).toEqual([`<${message_id}>`])
+  })
+
+  test('is given up at once when its recipient is refused for good, and keeps no other', async () => {
+    const [lost, found] = [await app.given.customer(), await app.given.customer()]
+    await app.db.run(sql`update accounts set email = 'ada@example.com,victim@example.net' where id = ${lost.accountId}`)
+    for (const customer of [lost, found]) await answered(customer)
+    await send()
+    expect(await mailsOf(lost)).toMatchObject([{ status: 'FAILED', attempts: 1, error: expect.stringContaining('is not a mail address') }])
+    expect(await mailsOf(found)).toMatchObject([{ status: 'SENT' }])
+    const gone = await app.given.customer()
+    await answered(gone)
+    server.answer({ RCPT: '550 No such user' })
+    await send()
+    server.answer({})
+    expect(await mailsOf(gone)).toMatchObject([{ status: 'FAILED', attempts: 1, error: expect.stringContaining('550') }])
+  })
+
+  test('is given up after nine attempts over two days', async () => {
+    const customer = await app.given.customer()
+    await answered(customer)
+    server.answer({ RCPT: '450 Mailbox full' })
+    for (let attempt = 1; attempt <= 12; attempt++) {
+      await send()
+      app.clock.advance('29h')
+    }
+    server.answer({})
+    expect(await mailsOf(customer)).toMatchObject([{ status: 'FAILED', attempts: 9 }])
+  })
+})
+
+describe('a server that is down', () => {
+  test('costs one mail one attempt, and gets them all when it is back', async () => {
+    const customers = [await app.given.customer(), await app.given.customer(), await app.given.customer()]
+    for (const customer of customers) await answered(customer)
+    await server.stop()
+    await send()
+    const rows = (await Promise.all(customers.map((customer) => mailsOf(customer)))).flat()
+    expect(rows.map(({ attempts }) => String(attempts)).toSorted()).toEqual(['0', '0', '1'])
+    expect(rows.map(({ status }) => status)).toEqual(Array(3).fill('PENDING'))
+    await server.start()
+    await send()
+    app.clock.advance('2m')
+    await send()
+    for (const customer of customers) expect(receivedBy(customer)).toHaveLength(1)
+  })
+})
+
+describe('a worker that stops', () => {
+  test('waits a moment for the mail under way, and leaves the others to be sent', async () => {
+    const customers = [await app.given.customer(), await app.given.customer()]
+    for (const customer of customers) await answered(customer)
+    server.answer({ END: '' }) // takes its time
+    const stopping = new AbortController()
+    const passing = sendMails.pass(app.deps, stopping.signal)
+    const asked = server.commands.length
+    await expect.poll(() => server.commands.slice(asked).includes('DATA'), { timeout: 10_000 }).toBe(true)
+    stopping.abort()
+    await passing
+    server.answer({})
+    const rows = (await Promise.all(customers.map((customer) => mailsOf(customer)))).flat()
+    expect(rows.map(({ status, attempts }) => `${status} ${attempts}`).toSorted()).toEqual(['PENDING 0', 'PENDING 1'])
+    app.clock.advance('2m')
+    await send()
+    for (const customer of customers) expect(receivedBy(customer)).toHaveLength(1)
+  })
+})
+
+describe('two workers', () => {
+  test('send a mail once, and take over what one has died with', async () => {
+    const customers = await Promise.all(Array.from({ length: 12 }, () => app.given.customer()))
+    for (const customer of customers) await answered(customer)
+    await Promise.all([send(), send(), send()])
+    for (const customer of customers) expect(receivedBy(customer)).toHaveLength(1)
+    const [survivor] = customers as [Customer]
+    // What a worker leaves that died between the server's word and its own.
+    await app.db.run(sql`
+      update mails set status = 'PENDING', next_attempt_at = ${app.clock.now()}, completed_at = null,
+        claimed_until = ${new Date(app.clock.now().getTime() + 60_000)} where account_id = ${survivor.accountId}`)
+    await send()
+    expect(receivedBy(survivor)).toHaveLength(1)
+    app.clock.advance('1m')
+    await send()
+    const ids = receivedBy(survivor).map((mail) => headerOf(mail, 'message-id'))
+    expect(ids).toEqual([ids[0], ids[0]])
+  })
+})
+
+describe('mails.prune', () => {
+  test('keeps what was sent for 30 days', async () => {
+    const customer = await app.given.customer()
+    await answered(customer)
+    await send()
+    app.clock.advance('30d')
+    await pruneMails.pass(app.deps)
+    expect(await mailsOf(customer)).toHaveLength(1)
+    app.clock.advance('1ms')
+    await pruneMails.pass(app.deps)
+    expect(await mailsOf(customer)).toEqual([])
+  })
+})
+
+describe('without a mail server', async () => {
+  const silent = await testApp()
+
+  test('nothing waits for ever', async () => {
+    const customer = await silent.given.customer()
+    const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
+    await silent.db.tx((tx) => replyAsStaff(tx, silent.clock.now(), id, 'Here you are'))
+    silent.clock.advance('59m')
+    await sendMails.pass(silent.deps)
+    expect(await mailsOf(customer, silent)).toMatchObject([{ status: 'PENDING' }])
+    silent.clock.advance('1m')
+    await sendMails.pass(silent.deps)
+    expect(await mailsOf(customer, silent)).toMatchObject([{ status: 'DISCARDED', attempts: 0 }])
+  })
+})

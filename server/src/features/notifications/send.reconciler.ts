@@ -1,0 +1,77 @@
+// Sends what is due, one mail after the other. At least once: a worker that dies after the server took a mail leaves it to be sent again
+// under the same Message-ID. While the server cannot be used, a pass tries one mail and leaves the others as they are.
+import { after, before, milliseconds } from '../../kernel/clock.ts'
+import { MailError, type Mailer } from '../../kernel/mail.ts'
+import { reconciler, type Deps } from '../deps.ts'
+import { letterOf } from './letters.ts'
+import { SEND } from './notify.ts'
+import * as sql from './sql.ts'
+
+const BATCH = 5
+/** Longer than a batch takes when every mail of it takes as long as it may. */
+const CLAIM = '6m'
+/** After the first failed attempt, the second, and so on: two days in all. */
+const WAITS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '24h']
+/** While mail is off, what waits is kept for as long as a worker may take to be started with other settings. */
+const UNSENT = '1h'
+const KEEP = '30d'
+/** What a stopping worker gives to the mail under way. */
+const GRACE_MS = 1_000
+
+export const sendMails = reconciler(SEND, '30s', async (deps, stopping = new AbortController().signal) => {
+  const { db, clock, mailer } = deps
+  if (!mailer) return sql.discardBefore(db, clock.now(), before(clock.now(), UNSENT))
+  const cutOff = (): unknown => setTimeout(() => mailer.close(), GRACE_MS).unref()
+  stopping.addEventListener('abort', cutOff)
+  return sendDue(deps, mailer, stopping).finally(() => stopping.removeEventListener('abort', cutOff))
+})
+
+async function sendDue(deps: Deps, mailer: Mailer, stopping: AbortSignal): Promise<void> {
+  const { db, clock } = deps
+  while (!stopping.aborted) {
+    const claims = await sql.claimDue(db, clock.now(), after(clock.now(), CLAIM), mailer.domain, BATCH)
+    const left = await sendAll(deps, mailer, claims, stopping)
+    if (left.length > 0) await sql.giveBack(db, left)
+    if (left.length > 0 || claims.length < BATCH) return
+  }
+}
+
+/** Answers those it has not tried. */
+async function sendAll(deps: Deps, mailer: Mailer, claims: sql.Claim[], stopping: AbortSignal): Promise<sql.Claim[]> {
+  for (const [index, claim] of claims.entries()) {
+    if (stopping.aborted) return claims.slice(index)
+    const error = await sendOne(deps, mailer, claim)
+    if (error?.isServer) return claims.slice(index + 1)
+  }
+  return []
+}
+
+async function sendOne({ db, clock, log, metrics }: Deps, mailer: Mailer, claim: sql.Claim): Promise<MailError | null> {
+  const { id, message_id: messageId, recipient: to, type, data, created_at: date } = claim
+  const error = await mailer.send({ messageId, to, date, ...letterOf(type, data, to) }).then(() => null, asMailError)
+  const outcome = outcomeOf(clock.now(), claim, error)
+  await sql.settle(db, clock.now(), claim, outcome)
+  metrics.mails.inc({ outcome: outcome.status })
+  if (error) log.warn({ mail: id, type, err: error }, outcome.status === 'FAILED' ? 'mail given up' : 'mail not sent: it is tried again')
+  return error
+}
+
+function asMailError(error: unknown): MailError {
+  if (error instanceof MailError) return error
+  throw error
+}
+
+function outcomeOf(now: Date, { attempts }: sql.Claim, error: MailError | null): sql.Outcome {
+  if (!error) return { status: 'SENT', error: null, nextAttemptAt: null }
+  const wait = error.isFinal ? undefined : WAITS[attempts]
+  const sentence = error.message.slice(0, 500)
+  if (!wait) return { status: 'FAILED', error: sentence, nextAttemptAt: null }
+  const spread = 0.8 + Math.random() * 0.4
+  return { status: 'PENDING', error: sentence, nextAttemptAt: new Date(now.getTime() + milliseconds(wait) * spread) }
+}
+
+const AT_ONCE = 1_000
+
+export const pruneMails = reconciler('mails.prune', '1h', async ({ db, clock }, stopping) => {
+  while (!stopping?.aborted && (await sql.deleteBefore(db, before(clock.now(), KEEP), AT_ONCE)) === AT_ONCE);
+})
