@@ -3,7 +3,7 @@ import { rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Arch } from './arch.ts'
 import { installForBios, makeGrub, SECTOR, type Boot } from './grub.ts'
-import { run } from './tools.ts'
+import { run, type Tool } from './tools.ts'
 
 export interface DiskPlan {
   /** What the root file system holds. */
@@ -17,6 +17,9 @@ export interface DiskPlan {
   folder: string
   signal: AbortSignal
 }
+
+/** To write to a boot partition that EFI firmware reads. */
+export const EFI_TOOLS: Tool[] = ['mformat', 'mmd', 'mcopy']
 
 const SECTORS_PER_MIB = 2048
 const BOOT_START = SECTORS_PER_MIB

@@ -54,8 +54,11 @@ async function receive(source: Readable, total: number | null, target: string, o
       done(bytes > order.mostBytes ? tooLarge(bytes) : null, chunk)
     },
   })
-  await pipeline(source, counting, createWriteStream(target), { signal: order.signal })
-  if (total !== null && bytes !== total) throw new Error(`The connection ended after ${bytes} of ${total} bytes. Run it again`)
+  const cutOff = (): Error => new Error(`The connection ended after ${bytes}${total === null ? '' : ` of ${total}`} bytes. Run it again`)
+  await pipeline(source, counting, createWriteStream(target), { signal: order.signal }).catch((error: unknown) => {
+    throw error instanceof TypeError ? cutOff() : error // fetch says no more than "terminated"
+  })
+  if (total !== null && bytes !== total) throw cutOff()
   const found = wanted?.digest('hex')
   if (found !== undefined && found !== order.expected!.hex) {
     throw new Error(

@@ -19,7 +19,7 @@ export interface Boot {
 /** The package that brings GRUB's modules for the firmware guests of the architecture start with. */
 export const grubPackage = (arch: Arch): string => ({ x86_64: 'grub-pc-bin', aarch64: 'grub-efi-arm64-bin' })[arch]
 
-const platformOf = (arch: Arch): string => ({ x86_64: 'i386-pc', aarch64: 'arm64-efi' })[arch]
+export const platformOf = (arch: Arch): string => ({ x86_64: 'i386-pc', aarch64: 'arm64-efi' })[arch]
 const DISK_DRIVER: Record<Arch, string[]> = { x86_64: ['biosdisk'], aarch64: [] }
 
 /** GRUB as one file: an EFI program, or what a BIOS loads from the sectors behind the first. */

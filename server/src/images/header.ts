@@ -4,6 +4,7 @@
 export interface Qcow2Header {
   version: number
   virtualBytes: bigint
+  clusterBytes: number
 }
 
 const MAGIC = 0x514649fb
@@ -23,7 +24,9 @@ export function readHeader(head: Buffer): Qcow2Header {
     throw new Error('The image is only the changes to another file (its backing file): flatten it with qemu-img convert')
   if (head.readUInt32BE(32) !== UNENCRYPTED) throw new Error('The image is encrypted')
   if (version === 3) requireReadable(head.length >= 104 ? head.readBigUInt64BE(72) : 0n)
-  return { version, virtualBytes: head.readBigUInt64BE(24) }
+  const clusterBits = head.readUInt32BE(20)
+  if (clusterBits < 9 || clusterBits > 21) throw new Error('The image has clusters of an impossible size')
+  return { version, virtualBytes: head.readBigUInt64BE(24), clusterBytes: 2 ** clusterBits }
 }
 
 function requireReadable(features: bigint): void {

@@ -18,9 +18,9 @@ const LIMITS: Limits = { memoryBytes: 1024 ** 3, cpuSeconds: 60 }
 export async function inspectImage(path: string, signal: AbortSignal): Promise<Inspected> {
   const head = await readHead(path)
   if (!isQcow2(head)) return inspectRaw(path, head)
-  const { virtualBytes } = readHeader(head)
+  const { virtualBytes, clusterBytes } = readHeader(head)
   requireSane(virtualBytes)
-  await requireWhole(path, signal)
+  await requireWhole(path, clusterBytes, signal)
   return { format: 'qcow2', virtualBytes: Number(virtualBytes) }
 }
 
@@ -67,7 +67,7 @@ interface QemuCheck {
 }
 
 /** QEMU's own word, with the format given: it never guesses, and follows no name. */
-async function requireWhole(path: string, signal: AbortSignal): Promise<void> {
+async function requireWhole(path: string, clusterBytes: number, signal: AbortSignal): Promise<void> {
   const about = ['--output=json', '--force-share', '-f', 'qcow2', path]
   const info = JSON.parse(await run('qemu-img', ['info', ...about], { signal, limits: LIMITS })) as QemuImageInfo
   const { data } = info['format-specific'] ?? {}
@@ -77,5 +77,6 @@ async function requireWhole(path: string, signal: AbortSignal): Promise<void> {
   if (check.corruptions || check['check-errors'] || data?.corrupt)
     throw new Error('The image is damaged: qemu-img check finds errors in it')
   const { size } = await stat(path)
-  if ((check['image-end-offset'] ?? 0) > size) throw new Error(`The image is cut off: it has ${size} of ${check['image-end-offset']} bytes`)
+  const end = check['image-end-offset'] ?? 0 // of the last cluster, which compressed images do not fill
+  if (size <= end - clusterBytes) throw new Error(`The image is cut off: it has ${size} of ${end} bytes`)
 }

@@ -1,5 +1,6 @@
 // Templates that are built here, out of Debian packages.
 import type { Arch } from './arch.ts'
+import { buildDebian } from './debian/build.ts'
 import { buildTiny } from './tiny/build.ts'
 
 export interface BuildOrder {
@@ -14,4 +15,4 @@ export interface BuildOrder {
 /** Writes a qcow2 file. */
 export type Build = (order: BuildOrder, output: string) => Promise<void>
 
-export const RECIPES: Record<string, Build> = { tiny: buildTiny }
+export const RECIPES: Record<string, Build> = { tiny: buildTiny, 'debian-12': buildDebian }

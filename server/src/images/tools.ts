@@ -8,7 +8,9 @@ import { join } from 'node:path'
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 const PACKAGES = {
+  'apt-config': 'apt',
   'apt-get': 'apt',
+  chroot: 'coreutils',
   cpio: 'cpio',
   depmod: 'kmod',
   'dpkg-deb': 'dpkg',

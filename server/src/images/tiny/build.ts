@@ -3,10 +3,10 @@
 import { chmod, copyFile, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { debianArch, serialConsole, type Arch } from '../arch.ts'
-import { makeDisk } from '../disk.ts'
+import { EFI_TOOLS, makeDisk } from '../disk.ts'
 import { grubPackage } from '../grub.ts'
 import { unpackPackages } from '../packages.ts'
-import { run } from '../tools.ts'
+import { requireTools, run } from '../tools.ts'
 import type { Build } from '../recipes.ts'
 import { readLinking } from './libraries.ts'
 import { loadOrder, withoutSignature } from './modules.ts'
@@ -25,6 +25,17 @@ const DISK_MODULES = ['virtio_pci', 'virtio_blk', 'ext4']
 const MODULES = ['virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon', 'isofs', 'button', 'evdev']
 
 export const buildTiny: Build = async ({ arch, folder, progress, signal }, output) => {
+  requireTools(
+    'apt-get',
+    'dpkg-deb',
+    'depmod',
+    'cpio',
+    'mke2fs',
+    'sfdisk',
+    'grub-mkimage',
+    'qemu-img',
+    ...(arch === 'aarch64' ? EFI_TOOLS : []),
+  )
   progress('downloading packages')
   const names = [...PACKAGES, `linux-image-cloud-${debianArch(arch)}`]
   const packages = await unpackPackages({ arch, names, without: NOT_INSTALLED, alone: [grubPackage(arch)], folder, signal })

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest'
+import { parseChecksum } from './checksum.ts'
+
+test('a checksum is told by its length, and must fit its name', () => {
+  expect(parseChecksum('AB'.repeat(32))).toEqual({ algorithm: 'sha256', hex: 'ab'.repeat(32) })
+  expect(parseChecksum(`sha512:${'0f'.repeat(64)}`)).toEqual({ algorithm: 'sha512', hex: '0f'.repeat(64) })
+  for (const wrong of ['', 'abc', `sha512:${'ab'.repeat(32)}`, 'zz'.repeat(32), `md5:${'ab'.repeat(16)}`]) {
+    expect(() => parseChecksum(wrong)).toThrow('is not a checksum')
+  }
+})

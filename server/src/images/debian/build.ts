@@ -1,0 +1,121 @@
+// Debian 12 as a cloud image: cloud-init, the guest agent and sshd on a minimal system, put together by mmdebstrap from this machine's own
+// apt sources. root/ holds the guest's own files, setup.sh is run inside it.
+import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { debianArch, nativeArch, serialConsole, type Arch } from '../arch.ts'
+import { EFI_TOOLS, makeDisk } from '../disk.ts'
+import { grubPackage, platformOf } from '../grub.ts'
+import type { Build } from '../recipes.ts'
+import { requireTools, run } from '../tools.ts'
+import { debianSources } from './sources.ts'
+
+const HERE = import.meta.dirname
+const RELEASE = 'bookworm'
+const LABEL = 'debian-root'
+const SIZE_MIB = 1536
+
+const PACKAGES = [
+  'ca-certificates',
+  'cloud-guest-utils',
+  'cloud-init',
+  'curl',
+  'dbus',
+  'e2fsprogs',
+  'grub2-common',
+  'iproute2',
+  'iputils-ping',
+  'kmod',
+  'less',
+  'nano',
+  'netplan.io',
+  'openssh-server',
+  'qemu-guest-agent',
+  'sudo',
+  'systemd',
+  'systemd-resolved',
+  'systemd-sysv',
+  'udev',
+  'zstd',
+]
+/** Documentation, which takes a third of the space. */
+const LEFT_OUT = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*']
+
+export const buildDebian: Build = async ({ arch, folder, progress, signal }, output) => {
+  requireTools('mmdebstrap', 'chroot', 'mke2fs', 'sfdisk', 'grub-mkimage', 'qemu-img', ...(arch === 'aarch64' ? EFI_TOOLS : []))
+  if (arch !== nativeArch())
+    throw new Error(`Debian for ${arch} can only be built on a machine that is ${arch} itself. Import its image instead`)
+  const root = join(folder, 'root')
+  await chmod(folder, 0o755) // apt leaves root's rights behind while it works in it
+  progress('installing packages (some minutes)')
+  await install(root, arch, folder, signal)
+  progress('setting the system up')
+  await setUp(root, arch, signal)
+  progress('writing the disk')
+  const modulesFolder = join(root, 'usr/lib/grub')
+  const boot = { arch, modulesFolder, modules: GRUB_MODULES, config: BOOT_CONFIG, prefix: '/boot/grub' }
+  await makeDisk({ root, label: LABEL, table: 'gpt', sizeMiB: SIZE_MIB, boot, folder, signal }, output)
+}
+
+async function install(root: string, arch: Arch, folder: string, signal: AbortSignal): Promise<void> {
+  const sources = await debianSources(RELEASE)
+  const files = Object.entries(sources).filter(([, text]) => text !== '')
+  for (const [ending, text] of files) await writeFile(join(folder, `debian.${ending}`), text)
+  const settings = (await run('apt-config', ['dump'], { signal }))
+    .split('\n')
+    .filter((line) => /^Acquire::(https?::|Check-Valid-Until)/.test(line))
+  await writeFile(join(folder, 'apt.conf'), [...settings, 'Apt::Install-Recommends "false";', ''].join('\n'))
+  const packages = [...PACKAGES, `linux-image-cloud-${debianArch(arch)}`, grubPackage(arch)]
+  await run(
+    'mmdebstrap',
+    [
+      '--mode=root',
+      '--variant=minbase',
+      '--quiet',
+      `--architectures=${debianArch(arch)}`,
+      `--include=${packages.join(',')}`,
+      `--aptopt=${join(folder, 'apt.conf')}`,
+      ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
+      RELEASE,
+      root,
+      ...files.map(([ending]) => join(folder, `debian.${ending}`)),
+    ],
+    { signal },
+  )
+}
+
+async function setUp(root: string, arch: Arch, signal: AbortSignal): Promise<void> {
+  const serial = serialConsole(arch)
+  await cp(join(HERE, 'root'), root, { recursive: true, mode: 0 })
+  const defaults = join(root, 'etc/default/grub')
+  await writeFile(defaults, (await readFile(defaults, 'utf8')).replace('@SERIAL@', serial))
+  const script = await readFile(join(HERE, 'setup.sh'), 'utf8')
+  await run('chroot', [root, '/usr/bin/env', '-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', `SERIAL=${serial}`, '/bin/sh'], {
+    input: script,
+    signal,
+  })
+  await setUpBoot(root, arch, serial)
+}
+
+/** What update-grub will write again when the guest gets a new kernel, and the modules such a file asks for. */
+async function setUpBoot(root: string, arch: Arch, serial: string): Promise<void> {
+  const kernel = (await readdir(join(root, 'lib/modules')))[0]
+  if (kernel === undefined) throw new Error('No kernel was installed')
+  const modules = join(root, 'boot/grub', platformOf(arch))
+  await mkdir(modules, { recursive: true })
+  for (const name of await readdir(join(root, 'usr/lib/grub', platformOf(arch)))) {
+    if (/\.(mod|lst)$/.test(name)) await copyFile(join(root, 'usr/lib/grub', platformOf(arch), name), join(modules, name))
+  }
+  const config = [
+    'set timeout=0',
+    `linux /boot/vmlinuz-${kernel} root=LABEL=${LABEL} ro console=tty0 console=${serial},115200 net.ifnames=0 biosdevname=0 quiet`,
+    `initrd /boot/initrd.img-${kernel}`,
+    'boot',
+    '',
+  ]
+  await writeFile(join(root, 'boot/grub/grub.cfg'), config.join('\n'))
+}
+
+const GRUB_MODULES = ['search', 'search_label', 'search_fs_uuid', 'linux', 'normal', 'configfile', 'echo', 'test', 'gzio', 'boot']
+const BOOT_CONFIG = [`search.fs_label ${LABEL} root`, 'set prefix=($root)/boot/grub', 'configfile ($root)/boot/grub/grub.cfg', ''].join(
+  '\n',
+)

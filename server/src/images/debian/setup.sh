@@ -1,0 +1,18 @@
+# Run inside the new system before it becomes an image. $SERIAL is its serial console.
+set -e
+systemctl enable -q systemd-networkd systemd-resolved ssh "serial-getty@$SERIAL.service"
+# What a VM has no use for, and what would compete with its first login.
+systemctl mask -q e2scrub_reap.service e2scrub_all.timer apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
+  systemd-networkd-wait-online.service systemd-binfmt.service systemd-update-utmp.service
+systemctl set-default -q multi-user.target
+ln -sf ../run/systemd/resolve/stub-resolv.conf /etc/resolv.conf
+
+# What must differ between VMs is made at their first boot.
+rm -f /etc/ssh/ssh_host_* /var/lib/dbus/machine-id /var/lib/systemd/random-seed
+: > /etc/machine-id
+
+sed -i 's/^MODULES=.*/MODULES=list/; s/^COMPRESS=.*/COMPRESS=gzip/' /etc/initramfs-tools/initramfs.conf
+printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod >> /etc/initramfs-tools/modules
+update-initramfs -u -k all
+
+rm -rf /var/cache/apt/archives/*.deb /var/cache/apt/*.bin /var/lib/apt/lists/* /var/log/*.log /var/log/apt /etc/apt/apt.conf.d/99mmdebstrap

@@ -1,0 +1,127 @@
+// Files as they come from elsewhere, made by qemu-img itself; hostile ones are changed by hand.
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
+import { copyFile, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { sha256 } from '../kernel/crypto.ts'
+import { parseChecksum } from './checksum.ts'
+import { importImage } from './make.ts'
+import { openImageStore, type ImageStore } from './store.ts'
+
+let folder: string
+let store: ImageStore
+const at = (name: string): string => join(folder, name)
+const qemuImg = (...args: string[]): void => void execFileSync('qemu-img', args, { stdio: 'pipe' })
+const bring = (name: string, checksum: string | null = null) => bringFrom({ file: at(name) }, checksum)
+const bringFrom = (from: { file: string } | { url: string }, checksum: string | null) => {
+  const options = { arch: 'aarch64', progress: () => {}, signal: AbortSignal.timeout(60_000) } as const
+  return importImage(store, from, checksum === null ? null : parseChecksum(checksum), options)
+}
+
+/** The good image with some bytes of its header written over. */
+async function changed(name: string, offset: number, hex: string): Promise<void> {
+  await copyFile(at('good.qcow2'), at(name))
+  const file = await open(at(name), 'r+')
+  await file.write(Buffer.from(hex, 'hex'), 0, hex.length / 2, offset)
+  await file.close()
+}
+
+describe('an imported image', () => {
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'berth-images-'))
+    store = openImageStore(at('store'), systemClock)
+    const disk = Buffer.alloc(3 * 1024 ** 2, 'content ')
+    disk.writeUInt16BE(0x55aa, 510)
+    await writeFile(at('disk.raw'), disk)
+    qemuImg('convert', '-f', 'raw', '-O', 'qcow2', '-c', at('disk.raw'), at('good.qcow2'))
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('is kept by its content, uncompressed, whatever format it came in', async () => {
+    const image = await bring('good.qcow2')
+    expect(image).toMatchObject({ format: 'qcow2', arch: 'aarch64', virtualBytes: 3 * 1024 ** 2 })
+    expect(image.checksum).toBe(`sha256:${sha256(await readFile(image.path)).toString('hex')}`)
+    expect(image.sourceChecksum).toBe(`sha256:${sha256(await readFile(at('good.qcow2'))).toString('hex')}`)
+    expect((await bring('disk.raw')).checksum).toBe(image.checksum)
+    qemuImg('compare', '-f', 'raw', '-F', 'qcow2', at('disk.raw'), image.path)
+    expect(await store.open({ id: 'c1', slug: 'x', checksum: image.checksum, arch: 'aarch64', hasAgent: false })).toMatchObject({
+      path: image.path,
+      fileBytes: image.fileBytes,
+    })
+  })
+
+  test('must have the checksum that was given', async () => {
+    const right = sha256(await readFile(at('good.qcow2'))).toString('hex')
+    await expect(bring('good.qcow2', right)).resolves.toMatchObject({ sourceChecksum: `sha256:${right}` })
+    await expect(bring('good.qcow2', 'ab'.repeat(32))).rejects.toThrow(/^The file has sha256 .* instead of abab/)
+  })
+
+  test('names no other file as its own content', async () => {
+    await writeFile(at('secret'), Buffer.alloc(1024 ** 2, 'secret'))
+    qemuImg('create', '-f', 'qcow2', '-b', at('secret'), '-F', 'raw', at('backed.qcow2'))
+    await expect(bring('backed.qcow2')).rejects.toThrow('backing file')
+    qemuImg('create', '-f', 'qcow2', '-o', `data_file=${at('outside')},data_file_raw=on`, at('outer.qcow2'), '2M')
+    await expect(bring('outer.qcow2')).rejects.toThrow('external data file')
+  })
+
+  test('has a sane size and is whole', async () => {
+    qemuImg('create', '-f', 'qcow2', at('giant.qcow2'), '100T')
+    await expect(bring('giant.qcow2')).rejects.toThrow('a template may have at most 524288')
+    await changed('giant-liar.qcow2', 24, '7fffffffffffffff')
+    await expect(bring('giant-liar.qcow2')).rejects.toThrow('a template may have at most')
+    qemuImg('convert', '-f', 'raw', '-O', 'qcow2', at('disk.raw'), at('cut.qcow2'))
+    await truncate(at('cut.qcow2'), 1024 ** 2)
+    await expect(bring('cut.qcow2')).rejects.toThrow(/cut off|damaged/)
+    await truncate(at('cut.qcow2'), 30)
+    await expect(bring('cut.qcow2')).rejects.toThrow('not a qcow2 image')
+  })
+
+  test('is no archive, no text and no encrypted image', async () => {
+    await writeFile(at('archive.xz'), Buffer.concat([Buffer.from('fd377a585a00', 'hex'), Buffer.alloc(4096)]))
+    await expect(bring('archive.xz')).rejects.toThrow('unpack it first')
+    await expect(bring('nothing-there')).rejects.toThrow('cannot be read')
+    await changed('locked.qcow2', 32, '00000002')
+    await expect(bring('locked.qcow2')).rejects.toThrow('The image is encrypted')
+  })
+
+  test('leaves nothing of itself when it is refused', async () => {
+    expect((await readdir(at('store'))).filter((name) => !/^[0-9a-f]{64}\.qcow2$/.test(name))).toEqual([])
+  })
+
+  test('comes by http only with a checksum, and not half', async () => {
+    const server = createServer((request, response) => {
+      if (request.url === '/half') response.setHeader('content-length', 10_000_000)
+      if (request.url === '/half') return void response.write('x', () => response.destroy())
+      if (request.url === '/missing') return void response.writeHead(404).end()
+      createReadStream(at('good.qcow2')).pipe(response)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const right = sha256(await readFile(at('good.qcow2'))).toString('hex')
+    try {
+      await expect(bringFrom({ url: `${base}/good` }, right)).resolves.toMatchObject({ sourceChecksum: `sha256:${right}` })
+      await expect(bringFrom({ url: `${base}/good` }, null)).rejects.toThrow('plain http')
+      await expect(bringFrom({ url: `${base}/half` }, right)).rejects.toThrow('The connection ended after')
+      await expect(bringFrom({ url: `${base}/missing` }, right)).rejects.toThrow('answers 404')
+      await expect(bringFrom({ url: 'ftp://127.0.0.1/good' }, right)).rejects.toThrow('http or https')
+      await expect(bringFrom({ url: 'https://127.0.0.1:1/good' }, right)).rejects.toThrow('cannot be reached')
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+})
+
+test('a store says what to do about an image that is not there', async () => {
+  const empty = openImageStore(join(tmpdir(), 'berth-no-such-folder'), systemClock)
+  const template = { id: 'c1', slug: 'debian-13', arch: 'aarch64', hasAgent: false } as const
+  await expect(empty.open({ ...template, checksum: '' })).rejects.toThrow('npx berthd template build debian-13 (or import)')
+  await expect(empty.open({ ...template, checksum: `sha256:${'ab'.repeat(32)}` })).rejects.toThrow('is not in')
+})

@@ -1,0 +1,29 @@
+// What is being done to an image, for other processes to read: one small file beside the images, which counts only while whoever wrote it
+// lives.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+interface Note {
+  pid: number
+  doing: string
+}
+
+const fileOf = (folder: string, slug: string): string => join(folder, `making-${slug}.json`)
+
+/** `null` when it has ended, however. */
+export async function noteProgress(folder: string, slug: string, doing: string | null): Promise<void> {
+  if (doing === null) return rm(fileOf(folder, slug), { force: true })
+  await mkdir(folder, { recursive: true })
+  await writeFile(fileOf(folder, slug), JSON.stringify({ pid: process.pid, doing } satisfies Note))
+}
+
+export async function readProgress(folder: string, slug: string): Promise<string | null> {
+  try {
+    const { pid, doing } = JSON.parse(await readFile(fileOf(folder, slug), 'utf8')) as Note
+    process.kill(pid, 0)
+    return doing
+  } catch (error) {
+    // Another user's process lives, too; otherwise there is none, or it was cut off while it wrote.
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'being made' : null
+  }
+}
