@@ -8,6 +8,7 @@ import { bridgeFilter, libvirt, modules, publicNetwork, qemu, range, storage } f
 import { virtualisation } from './doctor/kvm.ts'
 import { dataFolder, disk, hypervisor, node } from './doctor/machine.ts'
 import { port, redis } from './doctor/network.ts'
+import { templates } from './doctor/templates.ts'
 
 const CHECKS: Record<string, Check> = {
   node,
@@ -29,6 +30,7 @@ const CHECKS: Record<string, Check> = {
   bridge: bridgeFilter,
   modules,
   certificates,
+  templates,
 }
 
 const MARKS = { ok: '✓', warning: '!', failure: '✗' }

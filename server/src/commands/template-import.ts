@@ -4,6 +4,7 @@ import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow 
 import { isArch, nativeArch } from '../images/arch.ts'
 import { parseChecksum } from '../images/checksum.ts'
 import { buildImage, importImage, type From, type MakeOptions } from '../images/make.ts'
+import { noteProgress } from '../images/progress.ts'
 import { notFound } from '../kernel/errors.ts'
 import type { Admin } from './admin.ts'
 import { WrongUsage } from './errors.ts'
@@ -24,10 +25,22 @@ export interface ImportOptions {
 
 export async function build(admin: Admin, slug: string): Promise<Result> {
   const template = await getTemplate(admin.db, slug)
-  if (!template.recipe) throw new Error(`OS template ${slug} cannot be built here. Import its image: npx berthd template import ${slug}`)
-  const { recipe } = template
-  const image = await told(template, (options) => buildImage(imagesOf(admin), recipe, options))
-  return publish(admin, slug, { ...image, origin: 'built here' })
+  return told(template, (options) => buildTemplate(admin, template, options))
+}
+
+export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow, options: MakeOptions): Promise<Result> {
+  if (!recipe) throw new Error(`OS template ${slug} cannot be built here. Import its image: npx berthd template import ${slug}`)
+  const { imagesDir } = admin.config
+  const progress = (doing: string): void => {
+    void noteProgress(imagesDir, slug, doing).catch(() => {}) // only for those who are curious
+    options.progress(doing)
+  }
+  try {
+    const image = await buildImage(imagesOf(admin), recipe, { ...options, progress })
+    return await publish(admin, slug, { ...image, origin: 'built here' })
+  } finally {
+    await noteProgress(imagesDir, slug, null)
+  }
 }
 
 export async function importTemplate(admin: Admin, options: ImportOptions, slug: string): Promise<Result> {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { getTemplate, listTemplateRows, withdrawTemplate, type TemplateRow } from '../features/catalog/service.ts'
+import { readProgress } from '../images/progress.ts'
 import { openImageStore } from '../images/store.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { onDatabase, type Admin } from './admin.ts'
@@ -45,7 +46,8 @@ async function list(admin: Admin): Promise<Result> {
   const rows = await Promise.all(
     (await listTemplateRows(admin.db)).map(async (row) => ({
       ...facts(row),
-      state: stateOf(row, row.checksum !== '' && (await images.has(row.checksum))),
+      state:
+        (await readProgress(admin.config.imagesDir, row.slug)) ?? stateOf(row, row.checksum !== '' && (await images.has(row.checksum))),
       next: row.checksum === '' ? nextStep(row) : null,
     })),
   )

@@ -9,6 +9,7 @@ import { describeUrl, postgresFolder, requireServer } from './database.ts'
 import { say, step } from './progress.ts'
 import { openLocalHost } from './local-host.ts'
 import { live, openService, type Serving } from './service.ts'
+import { buildMissingTemplates } from './templates-at-start.ts'
 import { VERSION } from './version.ts'
 
 export const up = (config: Config): Promise<number> =>
@@ -33,6 +34,7 @@ export const up = (config: Config): Promise<number> =>
         note: `ready in ${process.uptime().toFixed(1)} s`,
       }),
     )
+    await buildMissingTemplates(serving, db)
     say(`\n${(await listAccounts(db)).length === 0 ? firstSteps(config, api!) : ' Accounts, tokens, plans:  npx berthd --help'}\n`)
   })
 

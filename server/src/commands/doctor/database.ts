@@ -25,7 +25,7 @@ export const database: Check = async (config) => {
   }
 }
 
-const look = (what: string, into: (db: Db, ours: boolean) => Promise<Finding>): Check => {
+export const look = (what: string, into: (db: Db, ours: boolean) => Promise<Finding>): Check => {
   return async (config) => {
     if (await hasNoData(config)) return none(what)
     return withDatabaseUrl(config, async (url, ours) => {

@@ -1,13 +1,15 @@
 import { constants } from 'node:fs'
 import { access, readFile } from 'node:fs/promises'
+import { listHosts } from '../../features/hosts/service.ts'
 import { domainTypesIn, archIn } from '../../host-setup/facts.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
 import { ok, warning, type Check, type Finding } from './check.ts'
+import { look } from './database.ts'
 
 const SLOWER = 'VMs run emulated, slower'
 
 /** Only information: without it VMs run, but are emulated. */
-export const virtualisation: Check = async () => {
+export const virtualisation: Check = async (config) => {
   const device = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(
     () => 'usable',
     (error: NodeJS.ErrnoException) => error.code ?? 'unknown',
@@ -21,8 +23,19 @@ export const virtualisation: Check = async () => {
   if (types && !types.includes('kvm')) {
     return warning(`/dev/kvm is there, but QEMU cannot use it: ${SLOWER}`, 'look at: dmesg | grep -i kvm; then restart libvirtd')
   }
-  return ok('KVM is there; the first guest shows whether it works, and VMs are emulated if not')
+  return tried(config)
 }
+
+/** That it is there proves nothing: a host is asked to start a guest with it when it is first used. */
+const tried = look('KVM', async (db) => {
+  const host = (await listHosts(db)).find(({ uri }) => uri === 'qemu:///system')
+  if (!host) return ok('KVM is there; whether guests start with it is tried when this machine becomes a host')
+  if (host.acceleration === 'kvm') return ok('KVM: VMs run on the processor itself')
+  return warning(
+    `KVM is there, but no guest starts with it: ${SLOWER}`,
+    'where this machine is itself a VM, its host must allow nested virtualisation',
+  )
+})
 
 /** ARM has no word for it in /proc/cpuinfo: there the device alone tells. */
 async function cpuCan(): Promise<boolean | null> {

@@ -3,15 +3,31 @@ import { sql, type Db } from '../../kernel/db.ts'
 import { reconciler } from '../deps.ts'
 import { listHosts, type HostRow } from './service.ts'
 
+/** Hosts whose facts this process has written down. */
+const learned = new Set<string>()
+
 export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log }) => {
   const ask = async (host: HostRow): Promise<void> => {
     try {
       const { problems } = await (await hypervisors.get(host.id)).health(AbortSignal.timeout(8_000))
       if (problems.length > 0) log.warn({ host: host.name, problems }, 'host has problems')
       await markReachable(db, host.id, clock.now())
+      void learnFacts(host)
     } catch (error) {
       log.warn({ err: error, host: host.name }, 'host does not answer')
       await markUnreachable(db, host.id, clock.now())
+    }
+  }
+  /** Once in the life of a process: how guests run is found out by starting one, which takes longer than a heartbeat may. */
+  const learnFacts = async (host: HostRow): Promise<void> => {
+    if (host.driver === 'simulated' || learned.has(host.id)) return
+    learned.add(host.id)
+    try {
+      const { acceleration, arch } = await (await hypervisors.get(host.id)).facts(AbortSignal.timeout(90_000))
+      await db.run(sql`update hosts set acceleration = ${acceleration}, arch = ${arch} where id = ${host.id}`)
+    } catch (error) {
+      log.warn({ err: error, host: host.name }, 'host does not tell what it is')
+      learned.delete(host.id)
     }
   }
   await Promise.all((await listHosts(db)).map(ask))
