@@ -19,6 +19,9 @@ export interface ConnectOptions {
   protocols?: string[]
 }
 
+/** For a busy machine. */
+export const PATIENCE = { timeout: 10_000 }
+
 let addresses = 0
 
 /** A client at the socket: what it hears, how it ends, or how it was refused. */
@@ -69,7 +72,7 @@ export async function consoleWorld(app: TestApp) {
     async atPrompt(customer: Customer, vmId: string) {
       const client = connect(await link(customer, vmId))
       expect(await client.opened).toBe(true)
-      await expect.poll(client.text).toContain('login:')
+      await expect.poll(client.text, PATIENCE).toContain('login:')
       return client
     },
   }

@@ -62,6 +62,8 @@ export async function createToken(tx: Tx, now: Date, accountId: string, input: N
 
 export const listTokens = (db: Queries, accountId: string | null) => sql.listTokens(db, accountId)
 
+export const tokenStates = sql.tokenStates
+
 export async function revokeToken(tx: Tx, now: Date, id: string): Promise<sql.TokenRow> {
   return told(tx, await sql.revokeToken(tx, id, now))
 }

@@ -49,6 +49,11 @@ export const listTokens = (db: Queries, accountId: string | null) =>
 export const revokeToken = (tx: Tx, id: string, at: Date) =>
   tx.maybe<TokenRow>(sql`update api_tokens set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} returning *`)
 
+/** Whether each may still be used; one that was deleted is not answered. */
+export const tokenStates = (db: Queries, now: Date, ids: string[]) =>
+  db.many<{ id: string; usable: boolean }>(sql`
+    select id, revoked_at is null and (expires_at is null or expires_at > ${now}) as usable from api_tokens where id = any(${ids}::text[])`)
+
 export const deleteToken = (tx: Tx, id: string) => tx.maybe<TokenRow>(sql`delete from api_tokens where id = ${id} returning *`)
 
 export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { consoleWorld } from '../../../test/console-client.ts'
+import { consoleWorld, PATIENCE } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { pruneConsoles } from './prune.reconciler.ts'
@@ -29,11 +29,11 @@ describe('POST /vms/{id}/console', async () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-ratelimit-limit': expect.any(String) })
     const client = connect(new URL(body.data.url as string).pathname)
     expect(await client.opened).toBe(true)
-    await expect.poll(client.text).toContain('web-1 login: ')
+    await expect.poll(client.text, PATIENCE).toContain('web-1 login: ')
     client.socket.send('root\r')
-    await expect.poll(client.text).toContain('root\r\nThis VM is simulated')
+    await expect.poll(client.text, PATIENCE).toContain('root\r\nThis VM is simulated')
     client.socket.close()
-    await expect.poll(() => openSessions(id)).toEqual([])
+    await expect.poll(() => openSessions(id), PATIENCE).toEqual([])
   })
 
   test('keeps nothing of the URL but a hash of its secret', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { consoleWorld } from '../../../test/console-client.ts'
+import { consoleWorld, PATIENCE } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { suspendByOperator } from '../vms/service.ts'
@@ -20,7 +20,7 @@ describe('a session at a console', async () => {
     await customer.post(`/vms/${id}/stop`)
     await app.settle({ subjectId: id })
     expect(await client.closed).toEqual({ code: 4001, reason: 'The VM is no longer running' })
-    await expect.poll(() => openSessions(id)).toEqual([])
+    await expect.poll(() => openSessions(id), PATIENCE).toEqual([])
   })
 
   test('outlives a restart', async () => {
@@ -30,7 +30,7 @@ describe('a session at a console', async () => {
     await customer.post(`/vms/${id}/restart`)
     await app.settle({ subjectId: id })
     client.socket.send('still here')
-    await expect.poll(client.text).toContain('still here')
+    await expect.poll(client.text, PATIENCE).toContain('still here')
     client.socket.terminate()
   })
 
@@ -59,7 +59,7 @@ describe('a session at a console', async () => {
     const newer = await atPrompt(customer, id)
     expect(await older.closed).toEqual({ code: 4002, reason: 'A newer session took over this console' })
     newer.socket.send('hello')
-    await expect.poll(newer.text).toContain('hello')
+    await expect.poll(newer.text, PATIENCE).toContain('hello')
     expect(await openSessions(id)).toHaveLength(1)
     newer.socket.terminate()
   })

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
+import { connectTo, PATIENCE } from '../../../test/console-client.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { deleteToken, revokeToken } from '../accounts/service.ts'
+import { unmanage } from '../vms/service.ts'
+import { LIMITS } from './bridge.ts'
+import { pruneConsoles } from './prune.reconciler.ts'
+import { openSessions } from './sessions.ts'
+
+describe('a session that nobody told of its end', async () => {
+  const app = await testApp()
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const sessions = await openSessions(app.deps, LIMITS, 20)
+  afterAll(async () => {
+    await sessions.close()
+    server.close()
+  })
+
+  const opened = async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    const token = await app.given.token(customer.accountId)
+    const { body } = await token.post(`/vms/${id}/console`, { type: 'serial' })
+    const session = await sessions.open((body.data.url as string).split('/').at(-1)!)
+    const accepted = once(server, 'connection') as Promise<[WebSocket]>
+    const client = connectTo(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const [socket] = await accepted
+    sessions.carry(session, socket)
+    await expect.poll(client.text, PATIENCE).toContain('login:')
+    return { vmId: id, customer, token, client }
+  }
+
+  test('ends when its VM leaves management, which goes on running', async () => {
+    const { vmId, client } = await opened()
+    await app.db.tx((tx) => unmanage(tx, app.deps, vmId))
+    expect(await client.closed).toMatchObject({ code: 4001 })
+  })
+
+  test('ends when the notice of a newer one was lost', async () => {
+    const { vmId, client } = await opened()
+    await app.db.run(sql`update console_sessions set id = 'cnewer1' where vm_id = ${vmId}`)
+    expect(await client.closed).toMatchObject({ code: 4002 })
+    expect(await app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)).toHaveLength(1)
+    app.clock.advance('61s')
+    await pruneConsoles.pass(app.deps)
+    expect(await app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)).toEqual([])
+  })
+
+  test('ends when the token that began it is revoked', async () => {
+    const { token, client } = await opened()
+    await app.db.tx((tx) => revokeToken(tx, app.clock.now(), token.id))
+    expect(await client.closed).toMatchObject({ code: 4008 })
+  })
+
+  test('ends when the token that began it is deleted', async () => {
+    const { token, client } = await opened()
+    await app.db.tx((tx) => deleteToken(tx, token.id))
+    expect(await client.closed).toMatchObject({ code: 4008 })
+  })
+
+  test('goes on while nothing speaks against it', async () => {
+    const { vmId, client } = await opened()
+    const aliveUntil = async () =>
+      (await app.db.one<{ at: Date }>(sql`select alive_until as at from console_sessions where vm_id = ${vmId}`)).at
+    const first = await aliveUntil()
+    app.clock.advance('30s')
+    await expect.poll(async () => (await aliveUntil()) > first, PATIENCE).toBe(true)
+    expect(client.socket.readyState).toBe(WebSocket.OPEN)
+    client.socket.terminate()
+  })
+
+  test('does not begin with a token that was revoked meanwhile', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    const { body } = await customer.post(`/vms/${id}/console`, { type: 'serial' })
+    await app.db.tx((tx) => revokeToken(tx, app.clock.now(), customer.tokenId))
+    await expect(sessions.open((body.data.url as string).split('/').at(-1)!)).rejects.toThrow(
+      'The API token that asked for this console URL is no longer valid',
+    )
+  })
+})

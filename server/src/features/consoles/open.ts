@@ -1,0 +1,61 @@
+// From a URL to a console: the URL is used up, the host opens the console, and only then older sessions and the record learn of it.
+import type { Duplex } from 'node:stream'
+import { after } from '../../kernel/clock.ts'
+import { unauthorized } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { tokenStates } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import { driverOf, lockVm, recordVmEvent, requireAllowed, requireVm, type VmDetails } from '../vms/service.ts'
+import { redeem, refuseFor, requireRoom } from './service.ts'
+import * as sql from './sql.ts'
+
+/** How long a session counts as open after its process has last said so. */
+export const ALIVE = '60s'
+const HOST_TIMEOUT_MS = 10_000
+
+export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors'>
+
+export interface Session extends sql.SessionKey {
+  actorId: string
+  /** The API token that asked for the URL, where it was one. */
+  tokenId: string | null
+  host: Duplex
+}
+
+export async function openSession(deps: SessionDeps, secret: string): Promise<Session> {
+  const link = await redeem(deps, secret)
+  const tokenId = await usableToken(deps, link)
+  const vm = await requireVm(deps.db, link.account_id, link.vm_id)
+  requireAllowed(vm, 'console')
+  const host = await openOnHost(deps, vm, link.type)
+  const key = { id: newId(), vmId: vm.id, accountId: link.account_id, type: link.type }
+  try {
+    await record(deps, key)
+  } catch (error) {
+    host.destroy()
+    throw error
+  }
+  return { ...key, actorId: link.actor_id, tokenId, host }
+}
+
+async function usableToken({ db, clock }: SessionDeps, { actor_id }: sql.LinkRow): Promise<string | null> {
+  const [token] = await tokenStates(db, clock.now(), [actor_id])
+  if (token && !token.usable) throw unauthorized('The API token that asked for this console URL is no longer valid')
+  return token?.id ?? null
+}
+
+async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['type']): Promise<Duplex> {
+  const driver = await driverOf(deps, vm)
+  const host = await driver.openConsole(vm.id, type, AbortSignal.timeout(HOST_TIMEOUT_MS)).catch(refuseFor)
+  return host.on('error', () => {}) // whoever reads it notices; until then nobody would listen
+}
+
+const record = ({ db, clock }: SessionDeps, key: sql.SessionKey): Promise<unknown> =>
+  db.tx(async (tx) => {
+    const now = clock.now()
+    requireAllowed(await lockVm(tx, key.accountId, key.vmId), 'console')
+    await sql.lockSessionsOf(tx, key.accountId)
+    await requireRoom(tx, clock, key)
+    await sql.takeSession(tx, now, after(now, ALIVE), key)
+    await recordVmEvent(tx, now, key.vmId, 'vm.console_opened', {}, { console: { type: key.type, sessionId: key.id } })
+  })
