@@ -73,7 +73,7 @@ const privateNic = (networkId: string, number: number): NicSpec => ({
   limitMbps: null,
 })
 
-function specMaker(gateway: string) {
+export function specMaker(gateway: string) {
   let machines = 0
   return (template: TemplateRef, changes: Partial<MachineSpec>): MachineSpec => {
     const [high, low] = [++machines >> 8, machines & 255]

@@ -8,7 +8,7 @@ import { orMissing } from './errors.ts'
 import type { Image } from './image-source.ts'
 import { POOL, readVolumeName, templateName } from './names.ts'
 import type { Session } from './session.ts'
-import { createVolume, describeVolume, findVolume, findWhole, isWhole, markWhole, removeVolume, unmark, upload } from './volumes.ts'
+import { describeVolume, findVolume, findWhole, isWhole, markWhole, removeVolume, tryCreate, unmark, upload } from './volumes.ts'
 import { pause } from './waiting.ts'
 import { readXml } from './xml.ts'
 
@@ -33,14 +33,20 @@ export async function ensureTemplate(session: Session, template: TemplateRef, si
 
 async function carry(session: Session, template: TemplateRef, signal: AbortSignal): Promise<Volume> {
   const name = templateName(template.id)
-  const carried = await awaitOtherCarrier(session, name, signal)
-  if (carried) return carried
-  const image = await openImage(session, template)
-  session.log.info({ hostId: session.hostId, template: template.slug, bytes: image.fileBytes }, 'carrying a template to the host')
-  const volume = await createVolume(session, { name, format: 'qcow2', capacityBytes: image.virtualBytes }, signal)
+  for (;;) {
+    const carried = await awaitOtherCarrier(session, name, signal)
+    if (carried) return carried
+    const image = await openImage(session, template)
+    const volume = await tryCreate(session, { name, format: 'qcow2', capacityBytes: image.virtualBytes }, signal)
+    if (volume) return fill(session, volume, image, signal)
+  }
+}
+
+async function fill(session: Session, volume: Volume, image: Image, signal: AbortSignal): Promise<Volume> {
+  session.log.info({ hostId: session.hostId, volume: volume.name, bytes: image.fileBytes }, 'carrying a template to the host')
   await upload(session, volume, createReadStream(image.path), signal)
   await requireChecksum(session, volume, image, signal)
-  await markWhole(session, name, signal)
+  await markWhole(session, volume.name, signal)
   return volume
 }
 
@@ -56,13 +62,13 @@ async function openImage({ images, hostId }: Session, template: TemplateRef): Pr
 
 const STANDSTILL_MS = 3_000
 
-/** Another process may be carrying it: as long as it gets on, it is waited for. One that stands still was left by a dead process. */
+/** Another process may be carrying it: as long as it gets on, it is waited for. What stands still was left by a dead one and goes. */
 async function awaitOtherCarrier(session: Session, name: string, signal: AbortSignal): Promise<Volume | undefined> {
   for (let before = -1n; ;) {
     const volume = await findVolume(session, name, signal)
     if (!volume || (await isWhole(session, name, signal))) return volume
     const { allocation } = await session.call(`watch ${name}`, signal, (host) => host.volumes.getInfo({ volume, flags: ['physical'] }))
-    if (allocation === before) return undefined
+    if (allocation === before) return removeVolume(session, name, signal).then(() => undefined)
     before = allocation
     await session.call(`wait for ${name}`, signal, () => pause(STANDSTILL_MS, signal))
   }

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ErrorCode, hasCode, type Host, type Volume } from '@berth/libvirt'
+import { isDriverError } from '../driver.ts'
 import { orMissing } from './errors.ts'
 import { markerName, POOL } from './names.ts'
 import type { Session } from './session.ts'
@@ -74,12 +75,22 @@ export const volumeXml = ({ name, format, capacityBytes, backing }: NewVolume): 
 /** Makes it, or copies it at the host from another volume. What a dead process left under that name is removed first. */
 export async function createVolume(session: Session, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> {
   await removeVolume(session, made.name, signal)
-  return session.call(`create ${made.name}`, signal, async (host) => {
+  return create(session, made, signal, from)
+}
+
+/** Undefined when somebody else has just made it. */
+export const tryCreate = (session: Session, made: NewVolume, signal: AbortSignal): Promise<Volume | undefined> =>
+  create(session, made, signal).catch((error: unknown) => {
+    if (isDriverError(error, 'conflict')) return undefined
+    throw error
+  })
+
+const create = (session: Session, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> =>
+  session.call(`create ${made.name}`, signal, async (host) => {
     const pool = await host.pools.lookupByName({ name: POOL })
     const { xml } = volumeXml(made)
     return from ? host.volumes.createFrom({ pool, xml, from }) : host.volumes.create({ pool, xml })
   })
-}
 
 export async function upload(session: Session, volume: Volume, content: Readable | Iterable<Buffer>, signal: AbortSignal): Promise<void> {
   await session.call(`fill ${volume.name}`, signal, async (host) => pipeline(content, await host.volumes.upload({ volume }), { signal }))

@@ -1,0 +1,150 @@
+// What only a real host can get wrong: a daemon that dies, bytes that arrive damaged, a guest that never comes up. Most guests here have an
+// empty disk: their firmware looks for a system in vain, which is all the life these promises need.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { canBox, run } from '../../../../libvirt/test/command.ts'
+import { openLibvirtHost, type LibvirtHost } from '../../../test/libvirt-host.ts'
+import { specMaker } from '../../../test/libvirt-rig.ts'
+import { nativeArch } from '../../images/arch.ts'
+import { newId } from '../../kernel/ids.ts'
+import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/rig.ts'
+import { isDriverError, type Driver, type MachineSpec } from '../driver.ts'
+import { libvirtDrivers } from './driver.ts'
+import type { Image } from './image-source.ts'
+
+const soon = (): AbortSignal => AbortSignal.timeout(120_000)
+
+describe.runIf(canBox())('a libvirt host', () => {
+  let host: LibvirtHost
+  let image: Image
+  const opened: Driver[] = []
+  const made: string[] = []
+
+  beforeAll(async () => {
+    host = await openLibvirtHost()
+    image = await blankImage(host.box.folder)
+  })
+  afterEach(async () => {
+    for (const vmId of made.splice(0)) await open().ensureGone(vmId, soon())
+    for (const driver of opened.splice(0)) await driver.close()
+  })
+  afterAll(() => host.close())
+
+  const open = (options: { image?: Image; uri?: string; dataDir?: string } = {}): Driver => {
+    const images = { open: () => Promise.resolve(options.image ?? image) }
+    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: options.dataDir ?? host.box.folder })
+    const driver = drivers({ id: newId(), driver: 'libvirt', uri: options.uri ?? host.uri })
+    opened.push(driver)
+    return driver
+  }
+  const newSpec = specMaker('10.77.0.1')
+  const blank = (hasAgent: boolean): MachineSpec => {
+    const spec = newSpec({ id: 'blank', slug: 'blank', checksum: image.checksum, arch: image.arch, hasAgent }, { diskGiB: 1 })
+    made.push(spec.vmId)
+    return spec
+  }
+  const start = async (driver: Driver, spec: MachineSpec): Promise<void> => {
+    await driver.ensureFilter(spec.vmId, OPEN, soon())
+    await driver.ensureDisk(spec, TEMPLATE, soon())
+    await driver.ensureRunning(spec, soon())
+  }
+  const templates = async (id: string) =>
+    (await collect(open().listVolumes(soon()))).filter((each) => each.kind === 'template' && each.id === id).map((each) => each.complete)
+  const qemu = async (vmId: string): Promise<string> => host.box.inside('sh', '-c', `cat /run/libvirt/qemu/berth-${vmId}.pid || true`)
+
+  test('does not take a damaged template for whole, and gets a sound one in its place', async () => {
+    const template = { id: 'damaged', slug: 'damaged', checksum: image.checksum, arch: image.arch, hasAgent: false }
+    await expectKind(open({ image: { ...image, checksum: 'sha256:other' } }).ensureTemplate(template, soon()), 'transient')
+    expect(await templates('damaged')).toEqual([false])
+    await open().ensureTemplate(template, soon())
+    expect(await templates('damaged')).toEqual([true])
+    await open().ensureNoTemplate('damaged', soon())
+    expect(await templates('damaged')).toEqual([])
+  })
+
+  test('gets a template once, however many processes carry it', async () => {
+    const template = { id: 'twice', slug: 'twice', checksum: image.checksum, arch: image.arch, hasAgent: false }
+    await Promise.all([open(), open(), open()].map((driver) => driver.ensureTemplate(template, soon())))
+    expect(await templates('twice')).toEqual([true])
+  })
+
+  test('refuses a template of another architecture, and one without an image', async () => {
+    const arch = image.arch === 'aarch64' ? 'x86_64' : 'aarch64'
+    const template = { id: 'strange', slug: 'strange', checksum: '', arch, hasAgent: false } as const
+    await expectKind(open().ensureTemplate(template, soon()), 'unsupported')
+    expect(await templates('strange')).toEqual([])
+  })
+
+  test.each(['unix', 'tls'] as const)('tells the last words of a guest that never comes up, over %s', async (way) => {
+    const driver = way === 'tls' ? open(await overTls(host)) : open()
+    const spec = blank(true)
+    await start(driver, spec)
+    const failure = driver.ensureReady(spec.vmId, { timeoutMs: 20_000 }, soon())
+    await expect(failure).rejects.toMatchObject({ kind: 'guest_failed', retry: false })
+    const { consoleTail } = await failure.then(
+      () => expect.unreachable(),
+      (error: unknown) => error as { consoleTail: string[] },
+    )
+    expect(consoleTail.join('\n')).toMatch(/UEFI|Boot|SeaBIOS/)
+  })
+
+  test('keeps its guests when the daemon is killed, and no verb acts before it has them in hand again', async () => {
+    const [driver, other] = [open(), open()]
+    const spec = blank(false)
+    await start(driver, spec)
+    const before = await qemu(spec.vmId)
+    await host.box.signalDaemon('KILL')
+    const asked = [driver, other].map((each) => repeated(() => each.ensureRunning(spec, soon())))
+    await Promise.all([host.box.startDaemon(), ...asked])
+    expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
+    expect(await qemu(spec.vmId)).toBe(before)
+  })
+
+  test('starts a guest anew that died together with the daemon', async () => {
+    const driver = open()
+    const spec = blank(false)
+    await start(driver, spec)
+    const before = await qemu(spec.vmId)
+    await host.box.signalDaemon('KILL')
+    await host.box.inside('kill', '-9', before.trim())
+    await Promise.all([host.box.startDaemon(), repeated(() => driver.ensureRunning(spec, soon()))])
+    expect(await qemu(spec.vmId)).not.toBe(before)
+    expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
+  })
+
+  test('that is away is unreachable, soon', async () => {
+    const driver = open({ uri: 'qemu+unix:///system?socket=/nowhere' })
+    await expectKind(driver.findMachine(newId(), soon()), 'unreachable')
+  })
+})
+
+/** As a workflow does, when the host says that it is worth it. */
+async function repeated<T>(verb: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await verb()
+    } catch (error) {
+      if (!isDriverError(error) || !error.retry) throw error
+    }
+  }
+}
+
+async function blankImage(folder: string): Promise<Image> {
+  const path = join(folder, 'blank.qcow2')
+  await run('qemu-img', 'create', '-q', '-f', 'qcow2', path, '64M')
+  const checksum = `sha256:${createHash('sha256').update(readFileSync(path)).digest('hex')}`
+  return { path, format: 'qcow2', arch: nativeArch(), virtualBytes: 2 ** 26, fileBytes: readFileSync(path).length, checksum }
+}
+
+/** The certificates of the box, where a control plane keeps its own. */
+async function overTls({ box }: LibvirtHost): Promise<{ uri: string; dataDir: string }> {
+  const dataDir = join(box.folder, 'control-plane')
+  await mkdir(join(dataDir, 'pki'), { recursive: true })
+  const files = { 'cacert.pem': 'ca.pem', 'clientcert.pem': 'client.pem', 'private/clientkey.pem': 'client.key' }
+  for (const [from, to] of Object.entries(files)) await copyFile(join(box.folder, 'pki', from), join(dataDir, 'pki', to))
+  return { uri: `qemu+tls://${box.address}/system`, dataDir }
+}
