@@ -1,0 +1,75 @@
+// A real host of one's own with one driver, for proofs that do not need a guest to have booted.
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import type { Driver, MachineSpec } from '../src/hypervisor/driver.ts'
+import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
+import { newId } from '../src/kernel/ids.ts'
+import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
+import { tinyImage } from './tiny-image.ts'
+
+const PATIENCE_MS = 150_000
+
+export const soon = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS)
+
+export interface Proof {
+  host: LibvirtHost
+  driver: Driver
+  /** A VM of its own each time. */
+  spec(): MachineSpec
+  /** On, with everything let through, and not waited for. */
+  start(spec: MachineSpec): Promise<void>
+  close(): Promise<void>
+}
+
+/** `rootOf` says where the files of the host are seen from here. */
+export async function openProof(rootOf?: (host: LibvirtHost) => Promise<string>): Promise<Proof> {
+  const image = await tinyImage()
+  const host = await openLibvirtHost()
+  const uri = rootOf ? `${host.uri}&root=${await rootOf(host)}` : host.uri
+  const images = { open: () => Promise.resolve(image) }
+  const driver = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: host.box.folder })({
+    id: 'host',
+    driver: 'libvirt',
+    uri,
+  })
+  const template = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
+  let machines = 1
+  return {
+    host,
+    driver,
+    spec: () => specOf(template, host.gateway, ++machines),
+    start: async (spec) => {
+      await driver.ensureFilter(spec.vmId, { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }, soon())
+      await driver.ensureDisk(spec, { from: 'template' }, soon())
+      await driver.ensureRunning(spec, soon())
+    },
+    close: async () => {
+      await driver.close()
+      await host.close()
+    },
+  }
+}
+
+const specOf = (template: MachineSpec['template'], gateway: string, number: number): MachineSpec => ({
+  vmId: newId(),
+  uuid: randomUUID(),
+  accountId: newId(),
+  generation: 1,
+  vcpu: 1,
+  ramMiB: 256,
+  diskGiB: 1,
+  template,
+  seed: { hostname: `guest-${number}`, user: 'root', sshKeys: [], passwordHash: null },
+  nics: [
+    {
+      mac: `52:54:00:00:77:0${number}`,
+      kind: 'public',
+      networkId: null,
+      address: `10.77.0.${number}`,
+      prefix: 16,
+      gateway,
+      dns: [],
+      limitMbps: null,
+    },
+  ],
+})
