@@ -79,6 +79,5 @@ export async function followShape(tx: Tx, now: Date, vmId: string): Promise<void
 
 /** Nothing used, no packs, full speed. */
 export async function startPeriod(tx: Tx, now: Date, vmId: string): Promise<void> {
-  await sql.resetUsage(tx, vmId)
-  await settleThrottle(tx, now, vmId)
+  await Promise.all([sql.resetUsage(tx, vmId), settleThrottle(tx, now, vmId)])
 }

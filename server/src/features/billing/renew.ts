@@ -17,12 +17,13 @@ export const RETENTION = '7d'
 /** Between two attempts to suspend, bring back or delete. */
 export const RETRY = '10m'
 
-/** One step, in one transaction. Answers whether there may be another one to take at once. */
+/** One step, in one transaction. Answers whether there is another one to take at once. */
 export async function takeStep(tx: Tx, deps: Deps, vmId: string): Promise<boolean> {
   const now = deps.clock.now()
-  const vm = await lockVmById(tx, vmId)
-  if (!vm || !isDue(vm, now) || (await sql.isDecided(tx, vmId, now))) return false
-  if (await renew(tx, deps, now, vm)) return true
+  const [vm, isDecided] = await Promise.all([lockVmById(tx, vmId), sql.isDecided(tx, vmId, now)])
+  if (!vm || !isDue(vm, now) || isDecided) return false
+  const paidUntil = await renew(tx, deps, now, vm)
+  if (paidUntil) return paidUntil <= now
   if (vm.billing_status === 'ACTIVE') await fallBehind(tx, deps, now, vm)
   else if (!(await sql.isDecided(tx, vmId, before(now, RETRY)))) await endGrace(tx, deps, now, vm)
   return false
@@ -47,20 +48,17 @@ function isDue(vm: VmDetails, now: Date): boolean {
   return vm.provisioned && vm.billing_status !== 'CANCELLED' && !heldByOperator && vm.next_renewal_at <= now
 }
 
-/** The log is locked before the wallet, as everywhere. */
-async function renew(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<boolean> {
+/** Answers until when it is paid, or nothing when the wallet does not cover it. The log is locked before the wallet, as everywhere. */
+async function renew(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<Date | undefined> {
   const period = nextPeriod(vm, now)
-  await reserveLog(tx, vm.account_id)
   const description = `Renewal of ${vm.name} from ${day(period.startsAt)} to ${day(period.endsAt)}`
   const entry = { type: 'VM_RENEWAL', description, referenceType: 'VM', referenceId: vm.id } as const
-  const paid = await tryCharge(tx, now, vm.account_id, period.priceCents, entry)
-  if (!paid) return false
-  await sql.insertRenewal(tx, vm.id, period, paid.id)
-  await sql.setPeriod(tx, now, vm.id, period)
-  await startPeriod(tx, now, vm.id)
+  const [, paid] = await Promise.all([reserveLog(tx, vm.account_id), tryCharge(tx, now, vm.account_id, period.priceCents, entry)])
+  if (!paid) return undefined
+  await Promise.all([sql.insertRenewal(tx, vm.id, period, paid.id), sql.setPeriod(tx, now, vm.id, period), startPeriod(tx, now, vm.id)])
   await recordVmEvent(tx, now, vm.id, 'vm.renewed')
   if (vm.status === 'SUSPENDED') await unsuspend(tx, deps, owner(vm), vm.id)
-  return true
+  return period.endsAt
 }
 
 function nextPeriod(vm: VmDetails, now: Date): sql.Period {

@@ -109,8 +109,9 @@ export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${det
 
 /** Locks the VM's row first, so that everything decided from it stays true until the transaction ends. */
 export const lockVm = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
-  const locked = await tx.run(sql`select 1 from vms where id = ${id} for update`)
-  return locked > 0 ? vmById(tx, id) : undefined
+  // Sent together, carried out in order: it is read as it is under the lock.
+  const [, vm] = await Promise.all([tx.run(sql`select 1 from vms where id = ${id} for update`), vmById(tx, id)])
+  return vm
 }
 
 /** What a list shows of a VM: to read the other columns as well would take longer than these. */

@@ -62,8 +62,8 @@ export async function tryCharge(
   entry: Entry,
 ): Promise<sql.TransactionRow | undefined> {
   requireNotNegative(amount)
-  await sql.ensureWallet(tx, accountId)
-  return sql.takeMoney(tx, toRow(now, accountId, -amount, entry))
+  const [, row] = await Promise.all([sql.ensureWallet(tx, accountId), sql.takeMoney(tx, toRow(now, accountId, -amount, entry))])
+  return row
 }
 
 /** Gives back what was charged for the same reference; more than that would be a bug, and money. */
