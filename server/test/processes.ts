@@ -15,10 +15,15 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-function start(program: string, args: string[], settings: Settings) {
+/** Without the settings that the test run itself was given. */
+export function cleanEnvironment(): Settings {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env
   // The machine's own libvirt is nobody's to play with, unless a test says so.
-  const environment = { PATH, HOME, ...(TMPDIR && { TMPDIR }), BERTH_HYPERVISOR: 'simulated', ...settings }
+  return { PATH, HOME, ...(TMPDIR && { TMPDIR }), BERTH_HYPERVISOR: 'simulated' }
+}
+
+function start(program: string, args: string[], settings: Settings) {
+  const environment = { ...cleanEnvironment(), ...settings }
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: environment })
   children.add(child)
   const text = { stdout: '', stderr: '' }

@@ -41,7 +41,7 @@ const NOT_MADE_FOR_IT =
 
 /** Makes a database one with a test clock, as long as `isNew` says that nobody uses it yet. */
 export const makeTestClock = (db: Queries, isNew: boolean) =>
-  db.run(sql`insert into test_clock (single) select true where ${isNew} on conflict do nothing`)
+  db.run(sql`insert into test_clock (is_only) select true where ${isNew} on conflict do nothing`)
 
 /** Every process follows at once. Time never goes back: the database knows what it was. */
 export async function moveClock(db: Queries, to: Date): Promise<void> {

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/play.ts'
+
+test('60 days of 20 VMs with three schedulers, one killed, are charged as the model says', async () => {
+  const played = await playYears({
+    from: '2028-01-20T00:00:00.000Z',
+    days: 60,
+    buyingDays: 12,
+    accounts: 4,
+    vms: 20,
+    seed: 7,
+    outageDays: 0,
+  })
+  expect(played.deaths).toBe(1)
+  expect(await expectSameLedger(played)).toBeGreaterThan(50)
+  await expectSameVms(played)
+  expect(await expectOnce(played)).toBeGreaterThan(15)
+}, 120_000)

@@ -1,0 +1,26 @@
+// Three years of a thousand VMs: month ends, a leap day, customers who pay late or never, upgrades, add-ons, deletions, two months in which
+// nobody charged, three scheduler processes of which one is killed half way. The ledger must equal the model's to the entry.
+import { expect, test } from 'vitest'
+import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/play.ts'
+import { stopwatch } from '../../kernel/clock.ts'
+
+test('three years of 1,000 VMs are charged as the model says', async () => {
+  const elapsed = stopwatch()
+  const played = await playYears({
+    from: '2027-12-01T00:00:00.000Z',
+    days: 1_096,
+    buyingDays: 91,
+    accounts: 40,
+    vms: 1_000,
+    seed: 2_028,
+    outageDays: 65,
+  })
+  expect([played.bought, played.deaths]).toEqual([1_000, 1])
+  const entries = await expectSameLedger(played)
+  await expectSameVms(played)
+  const renewals = await expectOnce(played)
+  expect(renewals).toBeGreaterThan(20_000)
+  console.log(
+    `${renewals} renewals, ${entries} entries of the ledger, ${played.times.length} looks at the clock: ${Math.round(elapsed() / 1000)} s`,
+  )
+}, 600_000)

@@ -1,0 +1,124 @@
+// What customers should be charged, written down a second time from the documentation alone: one customer after the other, one process, no
+// database. Times are milliseconds, money is whole cents.
+import { civilOf, DAY, monthLater } from './calendar.ts'
+
+export interface Prices {
+  plans: Record<string, number>
+  backupPercent: number
+  fast: number
+}
+
+export interface ModelVm {
+  id: string
+  plan: string
+  backups: boolean
+  fast: boolean
+  /** Add-ons of this period that are paid for, on or off. */
+  paid: { backups: boolean; fast: boolean }
+  state: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED'
+  since: number
+  day: number
+  start: number
+  end: number
+  /** What a month costs at the rate that this period is paid at. */
+  rate: number
+  net: number
+}
+
+export interface Entry {
+  type: string
+  amount: number
+  vm: string
+  at: number
+  balance: number
+}
+
+export class ModelAccount {
+  readonly vms: ModelVm[] = []
+  readonly ledger: Entry[] = []
+  readonly prices: Prices
+  balance = 0
+
+  constructor(prices: Prices) {
+    this.prices = prices
+  }
+
+  add(at: number, type: string, amount: number, vm: ModelVm | null = null): void {
+    this.balance += amount
+    if (this.balance < 0) throw new Error('The model has spent what is not there')
+    if (vm) vm.net -= amount
+    this.ledger.push({ type, amount, vm: vm?.id ?? '', at, balance: this.balance })
+  }
+
+  #backups(plan: string): number {
+    return Math.ceil((this.prices.plans[plan]! * this.prices.backupPercent) / 100)
+  }
+
+  monthly({ plan, backups, fast }: Pick<ModelVm, 'plan' | 'backups' | 'fast'>): number {
+    return this.prices.plans[plan]! + (backups ? this.#backups(plan) : 0) + (fast ? this.prices.fast : 0)
+  }
+
+  buy(at: number, id: string, plan: string, addOns: { backups: boolean; fast: boolean }): void {
+    const { day } = civilOf(at)
+    const period = { state: 'ACTIVE' as const, since: at, day, start: at, end: monthLater(at, day), net: 0 }
+    const vm: ModelVm = { id, plan, ...addOns, paid: { ...addOns }, ...period, rate: this.monthly({ plan, ...addOns }) }
+    this.vms.push(vm)
+    this.add(at, 'VM_CHARGE', -vm.rate, vm)
+  }
+
+  /** What `monthly` costs for the rest of the period, by the second that has begun, up to the next cent. */
+  #rest(at: number, vm: ModelVm, monthly: number): number {
+    const [left, all] = [Math.ceil((vm.end - at) / 1000), Math.ceil((vm.end - vm.start) / 1000)]
+    return Number((BigInt(monthly) * BigInt(left) + BigInt(all) - 1n) / BigInt(all))
+  }
+
+  upgrade(at: number, vm: ModelVm, plan: string): void {
+    const rate = this.monthly({ ...vm, plan })
+    const charge = rate > vm.rate ? this.#rest(at, vm, rate - vm.rate) : 0
+    this.add(at, 'VM_UPGRADE', -charge, vm)
+    vm.plan = plan
+    vm.rate = Math.max(vm.rate, rate)
+    vm.paid = { backups: vm.paid.backups && vm.backups, fast: vm.paid.fast && vm.fast }
+  }
+
+  set(at: number, vm: ModelVm, addOn: 'backups' | 'fast', on: boolean): void {
+    if (on && !vm[addOn] && !vm.paid[addOn]) {
+      const price = addOn === 'fast' ? this.prices.fast : this.#backups(vm.plan)
+      this.add(at, 'ADDON_CHARGE', -this.#rest(at, vm, price), vm)
+      vm.rate += price
+      vm.paid[addOn] = true
+    }
+    vm[addOn] = on
+  }
+
+  /** Whole unused days come back. */
+  remove(at: number, vm: ModelVm): void {
+    const [unused, all] = [Math.max(0, Math.floor((vm.end - at) / DAY)), Math.floor((vm.end - vm.start) / DAY)]
+    const refund = Math.min(Math.floor((vm.rate * unused) / all), vm.net)
+    if (refund > 0) this.add(at, 'VM_REFUND', refund, vm)
+    this.vms.splice(this.vms.indexOf(vm), 1)
+  }
+
+  /** Everything that is due at that time, the oldest debt first. */
+  pass(at: number): void {
+    const due = this.vms.filter((vm) => vm.end <= at).toSorted((a, b) => a.end - b.end || (a.id < b.id ? -1 : 1))
+    for (const vm of due) this.#settle(at, vm)
+  }
+
+  #settle(at: number, vm: ModelVm): void {
+    while (vm.end <= at && this.balance >= this.monthly(vm)) this.#renew(at, vm)
+    if (vm.end > at) return
+    const move = (state: ModelVm['state']): void => void Object.assign(vm, { state, since: at })
+    if (vm.state === 'ACTIVE') move('PAST_DUE')
+    else if (vm.state === 'PAST_DUE' && vm.since + DAY <= at) move('SUSPENDED')
+    else if (vm.state === 'SUSPENDED' && vm.since + 7 * DAY <= at) this.remove(at, vm)
+  }
+
+  /** A suspended VM did not run: its month begins now. */
+  #renew(at: number, vm: ModelVm): void {
+    if (vm.state === 'SUSPENDED') Object.assign(vm, { end: at, day: civilOf(at).day })
+    vm.rate = this.monthly(vm)
+    this.add(at, 'VM_RENEWAL', -vm.rate, vm)
+    Object.assign(vm, { state: 'ACTIVE', start: vm.end, end: monthLater(vm.end, vm.day), paid: { backups: vm.backups, fast: vm.fast } })
+  }
+}
