@@ -23,6 +23,7 @@ const PACKAGES = {
   prlimit: 'util-linux',
   'qemu-img': 'qemu-utils',
   sfdisk: 'fdisk',
+  unshare: 'util-linux',
 } as const
 
 export type Tool = keyof typeof PACKAGES

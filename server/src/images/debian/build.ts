@@ -41,7 +41,7 @@ const PACKAGES = [
 const LEFT_OUT = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*']
 
 export const buildDebian: Build = async ({ arch, folder, progress, signal }, output) => {
-  requireTools('mmdebstrap', 'chroot', 'mke2fs', 'sfdisk', 'grub-mkimage', 'qemu-img', ...(arch === 'aarch64' ? EFI_TOOLS : []))
+  requireTools('mmdebstrap', 'unshare', 'chroot', 'mke2fs', 'sfdisk', 'grub-mkimage', 'qemu-img', ...(arch === 'aarch64' ? EFI_TOOLS : []))
   if (arch !== nativeArch())
     throw new Error(`Debian for ${arch} can only be built on a machine that is ${arch} itself. Import its image instead`)
   const root = join(folder, 'root')
@@ -65,9 +65,16 @@ async function install(root: string, arch: Arch, folder: string, signal: AbortSi
     .filter((line) => /^Acquire::(https?::|Check-Valid-Until)/.test(line))
   await writeFile(join(folder, 'apt.conf'), [...settings, 'Apt::Install-Recommends "false";', ''].join('\n'))
   const packages = [...PACKAGES, `linux-image-cloud-${debianArch(arch)}`, grubPackage(arch)]
+  // It mounts /proc, /sys and /dev into the new system. In a namespace of its own they are gone with it, however it ends, and whoever then
+  // removes the folder removes nothing of this machine's.
   await run(
-    'mmdebstrap',
+    'unshare',
     [
+      '--mount',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      'mmdebstrap',
       '--mode=root',
       '--variant=minbase',
       '--quiet',
