@@ -32,7 +32,7 @@ export async function* followEvents(api: Api, options: StreamOptions = {}): Asyn
     try {
       for await (const { id, data, retryMs } of framesOf(response, signal)) {
         pauseMs = retryMs ?? pauseMs
-        after = id ?? after
+        after = id || after
         if (data === null) continue
         cuts = 0
         yield JSON.parse(data) as Event

@@ -1,0 +1,110 @@
+// The method of every operation. `body` fits whatever it is given to: it was made for this operation by the server's own table.
+import type { Berth } from '../src/index.ts'
+
+interface Params {
+  id: string
+  vmId: string
+  slug: string
+  actionId: string
+  ruleId: string
+  networkId: string
+  deliveryId: string
+}
+
+type CallBySdk = (berth: Berth, params: Params, body: never) => Promise<unknown>
+
+export const CALLS: Record<string, CallBySdk> = {
+  listRegions: (berth) => berth.regions.list(),
+  listNodes: (berth, { id }) => berth.regions.nodes(id),
+  listPlans: (berth) => berth.plans.list(),
+  listOsTemplates: (berth) => berth.osTemplates.list(),
+  getOsTemplate: (berth, { slug }) => berth.osTemplates.get(slug),
+
+  getAccount: (berth) => berth.account.get(),
+  listAccountLimits: (berth) => berth.account.limits(),
+  listAuditLog: (berth) => berth.account.auditLog().page(),
+
+  listActions: (berth) => berth.actions.list().page(),
+  listVmActions: (berth, { id }) => berth.actions.ofVm(id).page(),
+  getAction: (berth, { id, actionId }) => berth.actions.get(id, actionId),
+
+  getWallet: (berth) => berth.wallet.get(),
+  listWalletTransactions: (berth) => berth.wallet.transactions().page(),
+
+  listSshKeys: (berth) => berth.sshKeys.list().page(),
+  createSshKey: (berth, _, body) => berth.sshKeys.create(body),
+  getSshKey: (berth, { id }) => berth.sshKeys.get(id),
+  renameSshKey: (berth, { id }) => berth.sshKeys.rename(id, 'renamed'),
+  deleteSshKey: (berth, { id }) => berth.sshKeys.delete(id),
+
+  listNetworks: (berth) => berth.networks.list().page(),
+  createNetwork: (berth, _, body) => berth.networks.create(body),
+  getNetwork: (berth, { id }) => berth.networks.get(id),
+  renameNetwork: (berth, { id }) => berth.networks.rename(id, 'renamed'),
+  deleteNetwork: (berth, { id }) => berth.networks.delete(id),
+
+  listFirewalls: (berth) => berth.firewalls.list().page(),
+  createFirewall: (berth, _, body) => berth.firewalls.create(body),
+  getFirewall: (berth, { id }) => berth.firewalls.get(id),
+  changeFirewall: (berth, { id }, body) => berth.firewalls.update(id, body),
+  deleteFirewall: (berth, { id }) => berth.firewalls.delete(id),
+  listFirewallRules: (berth, { id }) => berth.firewalls.rules(id),
+  addFirewallRule: (berth, { id }, body) => berth.firewalls.addRule(id, body),
+  replaceFirewallRules: (berth, { id }) => berth.firewalls.replaceRules(id, [{ direction: 'IN', action: 'ACCEPT', protocol: 'ANY' }]),
+  changeFirewallRule: (berth, { id, ruleId }, body) => berth.firewalls.updateRule(id, ruleId, body),
+  deleteFirewallRule: (berth, { id, ruleId }) => berth.firewalls.deleteRule(id, ruleId),
+  listFirewallBindings: (berth, { id }) => berth.firewalls.bindings(id),
+  bindFirewall: (berth, { id }, body) => berth.firewalls.bind(id, (body as { vmId: string }).vmId),
+  unbindFirewall: (berth, { id, vmId }) => berth.firewalls.unbind(id, vmId),
+  checkPacket: (berth, { id }, body) => berth.firewalls.check(id, body),
+
+  createVm: (berth, _, body) => berth.vms.create(body),
+  listVms: (berth) => berth.vms.list().page(),
+  getVm: (berth, { id }) => berth.vms.get(id),
+  updateVm: (berth, { id }, body) => berth.vms.update(id, body),
+  deleteVm: (berth, { id }) => berth.vms.delete(id),
+  startVm: (berth, { id }) => berth.vms.start(id),
+  stopVm: (berth, { id }, body) => berth.vms.stop(id, body),
+  restartVm: (berth, { id }) => berth.vms.restart(id),
+  upgradeVm: (berth, { id }, body) => berth.vms.upgrade(id, (body as { planId: string }).planId),
+  rebuildVm: (berth, { id }, body) => berth.vms.rebuild(id, body),
+  setVmPassword: (berth, { id }) => berth.vms.setPassword(id, 'a new password'),
+  attachNetwork: (berth, { id }, body) => berth.vms.attachNetwork(id, (body as { networkId: string }).networkId),
+  detachNetwork: (berth, { id, networkId }) => berth.vms.detachNetwork(id, networkId),
+  openConsole: (berth, { id }) => berth.vms.openConsole(id, 'serial'),
+  getVmMetrics: (berth, { id }) => berth.vms.metrics(id),
+
+  listSnapshots: (berth, { vmId }) => berth.snapshots.list(vmId).page(),
+  createSnapshot: (berth, { vmId }, body) => berth.snapshots.create(vmId, body),
+  getSnapshot: (berth, { vmId, id }) => berth.snapshots.get(vmId, id),
+  restoreSnapshot: (berth, { vmId, id }) => berth.snapshots.restore(vmId, id),
+  deleteSnapshot: (berth, { vmId, id }) => berth.snapshots.delete(vmId, id),
+
+  listBackups: (berth, { vmId }) => berth.backups.list(vmId).page(),
+  createBackup: (berth, { vmId }, body) => berth.backups.create(vmId, body),
+  getBackup: (berth, { vmId, id }) => berth.backups.get(vmId, id),
+  restoreBackup: (berth, { vmId, id }) => berth.backups.restore(vmId, id),
+  deleteBackup: (berth, { vmId, id }) => berth.backups.delete(vmId, id),
+
+  listBandwidth: (berth) => berth.bandwidth.list(),
+  listBandwidthPacks: (berth, { vmId }) => berth.bandwidth.packs(vmId).page(),
+  buyBandwidthPack: (berth, { vmId }) => berth.bandwidth.buyPack(vmId, 100),
+
+  listEvents: (berth) => berth.events.page(),
+
+  listWebhooks: (berth) => berth.webhooks.list().page(),
+  createWebhook: (berth, _, body) => berth.webhooks.create(body),
+  getWebhook: (berth, { id }) => berth.webhooks.get(id),
+  updateWebhook: (berth, { id }, body) => berth.webhooks.update(id, body),
+  deleteWebhook: (berth, { id }) => berth.webhooks.delete(id),
+  testWebhook: (berth, { id }) => berth.webhooks.test(id),
+  rotateWebhookSecret: (berth, { id }) => berth.webhooks.rotateSecret(id),
+  listWebhookDeliveries: (berth, { id }) => berth.webhooks.deliveries(id).page(),
+  getWebhookDelivery: (berth, { id, deliveryId }) => berth.webhooks.delivery(id, deliveryId),
+  redeliverWebhookDelivery: (berth, { id, deliveryId }) => berth.webhooks.redeliver(id, deliveryId),
+
+  listTickets: (berth) => berth.tickets.list().page(),
+  createTicket: (berth, _, body) => berth.tickets.create(body),
+  getTicket: (berth, { id }) => berth.tickets.get(id),
+  replyToTicket: (berth, { id }) => berth.tickets.reply(id, 'And now?'),
+}

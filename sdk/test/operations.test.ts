@@ -1,0 +1,54 @@
+// Every operation of the OpenAPI document, called once through its method against the real server.
+import { describe, expect, test } from 'vitest'
+import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
+import { sql } from '../../server/src/kernel/db.ts'
+import { OPERATIONS } from '../src/generated/operations.ts'
+import { CALLS } from './calls.ts'
+import { sdkWorld, witness } from './world.ts'
+
+const app = await sdkWorld({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
+await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
+await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
+
+const operations = Object.entries(OPERATIONS).map(([id, { method, path }]) => ({ id, method, path }))
+
+test('every operation has a method', () => {
+  expect(Object.keys(CALLS).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
+})
+
+describe.each(operations.filter(({ id }) => id in CALLS))('$id', ({ id, method, path }) => {
+  test('is what its method calls, once, and it is answered', async () => {
+    const customer = await app.given.customer({ credit: '10000.00' })
+    const { params = {}, body } = await ENDPOINTS[id]!(worldOf(app, customer))
+    const { attempts, handlers } = witness()
+    const data = await CALLS[id]!(app.client(customer, { handlers }), params as never, body as never)
+    expect(data).toBeTypeOf('object')
+    const expected = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]!)
+    expect(attempts).toMatchObject([{ method, path: expected, replayed: false }])
+    expect(attempts[0]!.status).toBeGreaterThanOrEqual(200)
+    expect(attempts[0]!.key ?? 'none').toMatch(method === 'GET' ? /^none$/ : /^[0-9a-f]{32}$/)
+  })
+})
+
+describe('what costs money', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const berth = app.client(customer)
+  const input = await app.given.vmInput()
+
+  test('can be asked for its price, and then costs exactly that', async () => {
+    const quote = await berth.vms.quoteCreate(input)
+    expect(await berth.vms.list().all()).toEqual([])
+    await berth.vms.create(input)
+    expect(await berth.wallet.get()).toMatchObject({ balance: quote.balanceAfter, currency: quote.currency })
+    await app.settle()
+    const [vm] = await berth.vms.list().all()
+    const [large] = (await berth.plans.list()).filter(({ slug }) => slug === 'large')
+    const quotes = [
+      await berth.vms.quoteUpgrade(vm!.id, large!.id),
+      await berth.vms.quoteUpdate(vm!.id, { dailyBackupEnabled: true }),
+      await berth.bandwidth.quotePack(vm!.id, 100),
+    ]
+    for (const each of quotes) expect(each).toMatchObject({ charge: expect.stringMatching(/^\d+\.\d\d$/), currency: quote.currency })
+    expect(await berth.wallet.get()).toMatchObject({ balance: quote.balanceAfter })
+  })
+})
