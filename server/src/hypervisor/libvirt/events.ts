@@ -11,7 +11,7 @@ export function eventVerbs(session: Session): Pick<Observation, 'subscribe'> {
   return {
     subscribe: async (heard, signal) => {
       const ends: (() => void)[] = []
-      const tell = inOrder(heard)
+      const tell = inOrder(session, heard)
       const listen = async (listening: (host: Session['host']) => Promise<() => void>): Promise<void> => {
         ends.push(await session.call('listen to events', signal, listening))
       }
@@ -31,10 +31,13 @@ export function eventVerbs(session: Session): Pick<Observation, 'subscribe'> {
 }
 
 /** Why a machine stopped takes a look at the host; what came after it waits, so that nobody hears of a start before the stop. */
-function inOrder(heard: Heard): (read: () => Promise<DriverEvent | undefined> | DriverEvent | undefined) => void {
-  let last = Promise.resolve()
+function inOrder({ log, hostId }: Session, heard: Heard): (read: () => Promise<DriverEvent | undefined> | DriverEvent | undefined) => void {
+  let last: Promise<void> = Promise.resolve()
   return (read) => {
-    last = last.then(read).then((event) => event && heard(event))
+    last = last
+      .then(read)
+      .then((event) => event && heard(event))
+      .catch((error: unknown) => log.warn({ hostId, err: error }, 'an event of the host was lost'))
   }
 }
 

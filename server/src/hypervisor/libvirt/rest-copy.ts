@@ -1,20 +1,25 @@
 // A copy of a machine that is off, by the host. QEMU does not start on a disk that is being read.
 import { ErrorCode, hasCode, type Host } from '@berth/libvirt'
+import { diskPathOf } from './checkpoints.ts'
 import { orMissing } from './errors.ts'
 import type { MachineState } from './machine-state.ts'
 import { POOL } from './names.ts'
 import type { Session } from './session.ts'
 import { isWhole, volumeXml } from './volumes.ts'
 import { pause } from './waiting.ts'
-import { diskPathOf } from './checkpoints.ts'
 
 const LONG_MS = 6 * 60 * 60_000
 const MARKING_MS = 3_000
 const POLL_MS = 200
 
 /** Resolves also when another process made it meanwhile. */
-export async function copyAtRest(session: Session, name: string, { xml }: MachineState, signal: AbortSignal): Promise<void> {
-  const path = diskPathOf(xml)
+export const copyAtRest = (session: Session, name: string, { xml }: MachineState, signal: AbortSignal): Promise<void> =>
+  session.alone(QUEUE, signal, () => copyDisk(session, name, diskPathOf(xml), signal))
+
+/** Each holds one of the few calls that a daemon answers at a time, for as long as it takes. */
+const QUEUE = 'copies at rest'
+
+async function copyDisk(session: Session, name: string, path: string, signal: AbortSignal): Promise<void> {
   while (!(await session.call(`copy to ${name}`, signal, (host) => copy(host, path, name)))) {
     if (await isSoonWhole(session, name, signal)) return
     await session.call(`remove ${name}`, signal, (host) => removeUnlessBusy(host, name))
