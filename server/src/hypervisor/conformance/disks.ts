@@ -15,6 +15,16 @@ export const diskPromises: Promises = (rig) => {
     expect(await rig().guest.read(spec.vmId)).toBe('kept')
   })
 
+  test('a disk is made once, also when two processes ask at once', async () => {
+    const spec = rig().spec()
+    await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureDisk(spec, TEMPLATE, soon(rig()))))
+    const volumes = (await volumesOf(rig(), spec.vmId)).map(({ kind, complete }) => ({ kind, complete }))
+    expect(volumes).toEqual([
+      { kind: 'disk', complete: true },
+      { kind: 'seed', complete: true },
+    ])
+  })
+
   test('a stopped machine grows, and keeps its content', async () => {
     const spec = await create(rig())
     const larger = { ...spec, vcpu: spec.vcpu + 1, ramMiB: spec.ramMiB * 2, diskGiB: spec.diskGiB + 2 }

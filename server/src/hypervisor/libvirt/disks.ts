@@ -1,12 +1,14 @@
 // Disks and their seeds. A disk is a thin layer on the template, or a copy of a snapshot or backup that stands alone.
 import type { Volume } from '@berth/libvirt'
+import { stopwatch } from '../../kernel/clock.ts'
 import { DriverError, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../driver.ts'
 import { findMachine } from './machine-state.ts'
 import { backupName, diskName, seedName, snapshotName, templateName } from './names.ts'
 import { seedImage } from './seed.ts'
 import type { Session } from './session.ts'
 import { ensureTemplate } from './templates.ts'
-import { createVolume, findWhole, isWhole, markWhole, removeVolume, upload } from './volumes.ts'
+import { createVolume, findVolume, findWhole, isWhole, markWhole, removeVolume, upload } from './volumes.ts'
+import { pause } from './waiting.ts'
 
 export const GIB = 2 ** 30
 
@@ -29,15 +31,29 @@ async function removeDisk(session: Session, vmId: string, generation: number, si
 const CLEAN_UP_MS = 30_000
 
 async function ensureDisk(session: Session, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
-  const { vmId, generation } = spec
-  if (await isWhole(session, diskName(vmId, generation), signal)) return
-  try {
-    await (source.from === 'template' ? layOnTemplate(session, spec, signal) : copyFrom(session, spec, source, signal))
-    await writeSeed(session, spec, signal)
-    await markWhole(session, diskName(vmId, generation), signal)
-  } catch (error) {
-    if (isDriverError(error, 'no_space')) await removeDisk(session, vmId, generation, AbortSignal.timeout(CLEAN_UP_MS))
-    throw error
+  while (!(await becomesWhole(session, diskName(spec.vmId, spec.generation), signal)))
+    await makeDisk(session, spec, source, signal).catch(async (error: unknown) => {
+      if (isDriverError(error, 'no_space')) await removeDisk(session, spec.vmId, spec.generation, AbortSignal.timeout(CLEAN_UP_MS))
+      // Another process was faster by a moment: its disk is as good.
+      if (!isDriverError(error, 'conflict')) throw error
+    })
+}
+
+async function makeDisk(session: Session, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
+  await (source.from === 'template' ? layOnTemplate(session, spec, signal) : copyFrom(session, spec, source, signal))
+  await writeSeed(session, spec, signal)
+  await markWhole(session, diskName(spec.vmId, spec.generation), signal)
+}
+
+const MOMENT_MS = 2_000
+const LOOK_AGAIN_MS = 200
+
+/** One that is half made gets a moment, for another process may be making it. */
+async function becomesWhole(session: Session, name: string, signal: AbortSignal): Promise<boolean> {
+  for (const waitedMs = stopwatch(); ;) {
+    if (await isWhole(session, name, signal)) return true
+    if (waitedMs() > MOMENT_MS || !(await findVolume(session, name, signal))) return false
+    await session.call(`wait for ${name}`, signal, () => pause(LOOK_AGAIN_MS, signal))
   }
 }
 

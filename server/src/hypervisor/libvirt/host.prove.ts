@@ -92,6 +92,15 @@ describe.runIf(canBox())('a libvirt host', () => {
     expect(consoleTail.join('\n')).toMatch(/UEFI|Boot|SeaBIOS/)
   })
 
+  test.each(['x86_64', 'aarch64'] as const)('runs guests of %s', async (arch) => {
+    const made = blank(false)
+    const spec = { ...made, template: { ...made.template, id: arch.replace('_', ''), arch } }
+    const driver = open({ image: { ...image, arch } })
+    await start(driver, spec)
+    expect(await driver.ensureReady(spec.vmId, { timeoutMs: 1_000 }, soon())).toEqual({ readiness: 'booting' })
+    expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running', vcpu: 1, ramMiB: spec.ramMiB })
+  })
+
   test('keeps its guests when the daemon is killed, and no verb acts before it has them in hand again', async () => {
     const [driver, other] = [open(), open()]
     const spec = blank(false)

@@ -3,17 +3,17 @@
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 import type { Domain } from '@berth/libvirt'
-import { orMissing } from './errors.ts'
 import type { Session } from './session.ts'
 
 const LINES = 50
 const MACHINES = 500
 const LONGEST_MS = 15 * 60_000
+const LONGEST_LINE = 1_000
 
 interface Recording {
   lines: string[]
-  end: () => void
-  isOpen: boolean
+  /** May come before there is anything to end. */
+  over: AbortController
 }
 
 const recordings = new WeakMap<Session, Map<string, Recording>>()
@@ -26,41 +26,40 @@ const recordingsOf = (session: Session): Map<string, Recording> => {
 
 export const lastWords = (session: Session, vmId: string): string[] => recordingsOf(session).get(vmId)?.lines ?? []
 
-export const endRecording = (session: Session, vmId: string): void => recordingsOf(session).get(vmId)?.end()
+export const endRecording = (session: Session, vmId: string): void => recordingsOf(session).get(vmId)?.over.abort()
 
 /** In the background; whoever takes the console over ends it. Goes on with the lines there are when it was under way already. */
 export function recordConsole(session: Session, vmId: string, domain: Domain, isFresh: boolean): void {
   const all = recordingsOf(session)
   const before = all.get(vmId)
-  if (!isFresh && before?.isOpen) return
-  before?.end()
-  const recording: Recording = { lines: isFresh ? [] : (before?.lines ?? []), end: () => undefined, isOpen: true }
+  if (!isFresh && before && !before.over.signal.aborted) return
+  before?.over.abort()
+  const recording: Recording = { lines: isFresh ? [] : (before?.lines ?? []), over: new AbortController() }
   all.delete(vmId)
   all.set(vmId, recording)
   if (all.size > MACHINES) all.delete(all.keys().next().value!)
-  void record(session, domain, recording).catch((error: unknown) =>
-    session.log.debug({ hostId: session.hostId, vmId, err: error }, 'the console could not be read along'),
-  )
+  record(session, domain, recording)
+    .catch((error: unknown) => session.log.debug({ hostId: session.hostId, vmId, err: error }, 'the console could not be read along'))
+    .finally(() => recording.over.abort())
 }
 
-async function record({ host }: Session, domain: Domain, recording: Recording): Promise<void> {
-  const terminal = await orMissing(host.domains.openConsole({ domain }))
-  if (!terminal) return
+async function record({ host }: Session, domain: Domain, { lines, over }: Recording): Promise<void> {
+  const terminal = await host.domains.openConsole({ domain })
+  const end = (): void => void terminal.destroy()
+  const timer = setTimeout(end, LONGEST_MS)
+  over.signal.addEventListener('abort', end)
+  if (over.signal.aborted) end()
   const text = new StringDecoder('utf8')
   let rest = ''
-  const timer = setTimeout(() => terminal.destroy(), LONGEST_MS)
-  terminal.on('error', () => undefined) // ended from elsewhere: what was heard so far is what there is
   terminal.on('data', (chunk: Buffer) => {
-    const lines = (rest + text.write(chunk)).split(/\r*\n/)
-    rest = (lines.pop() ?? '').slice(-1000)
-    keep(recording.lines, lines)
+    const heard = (rest + text.write(chunk)).split(/\r*\n/)
+    rest = (heard.pop() ?? '').slice(-LONGEST_LINE)
+    keep(lines, heard)
   })
-  terminal.once('close', () => {
-    clearTimeout(timer)
-    keep(recording.lines, [rest])
-    recording.isOpen = false
-  })
-  recording.end = () => void terminal.destroy()
+  // Somebody may take the console over: what was heard so far is what there is.
+  await new Promise((resolve) => terminal.on('error', () => undefined).once('close', resolve))
+  clearTimeout(timer)
+  keep(lines, [rest])
 }
 
 /** Without colours and cursor movements. */

@@ -1,6 +1,6 @@
 // What a domain remembers for us. Our ids let the fleet be read back from its hosts alone; the rest is what a second process must know:
 // which restart was carried out, and that a stop was our order rather than the guest's.
-import { MetadataType, type Domain, type Host } from '@berth/libvirt'
+import { ErrorCode, hasCode, MetadataType, type Domain, type Host } from '@berth/libvirt'
 import { element, readXml, type Element, type Xml } from './xml.ts'
 
 const URI = 'urn:berth:vm:1'
@@ -61,15 +61,11 @@ export function readMetadata(found: Element): Metadata | undefined {
 export const getMetadata = async (host: Host, domain: Domain): Promise<Metadata | undefined> =>
   readMetadata(readXml(await host.domains.getMetadata({ domain, type: MetadataType.element, uri: URI, flags: ['config'] })))
 
-/** In the definition, and in the running machine where there is one. */
-export async function setMetadata(host: Host, domain: Domain, data: Metadata, isRunning: boolean): Promise<void> {
-  const metadata = metadataXml(data, 'call').xml
-  await host.domains.setMetadata({
-    domain,
-    type: MetadataType.element,
-    metadata,
-    key: KEY,
-    uri: URI,
-    flags: isRunning ? ['live', 'config'] : ['config'],
+/** In the definition, and in the running machine where there is one: it may have gone off a moment ago. */
+export async function setMetadata(host: Host, domain: Domain, data: Metadata): Promise<void> {
+  const order = { domain, type: MetadataType.element, metadata: metadataXml(data, 'call').xml, key: KEY, uri: URI }
+  await host.domains.setMetadata({ ...order, flags: ['live', 'config'] }).catch((error: unknown) => {
+    if (!hasCode(error, ErrorCode.operationInvalid)) throw error
+    return host.domains.setMetadata({ ...order, flags: ['config'] })
   })
 }

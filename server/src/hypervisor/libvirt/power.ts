@@ -68,7 +68,7 @@ async function ensureStopped(session: Session, vmId: string, graceMs: number, si
   const found = await findMachine(session, vmId, signal)
   if (!found?.isOn) return { how: 'already' }
   const { domain, metadata } = found
-  await session.call(`order ${vmId} to stop`, signal, (host) => setMetadata(host, domain, { ...metadata, isStopOrdered: true }, true))
+  await session.call(`order ${vmId} to stop`, signal, (host) => setMetadata(host, domain, { ...metadata, isStopOrdered: true }))
   const canObey = graceMs > 0 && found.state !== DomainState.paused
   if (canObey && (await askToStop(session, domain, graceMs, signal))) return { how: 'clean' }
   return { how: (await cutOff(session, domain, signal)) ? 'forced' : 'clean' }

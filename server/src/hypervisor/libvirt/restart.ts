@@ -51,10 +51,8 @@ async function awaitOther(
 async function remember(session: Session, vmId: string, actionId: string, signal: AbortSignal): Promise<void> {
   const found = await findMachine(session, vmId, signal)
   if (!found || found.metadata.restartId === actionId) return
-  const { domain, metadata, isOn } = found
-  await session.call(`remember the restart of ${vmId}`, signal, (host) =>
-    setMetadata(host, domain, { ...metadata, restartId: actionId }, isOn),
-  )
+  const { domain, metadata } = found
+  await session.call(`remember the restart of ${vmId}`, signal, (host) => setMetadata(host, domain, { ...metadata, restartId: actionId }))
   if (metadata.restartId) await removeVolume(session, restartName(vmId, metadata.restartId), signal)
 }
 
