@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { requireOwnOrigin, serveWebSockets } from '../../http/websocket.ts'
 import type { Deps } from '../deps.ts'
-import { LIMITS, type Limits } from './bridge.ts'
 import { PATH } from './service.ts'
 import { openSessions } from './sessions.ts'
 
@@ -12,13 +11,9 @@ export interface Consoles {
   close(): Promise<void>
 }
 
-export async function serveConsoles(
-  app: FastifyInstance,
-  deps: Deps,
-  { rateLimit, limits = LIMITS }: { rateLimit: RateLimit; limits?: Limits },
-): Promise<Consoles> {
+export async function serveConsoles(app: FastifyInstance, deps: Deps, { rateLimit }: { rateLimit: RateLimit }): Promise<Consoles> {
   const sockets = serveWebSockets(app)
-  const sessions = await openSessions(deps, limits)
+  const sessions = await openSessions(deps)
   app.get<{ Params: { secret: string } }>(`${PATH}/:secret`, { onRequest: rateLimit.chargeAddress }, async (request, reply) => {
     reply.header('cache-control', 'no-store')
     sockets.require(request) // first: whatever merely looks at the URL must not use it up
