@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { recordByOperator } from '../features/audit-log/operator.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
 import { onDatabase, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
@@ -47,7 +48,11 @@ async function list({ db }: Admin, { account, losses }: { account?: string; loss
 
 async function confirm({ db, config, now }: Admin, { amount }: { amount?: string }, id: string): Promise<Result> {
   const { confirmPayment } = await payments()
-  const row = await db.tx((tx) => confirmPayment(tx, now, config, id, amount === undefined ? null : parseCents(amount)))
+  const row = await db.tx(async (tx) => {
+    const confirmed = await confirmPayment(tx, now, config, id, amount === undefined ? null : parseCents(amount))
+    recordByOperator(tx, now, { accountId: confirmed.account_id, action: 'payment confirm', resourceIds: [id] })
+    return confirmed
+  })
   const received = formatCents(row.received_cents ?? 0n)
   const data = { id, account: row.account_id, amount: received, currency: row.currency, transactionId: row.transaction_id }
   return { data, text: `${received} ${row.currency} are in the wallet of ${row.account_id}` }
