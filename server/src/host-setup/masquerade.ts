@@ -16,21 +16,38 @@ interface Chain {
 /** Where clouds tell a machine its secrets: those are the host's and not its guests'. */
 const METADATA = '169.254.169.254/32'
 
-const chains = (range: Cidr): Chain[] => [
-  { table: 'nat', parent: 'POSTROUTING', name: 'BERTH-OUT', rules: [`-s ${formatCidr(range)} ! -d ${formatCidr(range)} -j MASQUERADE`] },
-  {
-    table: 'filter',
-    parent: 'FORWARD',
-    name: 'BERTH-FORWARD',
-    rules: [`-i ${GATEWAY_DEVICE} -j ACCEPT`, `-o ${GATEWAY_DEVICE} -j ACCEPT`, `-i ${PUBLIC_BRIDGE} -o ${PUBLIC_BRIDGE} -j ACCEPT`],
-  },
-  {
-    table: 'raw',
-    parent: 'PREROUTING',
-    name: 'BERTH-METADATA',
-    rules: [GATEWAY_DEVICE, 'bn+'].map((device) => `-d ${METADATA} -i ${device} -j DROP`),
-  },
-]
+/** A packet of a VM is seen twice, in the bridge and when it is routed. Each has connections of its own: with one between them, the
+ *  bridge would settle that no address is to be translated, before the routing that needs it is reached. */
+const BRIDGE_ZONE = 77
+
+function chains(cidr: Cidr): Chain[] {
+  const range = formatCidr(cidr)
+  return [
+    {
+      table: 'raw',
+      parent: 'PREROUTING',
+      name: 'BERTH-RAW',
+      rules: [
+        `-i ${PUBLIC_BRIDGE} -j CT --zone ${BRIDGE_ZONE}`,
+        ...[GATEWAY_DEVICE, 'bn+'].map((device) => `-d ${METADATA} -i ${device} -j DROP`),
+      ],
+    },
+    {
+      table: 'nat',
+      parent: 'POSTROUTING',
+      name: 'BERTH-OUT',
+      rules: [`-s ${range} ! -d ${range} ! -o ${PUBLIC_BRIDGE} -j MASQUERADE`],
+    },
+    // Nothing is for the bridge itself, which has no address: a guest that sends there is up to no good.
+    { table: 'filter', parent: 'INPUT', name: 'BERTH-INPUT', rules: [`-i ${PUBLIC_BRIDGE} -j DROP`] },
+    {
+      table: 'filter',
+      parent: 'FORWARD',
+      name: 'BERTH-FORWARD',
+      rules: [`-i ${GATEWAY_DEVICE} -j ACCEPT`, `-o ${GATEWAY_DEVICE} -j ACCEPT`, `-i ${PUBLIC_BRIDGE} -o ${PUBLIC_BRIDGE} -j ACCEPT`],
+    },
+  ]
+}
 
 export const masquerade: Step = {
   name: 'masquerade',

@@ -1,6 +1,8 @@
 // A machine becomes a host by one command, is added over TLS, and whatever is broken on it afterwards is mended or explained. The machine
 // is a box: a libvirtd with a network, files and processes of its own, as Debian's packages leave it.
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -89,6 +91,20 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     expect(await inBox('ip addr; ip neigh; iptables -S; ebtables -t nat -L')).not.toMatch(/berth-test|169\.254\.77/)
   })
 
+  test('takes what VMs send to the world by its own address', async () => {
+    const world = createServer((socket) => socket.end(socket.remoteAddress ?? ''))
+    world.listen(0, box.address.replace(/\d+$/, '1'))
+    await once(world, 'listening')
+    const { address, port } = world.address() as AddressInfo
+    const range = (await prepare('--dry-run')).range!.replace('.0.0/16', '')
+    const asked = await inBox(`ip netns add vm; ip link add vm0 type veth peer name vm1 netns vm; ip link set vm0 master brpub0 up
+      ip -n vm addr add ${range}.9.9/16 dev vm1; ip -n vm link set vm1 up; ip -n vm route add default via ${range}.0.1
+      ip netns exec vm ${process.execPath} -e "require('net').connect(${port}, '${address}').setTimeout(10000, () => process.exit(1)).pipe(process.stdout)"
+      ip netns del vm`)
+    world.close()
+    expect(asked).toBe(box.address)
+  })
+
   test('lets nobody in but our control plane', async () => {
     const stranger = { ...settings, BERTH_DATA_DIR: join(folder, 'stranger') }
     const without = await berthd(stranger, 'host', 'add', uri())
@@ -125,6 +141,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
   test.each([
     ['ip link del bpub-gw', ['uplink']],
     ['ip link set bpub-up nomaster', ['uplink']],
+    ['echo 0 > /proc/sys/net/ipv4/conf/brpub0/arp_ignore', ['uplink']],
     ['iptables -t nat -F BERTH-OUT', ['masquerade']],
     ['iptables -D FORWARD -j BERTH-FORWARD', ['masquerade']],
     ['echo 0 > /proc/sys/net/ipv4/ip_forward', ['forwarding']],

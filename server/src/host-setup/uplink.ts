@@ -3,7 +3,12 @@ import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
 import { formatCidr } from '../kernel/cidr.ts'
 import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type HostPlan, type Interface } from './plan.ts'
 import { missing, SetupError, there, type Step } from './step.ts'
-import { run } from './system.ts'
+import { readIfThere, run } from './system.ts'
+
+/** Linux answers on every interface for every address it has: guests would be told that the bridge itself is their gateway, and what
+ *  they send there does not pass the uplink. */
+const ARP_IGNORE = `/proc/sys/net/ipv4/conf/${PUBLIC_BRIDGE}/arp_ignore`
+const NEVER = '8'
 
 export const uplink: Step = {
   name: 'uplink',
@@ -13,6 +18,7 @@ export const uplink: Step = {
     if (!near || !far) return missing(`the uplink ${GATEWAY_DEVICE} of ${PUBLIC_NETWORK}`)
     if (far.master !== PUBLIC_BRIDGE) return missing(`${UPLINK_DEVICE} is not in ${PUBLIC_BRIDGE}`)
     if (![near, far].every(({ flags }) => flags.includes('UP'))) return missing(`the uplink of ${PUBLIC_NETWORK} is down`)
+    if ((await readIfThere(ARP_IGNORE))?.trim() !== NEVER) return missing(`${PUBLIC_BRIDGE} must not answer for the gateway`)
     const has = near.addr_info.some(({ local, prefixlen }) => local === gateway && prefixlen === range.prefix)
     return has ? there(`network ${PUBLIC_NETWORK} ${formatCidr(range)}`) : missing(`the address ${gateway} on ${GATEWAY_DEVICE}`)
   },
@@ -33,6 +39,7 @@ function requireBare(bridge: Interface | undefined): void {
 /** For `sh -e`, as often as wanted. */
 export const uplinkCommands = ({ range, gateway }: HostPlan): string => `
 [ -e /sys/class/net/${GATEWAY_DEVICE} ] || ip link add ${GATEWAY_DEVICE} type veth peer name ${UPLINK_DEVICE}
+echo ${NEVER} > ${ARP_IGNORE}
 ip link set ${UPLINK_DEVICE} master ${PUBLIC_BRIDGE} up
 ip addr replace ${gateway}/${range.prefix} dev ${GATEWAY_DEVICE}
 ip link set ${GATEWAY_DEVICE} up
