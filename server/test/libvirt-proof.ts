@@ -1,4 +1,4 @@
-// A real host of one's own with one driver, for proofs that do not need a guest to have booted.
+// A real host of one's own with two drivers, for proofs that do not need a guest to have booted.
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import type { Driver, MachineSpec } from '../src/hypervisor/driver.ts'
@@ -14,6 +14,8 @@ export const soon = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS)
 export interface Proof {
   host: LibvirtHost
   driver: Driver
+  /** As another process holds one. */
+  other: Driver
   /** A VM of its own each time. */
   spec(): MachineSpec
   /** On, with everything let through, and not waited for. */
@@ -27,16 +29,14 @@ export async function openProof(rootOf?: (host: LibvirtHost) => Promise<string>)
   const host = await openLibvirtHost()
   const uri = rootOf ? `${host.uri}&root=${await rootOf(host)}` : host.uri
   const images = { open: () => Promise.resolve(image) }
-  const driver = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: host.box.folder })({
-    id: 'host',
-    driver: 'libvirt',
-    uri,
-  })
+  const open = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: host.box.folder })
+  const [driver, other] = [open({ id: 'host', driver: 'libvirt', uri }), open({ id: 'host', driver: 'libvirt', uri })]
   const template = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
   let machines = 1
   return {
     host,
     driver,
+    other,
     spec: () => specOf(template, host.gateway, ++machines),
     start: async (spec) => {
       await driver.ensureFilter(spec.vmId, { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }, soon())
@@ -44,7 +44,7 @@ export async function openProof(rootOf?: (host: LibvirtHost) => Promise<string>)
       await driver.ensureRunning(spec, soon())
     },
     close: async () => {
-      await driver.close()
+      await Promise.all([driver.close(), other.close()])
       await host.close()
     },
   }

@@ -1,0 +1,92 @@
+// Copies that are cut, cancelled, shared by two processes, or lose their machine. What a copy holds is proved with booted guests by the
+// promises of every driver; here the disk is filled from outside, so that a copy takes long enough to be disturbed.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canBox } from '../../../../libvirt/test/command.ts'
+import { eventually } from '../../../../libvirt/test/eventually.ts'
+import { openProof, soon, type Proof } from '../../../test/libvirt-proof.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { MachineSpec, Volume } from '../driver.ts'
+
+const FOLDER = '/var/lib/libvirt/images/berth'
+
+describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
+  let proof: Proof
+  let spec: MachineSpec
+
+  beforeAll(async () => {
+    proof = await openProof()
+    spec = proof.spec()
+    await proof.driver.ensureDisk(spec, { from: 'template' }, soon())
+    await proof.host.box.inside('qemu-io', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
+    await proof.start(spec)
+  }, 300_000)
+  afterAll(() => proof.close())
+
+  const copies = async (): Promise<Volume[]> => {
+    const all: Volume[] = []
+    for await (const volume of proof.driver.listVolumes(soon())) if (/snapshot|backup/.test(volume.kind)) all.push(volume)
+    return all
+  }
+  const begun = (id: string): Promise<unknown> =>
+    eventually('the copy to grow', async () => (await copies()).find((each) => each.id === id && each.sizeBytes > 2 ** 20))
+  const ending = (call: Promise<unknown>): Promise<unknown> =>
+    call.then(
+      () => 'whole',
+      (error: { kind: string }) => error.kind,
+    )
+  /** The disk as the copy shows it, judged by QEMU itself. */
+  const isSound = async (file: string): Promise<boolean> => {
+    const said = await proof.host.box.inside('qemu-io', '-U', '-r', '-c', 'read -P 170 200M 600M', `${FOLDER}/${file}`)
+    return said.includes('read 629145600/629145600') && !said.includes('verification failed')
+  }
+
+  test('is cancelled when it is taken back by another process', async () => {
+    const backupId = newId()
+    const made = ending(proof.driver.ensureBackup(spec.vmId, { backupId, parentId: null }, soon()))
+    await begun(backupId)
+    await proof.other.ensureNoBackup(spec.vmId, backupId, soon())
+    expect(await made).toBe('cancelled')
+    expect(await copies()).toEqual([])
+  })
+
+  test('is left half made by an abort, and whole when it is asked for again', async () => {
+    const snapshotId = newId()
+    const abort = new AbortController()
+    const made = ending(proof.driver.ensureSnapshot(spec.vmId, snapshotId, abort.signal))
+    await begun(snapshotId)
+    abort.abort()
+    expect(await made).toBe('aborted')
+    expect(await copies()).toMatchObject([{ id: snapshotId, complete: false }])
+    await proof.other.ensureSnapshot(spec.vmId, snapshotId, soon())
+    expect(await copies()).toMatchObject([{ id: snapshotId, complete: true }])
+    expect(await isSound(`snapshot-${spec.vmId}-${snapshotId}.qcow2`)).toBe(true)
+    await proof.driver.ensureNoSnapshot(spec.vmId, snapshotId, soon())
+  })
+
+  test('goes on for the one when the other gives up', async () => {
+    const snapshotId = newId()
+    const abort = new AbortController()
+    const first = ending(proof.driver.ensureSnapshot(spec.vmId, snapshotId, abort.signal))
+    const second = ending(proof.other.ensureSnapshot(spec.vmId, snapshotId, soon()))
+    await begun(snapshotId)
+    abort.abort()
+    expect(await first).toBe('aborted')
+    expect(await second).toBe('whole')
+    expect(await isSound(`snapshot-${spec.vmId}-${snapshotId}.qcow2`)).toBe(true)
+    await proof.driver.ensureNoSnapshot(spec.vmId, snapshotId, soon())
+  })
+
+  test('ends with its machine; a full backup follows, because the record of changes is lost', async () => {
+    const [parentId, cutId, backupId] = [newId(), newId(), newId()]
+    await proof.driver.ensureBackup(spec.vmId, { backupId: parentId, parentId: null }, soon())
+    const made = ending(proof.driver.ensureSnapshot(spec.vmId, cutId, soon()))
+    await begun(cutId)
+    await proof.host.box.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${spec.vmId}.pid)`)
+    expect(await made).toBe('transient')
+    await proof.driver.ensureRunning(spec, soon())
+    expect(await proof.driver.ensureBackup(spec.vmId, { backupId, parentId }, soon())).toMatchObject({ parentId: null })
+    expect(await isSound(`backup-${spec.vmId}-${backupId}.qcow2`)).toBe(true)
+    await proof.driver.ensureGone(spec.vmId, soon())
+    expect(await copies()).toEqual([])
+  })
+})
