@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { billingWorld } from '../../../test/billing-world.ts'
 import { testApp } from '../../../test/harness.ts'
+import { answer, receiver } from '../../../test/receiver.ts'
 import { headerOf, headersOf, smtpServer } from '../../../test/smtp-server.ts'
 import { sql } from '../../kernel/db.ts'
 import { lowBalance } from '../billing/warn.reconciler.ts'
-import { recordEvent } from '../events/service.ts'
 import { closeTicket, replyAsStaff } from '../support/staff.ts'
 import { suspendByOperator } from '../vms/service.ts'
+import { deliverAllDue } from '../webhooks/deliver.reconciler.ts'
 import { pruneMails, sendMails } from './send.reconciler.ts'
 
 interface MailRow {
@@ -17,7 +18,13 @@ interface MailRow {
 }
 
 const server = await smtpServer()
-const app = await testApp({ environment: { BERTH_SMTP_URL: server.url(), BERTH_MAIL_FROM: 'Example Cloud <noreply@cloud.example>' } })
+const app = await testApp({
+  environment: {
+    BERTH_SMTP_URL: server.url(),
+    BERTH_MAIL_FROM: 'Example Cloud <noreply@cloud.example>',
+    BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true',
+  },
+})
 type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
 const send = () => sendMails.pass(app.deps)
@@ -74,11 +81,11 @@ describe('a customer is told by mail', () => {
   test('of what the operator suspends, and of a webhook that is switched off', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
+    const gone = await receiver(answer(410))
+    await customer.post('/webhooks', { url: gone.url, events: ['vm.suspended'] })
     await suspendByOperator(app.deps, id)
     await app.settle()
-    const webhook = { id: 'cwebhook', url: 'https://receiver.example/' }
-    const event = { accountId: customer.accountId, type: 'webhook.disabled', data: { webhook, reason: 'It answered 410' } }
-    await app.db.tx((tx) => recordEvent(tx, app.clock.now(), event))
+    await deliverAllDue(app.deps)
     await send()
     expect(subjectsOf(customer).toSorted()).toEqual(['Your VM web-1 is suspended', 'Your webhook is switched off'])
   })
