@@ -6,16 +6,18 @@ import type { RateLimit } from '../../http/rate-limit.ts'
 import { refuse } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import { applyNotice } from './notices.ts'
-import type { Notice } from './provider.ts'
+import { openStripe } from './open.ts'
+import type { Notice, PaymentProvider } from './provider.ts'
 
 export const STRIPE_PATH = '/webhooks/stripe'
 
 export function servePayments(app: FastifyInstance, deps: Deps, rateLimit: RateLimit): void {
+  const stripe = openStripe(deps.config)
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
     scope.post(STRIPE_PATH, async (request, reply) => {
-      const notice = await readNotice(deps, rateLimit, request, reply)
+      const notice = await readNotice(stripe, rateLimit, request, reply)
       if (notice) await deps.db.tx((tx) => applyNotice(tx, deps, 'stripe', notice))
       return { received: true }
     })
@@ -27,13 +29,18 @@ export function servePayments(app: FastifyInstance, deps: Deps, rateLimit: RateL
   }
 }
 
-async function readNotice({ payments }: Deps, rateLimit: RateLimit, request: FastifyRequest, reply: FastifyReply): Promise<Notice | null> {
+async function readNotice(
+  stripe: PaymentProvider | null,
+  rateLimit: RateLimit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Notice | null> {
   try {
-    if (!payments?.readNotice) throw refuse('not_found', 'Stripe is not set up here: see docs/operate/payments.md')
+    if (!stripe?.readNotice) throw refuse('not_found', 'Stripe is not set up here: see docs/operate/payments.md')
     const signature = request.headers['stripe-signature']
     if (typeof signature !== 'string' || !Buffer.isBuffer(request.body))
       throw refuse('malformed_request', 'A message of Stripe has a signature and a body')
-    return await payments.readNotice(request.body, signature)
+    return await stripe.readNotice(request.body, signature)
   } catch (error) {
     await rateLimit.chargeAddress(request, reply)
     throw error

@@ -1,5 +1,7 @@
+import { Stripe } from 'stripe'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import { disputeEvent } from '../../../test/stripe-world.ts'
 import { readConfig } from '../../config.ts'
 import { openPayments } from './open.ts'
 import { confirmPayment } from './service.ts'
@@ -45,6 +47,18 @@ test('deposits that are not set up are refused with a sentence', async () => {
     'unavailable',
     'Deposits are not open here: ask support how to put money into your wallet',
   ])
+})
+
+test('Stripe is heard while its keys are set, also when it takes no new deposits', async () => {
+  const secret = 'whsec_berth'
+  const app = await testApp({
+    environment: { BERTH_PAYMENTS: 'off', BERTH_STRIPE_SECRET_KEY: 'sk_test_berth', BERTH_STRIPE_WEBHOOK_SECRET: secret },
+  })
+  const payload = disputeEvent('funds_withdrawn', { paymentId: 'earlier', cents: 100 })
+  const signature = new Stripe('sk_test_berth').webhooks.generateTestHeaderString({ payload, secret })
+  const headers = { 'stripe-signature': signature }
+  const { statusCode } = await app.app.inject({ method: 'POST', url: '/webhooks/stripe', payload, headers })
+  expect([statusCode, (await (await app.given.customer()).post('/wallet/deposits', { amount: '10' })).status]).toEqual([200, 422])
 })
 
 test.each([

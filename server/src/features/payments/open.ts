@@ -5,13 +5,18 @@ import { canStripeTake, stripeProvider } from './stripe.ts'
 
 /** What the settings ask for; null when customers cannot deposit by themselves. */
 export function openPayments(config: Config): PaymentProvider | null {
-  const { payments, stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeApiUrl: apiUrl, currency } = config
-  if (payments === 'off') return null
-  if (payments === 'manual') return manualProvider(config.paymentInstructions)
+  const stripe = openStripe(config)
+  if (config.payments === 'off') return null
+  return config.payments === 'manual' ? manualProvider(config.paymentInstructions) : stripe
+}
+
+/** While its keys are set Stripe is heard, also when it takes no new deposits: earlier ones may be refunded or disputed. */
+export function openStripe(config: Config): PaymentProvider | null {
+  const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeApiUrl: apiUrl, currency } = config
   if (!secretKey && !webhookSecret) return null
   if (!secretKey || !webhookSecret)
     throw new Error('Stripe needs both BERTH_STRIPE_SECRET_KEY and BERTH_STRIPE_WEBHOOK_SECRET: set the other one too, or unset both')
   if (!canStripeTake(currency))
-    throw new Error(`Stripe does not count ${currency} in hundredths: choose another BERTH_CURRENCY, or BERTH_PAYMENTS=manual`)
+    throw new Error(`Stripe does not count ${currency} in hundredths: choose another BERTH_CURRENCY, or unset BERTH_STRIPE_SECRET_KEY`)
   return stripeProvider({ secretKey, webhookSecret, apiUrl, publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}` })
 }
