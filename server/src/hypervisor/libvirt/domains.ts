@@ -1,6 +1,5 @@
 // Domains of ours: finding them and reading what they are.
 import type { Domain } from '@berth/libvirt'
-import { DriverError } from '../driver.ts'
 import { orMissing } from './errors.ts'
 import { metadataOf, type Metadata } from './metadata.ts'
 import { domainName } from './names.ts'
@@ -9,15 +8,6 @@ import { readXml, type Element } from './xml.ts'
 
 export const findDomain = ({ call }: Session, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
   call(`look for ${domainName(vmId)}`, signal, (host) => orMissing(host.domains.lookupByName({ name: domainName(vmId) })))
-
-export async function requireDomain(session: Session, vmId: string, signal: AbortSignal): Promise<Domain> {
-  const domain = await findDomain(session, vmId, signal)
-  if (!domain) throw new DriverError('not_found', `Host ${session.hostId} has no machine ${vmId}`)
-  return domain
-}
-
-/** As of when it was found. */
-export const isActive = ({ id }: Domain): boolean => id !== -1
 
 /** The running machine where there is one, else the definition. Undefined when it has gone meanwhile. */
 export const readDomain = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>

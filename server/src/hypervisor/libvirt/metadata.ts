@@ -39,13 +39,13 @@ export function metadataXml(data: Metadata, isWithin: 'definition' | 'call'): Xm
 /** Undefined for a domain that is not ours. */
 export function metadataOf(domain: Element): Metadata | undefined {
   const found = domain.all('metadata').flatMap((each) => each.children)
-  return found.map(readMetadata).find((each) => each !== undefined)
+  const ours = found.find((each) => /(^|:)vm$/.test(each.name) && Object.values(each.attributes).includes(URI))
+  return ours && readMetadata(ours)
 }
 
-export function readMetadata(found: Element): Metadata | undefined {
-  const { id, account, generation, template, agent, restart, stop, start } = found.attributes
-  const isOurs = /(^|:)vm$/.test(found.name) && Object.values(found.attributes).includes(URI)
-  if (!isOurs || !id || !account || !template) return undefined
+function readMetadata({ attributes }: Element): Metadata | undefined {
+  const { id, account, generation, template, agent, restart, stop, start } = attributes
+  if (!id || !account || !template) return undefined
   return {
     vmId: id,
     accountId: account,
@@ -58,6 +58,7 @@ export function readMetadata(found: Element): Metadata | undefined {
   }
 }
 
+/** Asked for by its URI, it comes without one. */
 export const getMetadata = async (host: Host, domain: Domain): Promise<Metadata | undefined> =>
   readMetadata(readXml(await host.domains.getMetadata({ domain, type: MetadataType.element, uri: URI, flags: ['config'] })))
 
