@@ -7,7 +7,7 @@ import { sleep, type CallOptions, type ClientOptions, type Sleep } from './optio
 import { Pages, type PageQuery } from './pages.ts'
 import { chain, type ApiRequest, type Send } from './pipeline/handler.ts'
 import { identify, nameWrites } from './pipeline/headers.ts'
-import { throwRefusals } from './pipeline/refusals.ts'
+import { objectOf, throwRefusals } from './pipeline/refusals.ts'
 import { retry } from './pipeline/retry.ts'
 import { sender, whole } from './pipeline/send.ts'
 import { limitTime } from './pipeline/timeout.ts'
@@ -88,8 +88,8 @@ export class Api {
 
   async request(raw: RawRequest, options?: CallOptions): Promise<Envelope> {
     const response = await this.#send(this.#toRequest(raw, options))
-    const body = JSON.parse((await response.text()) || 'null') as Partial<Envelope> | null
-    if (body?.success !== true) throw new BerthError(`${raw.method} ${raw.path} was answered, but not by Berth: is baseUrl right?`)
+    const body = await objectOf<Envelope>(response)
+    if (body.success !== true) throw new BerthError(`${raw.method} ${raw.path} was answered, but not by Berth: is baseUrl right?`)
     return body as Envelope
   }
 

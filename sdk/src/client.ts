@@ -9,6 +9,7 @@ import { OsTemplates, Plans, Regions } from './resources/catalog.ts'
 import { Events } from './resources/events.ts'
 import { Firewalls } from './resources/firewalls.ts'
 import { Networks } from './resources/networks.ts'
+import { Deposits, Invoices } from './resources/payments.ts'
 import { Snapshots } from './resources/snapshots.ts'
 import { SshKeys } from './resources/ssh-keys.ts'
 import { Tickets } from './resources/tickets.ts'
@@ -23,8 +24,10 @@ export class Berth {
   readonly actions: Actions
   readonly backups: Backups
   readonly bandwidth: Bandwidth
+  readonly deposits: Deposits
   readonly events: Events
   readonly firewalls: Firewalls
+  readonly invoices: Invoices
   readonly networks: Networks
   readonly osTemplates: OsTemplates
   readonly plans: Plans
@@ -44,8 +47,10 @@ export class Berth {
     this.actions = new Actions(api)
     this.backups = new Backups(api)
     this.bandwidth = new Bandwidth(api)
+    this.deposits = new Deposits(api)
     this.events = new Events(api)
     this.firewalls = new Firewalls(api)
+    this.invoices = new Invoices(api)
     this.networks = new Networks(api)
     this.osTemplates = new OsTemplates(api)
     this.plans = new Plans(api)

@@ -31,6 +31,12 @@ export const CALLS: Record<string, CallBySdk> = {
   getWallet: (berth) => berth.wallet.get(),
   listWalletTransactions: (berth) => berth.wallet.transactions().page(),
 
+  listDeposits: (berth) => berth.deposits.list().page(),
+  createDeposit: (berth, _, body) => berth.deposits.create(body),
+  getDeposit: (berth, { id }) => berth.deposits.get(id),
+  listInvoices: (berth) => berth.invoices.list().page(),
+  getInvoice: (berth, { id }) => berth.invoices.get(id),
+
   listSshKeys: (berth) => berth.sshKeys.list().page(),
   createSshKey: (berth, _, body) => berth.sshKeys.create(body),
   getSshKey: (berth, { id }) => berth.sshKeys.get(id),

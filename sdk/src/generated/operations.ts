@@ -10,6 +10,10 @@ import type {
   Event,
   Wallet,
   Transaction,
+  Deposit,
+  CreateDeposit,
+  InvoiceSummary,
+  Invoice,
   AuditEntry,
   Node,
   SshKey,
@@ -170,6 +174,53 @@ export interface Operations {
     }
     data: Transaction[]
     paged: true
+  }
+  /** Begin a deposit: the answer says where to pay. Needs the scope `wallet:deposit`. */
+  createDeposit: {
+    input: {
+      body: CreateDeposit
+    }
+    data: Deposit
+  }
+  /** List deposits, newest first. Needs the scope `wallet:read`. */
+  listDeposits: {
+    input: {
+      query?: {
+        page?: number | undefined
+        limit?: number | undefined
+      } | undefined
+    }
+    data: Deposit[]
+    paged: true
+  }
+  /** Get a deposit. Needs the scope `wallet:read`. */
+  getDeposit: {
+    input: {
+      path: {
+        id: string
+      }
+    }
+    data: Deposit
+  }
+  /** List invoices, the newest month first. Needs the scope `wallet:read`. */
+  listInvoices: {
+    input: {
+      query?: {
+        page?: number | undefined
+        limit?: number | undefined
+      } | undefined
+    }
+    data: InvoiceSummary[]
+    paged: true
+  }
+  /** Get an invoice with its lines, and a link to a page to print. Needs the scope `wallet:read`. */
+  getInvoice: {
+    input: {
+      path: {
+        id: string
+      }
+    }
+    data: Invoice
   }
   /** List who changed what and what was refused, newest first; pages reach back 10,000 entries, dates all of 365 days. Needs the scope `account:read`. */
   listAuditLog: {
@@ -929,6 +980,11 @@ export const OPERATIONS = {
   listEvents: { method: 'GET', path: '/events' },
   getWallet: { method: 'GET', path: '/wallet' },
   listWalletTransactions: { method: 'GET', path: '/wallet/transactions' },
+  createDeposit: { method: 'POST', path: '/wallet/deposits' },
+  listDeposits: { method: 'GET', path: '/wallet/deposits' },
+  getDeposit: { method: 'GET', path: '/wallet/deposits/{id}' },
+  listInvoices: { method: 'GET', path: '/invoices' },
+  getInvoice: { method: 'GET', path: '/invoices/{id}' },
   listAuditLog: { method: 'GET', path: '/audit-log' },
   listNodes: { method: 'GET', path: '/regions/{id}/nodes' },
   listSshKeys: { method: 'GET', path: '/ssh-keys' },

@@ -145,6 +145,84 @@ export interface Transaction {
   balanceAfter: string
 }
 
+export interface Deposit {
+  id: string
+  /** PROCESSING: paid by a method that takes days. SUCCEEDED: in the wallet */
+  status: 'PENDING' | 'PROCESSING' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED'
+  /** Decimal with two places, for example "12.00"; debits are negative */
+  amount: string
+  currency: string
+  provider: 'manual' | 'stripe'
+  /** The page to pay at, while it is PENDING */
+  checkoutUrl: string | null
+  /** How to pay where there is no page */
+  instructions: string | null
+  /** What was refunded or charged back since: decimal with two places */
+  refunded: string
+  /** The entry of the ledger, once it is in the wallet */
+  transactionId: string | null
+  /** ISO 8601, UTC */
+  createdAt: string
+  /** ISO 8601, UTC */
+  updatedAt: string
+}
+
+export interface CreateDeposit {
+  /** From 1.00 to 50000.00, as a decimal string */
+  amount: string
+}
+
+export interface InvoiceSummary {
+  id: string
+  /** Without gaps over all invoices, for example INV-000042 */
+  number: string
+  /** For example 2027-01 */
+  month: string
+  currency: string
+  /** Decimal with two places, for example "12.00"; debits are negative */
+  openingBalance: string
+  /** What was bought, less what was given back for it: decimal with two places */
+  charged: string
+  /** What came into the wallet, less what was taken back: decimal with two places */
+  paid: string
+  /** Decimal with two places, for example "12.00"; debits are negative */
+  closingBalance: string
+  /** ISO 8601, UTC */
+  issuedAt: string
+}
+
+export interface Invoice {
+  id: string
+  /** Without gaps over all invoices, for example INV-000042 */
+  number: string
+  /** For example 2027-01 */
+  month: string
+  currency: string
+  /** Decimal with two places, for example "12.00"; debits are negative */
+  openingBalance: string
+  /** What was bought, less what was given back for it: decimal with two places */
+  charged: string
+  /** What came into the wallet, less what was taken back: decimal with two places */
+  paid: string
+  /** Decimal with two places, for example "12.00"; debits are negative */
+  closingBalance: string
+  /** ISO 8601, UTC */
+  issuedAt: string
+  seller: {
+    name: string
+    address: string[]
+    tax: string
+  }
+  customer: {
+    name: string
+    email: string
+  }
+  /** The entries of the ledger, oldest first */
+  lines: Transaction[]
+  /** A page to print, for whoever has this link, for an hour */
+  pageUrl: string
+}
+
 export interface AuditEntry {
   id: string
   /** The operationId of the call, the words of an operator's command, or "refusals" for those that were only counted */

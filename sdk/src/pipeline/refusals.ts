@@ -15,7 +15,7 @@ interface Problem {
 export const throwRefusals: Handler = (next) => async (request) => {
   const response = await next(request)
   if (response.ok) return response
-  throw toError(request, response, await problemOf(response))
+  throw toError(request, response, await objectOf<Problem>(response))
 }
 
 function toError({ method, url }: ApiRequest, { status, statusText, headers, type }: Response, problem: Problem): ApiError {
@@ -36,12 +36,14 @@ function strangeAnswer(request: string, status: number, statusText: string, head
   return `${request} was answered with ${`${status} ${statusText}`.trim()}, and not by Berth: is something between here and the server, or baseUrl wrong?`
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+/** An answer's object; an empty one where it is something else, such as the page of a proxy. */
+export async function objectOf<T extends object>(response: Response): Promise<Partial<T>> {
+  const text = await response.text()
   try {
-    const body: unknown = JSON.parse(await response.text())
+    const body: unknown = JSON.parse(text)
     return typeof body === 'object' && body !== null ? body : {}
   } catch {
-    return {} // a proxy's page: the status says all there is to know
+    return {}
   }
 }
 
