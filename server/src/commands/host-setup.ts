@@ -1,6 +1,7 @@
 // `berthd host prepare`, run on a machine that is to be a host, and `berthd host certificate`, run where Berth is, for that machine.
 import type { Command } from 'commander'
 import { rangesInUse } from '../features/hosts/service.ts'
+import type { Bundle } from '../host-setup/bundle.ts'
 import type { Outcome } from '../host-setup/step.ts'
 import { formatCidr } from '../kernel/cidr.ts'
 import { onDatabase, withExample, type Admin } from './admin.ts'
@@ -46,8 +47,8 @@ const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
 
 /** Answers the exit code. A dry run that finds something missing has not failed. */
 async function prepare({ range, poolPath, certificate: file, dryRun = false, json = false }: PrepareInput): Promise<number> {
-  const [{ prepareHost }, { readBundle }] = await Promise.all([import('../host-setup/prepare.ts'), import('../host-setup/bundle.ts')])
-  const bundle = file === undefined ? undefined : await readBundle(file)
+  const { prepareHost } = await import('../host-setup/prepare.ts')
+  const bundle = file === undefined ? undefined : await bundleOf(file)
   const tell = ({ status, says, fix }: Outcome): void => {
     showLine(MARKS[status], says, NOTES[status])
     if (fix) say(`     ${fix}`)
@@ -58,6 +59,13 @@ async function prepare({ range, poolPath, certificate: file, dryRun = false, jso
   if (json) say(JSON.stringify({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
   else if (next) say(`\nThis host is ready. Where Berth runs, add it:\n  ${next}`)
   return ok ? 0 : 1
+}
+
+async function bundleOf(file: string): Promise<Bundle> {
+  const [{ readBundle }, { SetupError }] = await Promise.all([import('../host-setup/bundle.ts'), import('../host-setup/step.ts')])
+  return readBundle(file).catch((error: unknown) => {
+    throw error instanceof SetupError ? new Error(`${error.message}\n${error.fix}`) : error
+  })
 }
 
 const nextCommand = (address: string | null, range: string): string | null =>

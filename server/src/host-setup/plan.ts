@@ -52,7 +52,12 @@ export const memoryFile = MEMORY
 
 export async function recall(): Promise<Memory | null> {
   const text = await readIfThere(MEMORY)
-  return text === null ? null : (JSON.parse(text) as Memory)
+  if (text === null) return null
+  try {
+    return JSON.parse(text) as Memory
+  } catch {
+    throw new SetupError(`${MEMORY} is damaged`, `remove it, and say what it said: --range, --pool-path, --certificate`)
+  }
 }
 
 async function decideRange(options: PlanOptions, known: Memory | null): Promise<Cidr> {
