@@ -27,7 +27,6 @@ const PACKAGES = [
   'kmod',
   'less',
   'nano',
-  'netplan.io',
   'openssh-server',
   'qemu-guest-agent',
   'sudo',

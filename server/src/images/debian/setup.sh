@@ -16,3 +16,5 @@ printf '%s\n' virtio_pci virtio_blk virtio_scsi sd_mod >> /etc/initramfs-tools/m
 update-initramfs -u -k all
 
 rm -rf /var/cache/apt/archives/*.deb /var/cache/apt/*.bin /var/lib/apt/lists/* /var/log/*.log /var/log/apt /etc/apt/apt.conf.d/99mmdebstrap
+# Without these, the first boot takes /usr for newly upgraded, and makes databases of hardware and libraries anew: minutes under emulation.
+touch /etc/.updated /var/.updated
