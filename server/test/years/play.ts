@@ -130,21 +130,32 @@ export async function playYears(years: Years) {
     if (vm && random.chance(0.3)) await change(at, account, vm)
   }
 
+  const hasCharged = async (at: Date): Promise<boolean> =>
+    (await app.db.maybe(sql`select from wallet_transactions where type = 'VM_RENEWAL' and created_at = ${at} limit 1`)) !== undefined
+
   const schedulers = await startSchedulers(app, 3)
   const lastBuying = times[0]! + years.buyingDays * DAY
-  const perBuying = Math.ceil(years.vms / times.filter((time) => time <= lastBuying).length)
+  const buyings = times.filter((time) => time <= lastBuying).length
   let deaths = 0
-  for (const [i, at] of times.entries()) {
-    app.clock.set(new Date(at))
-    if (at <= lastBuying) for (let n = 0; n < perBuying && bought < years.vms; n++) await buy(at)
-    await app.settle()
-    await act(at)
-    const isDue = accounts.some(({ model }) => model.vms.some((vm) => vm.end <= at))
-    // One dies half way, at a time when there is work; the work that it leaves is done by the others at once.
-    if (deaths === 0 && i >= times.length / 2 && isDue) deaths += (await schedulers.passWithDeath(new Date(at)), 1)
-    else await schedulers.pass(new Date(at))
-    await app.settle()
-    for (const { model } of accounts) model.pass(at)
+  try {
+    for (const [i, at] of times.entries()) {
+      app.clock.set(new Date(at))
+      // Spread evenly over these days, so that some are bought on their last; who cannot afford one leaves it to another.
+      const wanted = Math.ceil((years.vms * Math.min(i + 1, buyings)) / buyings)
+      for (let attempts = 0; bought < wanted && attempts < 200; attempts++) await buy(at)
+      await app.settle()
+      await act(at)
+      const due = accounts.flatMap(({ model }) => model.vms.filter((vm) => vm.end <= at)).length
+      // One dies half way, in the middle of its work; what it leaves undone the others do at once.
+      if (deaths === 0 && i >= times.length / 2 && due >= years.vms / 50) {
+        await schedulers.passWithDeath(new Date(at), () => hasCharged(new Date(at)))
+        deaths++
+      } else await schedulers.pass(new Date(at))
+      await app.settle()
+      for (const { model } of accounts) model.pass(at)
+    }
+  } finally {
+    await schedulers.stop()
   }
   return { app, accounts, bought, deaths, times }
 }

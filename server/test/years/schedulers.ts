@@ -1,20 +1,21 @@
 // Several scheduler processes at once, which can be killed and replaced while they work.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { afterAll } from 'vitest'
 import type { TestApp } from '../harness.ts'
 import { cleanEnvironment } from '../processes.ts'
 
 interface Scheduler {
   child: ChildProcess
+  dead: Promise<unknown>
   /** Answers once everything that is due then is done, or the process is dead. */
   pass(time: string): Promise<void>
 }
 
 export interface Schedulers {
   pass(time: Date): Promise<void>
-  /** The same, and the first of them is killed in the middle of it. Another takes its place. */
-  passWithDeath(time: Date): Promise<void>
+  stop(): Promise<void>
+  /** The same, and one of them is killed as soon as `isUnderWay`. Another takes its place. */
+  passWithDeath(time: Date, isUnderWay: () => Promise<boolean>): Promise<void>
 }
 
 export async function startSchedulers(app: TestApp, count: number): Promise<Schedulers> {
@@ -22,15 +23,20 @@ export async function startSchedulers(app: TestApp, count: number): Promise<Sche
   const alive: Scheduler[] = []
   const start = async (): Promise<void> => void alive.push(await startOne(settings))
   await Promise.all(Array.from({ length: count }, start))
-  afterAll(() => alive.forEach(({ child }) => child.kill('SIGKILL')))
   const pass = async (time: Date): Promise<void> => void (await Promise.all(alive.map((each) => each.pass(time.toISOString()))))
   return {
     pass,
-    async passWithDeath(time) {
-      const working = pass(time)
+    async stop() {
+      for (const { child } of alive) child.kill('SIGKILL')
+      await Promise.all(alive.map(({ dead }) => dead))
+    },
+    async passWithDeath(time, isUnderWay) {
+      let isOver = false
+      const working = pass(time).then(() => void (isOver = true))
+      while (!isOver && !(await isUnderWay()));
       const victim = alive.shift()!
       victim.child.kill('SIGKILL')
-      await working
+      await Promise.all([working, victim.dead])
       if (victim.child.signalCode !== 'SIGKILL') throw new Error('The scheduler was not killed')
       await start()
     },
@@ -44,6 +50,7 @@ async function startOne(settings: Record<string, string>): Promise<Scheduler> {
   if (ready !== 'ready') throw new Error('A scheduler did not start')
   return {
     child,
+    dead,
     async pass(time) {
       child.send(time)
       await Promise.race([once(child, 'message'), dead])
