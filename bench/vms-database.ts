@@ -1,6 +1,7 @@
 // Databases to measure on: an account that can afford anything, a host without end, and VMs by the hundred thousand.
 import { join } from 'node:path'
 import { bringUpToDate } from '../server/src/database.ts'
+import '../server/src/features/index.ts' // who hears of events
 import { createAccount, createToken } from '../server/src/features/accounts/service.ts'
 import { credit } from '../server/src/features/wallet/service.ts'
 import { openDb, sql, type Db } from '../server/src/kernel/db.ts'

@@ -3,7 +3,7 @@ import { createAccount, getAccount, listAccounts, listQuotas, setQuotaLimit } fr
 import { recordByOperator } from '../features/audit-log/operator.ts'
 import { invalid } from '../kernel/errors.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { loadFeatures, onDatabase, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
 
 export function accountCommands(program: Command): void {
@@ -80,6 +80,7 @@ const change =
   async ({ db, config, now }: Admin, input: { account: string; amount: string; reason: string }): Promise<Result> => {
     const amount = parseCents(input.amount)
     const { currency } = config
+    await loadFeatures()
     const corrections = await import('../features/wallet/corrections.ts')
     const { account, entry } = await db.tx(async (tx) => {
       const found = await getAccount(tx, input.account)

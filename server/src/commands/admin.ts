@@ -29,6 +29,12 @@ export function onDatabase<Options extends object>(
   })
 }
 
+/**
+ * For commands that make something happen: what follows from it (webhooks, mails) is registered by the features, all of them. Others need
+ * not wait for that.
+ */
+export const loadFeatures = (): Promise<unknown> => import('../features/index.ts')
+
 export const withExample = (command: Command, example: string): Command =>
   command.addHelpText('after', `\nExample:\n  $ npx berthd ${example}`)
 

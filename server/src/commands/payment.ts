@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { recordByOperator } from '../features/audit-log/operator.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { loadFeatures, onDatabase, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
 
 export function paymentCommands(program: Command): void {
@@ -47,6 +47,7 @@ async function list({ db }: Admin, { account, losses }: { account?: string; loss
 }
 
 async function confirm({ db, config, now }: Admin, { amount }: { amount?: string }, id: string): Promise<Result> {
+  await loadFeatures()
   const { confirmPayment } = await payments()
   const row = await db.tx(async (tx) => {
     const confirmed = await confirmPayment(tx, now, config, id, amount === undefined ? null : parseCents(amount))

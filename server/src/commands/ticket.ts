@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { getAccount } from '../features/accounts/service.ts'
 import type { Ticket, TicketStatus, TicketWithReplies } from '../features/support/schema.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { loadFeatures, onDatabase, type Admin } from './admin.ts'
 import { WrongUsage } from './errors.ts'
 import { table, type Result } from './output.ts'
 
@@ -55,6 +55,7 @@ async function show({ db }: Admin, _: object, id?: string): Promise<Result> {
 }
 
 async function reply({ db, now }: Admin, input: { body: string; close?: true }, id?: string): Promise<Result> {
+  await loadFeatures()
   const { replyAsStaff, closeTicket } = await support()
   const data = await db.tx(async (tx) => {
     const replied = await replyAsStaff(tx, now, id!, input.body)
@@ -64,6 +65,7 @@ async function reply({ db, now }: Admin, input: { body: string; close?: true }, 
 }
 
 async function close({ db, now }: Admin, _: object, id?: string): Promise<Result> {
+  await loadFeatures()
   const { closeTicket } = await support()
   const ticket = await db.tx((tx) => closeTicket(tx, now, id!))
   return { data: ticket, text: said(ticket) }

@@ -38,6 +38,7 @@ export const reserveLog = (tx: Tx, accountId: string) =>
 
 /** Takes the account's event counter, which stays locked until the commit: call it as late in the transaction as possible. */
 export async function recordEvent(tx: Tx, now: Date, { accountId, type, subjectId, data }: NewEvent): Promise<EventRow> {
+  if (listeners.length === 0) throw new Error('BUG: an event that nobody would hear of: load features/index.ts first')
   const event = await tx.one<EventRow>(sql`
     with counter as (
       insert into event_counters as c (account_id, last_number) values (${accountId}, 1)
