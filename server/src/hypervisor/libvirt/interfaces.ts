@@ -63,8 +63,9 @@ async function unplug({ call }: Session, domain: Domain, nic: Element, side: 'li
   await call(`unplug ${address} from ${domain.name}`, signal, (host) => host.domains.detachDevice({ domain, xml, flags: [side] }))
 }
 
-const RELEASE_MS = 60_000
-const ASK_AGAIN_MS = 8_000
+const RELEASE_MS = 180_000
+/** A second request within the five seconds that a PCI Express slot waits after the first would take it back. */
+const ASK_AGAIN_MS = 15_000
 const POLL_MS = 200
 
 /** A running guest must let go of the device. One that is still booting does not hear the first request, so it is asked again. */
