@@ -7,6 +7,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
 import { env, run } from '../../libvirt/test/command.ts'
 import type { Arch } from '../src/images/arch.ts'
 import { seedImage } from '../src/hypervisor/libvirt/seed.ts'
@@ -64,10 +65,12 @@ export type Guest = Awaited<ReturnType<typeof bootGuest>>
 export async function bootGuest(disk: GuestDisk) {
   const port = await freePort()
   const child = spawn(`qemu-system-${disk.arch}`, qemuArguments(disk, port), { env, stdio: ['ignore', 'ignore', 'inherit'] })
-  const monitor = await ask(disk, child, 'qmp.sock')
+  const over = gone(child)
+  over.catch(() => {}) // an end that nobody waits for is no failure
+  const monitor = await ask(disk, over, 'qmp.sock')
   await monitor('qmp_capabilities')
-  const agent = await ask(disk, child, 'agent.sock')
-  await eventually(() => Promise.race([agent('guest-ping').then(() => true), gone(child)]), PATIENCE_MS)
+  const agent = await ask(disk, over, 'agent.sock')
+  await Promise.race([agent('guest-ping'), over, deadline('The agent has not answered')])
   return {
     agent,
     monitor,
@@ -121,8 +124,8 @@ function qemuArguments({ folder, arch, ramMiB }: GuestDisk, port: number): strin
 type Ask = <T = unknown>(execute: string, args?: object) => Promise<T>
 
 /** QEMU's monitor and the guest's agent speak alike: a line of JSON each way, one at a time. Events are passed over. */
-async function ask({ folder }: GuestDisk, child: ChildProcess, name: string): Promise<Ask> {
-  const socket = await eventually(() => Promise.race([open(join(folder, name)), gone(child)]), 60_000)
+async function ask({ folder }: GuestDisk, over: Promise<never>, name: string): Promise<Ask> {
+  const socket = await eventually(() => Promise.race([open(join(folder, name)), over]), 60_000)
   const answers = createInterface({ input: socket })[Symbol.asyncIterator]()
   return async <T>(execute: string, args: object = {}): Promise<T> => {
     socket.write(`${JSON.stringify({ execute, arguments: args })}\n`)
@@ -139,6 +142,11 @@ async function ask({ folder }: GuestDisk, child: ChildProcess, name: string): Pr
 async function open(path: string): Promise<Socket | null> {
   const socket = connect(path)
   return Promise.race([once(socket, 'connect').then(() => socket), once(socket, 'error').then(() => null)]).catch(() => null) // QEMU makes it in a moment
+}
+
+const deadline = async (sentence: string): Promise<never> => {
+  await setTimeout(PATIENCE_MS, undefined, { ref: false })
+  throw new Error(sentence)
 }
 
 const gone = async (child: ChildProcess): Promise<never> => {
