@@ -106,7 +106,7 @@ export class Api {
 
   #toRequest({ method, path, query, body, headers }: RawRequest, options: CallOptions = {}): ApiRequest {
     return {
-      method,
+      method: method.toUpperCase(),
       url: `${this.#address}${path}${queryString(query)}`,
       headers: new Headers(headers),
       body: body === undefined ? undefined : JSON.stringify(body),

@@ -114,7 +114,7 @@ describe('a client', () => {
     const berth = app.client(customer)
     const network = { name: 'net', nodeId: app.host.id, cidr: '10.9.0.0/24' }
     const made = await berth.request({ method: 'POST', path: '/networks', body: network })
-    expect(await berth.request({ method: 'GET', path: '/networks', query: { limit: 1 } })).toEqual([made])
+    expect(await berth.request({ method: 'get', path: '/networks', query: { limit: 1 } })).toEqual([made])
   })
 
   test('does not show its token', async () => {

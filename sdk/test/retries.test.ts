@@ -85,6 +85,16 @@ describe('a request that must not be repeated', () => {
 })
 
 describe('giving up', () => {
+  test('can be left out', async () => {
+    const { berth, requests } = await against([hang, data([])])
+    const call = berth.regions.list({ timeoutMs: Infinity, maxRetries: 0 })
+    await expect.poll(() => requests.length).toBe(1)
+    const other = berth.regions.list()
+    expect(await Promise.race([call, other])).toEqual([])
+    expect(requests).toHaveLength(2)
+    void call.catch(() => {}) // ends with its server
+  })
+
   test('by time-out says what took too long', async () => {
     const { berth } = await against([hang], { maxRetries: 0 })
     const refused = berth.regions.list({ timeoutMs: 50 })
