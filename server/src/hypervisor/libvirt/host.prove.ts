@@ -6,7 +6,7 @@ import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { canBox, run } from '../../../../libvirt/test/command.ts'
+import { canBox, hasCommands, run } from '../../../../libvirt/test/command.ts'
 import { openLibvirtHost, type LibvirtHost } from '../../../test/libvirt-host.ts'
 import { specMaker } from '../../../test/libvirt-rig.ts'
 import { nativeArch } from '../../images/arch.ts'
@@ -16,9 +16,12 @@ import { isDriverError, type Driver, type MachineSpec } from '../driver.ts'
 import { libvirtDrivers } from './driver.ts'
 import type { Image } from './image-source.ts'
 
+/** Of which this machine has an emulator. */
+const EMULATED = (['x86_64', 'aarch64'] as const).filter((arch) => hasCommands(`qemu-system-${arch}`))
+
 const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
-describe.runIf(canBox())('a libvirt host', () => {
+describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))('a libvirt host', () => {
   let host: LibvirtHost
   let image: Image
   const opened: Driver[] = []
@@ -92,7 +95,7 @@ describe.runIf(canBox())('a libvirt host', () => {
     expect(consoleTail.join('\n')).toMatch(/UEFI|Boot|SeaBIOS/)
   })
 
-  test.each(['x86_64', 'aarch64'] as const)('runs guests of %s', async (arch) => {
+  test.each(EMULATED)('runs guests of %s', async (arch) => {
     const made = blank(false)
     const spec = { ...made, template: { ...made.template, id: arch.replace('_', ''), arch } }
     const driver = open({ image: { ...image, arch } })
