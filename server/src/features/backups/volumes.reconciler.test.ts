@@ -52,6 +52,28 @@ describe('the volume sweep', async () => {
     expect(await strays()).toEqual([])
   })
 
+  test('gives up a copy that its host no longer has, at the second look', async () => {
+    const { id } = await app.given.vm(customer)
+    const { snapshot } = (await customer.post(`/vms/${id}/snapshots`, { name: 'x' })).body.data
+    await app.settle()
+    const { backup } = (await customer.post(`/vms/${id}/backups`, { name: 'x' })).body.data
+    await app.settle()
+    const copies = async () => {
+      const [[first], [second]] = [
+        (await customer.get(`/vms/${id}/snapshots`)).body.data,
+        (await customer.get(`/vms/${id}/backups`)).body.data,
+      ]
+      return [first.status, second.status, second.error]
+    }
+    await driver.ensureNoSnapshot(id, snapshot.id, signal)
+    await driver.ensureNoBackup(id, backup.id, signal)
+    await sweep()
+    expect(await copies()).toEqual(['AVAILABLE', 'AVAILABLE', null])
+    app.clock.advance('10m')
+    await sweep()
+    expect(await copies()).toEqual(['FAILED', 'FAILED', 'Its data is no longer on the host'])
+  })
+
   test('quarantines copies that no row knows for a day', async () => {
     const [parentId, backupId] = [newId(), newId()]
     await driver.ensureSnapshot(vmId, newId(), signal)

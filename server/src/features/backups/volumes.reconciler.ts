@@ -1,10 +1,11 @@
-// Finds volumes that nobody knows and, after a quarantine of a day, removes them; and the old disks of VMs that live, after ten
+// Finds copies that their host no longer has, and volumes that nobody knows and, after a quarantine of a day, removes them; and the old disks of VMs that live, after ten
 // minutes. A volume has to be seen as a stray both times, and a machine that is on is never touched: an operator may know more.
 import type { Driver, Volume } from '../../hypervisor/driver.ts'
 import { milliseconds } from '../../kernel/clock.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
 import { askHost, isSettled, listHosts } from '../hosts/service.ts'
 import { vmById } from '../vms/service.ts'
+import { giveUpMissing } from './missing.ts'
 import * as strays from './strays.ts'
 
 const BATCH = 500
@@ -19,11 +20,17 @@ export const sweepVolumes = lanedReconciler('backups.volumes', '10m', {
 async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, clock, log } = deps
   const now = clock.now()
+  const copies: string[] = []
   const unlisted = await askHost(deps, hostId, stopping, async (driver, signal) => {
-    for await (const batch of batches(driver.listVolumes(signal))) await strays.noteStrays(db, now, hostId, batch)
+    for await (const batch of batches(driver.listVolumes(signal))) {
+      await strays.noteStrays(db, now, hostId, batch)
+      copies.push(...batch.filter(isCopy).map((each) => each.id))
+    }
   })
   if (unlisted) return // half a list says nothing about what is absent
   await strays.forgetUnseen(db, hostId, now)
+  for (const lost of await db.tx((tx) => giveUpMissing(tx, now, hostId, copies)))
+    log.error({ hostId, ...lost }, 'a copy is gone from its host')
   const before = { oldDisks: new Date(now.getTime() - OLD_DISK_MS), orphans: new Date(now.getTime() - QUARANTINE_MS) }
   for (const stray of await strays.overdueStrays(db, hostId, before)) {
     let removed = false
@@ -33,6 +40,8 @@ async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Pro
     log.warn({ hostId, kind: stray.kind, id: stray.id, generation: stray.generation }, 'removed a volume that nobody knows or needs')
   }
 }
+
+const isCopy = ({ kind, complete }: Volume): boolean => complete && (kind === 'snapshot' || kind === 'backup')
 
 async function* batches(volumes: AsyncIterable<Volume>): AsyncGenerator<Volume[]> {
   let batch: Volume[] = []

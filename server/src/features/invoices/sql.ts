@@ -26,7 +26,11 @@ export interface Seller {
 
 /** Whoever issues holds this until the commit: numbers have no gap and no double. */
 export const lockCounter = async (tx: Tx): Promise<number> =>
-  (await tx.one<{ last_number: number }>(sql`select last_number from invoice_counter for update`)).last_number
+  (
+    await tx.one<{ last_number: number }>(sql`
+      insert into invoice_counter default values on conflict (is_only) do update set last_number = invoice_counter.last_number
+      returning last_number`)
+  ).last_number
 
 export const setCounter = (tx: Tx, lastNumber: number) => tx.run(sql`update invoice_counter set last_number = ${lastNumber}`)
 

@@ -2,6 +2,7 @@
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { refuse } from '../../kernel/errors.ts'
+import type { StepContext } from '../../workflow/define.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../networks/service.ts'
 import { recordVmEvent } from './events.ts'
@@ -16,24 +17,29 @@ interface Input extends VmInput {
   mac: string
 }
 
+type Context = Pick<StepContext<Deps, Input, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
+
+async function plugIn(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  const attachment = (await attachmentsOf(context.deps.db, vm.id)).find((each) => each.mac === context.input.mac)
+  if (!attachment) throw new Error(`BUG: VM ${vm.id} has no address for ${context.input.mac}`)
+  await driver.ensureInterface(vm.id, privateNic(attachment), context.signal)
+}
+
+const unplug = async (context: Context): Promise<void> =>
+  (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal)
+
 export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '5m' })
   .step('network', { run: prepareNetworks })
   .step('plug in', {
-    run: async (context) => {
-      const { vm, driver } = await vmAndDriver(context)
-      const attachment = (await attachmentsOf(context.deps.db, vm.id)).find((each) => each.mac === context.input.mac)
-      if (!attachment) throw new Error(`BUG: VM ${vm.id} has no address for ${context.input.mac}`)
-      await driver.ensureInterface(vm.id, privateNic(attachment), context.signal)
-    },
-    undo: async (context) => (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal),
+    run: plugIn,
+    undo: unplug,
   })
   .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }))
   .onFailure((tx, { input }) => releaseAddress(tx, input.networkId, input.vmId))
 
 export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '5m' })
-  .step('unplug', {
-    run: async (context) => (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal),
-  })
+  .step('unplug', { run: unplug, undo: plugIn })
   .onSuccess(async (tx, { input, runId, now }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
     await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId })
