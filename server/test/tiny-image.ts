@@ -24,14 +24,14 @@ export async function tinyImage(): Promise<Image> {
 async function build(path: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-tiny-'))
   const output = join(folder, 'made.qcow2')
-  await buildTiny({ arch: nativeArch(), folder: join(folder), progress: () => undefined, signal: AbortSignal.timeout(BUILD_MS) }, output)
+  await buildTiny({ arch: nativeArch(), folder, progress: () => undefined, signal: AbortSignal.timeout(BUILD_MS) }, output)
   await rename(output, path)
   await rm(folder, { recursive: true, force: true })
 }
 
 function recipeHash(): string {
   const hash = createHash('sha256')
-  const files = globSync('**/*', { cwd: IMAGES, withFileTypes: true }).filter((each) => each.isFile())
+  const files = globSync('{tiny/**/*,disk.ts,grub.ts}', { cwd: IMAGES, withFileTypes: true }).filter((each) => each.isFile())
   for (const path of files.map((each) => join(each.parentPath, each.name)).sort()) hash.update(path).update(readFileSync(path))
   return hash.digest('hex').slice(0, 12)
 }
