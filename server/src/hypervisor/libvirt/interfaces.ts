@@ -90,5 +90,5 @@ async function unplugLive(session: Session, machine: MachineState, mac: string, 
 
 /** The machine is going down, or the request is on its way; what became of it is seen at the next look. */
 function unlessUnderWay(error: unknown): void {
-  if (!/in the process of unplug|not running|no .*device/i.test(String(error))) throw error
+  if (!/in the process of unplug|guest is busy|not running|no .*device/i.test(String(error))) throw error
 }
