@@ -34,6 +34,7 @@ const forTests = [
   { ...host, without: 'real VMs stay untested' },
   { ...templates, without: 'templates stay untested' },
 ]
+const ssh = { package: 'openssh-client', command: 'ssh', also: ['ssh-keyscan'], without: 'logging in to real VMs stays untested' }
 // x86 guests by emulation: the proofs of the libvirt client are the same on every machine.
 const x86 = {
   package: 'qemu-system-x86',
@@ -45,8 +46,8 @@ const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],
   check: [],
-  test: [redis, openssl, ...forTests],
-  prove: [redis, openssl, ...forTests, x86],
+  test: [redis, openssl, ssh, ...forTests],
+  prove: [redis, openssl, ssh, ...forTests, x86],
 }
 
 export async function installPackages(purpose) {

@@ -15,10 +15,15 @@ export function hasCommands(...names: string[]): boolean {
   return succeeds('sh', '-c', names.map((name) => `command -v ${name}`).join(' && '))
 }
 
-/** Whether hosts can be boxed here: it takes root, namespaces, libvirt and QEMU. `npm run prove` installs the packages. */
-export function canBox(): boolean {
-  const needed = ['libvirtd', 'virtlogd', 'virsh', 'qemu-system-x86_64', 'qemu-img', 'nsenter', 'ip', 'openssl']
-  return process.getuid?.() === 0 && hasCommands(...needed) && succeeds('unshare', '--mount', '--uts', '--net', '--pid', '--fork', 'true')
+/** Whether hosts can be boxed here: it takes root, namespaces, libvirt and QEMU, for x86 unless something else is wanted inside. */
+export function canBox(...wanted: string[]): boolean {
+  const needed = ['libvirtd', 'virtlogd', 'virsh', 'qemu-img', 'nsenter', 'ip', 'openssl']
+  const inside = wanted.length > 0 ? wanted : ['qemu-system-x86_64']
+  return (
+    process.getuid?.() === 0 &&
+    hasCommands(...needed, ...inside) &&
+    succeeds('unshare', '--mount', '--uts', '--net', '--pid', '--fork', 'true')
+  )
 }
 
 function succeeds(command: string, ...args: string[]): boolean {

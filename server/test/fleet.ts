@@ -93,7 +93,7 @@ export async function fleet() {
     await db.tx((tx) => addPool(tx, systemClock.now(), { regionId: id, hostId: null, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }))
   }
 
-  return { db, core, start, account, ended, broken, host, regionPool }
+  return { settings, db, core, start, account, ended, broken, host, regionPool }
 }
 
 export type Fleet = Awaited<ReturnType<typeof fleet>>
@@ -101,7 +101,7 @@ export type Fleet = Awaited<ReturnType<typeof fleet>>
 interface Answer {
   status: number
   error?: string
-  data: { id: string; vm: { id: string } }
+  data: { id: string; actionId: string; vm: { id: string } }
 }
 
 /** A customer's program: JSON in, JSON out, wherever the API is at the moment. */

@@ -5,7 +5,7 @@ import { access, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nativeArch } from '../src/images/arch.ts'
-import type { Image } from '../src/images/source.ts'
+import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
 import { buildTiny } from '../src/images/tiny/build.ts'
 
 const IMAGES = join(import.meta.dirname, '../src/images')

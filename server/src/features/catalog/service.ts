@@ -5,7 +5,7 @@ import type { OsTemplate, Plan, Region } from './schema.ts'
 import * as sql from './sql.ts'
 import { toOsTemplate, toPlan, toRegion } from './view.ts'
 
-export { withdrawTemplate, publishImage, addTemplate, type NewImage, type TemplateDraft } from './images.ts'
+export { withdrawTemplate, publishImage, addTemplate, type NewImage } from './images.ts'
 export type { RegionRow, TemplateRow } from './sql.ts'
 
 export const listRegions = async (db: Queries): Promise<Region[]> => (await sql.listRegions(db)).map(toRegion)

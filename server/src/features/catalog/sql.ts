@@ -115,7 +115,7 @@ const templates = sql`
   select t.id, t.slug, t.name, t.version, t.distribution, t.arch, t.min_disk_gib, t.min_ram_mib, t.default_user, t.cloud_init, t.has_agent,
     t.size_bytes, t.checksum, t.virtual_bytes, t.recipe, t.image_url, t.origin, t.imported_at, t.deprecated_at, t.position, t.created_at,
     t.available and not l.lacks_image as available, l.lacks_image
-  from os_templates t, lateral (select t.checksum = '' and exists (select from hosts where driver = 'libvirt') as lacks_image) l`
+  from os_templates t, lateral (select t.checksum = '' and exists (select from hosts where driver = 'libvirt' and removed_at is null) as lacks_image) l`
 
 export const listTemplates = (db: Queries) => db.many<TemplateRow>(sql`${templates} order by t.position, t.slug`)
 

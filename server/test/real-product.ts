@@ -1,0 +1,131 @@
+// The product on a real host: an API and a worker of `berthd`, a libvirtd in a box, the smallest guest, and ssh into it.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { canBox, run } from '../../libvirt/test/command.ts'
+import type { Box } from '../../libvirt/test/box.ts'
+import { nativeArch } from '../src/images/arch.ts'
+import { sql } from '../src/kernel/db.ts'
+import { clientOf, fleet, type Fleet } from './fleet.ts'
+import { openLibvirtHost } from './libvirt-host.ts'
+import { berthdJson, eventually, type Service } from './processes.ts'
+import { tinyImage } from './tiny-image.ts'
+
+/** Emulated guests on a busy machine. */
+export const PATIENCE_MS = 150_000
+
+/** Whether there can be one here; `npm test` installs the packages. */
+export const canRunReal = (): boolean => canBox(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
+
+/** One real host, in the place of the simulated one. */
+export async function realProduct() {
+  const image = await tinyImage()
+  const host = await openLibvirtHost()
+  afterAll(() => host.close())
+  const rig = await fleet()
+  await berthdJson(rig.settings, 'host', 'remove', 'local')
+  await berthdJson(rig.settings, 'template', 'import', 'tiny', '--file', image.path)
+  await berthdJson(rig.settings, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
+  const processes = { api: await rig.start('api'), worker: await rig.start('worker') }
+  const { token, accountId } = await rig.account(1_000_000n)
+  return {
+    ...rig,
+    host,
+    box: host.box,
+    processes,
+    accountId,
+    customer: customerOf(rig, token, () => processes.api),
+    ssh: await sshInto(host.box),
+  }
+}
+
+/** What a customer is shown of VMs and actions. */
+interface Seen {
+  status: string
+  error: string | null
+  ipAddress: string
+}
+
+/** A customer who waits for what he asks for. */
+function customerOf({ db }: Fleet, token: string, api: () => Service) {
+  const { send } = clientOf(token, api)
+  const get = async (path: string) => (await send('GET', path)).data as unknown as Seen
+
+  const action = async (vmId: string, actionId: string) =>
+    eventually(async () => {
+      const found = await get(`/vms/${vmId}/actions/${actionId}?wait=5`)
+      return ['COMPLETED', 'FAILED', 'CANCELLED'].includes(found.status) && found
+    }, PATIENCE_MS)
+
+  /** Answers the VM when its action has ended well. */
+  const order = async (method: string, path: string, body?: object) => {
+    const { status, error, data } = await send(method, path, body)
+    if (status !== 202) throw new Error(`${method} ${path} answered ${status}: ${error}`)
+    const vmId = (data.vm as { id: string } | undefined)?.id ?? path.split('/')[2]!
+    const ended = await action(vmId, data.actionId)
+    if (ended.status !== 'COMPLETED')
+      throw new Error(`${method} ${path}: ${ended.status}, ${ended.error}\n${JSON.stringify(ended, null, 1)}`)
+    return vmId
+  }
+
+  /** What POST /vms needs at least. */
+  const tiny = () =>
+    db.one<{ regionId: string; osTemplateId: string }>(
+      sql`select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId"`,
+    )
+  const plan = async (slug: string): Promise<string> => (await db.one<{ id: string }>(sql`select id from plans where slug = ${slug}`)).id
+  return { send, get, order, tiny, plan }
+}
+
+/** A key of one's own, and commands run by ssh from the host's side of the public network. */
+async function sshInto(box: Box) {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-ssh-'))
+  afterAll(() => rm(folder, { recursive: true }))
+  const key = join(folder, 'key')
+  await run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key)
+  const askpass = join(folder, 'askpass')
+  const options = [
+    '-o',
+    'StrictHostKeyChecking=no',
+    '-o',
+    `UserKnownHostsFile=${folder}/known`,
+    '-o',
+    'ConnectTimeout=10',
+    '-o',
+    'LogLevel=ERROR',
+  ]
+
+  const byKey = (address: string, command: string): Promise<string> =>
+    box.inside('ssh', ...options, '-o', 'BatchMode=yes', '-i', key, `root@${address}`, command)
+
+  const byPassword = async (address: string, password: string, command: string): Promise<string> => {
+    await writeFile(askpass, `#!/bin/sh\nprintf '%s\\n' '${password}'\n`, { mode: 0o700 })
+    const only = ['-o', 'PubkeyAuthentication=no', '-o', 'NumberOfPasswordPrompts=1']
+    const asked = [`SSH_ASKPASS=${askpass}`, 'SSH_ASKPASS_REQUIRE=force', 'DISPLAY=none']
+    return box.inside('env', ...asked, 'setsid', '-w', 'ssh', ...options, ...only, `root@${address}`, command)
+  }
+
+  /** The agent answers a moment before sshd does. */
+  const reached = (address: string, command: string): Promise<string> =>
+    eventually(
+      () =>
+        byKey(address, command).then(
+          (text) => text.trim() || ' ',
+          () => undefined,
+        ),
+      30_000,
+    )
+
+  /** The server's own key, by which a client knows it again. */
+  const hostKey = async (address: string): Promise<string> => (await box.inside('ssh-keyscan', '-t', 'ed25519', address)).trim()
+
+  return {
+    publicKey: (await readFile(`${key}.pub`, 'utf8')).trim(),
+    byKey,
+    byPassword,
+    reached,
+    hostKey,
+    forget: () => rm(join(folder, 'known'), { force: true }),
+  }
+}

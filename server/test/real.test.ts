@@ -1,0 +1,72 @@
+// A customer's VM from its first breath to its last, on a real host with a real guest: everything a customer does to it, seen from inside.
+import { describe, expect, test } from 'vitest'
+import { canRunReal, PATIENCE_MS, realProduct } from './real-product.ts'
+
+const PASSWORD = 'correct horse 7'
+
+describe.runIf(canRunReal())('a real VM', { timeout: 2 * PATIENCE_MS }, async () => {
+  const { customer, ssh, box, broken } = await realProduct()
+  const known = { vmId: '', address: '', hostKey: '', bootId: '' }
+  const vm = () => customer.get(`/vms/${known.vmId}`)
+  const inside = (command: string) => ssh.reached(known.address, command)
+  const bootId = () => inside('cat /proc/sys/kernel/random/boot_id')
+
+  test('boots, and lets its owner in by key and by password', async () => {
+    const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
+    const size = { planId: await customer.plan('nano') }
+    const login = { sshKeyIds: [key.data.id], password: PASSWORD }
+    known.vmId = await customer.order('POST', '/vms', { ...(await customer.tiny()), ...size, ...login, hostname: 'web-1' })
+    expect(await vm()).toMatchObject({ status: 'RUNNING', readiness: 'reachable', ipAddress: expect.stringMatching(/^10\.77\./) })
+    known.address = (await vm()).ipAddress
+    expect(await inside('hostname')).toBe('web-1')
+    expect(Number(await inside('cat /sys/block/vda/size'))).toBe((10 * 2 ** 30) / 512)
+    expect(Number(await inside("df -k / | awk 'END { print $2 }'"))).toBeGreaterThan(9 * 2 ** 20)
+    expect((await ssh.byPassword(known.address, PASSWORD, 'id -un')).trim()).toBe('root')
+    await expect(ssh.byPassword(known.address, 'wrong', 'id -un')).rejects.toThrow('Permission denied')
+    known.hostKey = await ssh.hostKey(known.address)
+    await inside('echo kept > /root/note; sync; echo done')
+  })
+
+  test('is stopped and started', async () => {
+    await customer.order('POST', `/vms/${known.vmId}/stop`)
+    expect(await vm()).toMatchObject({ status: 'STOPPED' })
+    expect(await box.virsh('list', '--name')).toBe('\n')
+    await customer.order('POST', `/vms/${known.vmId}/start`)
+    expect(await inside('cat /root/note')).toBe('kept')
+    known.bootId = await bootId()
+  })
+
+  test('is restarted', async () => {
+    await customer.order('POST', `/vms/${known.vmId}/restart`)
+    expect(await bootId()).not.toBe(known.bootId)
+  })
+
+  test('sees more CPU, RAM and disk after an upgrade', async () => {
+    await customer.order('POST', `/vms/${known.vmId}/upgrade`, { planId: await customer.plan('medium') })
+    expect(await inside('nproc')).toBe('2')
+    expect(Number(await inside("awk '/MemTotal/ { print $2 }' /proc/meminfo"))).toBeGreaterThan(1800 * 1024)
+    expect(Number(await inside("df -k / | awk 'END { print $2 }'"))).toBeGreaterThan(45 * 2 ** 20)
+    expect(await inside('cat /root/note')).toBe('kept')
+    expect(await ssh.hostKey(known.address)).toBe(known.hostKey)
+  })
+
+  test('is another one after a rebuild, at the same address', async () => {
+    const { osTemplateId } = await customer.tiny()
+    await customer.order('POST', `/vms/${known.vmId}/rebuild`, { osTemplateId })
+    expect((await vm()).ipAddress).toBe(known.address)
+    await ssh.forget()
+    expect(await inside('cat /root/note 2>/dev/null || echo gone')).toBe('gone')
+    expect(await ssh.hostKey(known.address)).not.toBe(known.hostKey)
+  })
+
+  test('leaves nothing behind', async () => {
+    await customer.order('DELETE', `/vms/${known.vmId}`)
+    expect((await customer.send('GET', `/vms/${known.vmId}`)).status).toBe(404)
+    expect(await box.virsh('list', '--all', '--name')).toBe('\n')
+    expect(await box.virsh('nwfilter-list')).not.toContain(known.vmId)
+    expect(await box.virsh('vol-list', 'berth')).not.toContain(known.vmId)
+    expect(await box.inside('sh', '-c', 'pgrep -c qemu-system || true')).toBe('0\n')
+    expect(await box.inside('ip', '-brief', 'link')).not.toMatch(/vnet|tap/)
+    expect(await broken()).toBe('')
+  })
+})
