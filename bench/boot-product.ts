@@ -1,0 +1,116 @@
+// The product as an operator runs it, on a host in a box: an API and a worker of `berthd`, and one customer.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from '../server/src/kernel/db.ts'
+import type { LibvirtHost } from '../server/test/libvirt-host.ts'
+import type { Image } from '../server/src/hypervisor/libvirt/image-source.ts'
+import { connect, prepare, withPostgres } from './vms-database.ts'
+
+const BERTHD = join(import.meta.dirname, '../server/bin/berthd.mjs')
+const API = '/api/public/v1'
+
+export interface Product {
+  /** From POST /vms until the API says that it runs: milliseconds, in all and by step. */
+  create(): Promise<Created>
+  remove(vmId: string): Promise<void>
+}
+
+export interface Created {
+  vmId: string
+  totalMs: number
+  stepsMs: Record<string, number>
+}
+
+interface Action {
+  status: string
+  error: string | null
+  steps: { name: string; startedAt: string; completedAt: string }[]
+}
+
+export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, work: (product: Product) => Promise<T>): Promise<T> =>
+  withPostgres(folder, async (postgres) => {
+    await using stack = new AsyncDisposableStack()
+    const { maker } = await prepare(postgres)
+    const env = environment(postgres.url, folder)
+    await berthd(env, 'host', 'remove', 'local')
+    await berthd(env, 'template', 'import', 'tiny', '--file', image.path)
+    await berthd(env, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
+    const order = await orderOf(postgres.url)
+    const said = await start(env, 'api', stack)
+    await start(env, 'worker', stack)
+    const url = `${/http:\/\/[\d.]+:\d+/.exec(said)![0]}${API}`
+    return await work(customer(url, maker.token, order))
+  })
+
+function customer(url: string, token: string, order: object): Product {
+  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const headers = { 'x-api-key': token, 'content-type': 'application/json' }
+    const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const { data, error } = (await answer.json()) as { data: T; error?: string }
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${error}`)
+    return data
+  }
+  const ended = async (vmId: string, actionId: string): Promise<Action> => {
+    for (let waits = 0; waits < 5; waits++) {
+      const action = await ask<Action>('GET', `/vms/${vmId}/actions/${actionId}?wait=60`)
+      if (action.status === 'COMPLETED') return action
+      if (action.status === 'FAILED') throw new Error(`${vmId}: ${action.error}`)
+    }
+    throw new Error(`${vmId} took more than five minutes`)
+  }
+  return {
+    async create() {
+      const begun = performance.now()
+      const { vm, actionId } = await ask<{ vm: { id: string }; actionId: string }>('POST', '/vms', order)
+      const { steps } = await ended(vm.id, actionId)
+      const totalMs = performance.now() - begun
+      const took = steps.map(({ name, startedAt, completedAt }) => [name, Date.parse(completedAt) - Date.parse(startedAt)] as const)
+      return { vmId: vm.id, totalMs, stepsMs: Object.fromEntries(took) }
+    },
+    async remove(vmId) {
+      const { actionId } = await ask<{ actionId: string }>('DELETE', `/vms/${vmId}`)
+      await ended(vmId, actionId)
+    },
+  }
+}
+
+const environment = (url: string, dataDir: string): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  BERTH_DATABASE_URL: url,
+  BERTH_DATA_DIR: dataDir,
+  BERTH_PORT: '0',
+  BERTH_HYPERVISOR: 'simulated', // of this machine; the host in the box is real
+})
+
+const berthd = (env: Record<string, string>, ...args: string[]): Promise<unknown> =>
+  promisify(execFile)(process.execPath, [BERTHD, ...args], { env })
+
+/** Answers what it said until it was ready. */
+async function start(env: Record<string, string>, role: 'api' | 'worker', stack: AsyncDisposableStack): Promise<string> {
+  const child = spawn(process.execPath, [BERTHD, role], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  stack.defer(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  let said = ''
+  for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    said += chunk
+    if (said.includes('ready')) break
+  }
+
+  child.stdout.resume()
+  return said
+}
+
+/** The smallest VM there is. */
+async function orderOf(url: string): Promise<object> {
+  const db = connect(url)
+  const ids = await db.one<object>(sql`
+    select (select id from regions limit 1) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
+      (select id from plans where slug = 'nano') as "planId"`)
+  await db.close()
+  return { ...ids, hostname: 'web-1' }
+}
