@@ -15,7 +15,15 @@ export interface PlantWorld {
   backupId: string
   webhookId: string
   /** What it has, to be changed. */
-  host: { id: string; name: string; machines: Machine[]; volumes: Volume[]; networks: Network[]; filters: { vmId: string }[] }
+  host: {
+    id: string
+    name: string
+    canLimit: boolean
+    machines: Machine[]
+    volumes: Volume[]
+    networks: Network[]
+    filters: { vmId: string }[]
+  }
   now: Date
 }
 

@@ -58,7 +58,7 @@ describe('the invariants', async () => {
     const { signal } = new AbortController()
     const [machines, volumes] = [await collect(driver.listMachines(signal)), await collect(driver.listVolumes(signal))]
     const [networks, filters] = [await collect(driver.listNetworks(signal)), await collect(driver.listFilters(signal))]
-    return { id: app.host.id, name: app.host.name, machines, volumes, networks, filters }
+    return { id: app.host.id, name: app.host.name, canLimit: true, machines, volumes, networks, filters }
   }
 
   const foundAfter = async ({ find }: Invariant, plant: Plant): Promise<Violation[]> => {
@@ -85,6 +85,16 @@ describe('the invariants', async () => {
     const violations = await foundAfter(each, plant)
     expect(violations.length).toBeGreaterThan(0)
     for (const { id, what } of violations) expect([id, what]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)])
+  })
+
+  test('ask for no limit where a host cannot limit', async () => {
+    const speed = invariants.find(({ name }) => name === 'nics.speed')!
+    const unlimited: Plant = ({ host: changed }) => {
+      changed.canLimit = false
+      for (const nic of changed.machines.flatMap(({ nics }) => nics)) nic.limitMbps = null
+      return []
+    }
+    expect(await foundAfter(speed, unlimited)).toEqual([])
   })
 
   test('are asked of the hosts themselves', async () => {

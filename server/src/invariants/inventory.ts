@@ -12,6 +12,8 @@ const BATCH = 500
 export interface Host {
   id: string
   name: string
+  /** Whether its kernel can limit the speed of interfaces. */
+  canLimit: boolean
 }
 
 type List<Item> = AsyncIterable<Item> | Item[]
@@ -32,11 +34,12 @@ export interface InventoryDeps {
 export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
   const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(stopping ? [stopping] : [])])
   await makeTables(tx)
-  const hosts = await tx.many<Host>(sql`select id, name from hosts where removed_at is null order by name`)
+  const hosts = await tx.many<Pick<Host, 'id' | 'name'>>(sql`select id, name from hosts where removed_at is null order by name`)
   const noted = hosts.map(async (host) => {
     try {
-      await noteInventory(tx, await inventoryOf(hypervisors, host, signal))
-      return [host]
+      const inventory = await inventoryOf(hypervisors, host, signal)
+      await noteInventory(tx, inventory)
+      return [{ ...host, canLimit: inventory.canLimit }]
     } catch (error) {
       log.info({ err: error, host: host.name }, 'a host could not be compared with what is written down: it does not answer')
       return []
@@ -47,10 +50,11 @@ export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDep
   return answered
 }
 
-async function inventoryOf(hypervisors: DriverPool, host: Host, signal: AbortSignal): Promise<HostInventory> {
+async function inventoryOf(hypervisors: DriverPool, host: Pick<Host, 'id' | 'name'>, signal: AbortSignal): Promise<HostInventory> {
   const driver = await hypervisors.get(host.id)
   return {
     ...host,
+    canLimit: (await driver.facts(signal)).canLimit,
     machines: driver.listMachines(signal),
     volumes: driver.listVolumes(signal),
     networks: driver.listNetworks(signal),
