@@ -13,6 +13,8 @@ const shared = {
   pool: 'forks' as const,
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  // What happens soon may take a while on a busy machine.
+  expect: { poll: { timeout: 30_000 } },
 }
 
 export default defineConfig({

@@ -18,6 +18,8 @@ export const PATIENCE_MS = 150_000
 /** Whether there can be one here; `npm test` installs the packages. */
 export const canRunReal = (): boolean => canBox(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
 
+export type RealProduct = Awaited<ReturnType<typeof realProduct>>
+
 /** One real host, in the place of the simulated one. */
 export async function realProduct() {
   const image = await tinyImage()

@@ -30,7 +30,7 @@ export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '2
     undo: wipe,
   })
   .step('boot', { run: boot, undo: wipe })
-  .step('ready', { run: requireReady, timeout: '6m', tries: 1 })
+  .step('ready', { run: requireReady, timeout: '6m' })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.markProvisioned(tx, now, vm.id, vm.generation)

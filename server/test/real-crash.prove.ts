@@ -1,0 +1,77 @@
+// Whatever is killed while a VM is made or changed on a real host: the action ends, the promises hold, and the guest beside it runs on.
+import { describe, expect, test } from 'vitest'
+import { sql } from '../src/kernel/db.ts'
+import { eventually } from './processes.ts'
+import { canRunReal, PATIENCE_MS, realProduct, type RealProduct } from './real-product.ts'
+
+/** Who dies. Whoever is not of the product is started again by whoever looks after a host. */
+const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<unknown>> = {
+  libvirtd: async ({ box }) => {
+    await box.signalDaemon('KILL')
+    await box.startDaemon()
+  },
+  QEMU: ({ box }, vmId) => box.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`),
+  worker: async (product) => {
+    await product.processes.worker.kill('SIGKILL')
+    product.processes.worker = await product.start('worker')
+  },
+  API: async (product) => {
+    await product.processes.api.kill('SIGKILL')
+    product.processes.api = await product.start('api')
+  },
+}
+
+describe.runIf(canRunReal())('a real host', { timeout: 6 * PATIENCE_MS }, async () => {
+  const product = await realProduct()
+  const { customer, ssh, db, box, broken, ended } = product
+  const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
+  const create = async (hostname: string) => ({
+    ...(await customer.tiny()),
+    planId: await customer.plan('nano'),
+    sshKeyIds: [key.data.id],
+    hostname,
+  })
+  const witnessId = await customer.order('POST', '/vms', await create('witness'))
+  const { ipAddress: witness } = await customer.get(`/vms/${witnessId}`)
+  const bootId = () => ssh.reached(witness, 'cat /proc/sys/kernel/random/boot_id')
+  const bornAs = await bootId()
+
+  const inStep = (actionId: string, step: string) =>
+    eventually(
+      () => db.maybe(sql`select 1 from workflow_steps where run_id = ${actionId} and name = ${step} and status = 'RUNNING'`),
+      PATIENCE_MS,
+    )
+  const isRunning = (vmId: string) => eventually(async () => (await box.virsh('list', '--name')).includes(vmId), PATIENCE_MS)
+
+  const afterwards = async (vmId: string) => {
+    await ended(PATIENCE_MS)
+    expect(await bootId()).toBe(bornAs)
+    expect(await broken()).toBe('')
+    const { status } = await customer.get(`/vms/${vmId}`)
+    const machines = (await box.virsh('list', '--all', '--name')).split('\n').filter((name) => name.includes(vmId))
+    return { status, machines: machines.length }
+  }
+
+  describe.each(Object.keys(VICTIMS))('when %s is killed', (victim) => {
+    test('while a VM is made', async () => {
+      const { data } = await customer.send('POST', '/vms', await create('victim'))
+      const vmId = data.vm.id
+      await inStep(data.actionId, 'ready')
+      await isRunning(vmId)
+      await VICTIMS[victim]!(product, vmId)
+      const { status, machines } = await afterwards(vmId)
+      const outcome = { RUNNING: 1, ERROR: 0 }[status]
+      expect([status, machines]).toEqual([status, outcome])
+      await customer.order('DELETE', `/vms/${vmId}`)
+    })
+
+    test('while a VM is changed', async () => {
+      const vmId = await customer.order('POST', '/vms', await create('grown'))
+      const { data } = await customer.send('POST', `/vms/${vmId}/upgrade`, { planId: await customer.plan('small') })
+      await inStep(data.actionId, victim === 'QEMU' ? 'stop' : 'ready')
+      await VICTIMS[victim]!(product, vmId)
+      expect(await afterwards(vmId)).toEqual({ status: 'RUNNING', machines: 1 })
+      await customer.order('DELETE', `/vms/${vmId}`)
+    })
+  })
+})
