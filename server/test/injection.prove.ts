@@ -1,0 +1,118 @@
+// Nothing a customer writes reaches what a host is told: with hostile words everywhere, machine, network and filter read as with harmless
+// ones. Both are read back from a real libvirtd, and the guest with the hostile words comes up.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canBox } from '../../libvirt/test/command.ts'
+import { sql } from '../src/kernel/db.ts'
+import { clientOf, fleet } from './fleet.ts'
+import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
+import { generateKey } from './openssh-keys.ts'
+import { berthdJson, eventually } from './processes.ts'
+import { tinyImage } from './tiny-image.ts'
+
+const PATIENCE_MS = 240_000
+
+/** Ends elements, attributes, comments and quotations; names entities, variables of filters, files and commands. */
+const HOSTILE = `x'"/></name><devices><disk type='file'><source file='/etc/shadow'/></disk>]]>--><!--&xxe;$IP\`id\`$(id);\n- runcmd: [id]\t../../é`
+const HARMLESS = 'web'
+
+describe.runIf(canBox())('what customers write', { timeout: 2 * PATIENCE_MS }, async () => {
+  const image = await tinyImage()
+  const { settings, db, start, account } = await fleet()
+  let host: LibvirtHost
+  let customer: ReturnType<typeof clientOf>
+  let ids: { regionId: string; osTemplateId: string; planId: string }
+
+  beforeAll(async () => {
+    host = await openLibvirtHost()
+    await berthdJson(settings, 'host', 'remove', 'local')
+    await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
+    await berthdJson(settings, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
+    const [api, { token }] = [await start('api'), await account(1_000_000n)]
+    await start('worker')
+    customer = clientOf(token, () => api)
+    ids = await db.one(sql`
+      select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
+        (select id from plans where slug = 'nano') as "planId"`)
+  }, PATIENCE_MS)
+  afterAll(() => host?.close())
+
+  async function post(path: string, body: object) {
+    const { status, error, data } = await customer.send('POST', path, body)
+    expect([Math.floor(status / 100), error]).toEqual([2, undefined])
+    return data
+  }
+
+  interface Ordered {
+    vmId: string
+    networkId: string
+    actionId: string
+  }
+
+  /** Wherever a customer may write what he likes, he writes this. */
+  async function order(words: string, hostname: string, cidr: string): Promise<Ordered> {
+    const [type, key] = generateKey().line.split(' ')
+    const { id: keyId } = await post('/ssh-keys', { name: words.slice(0, 100), publicKey: `${type} ${key} ${words.replace('\n', ' ')}` })
+    const { id: networkId } = await post('/networks', { name: words.slice(0, 100), nodeId: ids.regionId, cidr })
+    const { id: firewallId } = await post('/firewalls', { name: words.slice(0, 100), description: words })
+    await post(`/firewalls/${firewallId}/rules`, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22', description: words })
+    const uses = { sshKeyIds: [keyId], firewallIds: [firewallId], privateNetworkIds: [networkId] }
+    const { vm, actionId } = await post('/vms', {
+      ...ids,
+      ...uses,
+      hostname,
+      name: words.slice(0, 100),
+      password: words.padEnd(8, '1').slice(0, 128),
+    })
+    return { vmId: vm.id, networkId, actionId }
+  }
+
+  const stepsOf = async ({ vmId, actionId }: Ordered) =>
+    (await customer.send('GET', `/vms/${vmId}/actions/${actionId}`)).data as unknown as {
+      status: string
+      error: string | null
+      steps: Step[]
+    }
+  interface Step {
+    name: string
+    status: string
+  }
+
+  /** What the host was told, as it repeats it, with words of ours for every id, address and number that it gave out. */
+  async function toldOf(ordered: Ordered): Promise<string[]> {
+    const { box } = host
+    const { vmId, networkId } = ordered
+    await eventually(
+      async () => (await stepsOf(ordered)).steps.some(({ name, status }) => name === 'boot' && status === 'COMPLETED'),
+      PATIENCE_MS,
+    )
+    const told = [
+      await box.virsh('dumpxml', '--inactive', `berth-${vmId}`),
+      await box.virsh('net-dumpxml', '--inactive', `berth-${networkId}`),
+      await box.virsh('nwfilter-dumpxml', `berth-vm-${vmId}`),
+    ]
+    const vm = await db.one<{ account_id: string }>(sql`select account_id from vms where id = ${vmId}`)
+    return told.map((xml) =>
+      xml
+        .replaceAll(vmId, 'VM')
+        .replaceAll(networkId, 'NETWORK')
+        .replaceAll(vm.account_id, 'ACCOUNT')
+        .replace(/[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/g, 'UUID')
+        .replace(/([0-9a-f]{2}:){5}[0-9a-f]{2}/g, 'MAC')
+        .replace(/\b10(\.\d{1,3}){3}/g, 'ADDRESS')
+        .replace(/\bbn[0-9a-f]{12}\b/g, 'BRIDGE'),
+    )
+  }
+
+  test('changes nothing in what a host is told', async () => {
+    const harmless = await order(HARMLESS, 'web-1', '10.40.0.0/24')
+    const hostile = await order(HOSTILE, 'x'.repeat(63), '10.41.0.0/24')
+    const [expected, told] = [await toldOf(harmless), await toldOf(hostile)]
+    expect(expected.map((xml) => /VM|NETWORK/.test(xml))).toEqual([true, true, true])
+    expect(told).toEqual(expected)
+    const ended = await eventually(async () => {
+      const action = await stepsOf(hostile)
+      return ['COMPLETED', 'FAILED'].includes(action.status) && action
+    }, PATIENCE_MS)
+    expect(ended).toMatchObject({ status: 'COMPLETED', error: null })
+  })
+})
