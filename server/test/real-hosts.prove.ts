@@ -1,0 +1,122 @@
+// Two real hosts, reached over TLS, of which one is away for a while: whatever was asked of it waits or fails with a reason, nothing of it
+// happens twice or elsewhere, and the other one does not notice.
+import { beforeAll, describe, expect, test } from 'vitest'
+import { canBox } from '../../libvirt/test/command.ts'
+import { sleep, stopwatch } from '../src/kernel/clock.ts'
+import { sql } from '../src/kernel/db.ts'
+import { clientOf, fleet } from './fleet.ts'
+import { berthdJson, eventually } from './processes.ts'
+import { tinyImage } from './tiny-image.ts'
+import { tlsHosts, type TlsHost } from './tls-hosts.ts'
+
+const AWAY_MS = 90_000
+/** Emulated guests on a busy machine. */
+const PATIENCE_MS = 240_000
+
+describe.runIf(canBox())('two hosts', { timeout: 3 * PATIENCE_MS }, async () => {
+  const image = await tinyImage()
+  const { settings, db, start, account, ended, broken } = await fleet()
+  let hosts: [TlsHost, TlsHost]
+  let customer: ReturnType<typeof clientOf>
+
+  beforeAll(async () => {
+    await berthdJson(settings, 'host', 'remove', 'local')
+    await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
+    hosts = (await tlsHosts(settings, ['left', 'right'])) as [TlsHost, TlsHost]
+    const [api, { token }] = [await start('api'), await account(1_000_000n)]
+    await start('worker')
+    customer = clientOf(token, () => api)
+  }, PATIENCE_MS)
+
+  interface Action {
+    id: string
+    vmId: string
+    status: string
+    error: string | null
+    steps: { name: string; status: string }[]
+  }
+
+  const get = async <T>(path: string): Promise<T> => (await customer.send('GET', path)).data as T
+  const actionOf = ({ vmId, id }: Pick<Action, 'vmId' | 'id'>): Promise<Action> => get(`/vms/${vmId}/actions/${id}`)
+  const hasEnded = ({ status }: Action): boolean => ['COMPLETED', 'FAILED', 'CANCELLED'].includes(status)
+
+  const isBegun = ({ steps }: Action, step: string): boolean => steps.some(({ name, status }) => name === step && status !== 'PENDING')
+  const isCleanEnd = ({ status, error }: Action): boolean =>
+    status === 'COMPLETED' || (status === 'FAILED' && /does not answer|did not say|took too long/.test(error ?? ''))
+
+  async function order(method: string, path: string, body?: object): Promise<Action> {
+    const { status, error, data } = await customer.send(method, path, body)
+    expect([status, error]).toEqual([202, undefined])
+    return actionOf({ vmId: data.vm?.id ?? path.split('/')[2]!, id: data.actionId })
+  }
+
+  async function create(hostname: string): Promise<Action> {
+    const ids = await db.one<object>(sql`
+      select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
+        (select id from plans where slug = 'nano') as "planId"`)
+    return order('POST', '/vms', { ...ids, hostname })
+  }
+
+  const end = (action: Action): Promise<Action> =>
+    eventually(async () => {
+      const now = await actionOf(action)
+      return hasEnded(now) && now
+    }, PATIENCE_MS)
+
+  const completed = async (action: Action): Promise<string> => {
+    expect(await end(action)).toMatchObject({ status: 'COMPLETED', error: null })
+    return action.vmId
+  }
+
+  const hostOf = async (vmId: string): Promise<TlsHost> => {
+    const { host_id } = await db.one<{ host_id: string }>(sql`select host_id from vms where id = ${vmId}`)
+    return hosts.find(({ id }) => id === host_id)!
+  }
+  const machinesOn = async ({ box }: TlsHost, ...flags: string[]): Promise<string[]> =>
+    (await box.virsh('list', '--name', ...flags)).split('\n').filter((name) => name !== '')
+  const processOf = ({ box }: TlsHost, vmId: string): Promise<string> => box.inside('pgrep', '-f', `guest=berth-${vmId}`)
+
+  /** What is written down is what there is, on the host that is written down and on no other. */
+  async function expectEachOnce(): Promise<void> {
+    const rows = await db.many<{ id: string; host_id: string; status: string }>(
+      sql`select id, host_id, status from vms where host_id is not null`,
+    )
+    for (const host of hosts) {
+      const own = rows.filter(({ host_id, status }) => host_id === host.id && status !== 'ERROR')
+      expect((await machinesOn(host, '--all')).toSorted()).toEqual(own.map(({ id }) => `berth-${id}`).toSorted())
+      const on = own.filter(({ status }) => status === 'RUNNING')
+      expect((await machinesOn(host)).toSorted()).toEqual(on.map(({ id }) => `berth-${id}`).toSorted())
+    }
+  }
+
+  test('both get VMs, and one that is away troubles nobody else', async () => {
+    const both = await Promise.all([create('first').then(completed), create('second').then(completed)])
+    expect(new Set(await Promise.all(both.map(hostOf)))).toEqual(new Set(hosts))
+
+    // A third is just being made when its host goes away.
+    const made = await create('third')
+    const away = await hostOf(made.vmId)
+    const [neighbour, bystander] = (await hostOf(both[0])) === away ? both : both.toReversed()
+    const guest = await processOf(away, neighbour!)
+    await eventually(async () => isBegun(await actionOf(made), 'disk'), PATIENCE_MS)
+    await away.cutOff()
+    const awayMs = stopwatch()
+    const restart = await order('POST', `/vms/${neighbour}/restart`)
+    await eventually(() => db.maybe(sql`select from hosts where id = ${away.id} and unreachable_since is not null`), AWAY_MS)
+
+    const fourth = await create('fourth')
+    expect(await hostOf(fourth.vmId)).not.toBe(away)
+    await completed(fourth)
+    await completed(await order('POST', `/vms/${bystander}/stop`))
+    await completed(await order('POST', `/vms/${bystander}/start`))
+    await sleep(Math.max(0, AWAY_MS - awayMs()))
+    expect(await processOf(away, neighbour!)).toBe(guest)
+
+    await away.reconnect()
+    await ended(PATIENCE_MS)
+    for (const action of [await actionOf(made), await actionOf(restart)]) expect(action).toSatisfy(isCleanEnd)
+    await expectEachOnce()
+    expect(await broken()).toBe('')
+    await completed(await order('POST', `/vms/${neighbour}/stop`))
+  })
+})

@@ -1,0 +1,46 @@
+// Hosts in boxes that joined the fleet as machines elsewhere do: a certificate, `host prepare` on the machine, `host add` over TLS.
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import type { Box } from '../../libvirt/test/box.ts'
+import { Boxes } from '../../libvirt/test/boxes.ts'
+import { berthdJson, type Settings } from './processes.ts'
+
+const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
+
+export interface TlsHost {
+  id: string
+  name: string
+  box: Box
+  /** The cable to us is pulled out and put back. The guests know nothing of it. */
+  cutOff(): Promise<unknown>
+  reconnect(): Promise<unknown>
+}
+
+export async function tlsHosts(settings: Settings, names: string[]): Promise<TlsHost[]> {
+  const boxes = await Boxes.open()
+  afterAll(() => boxes.close())
+  const hosts: TlsHost[] = []
+  for (const name of names) hosts.push(await joinFleet(settings, name, await boxes.add()))
+  return hosts
+}
+
+async function joinFleet(settings: Settings, name: string, box: Box): Promise<TlsHost> {
+  await asPackaged(box)
+  const bundle = join(box.folder, 'bundle')
+  const { range } = await berthdJson(settings, 'host', 'certificate', '--address', box.address, '--out', bundle)
+  const line = [process.execPath, BERTHD, 'host', 'prepare', '--json', '--certificate', bundle].join(' ')
+  await box.inside('sh', '-ec', `unset ${Object.keys(settings).join(' ')}; ${line} >&2`)
+  await rm(bundle)
+  const { id } = await berthdJson(settings, 'host', 'add', `qemu+tls://${box.address}/system`, '--name', name, '--range', range!)
+  const link = (state: 'up' | 'down') => box.inside('ip', 'link', 'set', 'mgmt0', state)
+  return { id: id!, name, box, cutOff: () => link('down'), reconnect: () => link('up') }
+}
+
+/** Without daemons and settings of the box's own. */
+async function asPackaged(box: Box): Promise<void> {
+  const end = 'kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done'
+  await box.inside('sh', '-c', end)
+  await writeFile(join(box.folder, 'etc/libvirtd.conf'), '')
+  await writeFile(join(box.folder, 'etc/qemu.conf'), 'user = "root"\ngroup = "root"\nsecurity_driver = "none"\n')
+}
