@@ -111,9 +111,12 @@ async function setUpBoot(root: string, arch: Arch, serial: string): Promise<void
   for (const name of await readdir(join(root, 'usr/lib/grub', platformOf(arch)))) {
     if (/\.(mod|lst)$/.test(name)) await copyFile(join(root, 'usr/lib/grub', platformOf(arch), name), join(modules, name))
   }
+  const [, , ...emulation] = (await readFile(join(root, 'etc/grub.d/06_emulation'), 'utf8')).trim().split('\n')
+  const options = `console=tty0 console=${serial},115200 net.ifnames=0 biosdevname=0 quiet $emulation`
   const config = [
     'set timeout=0',
-    `linux /boot/vmlinuz-${kernel} root=LABEL=${LABEL} ro console=tty0 console=${serial},115200 net.ifnames=0 biosdevname=0 quiet`,
+    ...emulation,
+    `linux /boot/vmlinuz-${kernel} root=LABEL=${LABEL} ro ${options}`,
     `initrd /boot/initrd.img-${kernel}`,
     'boot',
     '',
@@ -121,7 +124,7 @@ async function setUpBoot(root: string, arch: Arch, serial: string): Promise<void
   await writeFile(join(root, 'boot/grub/grub.cfg'), config.join('\n'))
 }
 
-const GRUB_MODULES = ['search', 'search_label', 'search_fs_uuid', 'linux', 'normal', 'configfile', 'echo', 'test', 'gzio', 'boot']
+const GRUB_MODULES = ['search', 'search_label', 'search_fs_uuid', 'linux', 'normal', 'configfile', 'echo', 'test', 'gzio', 'boot', 'smbios']
 const BOOT_CONFIG = [`search.fs_label ${LABEL} root`, 'set prefix=($root)/boot/grub', 'configfile ($root)/boot/grub/grub.cfg', ''].join(
   '\n',
 )
