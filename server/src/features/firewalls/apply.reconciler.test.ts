@@ -137,6 +137,7 @@ describe('filters on hosts', async () => {
     const stuck = lanes.pass(deps, hanging.host.id, stopping.signal)
     await lanes.pass(deps, fine.host.id, stopping.signal)
     expect(await portsOnHost(fine.host.id, fine.vmId)).toEqual([22])
+    await expect.poll(() => db.maybe(sql`select from simulated.faults where host_id = ${hanging.host.id}`)).toBeUndefined() // it hangs
     stopping.abort()
     await stuck
     expect(await hanging.state()).toMatchObject({ applied: false, error: null })
