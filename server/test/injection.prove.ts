@@ -16,13 +16,13 @@ const HOSTILE = `x'"/></name><devices><disk type='file'><source file='/etc/shado
 const HARMLESS = 'web'
 
 describe.runIf(canBox())('what customers write', { timeout: 2 * PATIENCE_MS }, async () => {
-  const image = await tinyImage()
   const { settings, db, start, account } = await fleet()
   let host: LibvirtHost
   let customer: ReturnType<typeof clientOf>
   let ids: { regionId: string; osTemplateId: string; planId: string }
 
   beforeAll(async () => {
+    const image = await tinyImage()
     host = await openLibvirtHost()
     await berthdJson(settings, 'host', 'remove', 'local')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)

@@ -1,6 +1,7 @@
 // Two real hosts, reached over TLS, of which one is away for a while: whatever was asked of it waits or fails with a reason, nothing of it
 // happens twice or elsewhere, and the other one does not notice.
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Boxes } from '../../libvirt/test/boxes.ts'
 import { canBox } from '../../libvirt/test/command.ts'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/db.ts'
@@ -14,19 +15,22 @@ const AWAY_MS = 90_000
 const PATIENCE_MS = 240_000
 
 describe.runIf(canBox())('two hosts', { timeout: 3 * PATIENCE_MS }, async () => {
-  const image = await tinyImage()
   const { settings, db, start, account, ended, broken } = await fleet()
+  let boxes: Boxes
   let hosts: [TlsHost, TlsHost]
   let customer: ReturnType<typeof clientOf>
 
   beforeAll(async () => {
+    const image = await tinyImage()
+    boxes = await Boxes.open()
     await berthdJson(settings, 'host', 'remove', 'local')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
-    hosts = (await tlsHosts(settings, ['left', 'right'])) as [TlsHost, TlsHost]
+    hosts = (await tlsHosts(boxes, settings, ['left', 'right'])) as [TlsHost, TlsHost]
     const [api, { token }] = [await start('api'), await account(1_000_000n)]
     await start('worker')
     customer = clientOf(token, () => api)
   }, PATIENCE_MS)
+  afterAll(() => boxes?.close())
 
   interface Action {
     id: string

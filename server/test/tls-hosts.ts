@@ -1,9 +1,8 @@
 // Hosts in boxes that joined the fleet as machines elsewhere do: a certificate, `host prepare` on the machine, `host add` over TLS.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import type { Box } from '../../libvirt/test/box.ts'
-import { Boxes } from '../../libvirt/test/boxes.ts'
+import type { Boxes } from '../../libvirt/test/boxes.ts'
 import { berthdJson, type Settings } from './processes.ts'
 
 const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
@@ -17,9 +16,7 @@ export interface TlsHost {
   reconnect(): Promise<unknown>
 }
 
-export async function tlsHosts(settings: Settings, names: string[]): Promise<TlsHost[]> {
-  const boxes = await Boxes.open()
-  afterAll(() => boxes.close())
+export async function tlsHosts(boxes: Boxes, settings: Settings, names: string[]): Promise<TlsHost[]> {
   const hosts: TlsHost[] = []
   for (const name of names) hosts.push(await joinFleet(settings, name, await boxes.add()))
   return hosts
