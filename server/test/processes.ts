@@ -11,9 +11,11 @@ const PUBLIC_PATH = '/api/public/v1'
 export type Settings = Record<string, string>
 
 const children = new Set<ChildProcess>()
-afterAll(() => {
+const endAll = (): void => {
   for (const child of children) child.kill('SIGKILL')
-})
+}
+afterAll(endAll)
+process.once('exit', endAll) // test files share this module, and the line above counts for the first of them only
 
 /** Without the settings that the test run itself was given. */
 export function cleanEnvironment(): Settings {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { testDatabase, withDatabase } from './harness.ts'
 import { berthd, berthdJson, eventually, get, service, type Service, type Settings } from './processes.ts'
 
@@ -45,7 +45,7 @@ describe('the test clock', { timeout: 240_000 }, () => {
       BERTH_TEST_CLOCK: 'true',
     }
     const up = await service(settings, 'up')
-    afterAll(() => up.kill('SIGKILL'))
+    onTestFinished(async () => void (await up.kill('SIGKILL')))
     const { token, vm } = await givenVm(settings, up)
     const first = new Date(vm.billing.nextRenewalAt)
     const inDays = (days: number) => new Date(first.getTime() + days * 86_400_000).toISOString()
