@@ -3,11 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { debianImage } from '../../test/debian-image.ts'
 import { bootGuest, guestDisk, PASSWORD, type Guest } from '../../test/guest.ts'
 import { eventually } from '../../test/processes.ts'
 import { hashPassword } from '../kernel/password.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { nativeArch, type Arch } from './arch.ts'
+import type { Arch } from './arch.ts'
 import { buildImage } from './make.ts'
 import { openImageStore } from './store.ts'
 
@@ -79,7 +80,7 @@ describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch)
 
 describe('a Debian guest', TIMEOUT, () => {
   test('lets its owner in by key and password, with its hostname and all of its disk', async () => {
-    const image = await build('debian-12', nativeArch())
+    const image = await debianImage()
     const disk = await guestDisk(image, 'deb-1', { gib: 5, ramMiB: 512 })
     onTestFinished(disk.remove)
     const guest = await bootGuest(disk)

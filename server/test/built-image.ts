@@ -1,0 +1,43 @@
+// Images that are built here, each built once and kept for the next run: building takes longer than most proofs.
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { access, mkdtemp, rename, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { nativeArch } from '../src/images/arch.ts'
+import type { Build } from '../src/images/recipes.ts'
+import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
+
+const IMAGES = join(import.meta.dirname, '../src/images')
+
+interface Recipe {
+  /** Also of its folder. */
+  name: string
+  build: Build
+  /** Of the partition table it is written with. */
+  virtualBytes: number
+  buildMs: number
+}
+
+export async function builtImage(recipe: Recipe): Promise<Image> {
+  const arch = nativeArch()
+  const path = join(tmpdir(), `berth-${recipe.name}-${arch}-${recipeHash(recipe.name)}.qcow2`)
+  await access(path).catch(() => build(recipe, path))
+  const checksum = `sha256:${createHash('sha256').update(readFileSync(path)).digest('hex')}`
+  return { path, format: 'qcow2', arch, virtualBytes: recipe.virtualBytes, fileBytes: (await stat(path)).size, checksum }
+}
+
+async function build({ name, build, buildMs }: Recipe, path: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), `berth-${name}-`))
+  const output = join(folder, 'made.qcow2')
+  await build({ arch: nativeArch(), folder, progress: () => undefined, signal: AbortSignal.timeout(buildMs) }, output)
+  await rename(output, path)
+  await rm(folder, { recursive: true, force: true })
+}
+
+function recipeHash(name: string): string {
+  const hash = createHash('sha256')
+  const files = globSync(`{${name}/**/*,disk.ts,grub.ts}`, { cwd: IMAGES, withFileTypes: true }).filter((each) => each.isFile())
+  for (const path of files.map((each) => join(each.parentPath, each.name)).sort()) hash.update(path).update(readFileSync(path))
+  return hash.digest('hex').slice(0, 12)
+}

@@ -1,0 +1,7 @@
+// Debian as it is built here.
+import { buildDebian } from '../src/images/debian/build.ts'
+import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
+import { builtImage } from './built-image.ts'
+
+export const debianImage = (): Promise<Image> =>
+  builtImage({ name: 'debian', build: buildDebian, virtualBytes: 1536 * 2 ** 20, buildMs: 1_800_000 })
