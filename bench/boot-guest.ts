@@ -1,5 +1,5 @@
 // How long guests take by themselves: from when one runs until its agent shows up. On a shared machine this varies by more than all that
-// is done around it takes, so it is measured from outside, alike for all, and taken out.
+// is done around it takes, so it is measured from outside, alike for all, and shown apart.
 import { AgentState, DomainLifecycle, Host, type Endpoint } from '@berth/libvirt'
 
 export interface Watch {

@@ -55,7 +55,8 @@ async function takeTurns(product: Product, bare: Bare, { guestMs }: Watch): Prom
   return pairs
 }
 
-/** Differences are medians of the pairs', which were measured one right after the other. Judged is what is done around the guest. */
+/** Differences are medians of the pairs', which were measured one right after the other. Judged is the whole wait, as a customer
+ *  feels it; the parts say whether it is the guest or what is done around it. */
 function print(pairs: Pair[]): void {
   const middle = (what: (pair: Pair) => number): number => median(pairs.map(what))
   const aroundMs = ({ totalMs, guestMs }: Side): number => totalMs - guestMs
@@ -77,11 +78,13 @@ function print(pairs: Pair[]): void {
     'one filter bind',
     middle(({ bindMs }) => bindMs),
   )
-  const moreMs = middle(({ ours, bare, bindMs }) => aroundMs(ours) - aroundMs(bare) - bindMs)
-  const verdict = moreMs > GOAL_MS ? 'FAIL' : moreMs > STRETCH_MS ? 'pass' : 'pass, stretch too'
-  console.log(
-    `${seconds(moreMs)} more around the guest, bind aside: goal ≤ ${seconds(GOAL_MS)}, stretch ≤ ${seconds(STRETCH_MS)}: ${verdict}`,
+  show(
+    'all around it, bind aside, more',
+    middle(({ ours, bare, bindMs }) => aroundMs(ours) - aroundMs(bare) - bindMs),
   )
+  const moreMs = middle(({ ours, bare, bindMs }) => ours.totalMs - bare.totalMs - bindMs)
+  const verdict = moreMs > GOAL_MS ? 'FAIL' : moreMs > STRETCH_MS ? 'pass' : 'pass, stretch too'
+  console.log(`${seconds(moreMs)} more than bare, bind aside: goal ≤ ${seconds(GOAL_MS)}, stretch ≤ ${seconds(STRETCH_MS)}: ${verdict}`)
   if (moreMs > GOAL_MS) process.exitCode = 1
 }
 
