@@ -6,7 +6,7 @@ import { recordVmEvent } from './events.ts'
 import { getVmRow, machineSpec } from './machine.ts'
 import { giveBackPlace } from './place.ts'
 import * as sql from './sql.ts'
-import { applyFilter, boot, prepareNetworks, requireReady, saveFilter, vmAndDriver, wipe, type VmInput } from './steps.ts'
+import { applyFilter, boot, prepareNetworks, READY_STEP, requireReady, saveFilter, vmAndDriver, wipe, type VmInput } from './steps.ts'
 
 export interface ProvisionInput extends VmInput {
   chargedCents: string
@@ -30,7 +30,7 @@ export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '2
     undo: wipe,
   })
   .step('boot', { run: boot, undo: wipe })
-  .step('ready', { run: requireReady, timeout: '6m' })
+  .step('ready', { run: requireReady, timeout: READY_STEP })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.markProvisioned(tx, now, vm.id, vm.generation)

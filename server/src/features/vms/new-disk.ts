@@ -8,7 +8,18 @@ import { openHash } from './create.workflow.ts'
 import { getVmRow, machineSpec } from './machine.ts'
 import type { VmStatus } from './schema.ts'
 import * as sql from './sql.ts'
-import { applyFilter, awaitReady, GRACE_MS, powerOff, prepareNetworks, saveFilter, vmAndDriver, type Ready, type VmInput } from './steps.ts'
+import {
+  applyFilter,
+  awaitReady,
+  GRACE_MS,
+  powerOff,
+  prepareNetworks,
+  READY_STEP,
+  saveFilter,
+  vmAndDriver,
+  type Ready,
+  type VmInput,
+} from './steps.ts'
 
 export interface NewDiskInput extends VmInput {
   statusBefore: VmStatus
@@ -30,7 +41,7 @@ export const newDiskWorkflow = <I extends NewDiskInput>(name: string, source: (i
     .step('disk', { timeout: '1h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
     .step('ready', {
-      timeout: '6m',
+      timeout: READY_STEP,
       run: (context): Promise<Ready> => awaitReady(context),
       save: (tx, { input, now }) => keepNewDisk(tx, now, input),
     })

@@ -1,14 +1,25 @@
 import { workflow } from '../deps.ts'
 import { recordVmEvent } from './events.ts'
 import * as sql from './sql.ts'
-import { applyFilter, awaitReady, boot, GRACE_MS, powerOff, prepareNetworks, saveFilter, vmAndDriver, type VmInput } from './steps.ts'
+import {
+  applyFilter,
+  awaitReady,
+  boot,
+  GRACE_MS,
+  powerOff,
+  prepareNetworks,
+  READY_STEP,
+  saveFilter,
+  vmAndDriver,
+  type VmInput,
+} from './steps.ts'
 
 /** A VM whose start fails is off, and says why. */
 export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .step('networks', { run: prepareNetworks })
   .step('filter', { run: applyFilter, save: saveFilter })
   .step('boot', { run: boot, undo: (context) => powerOff(context, 0) })
-  .step('ready', { run: awaitReady, timeout: '6m' })
+  .step('ready', { run: awaitReady, timeout: READY_STEP })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const { readiness, reason } = results.ready
     await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, wantedOn: true })
@@ -37,7 +48,7 @@ export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
       await driver.ensureRestarted(vm.id, { actionId: context.runId, graceMs: context.input.force ? 0 : GRACE_MS }, context.signal)
     },
   })
-  .step('ready', { run: awaitReady, timeout: '6m' })
+  .step('ready', { run: awaitReady, timeout: READY_STEP })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const { readiness, reason } = results.ready
     await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason })
@@ -86,7 +97,7 @@ export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' }
     undo: (context) => powerOff(context, 0),
   })
   .step('ready', {
-    timeout: '6m',
+    timeout: READY_STEP,
     run: async (context) => ((await vmAndDriver(context)).vm.wanted_on ? awaitReady(context) : null),
   })
   .onSuccess(async (tx, { input, results, runId, now }) => {

@@ -15,7 +15,9 @@ export interface VmInput {
 type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
 export const GRACE_MS = 60_000
-const READY_TIMEOUT_MS = 300_000
+/** A whole system takes minutes to come up where its processor is emulated. */
+const READY_TIMEOUT_MS = 600_000
+export const READY_STEP = '11m'
 
 export async function vmAndDriver({ deps, input }: Context): Promise<{ vm: VmDetails; driver: Driver }> {
   const vm = await getVmRow(deps.db, input.vmId)

@@ -17,6 +17,7 @@ import {
   GRACE_MS,
   powerOff,
   prepareNetworks,
+  READY_STEP,
   saveFilter,
   vmAndDriver,
   type Ready,
@@ -73,7 +74,10 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     },
     undo: (context) => powerOff(context, 0),
   })
-  .step('ready', { timeout: '6m', run: async (context): Promise<Ready | null> => (context.input.wasRunning ? awaitReady(context) : null) })
+  .step('ready', {
+    timeout: READY_STEP,
+    run: async (context): Promise<Ready | null> => (context.input.wasRunning ? awaitReady(context) : null),
+  })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     await sql.setStatus(tx, now, input.vmId, results.ready ? { status: 'RUNNING', ...results.ready } : { status: 'STOPPED' })
     await recordVmEvent(tx, now, input.vmId, 'vm.upgraded', { actionId: runId })
