@@ -77,7 +77,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     const up = await service(settings, 'up')
     expect(await postmasterPid()).toBe(before)
     expect((await get(`${up.url}/regions`, token)).status).toBe(200)
-    expect(up.output().split('\n').filter(Boolean)).toHaveLength(5)
+    await expect.poll(() => up.output().split('\n').filter(Boolean)).toHaveLength(5)
     await up.kill('SIGTERM')
   })
 
