@@ -1,10 +1,11 @@
 // What a minute of metering costs, for as many VMs as wanted.
 import { expect, vi } from 'vitest'
+import { counting } from './counting-db.ts'
 import { testDatabase } from './harness.ts'
 import { simulatedDrivers } from '../src/hypervisor/simulated/driver.ts'
 import { instantPace } from '../src/hypervisor/simulated/pace.ts'
 import { manualClock, stopwatch } from '../src/kernel/clock.ts'
-import { openDb, sql, type Db, type Queries } from '../src/kernel/db.ts'
+import { openDb, sql, type Db } from '../src/kernel/db.ts'
 import { countTraffic } from '../src/features/bandwidth/count.ts'
 
 /** VMs that run on one host and have traffic, as if they had been made one by one. */
@@ -31,21 +32,6 @@ export async function fillHost(db: Db, now: Date, hostId: string, count: number)
       select ${hostId}, 'cvm' || n, ${mac}::text, 'public', '10.0.0.1', n, 8000, ${now} ${numbers}`)
   })
   await db.raw('analyze')
-}
-
-/** The same, and every statement inside transactions is counted. */
-function counting(db: Db): { db: Db; statements: () => number } {
-  let statements = 0
-  const counted = <Q extends Queries>(queries: Q): Q => {
-    const count =
-      <A extends unknown[], R>(ask: (...args: A) => R) =>
-      (...args: A): R => {
-        statements++
-        return ask(...args)
-      }
-    return { ...queries, many: count(queries.many), maybe: count(queries.maybe), one: count(queries.one), run: count(queries.run) }
-  }
-  return { db: { ...db, tx: (work) => db.tx((tx) => work(counted(tx))) }, statements: () => statements }
 }
 
 /** Each connection reports its own updates, and takes its time: throws until all are counted. */

@@ -5,25 +5,10 @@ import { sampleHost } from '../src/features/metrics/sample.reconciler.ts'
 import { simulatedDrivers } from '../src/hypervisor/simulated/driver.ts'
 import { instantPace } from '../src/hypervisor/simulated/pace.ts'
 import { manualClock, stopwatch } from '../src/kernel/clock.ts'
-import { openDb, sql, type Db, type Queries } from '../src/kernel/db.ts'
+import { openDb, sql } from '../src/kernel/db.ts'
+import { counting } from './counting-db.ts'
 import { testDatabase } from './harness.ts'
 import { fillHost } from './metering-size.ts'
-
-/** The same, and every statement is counted. */
-function counting(db: Db): { db: Db; statements: () => number } {
-  let statements = 0
-  const counted = <Q extends Queries>(queries: Q): Q => {
-    const count =
-      <A extends unknown[], R>(ask: (...args: A) => R) =>
-      (...args: A): R => {
-        statements++
-        return ask(...args)
-      }
-    const { many, maybe, one, run, raw } = queries
-    return { ...queries, many: count(many), maybe: count(maybe), one: count(one), run: count(run), raw: count(raw) }
-  }
-  return { db: { ...counted(db), tx: (work) => db.tx((tx) => work(counted(tx))) }, statements: () => statements }
-}
 
 /** One statement for a thousand VMs and minute; a quarter of an hour of all of them in one. */
 export async function provesCheapMetrics(count: number): Promise<void> {

@@ -8,13 +8,14 @@ import { isSettled, listHosts, type HostRow } from '../hosts/service.ts'
 import { recordVmEvent } from './events.ts'
 import { startVm, suspendVm } from './power.workflow.ts'
 import * as sql from './sql.ts'
+import * as sweep from './sweep-sql.ts'
 import { openRunOf } from '../../workflow/store.ts'
 
 const BETWEEN_LOOKS_MS = 10_000
 const BATCH = 500
 
 type Seen = Pick<Machine, 'power' | 'stopReason'> | null
-type Known = sql.ComparableVm
+type Known = sweep.ComparableVm
 
 export const powerSweep = reconciler('vms.power', '15s', async (deps) => {
   const hosts = await listHosts(deps.db)
@@ -42,13 +43,13 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
     deps.log.warn({ err: error, host: host.name }, 'host could not be listed')
     return // half a list says nothing about what is absent
   }
-  for (const vm of await sql.comparableVmsExcept(deps.db, host.id, present)) await look(deps, vm, null)
+  for (const vm of await sweep.comparableVmsExcept(deps.db, host.id, present)) await look(deps, vm, null)
 }
 
 async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<void> {
   const known = new Map(
     (
-      await sql.comparableVms(
+      await sweep.comparableVms(
         deps.db,
         host.id,
         machines.map((each) => each.vmId!),
@@ -71,11 +72,11 @@ const isExpected = ({ status }: Known, power: Power | 'absent'): boolean => {
 async function look(deps: Deps, vm: Known, seen: Seen): Promise<void> {
   const power = seen?.power ?? 'absent'
   if (isExpected(vm, power)) {
-    if (vm.seen_power !== null) await sql.noteSighting(deps.db, vm.id, null, null)
+    if (vm.seen_power !== null) await sweep.noteSighting(deps.db, vm.id, null, null)
     return
   }
   const now = deps.clock.now()
-  if (vm.seen_power !== power || vm.seen_at === null) return void (await sql.noteSighting(deps.db, vm.id, power, now))
+  if (vm.seen_power !== power || vm.seen_at === null) return void (await sweep.noteSighting(deps.db, vm.id, power, now))
   if (now.getTime() - vm.seen_at.getTime() >= BETWEEN_LOOKS_MS) await correct(deps, vm.id, seen)
 }
 
@@ -121,5 +122,5 @@ async function correct(deps: Deps, vmId: string, seen: Seen): Promise<void> {
 export async function noteHint(db: Db, now: Date, vmId: string, power: Power): Promise<void> {
   const vm = await sql.vmById(db, vmId)
   if (vm && EXPECTED[vm.status] !== undefined && EXPECTED[vm.status] !== power && vm.seen_power !== power)
-    await sql.noteSighting(db, vmId, power, now)
+    await sweep.noteSighting(db, vmId, power, now)
 }

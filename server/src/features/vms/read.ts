@@ -3,7 +3,7 @@ import type { Queries } from '../../kernel/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { quotaUsed } from '../accounts/service.ts'
 import type { Vm, VmListItem, VmStatus } from './schema.ts'
-import * as sql from './sql.ts'
+import * as sql from './shown-sql.ts'
 import { toVm, toVmListItem } from './view.ts'
 
 export async function listVms(db: Queries, accountId: string, status: VmStatus | undefined, page: PageRequest): Promise<Paged<VmListItem>> {

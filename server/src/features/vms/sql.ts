@@ -1,9 +1,4 @@
-import { inline, sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
-import { openRunAsJson, type OpenRun } from '../../workflow/store.ts'
-import { usedOfQuota } from '../accounts/service.ts'
-import { firewallsAsJson } from '../firewalls/service.ts'
-import { networksAsJson } from '../networks/service.ts'
-import { keysAsJson } from '../ssh-keys/service.ts'
+import { sql, type Queries, type Tx } from '../../kernel/db.ts'
 import type { VmStatus } from './schema.ts'
 
 export interface VmRow {
@@ -114,84 +109,6 @@ export const lockVm = async (tx: Tx, id: string): Promise<VmDetails | undefined>
   return vm
 }
 
-/** What a list shows of a VM: to read the other columns as well would take longer than these. */
-export type ListedVm = Pick<
-  VmDetails,
-  | 'id'
-  | 'name'
-  | 'hostname'
-  | 'status'
-  | 'vcpu'
-  | 'ram_mib'
-  | 'disk_gib'
-  | 'bandwidth_gb'
-  | 'network_mbps'
-  | 'network_10g'
-  | 'daily_backup'
-  | 'is_protected'
-  | 'ip_address'
-  | 'region_slug'
-  | 'region_name'
-  | 'plan_slug'
-  | 'plan_name'
-  | 'plan_price_cents'
-  | 'template_slug'
-  | 'template_name'
-  | 'template_version'
-  | 'next_renewal_at'
-  | 'billing_status'
-  | 'renewal_price_cents'
-  | 'created_at'
->
-
-const listed = sql`
-  d.id, d.name, d.hostname, d.status, d.vcpu, d.ram_mib, d.disk_gib, d.bandwidth_gb, d.network_mbps, d.network_10g, d.daily_backup,
-  d.is_protected, host(d.ip_address) as ip_address, d.region_slug, d.region_name, d.plan_slug, d.plan_name, d.plan_price_cents,
-  d.template_slug, d.template_name, d.template_version, d.next_renewal_at, d.billing_status, d.renewal_price_cents, d.created_at`
-
-interface Named {
-  id: string
-  name: string
-}
-
-/** What is shown of a VM by itself, with what belongs to it. */
-export interface ShownVm
-  extends
-    ListedVm,
-    Pick<VmDetails, 'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at'> {
-  ssh_keys: (Named & { fingerprint: string })[]
-  firewalls: Named[]
-  networks: Named[]
-  open_run: OpenRun | null
-}
-
-const id = sql`d.id`
-const shown = sql`
-  ${listed}, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned, d.updated_at,
-  ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
-
-export const showVm = (db: Queries, accountId: string, vmId: string) =>
-  db.maybe<ShownVm>(sql`select ${shown} from vm_details d where d.id = ${vmId} and d.account_id = ${accountId}`)
-
-/**
- * Ids first, words after: at a far offset the join is then made for one page only. The first page says its size outright: with a
- * parameter there PostgreSQL makes a new plan each time, which takes longer than the page. `total` counts all of the account's.
- */
-export const listVms = (db: Queries, accountId: string, limit: number, offset: number) =>
-  db.many<ListedVm & { total: bigint }>(sql`
-    select ${listed}, ${usedOfQuota(accountId, 'vms')} as total
-    from (select id from vms where account_id = ${accountId} order by id desc limit ${inline(limit)} ${offset > 0 ? sql`offset ${offset}` : sql``}) page
-    join vm_details d using (id) order by d.id desc`)
-
-export const listVmsByStatus = (db: Queries, accountId: string, status: string, limit: number, offset: number) =>
-  db.many<ListedVm>(sql`
-    select ${listed}
-    from (select id from vms where account_id = ${accountId} and status = ${status} order by id desc limit ${limit} offset ${offset}) page
-    join vm_details d using (id) order by d.id desc`)
-
-export const countByStatus = async (db: Queries, accountId: string, status: string): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from vms where account_id = ${accountId} and status = ${status}`)).count)
-
 export interface StatusChange {
   status: VmStatus
   reason?: string | null
@@ -288,23 +205,6 @@ export const setPaidAddOns = (tx: Tx, id: string, paid: PaidAddOns) =>
 export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
 
 export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
-
-export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_power' | 'seen_at' | 'generation' | 'account_id'>
-
-/** What the power sweep compares: VMs in a stable state without open work. */
-const comparable = (hostId: string, which: Sql) => sql`
-    select id, status, wanted_on, seen_power, seen_at, generation, account_id from vms v
-    where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
-      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
-
-export const comparableVms = (db: Queries, hostId: string, ids: string[]) =>
-  db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))
-
-export const comparableVmsExcept = (db: Queries, hostId: string, ids: string[]) =>
-  db.many<ComparableVm>(comparable(hostId, sql`id <> all(${ids}::text[])`))
-
-export const noteSighting = (db: Queries, id: string, power: string | null, at: Date | null) =>
-  db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)
 
 /** One that somebody started meanwhile and that is off again is suspended since the first time. */
 export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>

@@ -1,7 +1,7 @@
 import { formatCents } from '../../kernel/money.ts'
 import { allowedActions, makesWay } from './rules.ts'
 import type { Vm, VmListItem } from './schema.ts'
-import type { ListedVm, ShownVm } from './sql.ts'
+import type { ListedVm, ShownVm } from './shown-sql.ts'
 
 export const toVmListItem = (row: ListedVm): VmListItem => ({
   id: row.id,
