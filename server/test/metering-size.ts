@@ -64,7 +64,7 @@ export async function provesCheapMetering(count: number): Promise<void> {
     const before = statements()
     const times = [await minute(), await minute()]
     const batches = 2 * Math.ceil(count / 1000)
-    expect(statements() - before).toBeLessThanOrEqual(2 * batches)
+    expect(statements() - before).toBeLessThanOrEqual(2 * batches + times.length) // one more a minute takes the host's number
 
     const sums = await db.one(sql`select count(*)::int, min(bandwidth_used_bytes)::int, max(bandwidth_used_bytes)::int from vms`)
     expect(sums).toEqual({ count, min: 3 * 600_000, max: 3 * 600_000 })
