@@ -1,0 +1,290 @@
+// What only operators see and do.
+import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Plan } from '../catalog/schema.ts'
+import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
+
+const UsedOf = (unit: string) => object({ used: Type.Integer(), total: Type.Integer({ description: unit }) })
+const rooms = { vcpu: UsedOf('vCPU that may be sold'), ramMiB: UsedOf('MiB'), diskGiB: UsedOf('GiB') }
+
+export const OperatorHost = object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    region: Type.String({ description: 'Slug' }),
+    driver: oneOf(['libvirt', 'simulated']),
+    uri: Type.String(),
+    arch: nullable(Type.String()),
+    acceleration: nullable(Type.String({ description: 'kvm or emulation' })),
+    ...rooms,
+    overcommit: Type.Number({ description: 'vCPU sold for each CPU' }),
+    vmCount: Type.Integer(),
+    maintenance: Type.Boolean({ description: 'It gets no new VMs' }),
+    state: oneOf(['ready', 'maintenance', 'unreachable', 'unseen']),
+    unreachableSince: nullable(Timestamp),
+    lastSeenAt: nullable(Timestamp),
+    createdAt: Timestamp,
+  },
+  { title: 'OperatorHost' },
+)
+export type OperatorHost = Static<typeof OperatorHost>
+
+export const ChangeHost = object({
+  maintenance: Type.Optional(Type.Boolean()),
+  overcommit: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
+})
+export type ChangeHost = Static<typeof ChangeHost>
+
+export const RegionCapacity = object(
+  {
+    region: Type.String({ description: 'Slug' }),
+    name: Type.String(),
+    hosts: Type.Integer(),
+    ...rooms,
+    addresses: object({ used: Type.Integer(), total: Type.Integer() }),
+  },
+  { title: 'RegionCapacity' },
+)
+export type RegionCapacity = Static<typeof RegionCapacity>
+
+export const Pool = object(
+  {
+    id: Type.String(),
+    region: Type.String({ description: 'Slug' }),
+    host: nullable(Type.String({ description: 'Name of the only host that can use it; null = every host of the region' })),
+    cidr: Type.String(),
+    gateway: Type.String(),
+    dns: Type.Array(Type.String()),
+    free: Type.Integer(),
+    total: Type.Integer({ description: 'Addresses that VMs can have' }),
+    createdAt: Timestamp,
+  },
+  { title: 'Pool' },
+)
+export type Pool = Static<typeof Pool>
+
+export const CreatePool = object({
+  region: text(1, 64),
+  cidr: text(1, 32),
+  gateway: text(1, 32),
+  host: Type.Optional(nullable(text(1, 64))),
+  dns: Type.Optional(Type.Array(Type.String({ format: 'ipv4' }), { maxItems: 4 })),
+})
+export type CreatePool = Static<typeof CreatePool>
+
+export const OperatorTemplate = object(
+  {
+    id: Type.String(),
+    slug: Type.String(),
+    name: Type.String(),
+    version: Type.String(),
+    distribution: Type.String(),
+    arch: Type.String(),
+    state: oneOf(['available', 'not offered', 'deprecated', 'no image', 'simulated']),
+    sizeBytes: Bytes,
+    virtualBytes: Bytes,
+    checksum: Type.String(),
+    origin: Type.String({ description: 'Where the image came from, in words' }),
+    command: nullable(Type.String({ description: 'What to run when it has no image' })),
+    importedAt: nullable(Timestamp),
+    createdAt: Timestamp,
+  },
+  { title: 'OperatorTemplate' },
+)
+export type OperatorTemplate = Static<typeof OperatorTemplate>
+
+const Price = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,2})?$', rule: 'must be an amount such as 7.50' })
+const Speed = Type.Integer({ minimum: 1, maximum: 1_000_000 })
+const Gigabytes = Type.Integer({ minimum: 0, maximum: 10_000_000 })
+
+export const CreatePlan = object({
+  slug: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$', rule: 'must be 1-63 lower-case letters, digits or hyphens' }),
+  name: text(1, 100),
+  vcpu: Type.Integer({ minimum: 1, maximum: 64 }),
+  ram: Type.Integer({ minimum: 128, maximum: 262_144, description: 'MiB' }),
+  disk: Type.Integer({ minimum: 1, maximum: 4_096, description: 'GiB' }),
+  bandwidth: Gigabytes,
+  networkSpeed: Speed,
+  throttleMbps: Type.Optional(Speed),
+  price: Price,
+  available: Type.Optional(Type.Boolean()),
+  regions: Type.Optional(nullable(Type.Array(text(1, 64), { minItems: 1, maxItems: 100, description: 'Slugs; null = everywhere' }))),
+})
+export type CreatePlan = Static<typeof CreatePlan>
+
+/** VMs keep the size they were sold, and pay a new price from their next renewal. */
+export const ChangePlan = object({
+  name: Type.Optional(text(1, 100)),
+  price: Type.Optional(Price),
+  available: Type.Optional(Type.Boolean()),
+  bandwidth: Type.Optional(Gigabytes),
+  networkSpeed: Type.Optional(Speed),
+  throttleMbps: Type.Optional(Speed),
+})
+export type ChangePlan = Static<typeof ChangePlan>
+
+export { Plan }
+
+const account = {
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  balance: Money,
+  currency: Type.String(),
+  vmCount: Type.Integer(),
+  suspendedAt: nullable(Timestamp),
+  createdAt: Timestamp,
+}
+export const OperatorAccount = object(account, { title: 'OperatorAccount' })
+export type OperatorAccount = Static<typeof OperatorAccount>
+
+export const AccountQuery = { q: Type.Optional(Type.String({ maxLength: 254, description: 'Part of the e-mail address, name or id' })) }
+
+export const Limit = object({ name: Type.String(), limit: Type.Integer(), used: Type.Integer(), isDefault: Type.Boolean() })
+export const Person = object({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  isOperator: Type.Boolean(),
+  totpEnabled: Type.Boolean(),
+  hasPassword: Type.Boolean({ description: 'False until the first link was used' }),
+  lastSeenAt: nullable(Timestamp),
+})
+export const AccountDetails = object({ ...account, limits: Type.Array(Limit), people: Type.Array(Person) }, { title: 'AccountDetails' })
+export type AccountDetails = Static<typeof AccountDetails>
+
+export const CreateAccount = object({ email: text(3, 254), name: Type.Optional(text(0, 100)) })
+export type CreateAccount = Static<typeof CreateAccount>
+
+const Amount = Type.String({ pattern: '^-?\\d{1,9}(\\.\\d{1,2})?$', rule: 'must be an amount such as 12.50 or -12.50' })
+export const MoneyOrder = object({ amount: Amount, reason: text(1, 500) })
+export type MoneyOrder = Static<typeof MoneyOrder>
+export const MoneyMoved = object(
+  { transactionId: Type.String(), amount: Money, balance: Money, currency: Type.String() },
+  { title: 'MoneyMoved' },
+)
+
+export const ChangeLimit = object({
+  limit: nullable(Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'null = the default' })),
+})
+
+export const SetUpLink = object(
+  { url: Type.String({ description: 'Works once, within 24 hours' }), expiresAt: Timestamp },
+  { title: 'SetUpLink' },
+)
+
+export const SuspendAccount = object({ reason: text(1, 500) })
+export const AccountSuspended = object(
+  {
+    account: OperatorAccount,
+    actionIds: Type.Array(Type.String()),
+    untouched: Type.Array(object({ vmId: Type.String(), why: Type.String() })),
+  },
+  { title: 'AccountSuspended' },
+)
+
+export const OperatorVm = object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    accountId: Type.String(),
+    email: Type.String(),
+    status: Type.String(),
+    statusReason: nullable(Type.String()),
+    plan: Type.String(),
+    host: nullable(Type.String()),
+    ipAddress: nullable(Type.String()),
+    createdAt: Timestamp,
+  },
+  { title: 'OperatorVm' },
+)
+export type OperatorVm = Static<typeof OperatorVm>
+export const VmQuery = {
+  account: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
+  host: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
+  status: Type.Optional(Type.String({ maxLength: 32 })),
+}
+export const Done = object({ message: Type.String(), actionId: nullable(Type.String()) }, { title: 'Done' })
+
+export const ACTION_STATES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
+const action = {
+  id: Type.String(),
+  workflow: Type.String(),
+  action: Type.String(),
+  status: oneOf([...ACTION_STATES]),
+  isUnwinding: Type.Boolean({ description: 'It failed, and what it did is being undone' }),
+  isStranded: Type.Boolean({ description: 'It failed, and something could not be undone: look at its steps' }),
+  progress: Type.Integer(),
+  attempt: Type.Integer(),
+  accountId: nullable(Type.String()),
+  email: nullable(Type.String()),
+  subjectId: nullable(Type.String({ description: 'The VM' })),
+  subjectName: nullable(Type.String()),
+  error: nullable(Type.String()),
+  errorCode: nullable(Type.String()),
+  nextAttemptAt: Timestamp,
+  deadlineAt: Timestamp,
+  startedAt: nullable(Timestamp),
+  completedAt: nullable(Timestamp),
+  createdAt: Timestamp,
+}
+export const OperatorAction = object(action, { title: 'OperatorAction' })
+export type OperatorAction = Static<typeof OperatorAction>
+
+const OperatorStep = object({
+  name: Type.String(),
+  status: oneOf(['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'UNDONE']),
+  tries: Type.Integer(),
+  error: nullable(Type.String({ description: 'As the host or the program said it' })),
+  startedAt: nullable(Timestamp),
+  completedAt: nullable(Timestamp),
+})
+export const OperatorActionDetails = object({ ...action, steps: Type.Array(OperatorStep) }, { title: 'OperatorActionDetails' })
+export type OperatorActionDetails = Static<typeof OperatorActionDetails>
+
+export const ActionQuery = {
+  status: Type.Optional(oneOf([...ACTION_STATES])),
+  account: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
+  vm: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
+  stranded: Type.Optional(Type.Boolean({ description: 'Only those that left something behind' })),
+}
+
+export const Stray = object(
+  {
+    host: Type.String(),
+    kind: Type.String({ description: 'disk, seed, snapshot, backup or template' }),
+    id: Type.String(),
+    vmId: nullable(Type.String()),
+    generation: Type.Integer(),
+    sizeBytes: Bytes,
+    why: Type.String(),
+    firstSeenAt: Timestamp,
+    removedAfter: Timestamp,
+  },
+  { title: 'Stray' },
+)
+export type Stray = Static<typeof Stray>
+
+export const StaffTicket = object({ ...Ticket.properties, email: Type.String(), accountId: Type.String() }, { title: 'StaffTicket' })
+export const StaffTicketWithReplies = object(
+  { ...TicketWithReplies.properties, email: Type.String(), accountId: Type.String() },
+  { title: 'StaffTicketWithReplies' },
+)
+export const StaffTicketQuery = {
+  status: Type.Optional(oneOf(['OPEN', 'ANSWERED', 'CLOSED'])),
+  account: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
+}
+export const StaffReply = object({ body: text(1, 10_000), close: Type.Optional(Type.Boolean()) })
+export type StaffReply = Static<typeof StaffReply>
+export const StaffReplied = object({ ticket: Ticket, reply: Reply }, { title: 'StaffReplied' })
+
+export const SystemHealth = object(
+  {
+    version: Type.String(),
+    schema: Type.String({ description: 'The newest migration' }),
+    startedAt: Timestamp,
+    checks: Type.Array(object({ name: Type.String(), isOk: Type.Boolean(), sentence: Type.String() })),
+    counts: Type.Array(object({ name: Type.String(), count: Type.Integer(), isWorrying: Type.Boolean() })),
+  },
+  { title: 'SystemHealth' },
+)
+export type SystemHealth = Static<typeof SystemHealth>

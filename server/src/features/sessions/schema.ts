@@ -1,0 +1,93 @@
+import { nullable, object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+
+const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', rule: 'must be an e-mail address' })
+/** The longest bounds the work of hashing; nothing but the length is asked of it. */
+const NewPassword = Type.String({ minLength: 10, maxLength: 200, rule: 'must be 10-200 characters' })
+const GivenPassword = Type.String({ maxLength: 200 })
+const Code = Type.String({ pattern: '^\\d{6}$', rule: 'must be the 6 digits that the app shows' })
+const Link = text(1, 100)
+
+export const Setup = object(
+  {
+    hasOwner: Type.Boolean({ description: 'False until the welcome link was used' }),
+    signUpOpen: Type.Boolean(),
+    canSendMail: Type.Boolean({ description: 'Whether a forgotten password can be reset by mail' }),
+  },
+  { title: 'Setup' },
+)
+export type Setup = Static<typeof Setup>
+
+export const Session = object(
+  {
+    user: object({
+      id: Type.String(),
+      email: Type.String(),
+      name: Type.String(),
+      isOperator: Type.Boolean(),
+      totpEnabled: Type.Boolean(),
+    }),
+    account: object({ id: Type.String(), name: Type.String() }),
+    settings: object({ signUpOpen: Type.Boolean(), currency: Type.String(), version: Type.String() }),
+    reauthenticatedAt: Type.String({
+      format: 'date-time',
+      description: 'When the password was last given. For 15 minutes after it, what asks for it again is allowed',
+    }),
+    expiresAt: Timestamp,
+  },
+  { title: 'Session' },
+)
+export type Session = Static<typeof Session>
+
+export const SignIn = object({ email: Type.String({ maxLength: 254 }), password: GivenPassword, totp: Type.Optional(Code) })
+export type SignIn = Static<typeof SignIn>
+
+export const TotpRequired = object({ totpRequired: Type.Literal(true) }, { title: 'TotpRequired' })
+export const SignedIn = Type.Union([Session, TotpRequired])
+
+export const SignUp = object({ email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
+export type SignUp = Static<typeof SignUp>
+
+export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
+export type Welcome = Static<typeof Welcome>
+
+export const Reauthenticate = object({ password: GivenPassword, totp: Type.Optional(Code) })
+export type Reauthenticate = Static<typeof Reauthenticate>
+
+export const ChangePassword = object({ currentPassword: GivenPassword, newPassword: NewPassword })
+export type ChangePassword = Static<typeof ChangePassword>
+
+export const RequestReset = object({ email: Type.String({ maxLength: 254 }) })
+export const ResetRequested = object({ message: Type.String({ description: 'The same whether there is such a person or not' }) })
+
+export const CompleteReset = object({ token: Link, password: NewPassword })
+export type CompleteReset = Static<typeof CompleteReset>
+
+export const SessionEntry = object(
+  {
+    id: Type.String(),
+    isCurrent: Type.Boolean(),
+    ip: Type.String({ description: 'Where it was last used from' }),
+    userAgent: Type.String(),
+    createdAt: Timestamp,
+    lastSeenAt: Timestamp,
+    expiresAt: Timestamp,
+  },
+  { title: 'SessionEntry' },
+)
+export type SessionEntry = Static<typeof SessionEntry>
+
+export const Ended = object({ message: Type.String() }, { title: 'Ended' })
+
+export const TotpSetup = object(
+  { secret: Type.String({ description: 'Base32, for typing' }), uri: Type.String({ description: 'otpauth://, for a QR code' }) },
+  { title: 'TotpSetup' },
+)
+export type TotpSetup = Static<typeof TotpSetup>
+
+export const ConfirmTotp = object({ code: Code })
+export const UserName = object({ name: text(0, 100) })
+
+export const User = object(
+  { id: Type.String(), email: Type.String(), name: Type.String(), totpEnabled: Type.Boolean(), totpEnabledAt: nullable(Timestamp) },
+  { title: 'User' },
+)
