@@ -88,7 +88,10 @@ export const plants: Record<string, Plant> = {
   'renewals.once': (world) => [entry(world, 'VM_RENEWAL', -100, world.vmId)],
   'renewals.paid': ({ vmId }) => [sql`update vms set period_started_at = period_started_at - interval '1 hour' where id = ${vmId}`],
   'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],
-  'bandwidth.throttled': ({ vmId }) => [sql`update vms set bandwidth_used_bytes = 1e15 where id = ${vmId}`],
+  'bandwidth.throttled': ({ vmId }) => [
+    sql`insert into bandwidth_baselines (vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes) select id, mac, '', 0, 0, 0, 1e15 from vms
+      where id = ${vmId} on conflict (vm_id, mac) do update set used_bytes = 1e15`,
+  ],
   'bandwidth.packs': ({ vmId }) => [sql`update vms set bandwidth_pack_bytes = 1000 where id = ${vmId}`],
   'bandwidth.limits': ({ vmId }) => [sql`insert into bandwidth_limits (vm_id, next_try_at) values (${vmId}, ${LONG_AGO})`],
 

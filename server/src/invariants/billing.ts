@@ -57,7 +57,7 @@ const throttled = invariant(
   () => sql`
     select v.id, format('VM %s has used %s of %s bytes and is %s', v.name, v.bandwidth_used_bytes, ${capBytes},
       case when v.throttled_at is null then 'not throttled' else 'throttled' end) as what
-    from vms v where (v.throttled_at is not null) <> (v.bandwidth_gb > 0 and v.bandwidth_used_bytes >= ${capBytes})`,
+    from vm_details v where (v.throttled_at is not null) <> (v.bandwidth_gb > 0 and v.bandwidth_used_bytes >= ${capBytes})`,
 )
 
 const packs = invariant(

@@ -1,11 +1,14 @@
 import { sql, type Queries, type Tx } from '../../kernel/db.ts'
 import type { NicCounters } from '../../hypervisor/driver.ts'
-import type { VmRow } from '../vms/service.ts'
+import type { VmDetails } from '../vms/service.ts'
 
 const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 + v.bandwidth_pack_bytes)`
 
+/** Of this period; the VM's row must be locked to decide from it. */
+const usedBytes = sql`coalesce((select used_bytes from bandwidth_baselines b where b.vm_id = v.id and b.mac = v.mac), 0)`
+
 export type UsageRow = Pick<
-  VmRow,
+  VmDetails,
   'id' | 'name' | 'status' | 'next_renewal_at' | 'throttled_at' | 'bandwidth_used_bytes' | 'bandwidth_pack_bytes'
 > & { cap_bytes: bigint | null }
 
@@ -13,7 +16,7 @@ export const listUsage = (db: Queries, accountId: string) =>
   db.many<UsageRow>(sql`
     select id, name, status, next_renewal_at, throttled_at, bandwidth_used_bytes, bandwidth_pack_bytes,
       case when bandwidth_gb > 0 then ${capBytes} end as cap_bytes
-    from vms v where account_id = ${accountId} order by id desc`)
+    from vm_details v where account_id = ${accountId} order by id desc`)
 
 export const nextTick = async (db: Queries): Promise<bigint> =>
   (await db.one<{ tick: bigint }>(sql`select nextval('bandwidth_ticks') as tick`)).tick
@@ -38,7 +41,7 @@ export const countSamples = (tx: Tx, now: Date, hostId: string, tick: bigint, sa
         ${samples.map((each) => each.epoch)}::text[], ${samples.map((each) => each.receivedBytes)}::int8[],
         ${samples.map((each) => each.sentBytes)}::int8[]) as s(vm_id, mac, epoch, received, sent)),
     known as (
-      select s.*, v.throttled_at is not null as was_throttled, b.tick, b.epoch as last_epoch, b.received_bytes as last_received,
+      select s.*, v.status <> 'UNMANAGED' as counts, b.tick, b.epoch as last_epoch, b.received_bytes as last_received,
         b.sent_bytes as last_sent
       from sample s join vms v on v.id = s.vm_id and v.mac = s.mac and v.host_id = ${hostId}
         left join bandwidth_baselines b on b.vm_id = s.vm_id and b.mac = s.mac),
@@ -47,25 +50,24 @@ export const countSamples = (tx: Tx, now: Date, hostId: string, tick: bigint, sa
         then last_received + last_sent else 0 end as bytes
       from known where tick is null or tick < ${tick}),
     moved as (
-      insert into bandwidth_baselines as b (vm_id, mac, epoch, received_bytes, sent_bytes, tick)
-      select vm_id, mac, epoch, received, sent, (select nextval('bandwidth_ticks')) from fresh
+      insert into bandwidth_baselines as b (vm_id, mac, epoch, received_bytes, sent_bytes, used_bytes, tick)
+      select vm_id, mac, epoch, received, sent, case when counts then bytes else 0 end, (select nextval('bandwidth_ticks')) from fresh
       where (epoch, received, sent) is distinct from (last_epoch, last_received, last_sent)
       on conflict (vm_id, mac) do update set epoch = excluded.epoch, received_bytes = excluded.received_bytes,
-        sent_bytes = excluded.sent_bytes, tick = excluded.tick),
-    counted as (
-      update vms v set bandwidth_used_bytes = v.bandwidth_used_bytes + f.bytes,
-        throttled_at = case when v.bandwidth_gb > 0 and v.bandwidth_used_bytes + f.bytes >= ${capBytes}
-          then coalesce(v.throttled_at, ${now}) else v.throttled_at end
-      from fresh f where v.id = f.vm_id and f.bytes > 0 and v.status <> 'UNMANAGED'
-      returning v.id, v.account_id, v.throttled_at is not null and not f.was_throttled as is_new)
+        sent_bytes = excluded.sent_bytes, used_bytes = b.used_bytes + excluded.used_bytes, tick = excluded.tick
+      returning vm_id, used_bytes),
+    slowed as (
+      update vms v set throttled_at = ${now} from moved m
+      where v.id = m.vm_id and v.throttled_at is null and v.status <> 'UNMANAGED' and v.bandwidth_gb > 0 and m.used_bytes >= ${capBytes}
+      returning v.id, v.account_id)
     select (select count(*)::int from known where tick >= ${tick}) as stale,
-      array(select id from counted where is_new order by account_id, id) as throttled`)
+      array(select id from slowed order by account_id, id) as throttled`)
 
 /** Answers whether that changed anything. */
 export const setThrottle = async (tx: Tx, now: Date, vmId: string): Promise<'throttled' | 'unthrottled' | null> => {
   const row = await tx.maybe<{ throttled: boolean }>(sql`
     update vms v set throttled_at = case when throttled_at is null then ${now}::timestamptz end
-    where id = ${vmId} and (throttled_at is not null) <> (bandwidth_gb > 0 and bandwidth_used_bytes >= ${capBytes})
+    where id = ${vmId} and (throttled_at is not null) <> (bandwidth_gb > 0 and ${usedBytes} >= ${capBytes})
     returning throttled_at is not null as throttled`)
   return row ? (row.throttled ? 'throttled' : 'unthrottled') : null
 }
@@ -74,4 +76,6 @@ export const addPack = (tx: Tx, now: Date, vmId: string, bytes: bigint) =>
   tx.run(sql`update vms set bandwidth_pack_bytes = bandwidth_pack_bytes + ${bytes}::int8, updated_at = ${now} where id = ${vmId}`)
 
 export const resetUsage = (tx: Tx, vmId: string) =>
-  tx.run(sql`update vms set bandwidth_used_bytes = 0, bandwidth_pack_bytes = 0 where id = ${vmId}`)
+  tx.run(sql`
+    with unused as (update bandwidth_baselines set used_bytes = 0 where vm_id = ${vmId})
+    update vms set bandwidth_pack_bytes = 0 where id = ${vmId}`)

@@ -1,4 +1,5 @@
 // A filter that somebody removed on the host by hand is put back.
+import { absentFrom } from '../../kernel/absent.ts'
 import { sql, type Queries } from '../../kernel/db.ts'
 import { nudge } from '../../workflow/reconcile.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
@@ -12,18 +13,29 @@ export const watchFilters = lanedReconciler('firewalls.drift', '45s', {
 
 async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, log } = deps
-  const present: string[] = []
+  const present = new Set<string>()
   const error = await askHost(deps, hostId, stopping, async (driver, signal) => {
-    for await (const { vmId } of driver.listFilters(signal)) present.push(vmId)
+    for await (const { vmId } of driver.listFilters(signal)) present.add(vmId)
   })
   if (error) return
   const missing = await markMissing(db, hostId, present)
   if (missing.length === 0) return
-  log.warn({ hostId, vmIds: missing.map((row) => row.vm_id) }, 'filters were missing on a host: they are put back')
+  log.warn({ hostId, vmIds: missing }, 'filters were missing on a host: they are put back')
   await nudge(db, APPLY)
 }
 
-const markMissing = (db: Queries, hostId: string, present: string[]) =>
-  db.many<{ vm_id: string }>(sql`
-    update vm_filters set applied = null
-    where host_id = ${hostId} and is_live and applied is not null and vm_id <> all(${present}::text[]) returning vm_id`)
+const APPLIED = sql`is_live and applied is not null`
+
+const appliedAfter = (db: Queries, hostId: string, after: string, limit: number) =>
+  db.many<{ id: string }>(sql`
+    select vm_id as id from vm_filters where host_id = ${hostId} and ${APPLIED} and vm_id > ${after} order by vm_id limit ${limit}`)
+
+async function markMissing(db: Queries, hostId: string, present: ReadonlySet<string>): Promise<string[]> {
+  const missing: { vm_id: string }[] = []
+  for await (const absent of absentFrom(present, (after, limit) => appliedAfter(db, hostId, after, limit)))
+    missing.push(
+      ...(await db.many<{ vm_id: string }>(sql`
+        update vm_filters set applied = null where host_id = ${hostId} and ${APPLIED} and vm_id = any(${absent}::text[]) returning vm_id`)),
+    )
+  return missing.map((row) => row.vm_id)
+}

@@ -2,6 +2,7 @@
 // works on it, and then the row is corrected; a VM that its host lost with the power, or paused, is started again. Only what is
 // suspended stays off, whoever started it.
 import type { Machine, Power, StopReason } from '../../hypervisor/driver.ts'
+import { absentFrom } from '../../kernel/absent.ts'
 import type { Db } from '../../kernel/db.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { isSettled, listHosts, type HostRow } from '../hosts/service.ts'
@@ -25,7 +26,7 @@ export const powerSweep = reconciler('vms.power', '15s', async (deps) => {
 async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   const driver = await deps.hypervisors.get(host.id)
   const signal = AbortSignal.timeout(60_000)
-  const present: string[] = []
+  const present = new Set<string>()
   let batch: Machine[] = []
   const flush = async (): Promise<void> => {
     await compare(deps, host, batch)
@@ -34,7 +35,7 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
   try {
     for await (const machine of driver.listMachines(signal)) {
       if (machine.vmId === null) continue
-      present.push(machine.vmId)
+      present.add(machine.vmId)
       batch.push(machine)
       if (batch.length === BATCH) await flush()
     }
@@ -43,7 +44,8 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
     deps.log.warn({ err: error, host: host.name }, 'host could not be listed')
     return // half a list says nothing about what is absent
   }
-  for (const vm of await sweep.comparableVmsExcept(deps.db, host.id, present)) await look(deps, vm, null)
+  for await (const absent of absentFrom(present, (after, limit) => sweep.vmsOnHost(deps.db, host.id, after, limit)))
+    for (const vm of await sweep.comparableVms(deps.db, host.id, absent)) await look(deps, vm, null)
 }
 
 async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<void> {

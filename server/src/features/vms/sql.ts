@@ -37,7 +37,6 @@ export interface VmRow {
   next_renewal_at: Date
   past_due_at: Date | null
   suspended_at: Date | null
-  bandwidth_used_bytes: bigint
   bandwidth_pack_bytes: bigint
   throttled_at: Date | null
   seen_power: string | null
@@ -57,6 +56,7 @@ export interface VmDetails extends VmRow {
   template_checksum: string
   has_agent: boolean
   default_user: string
+  bandwidth_used_bytes: bigint
   plan_slug: string
   plan_name: string
   plan_price_cents: bigint
@@ -74,7 +74,6 @@ export type NewVm = Omit<
   | 'billing_status'
   | 'past_due_at'
   | 'suspended_at'
-  | 'bandwidth_used_bytes'
   | 'bandwidth_pack_bytes'
   | 'throttled_at'
   | 'seen_power'
@@ -140,7 +139,7 @@ export const takePlace = (
   tx.run(sql`
     update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
       generation = last_generation + 1, last_generation = last_generation + 1,
-      billing_status = 'ACTIVE', bandwidth_used_bytes = 0, throttled_at = null,
+      billing_status = 'ACTIVE', throttled_at = null,
       renewal_day = extract(day from ${now}::timestamptz at time zone 'UTC'), period_started_at = ${now},
       period_price_cents = ${place.period_price_cents}, next_renewal_at = ${place.next_renewal_at}, updated_at = ${now},
       daily_backup_paid_until = case when daily_backup then ${place.next_renewal_at}::timestamptz end,

@@ -13,8 +13,8 @@ const comparable = (hostId: string, which: Sql) => sql`
 export const comparableVms = (db: Queries, hostId: string, ids: string[]) =>
   db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))
 
-export const comparableVmsExcept = (db: Queries, hostId: string, ids: string[]) =>
-  db.many<ComparableVm>(comparable(hostId, sql`id <> all(${ids}::text[])`))
+export const vmsOnHost = (db: Queries, hostId: string, after: string, limit: number) =>
+  db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
 
 export const noteSighting = (db: Queries, id: string, power: string | null, at: Date | null) =>
   db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)

@@ -19,6 +19,7 @@ export interface Running {
 const DEFAULTS = {
   shared_buffers: '64MB',
   max_connections: '100',
+  autovacuum_work_mem: '8MB',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',

@@ -1,0 +1,15 @@
+// Which of the ids that the database knows are not among those that were found elsewhere. By pages: PostgreSQL takes tens of megabytes
+// for a statement with a hundred thousand of them.
+const PAGE = 5_000
+
+export async function* absentFrom(
+  found: ReadonlySet<string>,
+  knownAfter: (after: string, limit: number) => Promise<{ id: string }[]>,
+): AsyncGenerator<string[]> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page = await knownAfter(after, PAGE)
+    const absent = page.map(({ id }) => id).filter((id) => !found.has(id))
+    if (absent.length > 0) yield absent
+    after = page.length === PAGE ? page.at(-1)!.id : undefined
+  }
+}
