@@ -67,9 +67,10 @@ async function awaitOtherCarrier(session: Session, name: string, signal: AbortSi
   for (let before = -1n; ;) {
     const volume = await findVolume(session, name, signal)
     if (!volume || (await isWhole(session, name, signal))) return volume
-    const { allocation } = await session.call(`watch ${name}`, signal, (host) => host.volumes.getInfo({ volume, flags: ['physical'] }))
-    if (allocation === before) return removeVolume(session, name, signal).then(() => undefined)
-    before = allocation
+    // While libvirt makes a volume it is listed at times and unknown at others.
+    const info = await session.call(`watch ${name}`, signal, (host) => orMissing(host.volumes.getInfo({ volume, flags: ['physical'] })))
+    if (info && info.allocation === before) return removeVolume(session, name, signal).then(() => undefined)
+    before = info?.allocation ?? -1n
     await session.call(`wait for ${name}`, signal, () => pause(STANDSTILL_MS, signal))
   }
 }
