@@ -28,7 +28,15 @@ const heard = {
 await core.engine.work(heard, config.workerConcurrency)
 const ids = await deps.db.one<{ regionId: string; osTemplateId: string }>(sql`
   select (select id from regions limit 1) as "regionId", (select id from os_templates where slug = 'debian-12') as "osTemplateId"`)
-const who = { accountId, actorName: 'bench', actorId: 'bench', scopes: new Set<string>(), requestsPerMinute: 1 }
+const who = {
+  accountId,
+  actorType: 'token' as const,
+  signedIn: null,
+  actorName: 'bench',
+  actorId: 'bench',
+  scopes: new Set<string>(),
+  requestsPerMinute: 1,
+}
 
 async function productPickup(): Promise<number> {
   let committing = 0

@@ -1,23 +1,29 @@
 // The only file that constructs long-lived things and knows all of them. A process is an API, a worker, or both.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
 import { openAuditTrail } from './features/audit-log/record.ts'
 import { serveConsoles } from './features/consoles/socket.ts'
-import type { Deps } from './features/deps.ts'
+import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
-import { reconcilers, routes, workflows } from './features/index.ts'
+import { personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findHost, listHosts } from './features/hosts/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/inbound.ts'
 import { openPayments } from './features/payments/open.ts'
+import { bySession } from './features/sessions/authenticate.ts'
+import { sendNewCookies } from './features/sessions/cookie.ts'
+import { serveSignIn, type Doors } from './features/sessions/open.ts'
+import type { Api } from './http/api.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveHealth } from './http/health.ts'
 import { forgetOldKeys } from './http/idempotency.ts'
 import { mountApi } from './http/mount.ts'
 import type { Operation } from './http/operation.ts'
-import { rateLimit } from './http/rate-limit.ts'
+import { requireOwnPage } from './http/origin.ts'
+import { openPages } from './http/pages.ts'
+import { rateLimit, type RateLimit } from './http/rate-limit.ts'
 import { createServer } from './http/server.ts'
 import { libvirtDrivers } from './hypervisor/libvirt/driver.ts'
 import { createDriverPool } from './hypervisor/pool.ts'
@@ -44,6 +50,7 @@ import { watchRuns } from './workflow/watch.ts'
 const KEEP_RUNS = '90d'
 
 export const PUBLIC_PREFIX = '/api/public/v1'
+export const DASHBOARD_PREFIX = '/api/dashboard'
 
 export interface Core {
   deps: Deps
@@ -140,6 +147,8 @@ const patienceOf = ({ drainSeconds }: Config): AbortSignal => AbortSignal.timeou
 export interface ApiProcess {
   app: FastifyInstance
   operations: Operation[]
+  /** Those of the dashboard alone. */
+  dashboardOperations: Operation[]
   close(patience?: AbortSignal): Promise<void>
 }
 
@@ -149,13 +158,20 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   const counters = await openCounters(config, db, clock, log, metrics, options.alone)
   const limits = rateLimit(counters)
   const tokens = await openTokens(db, clock)
-  const app = createServer({ log, metrics, rateLimit: limits, trustedProxies: config.trustedProxies })
+  const app = createServer({
+    log,
+    metrics,
+    rateLimit: limits,
+    trustedProxies: config.trustedProxies,
+    pages: openPages(config.webDir, config.publicUrl),
+  })
   const health = serveHealth(app, db, MIGRATIONS)
   health.check('host', async () =>
     (await listHosts(db)).length > 0 ? null : 'there is none: berthd up makes this machine one, berthd host add another',
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
+  const dashboard = await openDashboard(app, deps, limits, counters)
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   servePayments(app, deps, limits)
   serveInvoices(app, deps, limits)
@@ -167,15 +183,33 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   return {
     app,
     operations,
+    dashboardOperations: dashboard.operations,
     async close(patience = patienceOf(config)) {
       health.drain()
       await Promise.all([deps.feed.close(), consoles.close()]) // they never end by themselves
       clearInterval(flushing)
       await closeServer(app, patience)
+      await dashboard.close()
       await tokens.close()
       await counters.close()
     },
   }
+}
+
+/** The same routes once more, for people instead of tokens, and beside them what only people do. */
+async function openDashboard(app: FastifyInstance, deps: Deps, limits: RateLimit, counters: Counters): Promise<Doors> {
+  const { publicUrl } = deps.config
+  const mount = {
+    authenticate: bySession(deps),
+    rateLimit: limits,
+    admit: (request: FastifyRequest) => requireOwnPage(request, publicUrl),
+    hooks: (scope: FastifyInstance) => sendNewCookies(scope, publicUrl),
+  }
+  const doors = serveSignIn(app, deps, { prefix: DASHBOARD_PREFIX, rateLimit: limits, counters })
+  const of = (all: Routes[]) => (api: Api) => all.forEach((each) => each(api, deps))
+  await mountApi(app, { ...mount, prefix: `${DASHBOARD_PREFIX}/v1` }, deps, of(routes))
+  const personal = await mountApi(app, { ...mount, prefix: DASHBOARD_PREFIX }, deps, of(personalRoutes(counters)))
+  return { operations: [...doors.operations, ...personal], close: doors.close }
 }
 
 /** Accepts no more connections, lets the requests under way finish, and cuts off what is left when patience ends. */

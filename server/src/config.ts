@@ -67,6 +67,24 @@ export const SETTINGS = {
     'What runs the VMs of the local host: auto, libvirt or simulated',
     oneOf('auto', 'libvirt', 'simulated'),
   ),
+  webDir: setting(
+    'BERTH_WEB_DIR',
+    join(import.meta.dirname, '../../web/dist'),
+    "Folder of the dashboard's files; default web/dist in the project",
+    text,
+  ),
+  signUp: setting(
+    'BERTH_SIGN_UP',
+    'closed',
+    'Whether anybody may make an account in the dashboard: open or closed',
+    oneOf('open', 'closed'),
+  ),
+  allowPlainHttp: setting(
+    'BERTH_ALLOW_PLAIN_HTTP',
+    'false',
+    'Allow signing in over plain http from other machines: passwords can then be read on the way',
+    flag,
+  ),
   trustedProxies: setting('BERTH_TRUSTED_PROXIES', '', 'Comma-separated addresses or ranges whose X-Forwarded-For is believed', list),
   allowPrivateWebhooks: setting(
     'BERTH_ALLOW_PRIVATE_WEBHOOKS',
@@ -101,7 +119,11 @@ export const SETTINGS = {
   sellerAddress: setting('BERTH_SELLER_ADDRESS', '', 'Address of the seller on invoices; | begins a new line', text),
   sellerTax: setting('BERTH_SELLER_TAX', '', 'What invoices say about tax, for example a VAT number or why there is none', text),
   testClock: setting('BERTH_TEST_CLOCK', 'false', 'Make a new database whose time can be moved ahead: only for trying out', flag),
-  publicUrl: optional('BERTH_PUBLIC_URL', 'Address customers reach the API at, for links; default http://host:port', text),
+  publicUrl: optional(
+    'BERTH_PUBLIC_URL',
+    'Address customers reach the API and the dashboard at, for links and cookies; default http://host:port',
+    text,
+  ),
   smtpUrl: optional('BERTH_SMTP_URL', 'Mail server, such as smtp://user:password@mail.example.com:587; unset sends no mail', text),
   mailFrom: optional('BERTH_MAIL_FROM', 'Sender of mails, such as "Example Cloud <noreply@example.com>"', text),
   metricsHost: setting('BERTH_METRICS_HOST', '127.0.0.1', 'Address /metrics listens on', text),

@@ -23,7 +23,7 @@ const PARTS: Record<string, string[]> = {
 
 /** Features may import leftwards only. */
 const FEATURES =
-  'catalog accounts actions events wallet payments invoices audit-log hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support notifications'.split(
+  'catalog accounts actions events wallet payments invoices audit-log people sessions api-keys hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support notifications operator'.split(
     ' ',
   )
 

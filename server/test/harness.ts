@@ -77,6 +77,8 @@ interface RequestOptions {
   token?: string
   body?: unknown
   headers?: Record<string, string>
+  /** Where it comes from. */
+  address?: string
 }
 
 /** Tests ask no name server. */
@@ -107,20 +109,21 @@ export async function testApp(options: TestAppOptions = {}) {
     outbound: { resolve: unknownName, ...options.outbound },
   })
   const { deps } = core
-  const { app, operations, close } = await openApi(core, { alone: true })
-  holdToDocumentedRefusals(app, operations)
+  const { app, operations, dashboardOperations, close } = await openApi(core, { alone: true })
+  holdToDocumentedRefusals(app, [...operations, ...dashboardOperations])
   afterAll(async () => {
     await close()
     await core.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  const request = async (method: string, path: string, { token, body, headers }: RequestOptions = {}): Promise<Answer> => {
+  const request = async (method: string, path: string, { token, body, headers, address }: RequestOptions = {}): Promise<Answer> => {
     const response = await app.inject({
       method: method as 'GET',
       url: path.startsWith('/api/') ? path : `${PUBLIC_PREFIX}${path}`,
       headers: { ...(token && { 'x-api-key': token }), ...headers },
       ...(body !== undefined && { payload: body as object }),
+      ...(address && { remoteAddress: address }),
     })
     const json = /json/.test(response.headers['content-type']?.toString() ?? '')
       ? (response.json() as Answer['body'])
@@ -198,6 +201,7 @@ export async function testApp(options: TestAppOptions = {}) {
     clock,
     config,
     operations,
+    dashboardOperations,
     request,
     given,
     clientOf,

@@ -228,10 +228,10 @@ export interface AuditEntry {
   /** The operationId of the call, the words of an operator's command, or "refusals" for those that were only counted */
   action: string
   actor: {
-    type: 'token' | 'operator' | 'system'
-    /** Of the token; null for others */
+    type: 'token' | 'person' | 'operator' | 'system'
+    /** Of the token or the person; null for others */
     id: string | null
-    /** Of the token, at that time */
+    /** Of the token, at that time, or the e-mail address of the person */
     name: string
   }
   /** Where the call came from */
@@ -935,9 +935,15 @@ export type ErrorCode =
   | 'malformed_request'
   | 'validation_failed'
   | 'unauthorized'
+  | 'wrong_credentials'
+  | 'wrong_totp'
   | 'insufficient_funds'
   | 'missing_scope'
   | 'origin_not_allowed'
+  | 'https_required'
+  | 'operator_only'
+  | 'reauthentication_required'
+  | 'sign_up_closed'
   | 'not_found'
   | 'method_not_allowed'
   | 'request_timeout'
@@ -948,6 +954,7 @@ export type ErrorCode =
   | 'already_exists'
   | 'networks_overlap'
   | 'idempotency_in_progress'
+  | 'link_gone'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'

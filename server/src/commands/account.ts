@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import { createAccount, getAccount, listAccounts, listQuotas, setQuotaLimit } from '../features/accounts/service.ts'
 import { recordByOperator } from '../features/audit-log/operator.ts'
-import { invalid } from '../kernel/errors.ts'
+import { hasOperator, issueWelcomeLink } from '../features/people/service.ts'
+import { invalid, refuse } from '../kernel/errors.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
 import { loadFeatures, onDatabase, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
+import { dashboardOf } from './person.ts'
 
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('customers: their money and their limits')
@@ -12,6 +14,13 @@ export function accountCommands(program: Command): void {
     account.command('create').description('make an account').requiredOption('--email <address>').option('--name <name>'),
     'account create --email you@example.com --name "Ada Lovelace"',
     create,
+  )
+  onDatabase(
+    account
+      .command('welcome')
+      .description('print the link with which the owner signs in for the first time; it works once, for 15 minutes'),
+    'account welcome',
+    welcome,
   )
   onDatabase(account.command('list').description('list accounts with their balance'), 'account list', list)
   onDatabase(
@@ -53,6 +62,16 @@ async function create({ db, now }: Admin, input: { email: string; name?: string 
     return account
   })
   return { data: { id, email, name, createdAt: created_at }, text: `Account ${email} is ${id}` }
+}
+
+async function welcome({ db, config, now }: Admin): Promise<Result> {
+  if (await hasOperator(db))
+    throw refuse(
+      'already_exists',
+      'There is an owner already. For another person: npx berthd person link; for a lost second factor: npx berthd person set',
+    )
+  const link = await issueWelcomeLink(db, now, dashboardOf(config))
+  return { data: link, text: `${link.url}\nIt works once, until ${link.expiresAt.toISOString()}` }
 }
 
 async function list({ db, config }: Admin): Promise<Result> {

@@ -6,13 +6,14 @@ import { explain, WrongUsage } from './errors.ts'
 import { hostCommands } from './host.ts'
 import { hostSetupCommands } from './host-setup.ts'
 import { paymentCommands } from './payment.ts'
+import { personCommands } from './person.ts'
 import { planCommands } from './plan.ts'
 import { poolCommands } from './pool.ts'
 import { processCommands } from './process.ts'
 import { ticketCommands } from './ticket.ts'
 import { templateCommands } from './template.ts'
 import { tokenCommands } from './token.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../kernel/version.ts'
 import { vmCommands } from './vm.ts'
 
 export function createProgram(json: boolean): Command {
@@ -20,6 +21,7 @@ export function createProgram(json: boolean): Command {
   for (const add of [
     processCommands,
     accountCommands,
+    personCommands,
     paymentCommands,
     clockCommands,
     tokenCommands,

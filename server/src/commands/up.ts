@@ -3,14 +3,18 @@ import { relative } from 'node:path'
 import { SETTINGS, type Config } from '../config.ts'
 import { bringUpToDate } from '../database.ts'
 import { listAccounts } from '../features/accounts/service.ts'
+import { hasOperator, issueWelcomeLink } from '../features/people/service.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
+import type { Db } from '../kernel/db.ts'
 import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../kernel/embedded-postgres.ts'
 import { describeUrl, postgresFolder, requireServer } from './database.ts'
+import { readClock } from '../kernel/test-clock.ts'
+import { dashboardOf } from './person.ts'
 import { say, step } from './progress.ts'
 import { openLocalHost } from './local-host.ts'
 import { live, openService, type Serving } from './service.ts'
 import { buildMissingTemplates } from './templates-at-start.ts'
-import { VERSION } from './version.ts'
+import { VERSION } from '../kernel/version.ts'
 
 export const up = (config: Config): Promise<number> =>
   live(config, async (serving) => {
@@ -35,7 +39,7 @@ export const up = (config: Config): Promise<number> =>
       }),
     )
     await buildMissingTemplates(serving, db)
-    say(`\n${(await listAccounts(db)).length === 0 ? firstSteps(config, api!) : ' Accounts, tokens, plans:  npx berthd --help'}\n`)
+    say(`\n${await nextSteps(config, db, api!)}\n`)
   })
 
 const PUBLIC_PATH = '/api/public/v1'
@@ -81,10 +85,18 @@ async function superviseAlone(start: () => Promise<EmbeddedPostgres>): Promise<E
   }
 }
 
+async function nextSteps(config: Config, db: Db, address: string): Promise<string> {
+  const dashboard = dashboardOf({ ...config, port: Number(new URL(address).port) })
+  if (await hasOperator(db)) return ` Dashboard ${dashboard} · accounts, tokens, plans:  npx berthd --help`
+  const { url } = await issueWelcomeLink(db, await readClock(db, config.testClock), dashboard)
+  const welcome = ` Dashboard (works once, 15 min):  ${url}`
+  return (await listAccounts(db)).length === 0 ? `${welcome}\n\n${firstSteps(config, address)}` : welcome
+}
+
 function firstSteps(config: Config, address: string): string {
   const berthd = config.dataDir === SETTINGS.dataDir.fallback ? 'npx berthd' : `BERTH_DATA_DIR=${config.dataDir} npx berthd`
   return [
-    ' Make an account, put money into its wallet, make a token, and call the API with it:',
+    ' Or here: make an account, put money into its wallet, make a token, and call the API with it:',
     `   ${berthd} account create --email you@example.com`,
     `   ${berthd} account credit --account you@example.com --amount 100.00`,
     `   ${berthd} token create --account you@example.com --name first --scopes '*'`,

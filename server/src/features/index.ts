@@ -1,10 +1,12 @@
 // Everything the product can do, in dependency order.
+import type { Counters } from '../kernel/counters.ts'
 import type { AnyWorkflow } from '../workflow/run.ts'
 import type { Reconciler } from '../workflow/reconcile.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { actionRoutes } from './actions/routes.ts'
 import { pruneAuditLog } from './audit-log/prune.reconciler.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
+import { apiKeyRoutes } from './api-keys/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
 import { removeBackups } from './backups/remove.reconciler.ts'
 import { backupRoutes } from './backups/routes.ts'
@@ -42,6 +44,9 @@ import { networkRoutes } from './networks/routes.ts'
 import { queueMail } from './notifications/notify.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { depositRoutes } from './payments/routes.ts'
+import { prunePeople } from './people/prune.reconciler.ts'
+import { pruneSessions } from './sessions/prune.reconciler.ts'
+import { sessionRoutes } from './sessions/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
 import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
@@ -82,10 +87,15 @@ export const routes: Routes[] = [
   ticketRoutes,
 ]
 
+/** What only people do, with `counters` of their wrong attempts. */
+export const personalRoutes = (counters: Counters): Routes[] => [sessionRoutes(counters), apiKeyRoutes]
+
 export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]
 
 export const reconcilers: Reconciler<Deps>[] = [
   pruneAuditLog,
+  prunePeople,
+  pruneSessions,
   heartbeat,
   applyNetworks,
   watchNetworks,

@@ -88,7 +88,12 @@ export class Api {
     this.#app.route({
       method,
       url: path,
-      config: { operationId: spec.operationId, scope: spec.scope, route: path.replace(/:(\w+)/g, '{$1}') },
+      config: {
+        operationId: spec.operationId,
+        scope: spec.scope,
+        needsRecentProof: spec.needsRecentProof ?? false,
+        route: path.replace(/:(\w+)/g, '{$1}'),
+      },
       schema: {
         ...(spec.query && { querystring: Type.Object(spec.query) }),
         ...(method !== 'GET' && { body: bodySchema(spec) }),

@@ -5,6 +5,7 @@ import type { Tx } from '../kernel/db.ts'
 
 export interface AuditedCall {
   accountId: string
+  actorType: 'token' | 'person'
   actorId: string
   actorName: string
   ip: string
@@ -29,9 +30,9 @@ export const isAudited = ({ method, principal, routeOptions }: FastifyRequest): 
   method !== 'GET' && method !== 'HEAD' && principal !== null && routeOptions.config.operationId !== undefined
 
 export function callOf(request: FastifyRequest, status: number, code: string | null, data?: unknown): AuditedCall {
-  const { accountId, actorId, actorName } = request.principal
+  const { accountId, actorType, actorId, actorName } = request.principal
   const { operationId = '', route = '' } = request.routeOptions.config
-  const who = { accountId, actorId, actorName, ip: request.ip, requestId: request.id }
+  const who = { accountId, actorType, actorId, actorName, ip: request.ip, requestId: request.id }
   return { ...who, action: operationId, method: request.method, route, resourceIds: resourceIds(request.params, data), status, code }
 }
 

@@ -32,6 +32,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const refusal = toRefusal(error, request.id)
   if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed')
   reply.code(refusal.status).header('x-error-code', refusal.code)
+  if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
   if (!/application\/problem\+json/.test(request.headers.accept ?? '')) return reply.send({ success: false, error: refusal.message })
   return reply.type('application/problem+json').send(problem(refusal, request.id))
 }

@@ -1,5 +1,6 @@
-// Mounts routes behind authentication, its rate limit and the scope check, in that order: 401, 429, 403, and only then the body.
+// Mounts routes behind authentication, its rate limit and what the caller may do, in that order: 401, 429, 403, and only then the body.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { after } from '../kernel/clock.ts'
 import { refuse, Refusal } from '../kernel/errors.ts'
 import { Api, type ApiDeps } from './api.ts'
 import { isAudited, callOf } from './audit.ts'
@@ -11,6 +12,10 @@ export interface Mount {
   prefix: string
   authenticate: Authenticate
   rateLimit: RateLimit
+  /** What else must hold for every request here. */
+  admit?: (request: FastifyRequest) => void
+  /** Further hooks of this mount alone. */
+  hooks?: (scope: FastifyInstance) => void
 }
 
 export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps, routes: (api: Api) => void): Promise<Operation[]> {
@@ -22,9 +27,12 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
         // Answers belong to one account, and `x-api-key` does not tell a cache in between so.
         reply.header('cache-control', 'no-store')
         request.principal = await identify(mount, request, reply)
-        await mount.rateLimit.chargeToken(reply, request.principal)
+        await mount.rateLimit.chargeActor(reply, request.principal)
+        mount.admit?.(request)
         requireScope(request)
+        requireRecentProof(request, deps.clock.now())
       })
+      mount.hooks?.(scope)
       scope.addHook('onResponse', (request, reply, done) => {
         if (reply.statusCode >= 400 && isAudited(request))
           deps.audit.refusal(callOf(request, reply.statusCode, String(reply.getHeader('x-error-code') ?? '') || null))
@@ -48,9 +56,21 @@ async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequ
   }
 }
 
+/** A person may do everything in the account: what is missing then is for operators. */
 function requireScope({ routeOptions, principal }: FastifyRequest): void {
   const { scope } = routeOptions.config
-  if (scope && !principal.scopes.has(scope)) throw refuse('missing_scope', `This token lacks the required scope: ${scope}`)
+  if (!scope || principal.scopes.has(scope)) return
+  if (principal.signedIn) throw refuse('operator_only', 'Only an operator may do this')
+  throw refuse('missing_scope', `This token lacks the required scope: ${scope}`)
+}
+
+/** How long a password counts as just given. */
+const RECENT = '15m'
+
+function requireRecentProof({ routeOptions, principal }: FastifyRequest, now: Date): void {
+  if (!routeOptions.config.needsRecentProof || !principal.signedIn) return
+  if (after(principal.signedIn.provedAt, RECENT) <= now)
+    throw refuse('reauthentication_required', 'This needs your password again: it was last given more than 15 minutes ago')
 }
 
 function unrouted(): never {

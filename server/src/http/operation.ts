@@ -10,6 +10,8 @@ export interface OperationSpec<P extends TProperties, Q extends TProperties, B e
   tag: string
   /** The scope a token needs; null = any valid token. */
   scope: string | null
+  /** A person must have given the password not long ago. A token proves itself each time. */
+  needsRecentProof?: true
   params?: P
   query?: Q
   body?: B

@@ -1,13 +1,24 @@
 // Who is asking. The mount decides how that is found out (API token, dashboard session); everything behind it sees only this.
 import type { FastifyRequest } from 'fastify'
 
+/** Somebody at a browser, who has proved to be it some time ago. */
+export interface SignedIn {
+  sessionId: string
+  isOperator: boolean
+  /** When the password was last given. */
+  provedAt: Date
+}
+
 export interface Principal {
   accountId: string
+  actorType: 'token' | 'person'
   /** The token or the person, for logs and audit. */
   actorId: string
   actorName: string
   scopes: ReadonlySet<string>
   requestsPerMinute: number
+  /** Null for a token. */
+  signedIn: SignedIn | null
 }
 
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
@@ -21,5 +32,6 @@ declare module 'fastify' {
     /** The path within the API, as it is documented. */
     route?: string
     scope?: string | null
+    needsRecentProof?: boolean
   }
 }

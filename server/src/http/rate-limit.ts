@@ -1,4 +1,4 @@
-// Two buckets of one minute: per token once a token is proved, per address for everything else. Every response says where it stands.
+// Two buckets of one minute: per token or person once that is proved, per address for everything else. Every response says where it stands.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters } from '../kernel/counters.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
@@ -14,7 +14,7 @@ export interface Standing {
 }
 
 export interface RateLimit {
-  chargeToken(reply: FastifyReply, principal: Principal): Promise<void>
+  chargeActor(reply: FastifyReply, principal: Principal): Promise<void>
   chargeAddress(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Headers for a response that no bucket was charged for. */
   describe(request: FastifyRequest, reply: FastifyReply): Promise<void>
@@ -37,8 +37,8 @@ export function rateLimit(counters: Counters): RateLimit {
   }
   const ofAddress = (address: string, by: number): Promise<Standing> => count('per IP', `ip:${address}`, REQUESTS_PER_IP, by)
   return {
-    chargeToken: async (reply, { actorId, requestsPerMinute }) =>
-      tell(reply, await count('per token', `token:${actorId}`, requestsPerMinute, 1)),
+    chargeActor: async (reply, { actorType, actorId, requestsPerMinute }) =>
+      tell(reply, await count(`per ${actorType}`, `${actorType}:${actorId}`, requestsPerMinute, 1)),
     chargeAddress: async (request, reply) => tell(reply, await ofAddress(request.ip, 1)),
     describe: async (request, reply) => tell(reply, await ofAddress(request.ip, 0)),
     chargeSocket: (address) => ofAddress(address, 1),

@@ -7,6 +7,7 @@ import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { sendError } from './errors.ts'
 import { afterwards } from './hooks.ts'
+import type { Pages } from './pages.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { answerBadBytes, dropUnreadBody, endWhenStopping } from './socket.ts'
 import { answerUnrouted } from './unrouted.ts'
@@ -18,9 +19,10 @@ export interface ServerDeps {
   metrics: Metrics
   rateLimit: RateLimit
   trustedProxies: string[]
+  pages?: Pages | undefined
 }
 
-export function createServer({ log, metrics, rateLimit, trustedProxies }: ServerDeps): FastifyInstance {
+export function createServer({ log, metrics, rateLimit, trustedProxies, pages }: ServerDeps): FastifyInstance {
   const app: FastifyInstance = fastify({
     loggerInstance: log.child({}) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -63,7 +65,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies }: Server
     record(metrics, request, reply)
     done()
   })
-  answerUnrouted(app, rateLimit)
+  answerUnrouted(app, rateLimit, pages)
   return app
 }
 

@@ -2,12 +2,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { refuse } from '../kernel/errors.ts'
 import { afterwards } from './hooks.ts'
+import type { Pages } from './pages.ts'
 import type { RateLimit } from './rate-limit.ts'
 
-/** Answers before the body is read. Behind a mount its checks have run by then; everything else is charged to the address. */
-export function answerUnrouted(app: FastifyInstance, rateLimit: RateLimit): void {
+/**
+ * Answers before the body is read. Behind a mount its checks have run by then; everything else is a page or a file of one, or is charged
+ * to the address.
+ */
+export function answerUnrouted(app: FastifyInstance, rateLimit: RateLimit, pages?: Pages): void {
   const methodsAt = collectMethods(app)
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (await pages?.answer(request, reply)) return
     if (!reply.hasHeader('x-ratelimit-limit')) await rateLimit.chargeAddress(request, reply)
     const path = request.url.split('?')[0]!
     const methods = methodsAt(path)

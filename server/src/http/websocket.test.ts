@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
 import { PREFIX, throwawayApi } from '../../test/throwaway-api.ts'
 import { object, Type } from './schema.ts'
-import { ownAddress, requireOwnOrigin, serveWebSockets } from './websocket.ts'
+import { ownAddress } from './origin.ts'
+import { requireOwnOrigin, serveWebSockets } from './websocket.ts'
 
 const about = { summary: 'A test', tag: 'Test', scope: null, data: Type.Unknown() }
 

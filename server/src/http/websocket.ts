@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { WebSocketServer, type WebSocket } from 'ws'
 import { refuse } from '../kernel/errors.ts'
+import { isOwnOrigin } from './origin.ts'
 
 const LARGEST_MESSAGE_BYTES = 1024 * 1024
 
@@ -69,16 +70,6 @@ const headersOf = (request: FastifyRequest, reply: FastifyReply): string[] =>
 /** A browser tells which page asks, and a page of another site is turned away. Other programs tell nothing. */
 export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | null): void {
   const { origin } = request.headers
-  if (origin === undefined) return
-  const from = URL.parse(origin)
-  const own = [publicUrl && URL.parse(publicUrl)?.host, request.host]
-  if (!from?.host || !own.includes(from.host))
+  if (origin !== undefined && !isOwnOrigin(request, origin, publicUrl))
     throw refuse('origin_not_allowed', 'A page of another site may not open this. Use the address that the API gave')
-}
-
-/** Where this request found us, for links back to here: as the operator says, or as the client addressed us. */
-export function ownAddress({ protocol, host, socket }: FastifyRequest, publicUrl: string | null): URL {
-  const local = socket.localAddress ?? '127.0.0.1'
-  const addressed = `${protocol}://${host || `${local.includes(':') ? `[${local}]` : local}:${socket.localPort}`}`
-  return (publicUrl && URL.parse(publicUrl)) || new URL(addressed)
 }

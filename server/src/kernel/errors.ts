@@ -6,9 +6,15 @@ export const CATALOGUE = {
   malformed_request: { status: 400, title: 'The bytes received are not a valid HTTP request' },
   validation_failed: { status: 400, title: 'A field is missing, unknown or out of its limits' },
   unauthorized: { status: 401, title: 'The API token is missing, invalid, expired or revoked' },
+  wrong_credentials: { status: 401, title: 'The e-mail address or the password is wrong' },
+  wrong_totp: { status: 401, title: 'The code of the second factor is wrong, or was used already' },
   insufficient_funds: { status: 402, title: 'The wallet does not hold enough money' },
   missing_scope: { status: 403, title: 'The token lacks the scope this request needs' },
   origin_not_allowed: { status: 403, title: 'A page of another site may not do this' },
+  https_required: { status: 403, title: 'A password may not be sent in the clear' },
+  operator_only: { status: 403, title: 'Only an operator may do this' },
+  reauthentication_required: { status: 403, title: 'The password must be given again first' },
+  sign_up_closed: { status: 403, title: 'New accounts are made by the operator only' },
   not_found: { status: 404, title: 'There is no such resource in this account' },
   method_not_allowed: { status: 405, title: 'This path does not answer to this method' },
   request_timeout: { status: 408, title: 'The request took too long to arrive' },
@@ -19,6 +25,7 @@ export const CATALOGUE = {
   already_exists: { status: 409, title: 'Such a resource exists already' },
   networks_overlap: { status: 409, title: 'The address range overlaps another network' },
   idempotency_in_progress: { status: 409, title: 'A request with this Idempotency-Key is still being processed' },
+  link_gone: { status: 410, title: 'The link was used, has expired or never was one' },
   payload_too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body must be application/json' },
   idempotency_key_reused: { status: 422, title: 'This Idempotency-Key was used for a different request' },
@@ -46,12 +53,15 @@ export interface FieldError {
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly fields: FieldError[]
+  /** Where it is worth trying again after a while. */
+  readonly retryAfterSeconds: number | null
 
-  constructor(code: ErrorCode, sentence: string, fields: FieldError[] = []) {
+  constructor(code: ErrorCode, sentence: string, fields: FieldError[] = [], retryAfterSeconds: number | null = null) {
     super(sentence)
     this.name = 'Refusal'
     this.code = code
     this.fields = fields
+    this.retryAfterSeconds = retryAfterSeconds
   }
 
   get status(): number {

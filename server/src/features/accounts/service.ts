@@ -5,6 +5,10 @@ import { newId } from '../../kernel/ids.ts'
 import { expandScopes } from './scopes.ts'
 import * as sql from './sql.ts'
 
+export type { TokenRow } from './sql.ts'
+
+export { SCOPES } from './scopes.ts'
+
 export const TOKEN_PREFIX = 'vmk_'
 
 export async function createAccount(tx: Tx, now: Date, input: { email: string; name?: string }): Promise<sql.AccountRow> {
@@ -21,6 +25,8 @@ export async function getAccount(db: Queries, idOrEmail: string): Promise<sql.Ac
   if (!account) throw notFound(`Account ${idOrEmail}`)
   return account
 }
+
+export const findAccount = sql.findAccount
 
 export const listAccounts = (db: Queries): Promise<sql.AccountRow[]> => sql.listAccounts(db)
 
@@ -61,6 +67,17 @@ export async function createToken(tx: Tx, now: Date, accountId: string, input: N
 }
 
 export const listTokens = (db: Queries, accountId: string | null) => sql.listTokens(db, accountId)
+
+/** Of this account: another's reads as unknown. */
+export async function lockToken(tx: Tx, accountId: string, id: string): Promise<sql.TokenRow> {
+  const row = await sql.lockToken(tx, accountId, id)
+  if (!row) throw notFound('API key')
+  return row
+}
+
+export async function renameToken(tx: Tx, id: string, name: string): Promise<sql.TokenRow> {
+  return told(tx, await sql.renameToken(tx, id, name))
+}
 
 export const tokenStates = sql.tokenStates
 

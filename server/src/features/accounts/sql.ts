@@ -46,6 +46,12 @@ export const listTokens = (db: Queries, accountId: string | null) =>
     select t.*, a.email from api_tokens t join accounts a on a.id = t.account_id
     where ${accountId}::text is null or t.account_id = ${accountId} order by t.id`)
 
+export const lockToken = (tx: Tx, accountId: string, id: string) =>
+  tx.maybe<TokenRow>(sql`select * from api_tokens where id = ${id} and account_id = ${accountId} for no key update`)
+
+export const renameToken = (tx: Tx, id: string, name: string) =>
+  tx.maybe<TokenRow>(sql`update api_tokens set name = ${name} where id = ${id} returning *`)
+
 export const revokeToken = (tx: Tx, id: string, at: Date) =>
   tx.maybe<TokenRow>(sql`update api_tokens set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} returning *`)
 

@@ -54,10 +54,12 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
     if (!row) throw unauthorized('Invalid API token')
     const principal = {
       accountId: row.account_id,
+      actorType: 'token' as const,
       actorId: row.id,
       actorName: row.name,
       scopes: new Set(row.scopes),
       requestsPerMinute: row.requests_per_minute,
+      signedIn: null,
     }
     const found = { row, principal, until: now + KEPT_MS }
     if (known.size >= MOST_KEPT) known.clear()

@@ -123,7 +123,14 @@ describe('refusals without end', () => {
   test('are counted, one line an hour', async () => {
     const customer = await app.given.customer()
     const trail = openAuditTrail(app.deps)
-    const call = { accountId: customer.accountId, actorId: customer.tokenId, actorName: 'test', ip: '127.0.0.1', requestId: 'r' }
+    const call = {
+      accountId: customer.accountId,
+      actorType: 'token' as const,
+      actorId: customer.tokenId,
+      actorName: 'test',
+      ip: '127.0.0.1',
+      requestId: 'r',
+    }
     const refuse = (times: number): void => {
       for (let i = 0; i < times; i++)
         trail.refusal({ ...call, action: 'createVm', method: 'POST', route: '/vms', resourceIds: [], status: 429, code: 'rate_limited' })

@@ -74,12 +74,12 @@ export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
   }
 }
 
-const toRow = ({ accountId, actorId, actorName, requestId, resourceIds, ...call }: AuditedCall, now: Date): sql.AuditRow => ({
+const toRow = ({ accountId, actorType, actorId, actorName, requestId, resourceIds, ...call }: AuditedCall, now: Date): sql.AuditRow => ({
   ...call,
   account_id: accountId,
   created_at: now,
   id: newId(),
-  actor_type: 'token',
+  actor_type: actorType,
   actor_id: actorId,
   actor_name: actorName,
   resource_ids: resourceIds,

@@ -11,9 +11,9 @@ export const AuditFilter = {
 export type AuditFilter = Static<ReturnType<typeof Type.Object<typeof AuditFilter>>>
 
 const Actor = object({
-  type: oneOf(['token', 'operator', 'system']),
-  id: nullable(Type.String({ description: 'Of the token; null for others' })),
-  name: Type.String({ description: 'Of the token, at that time' }),
+  type: oneOf(['token', 'person', 'operator', 'system']),
+  id: nullable(Type.String({ description: 'Of the token or the person; null for others' })),
+  name: Type.String({ description: 'Of the token, at that time, or the e-mail address of the person' }),
 })
 
 export const AuditEntry = object(

@@ -7,7 +7,7 @@ export interface AuditRow {
   account_id: string
   created_at: Date
   id: string
-  actor_type: 'token' | 'operator' | 'system'
+  actor_type: 'token' | 'person' | 'operator' | 'system'
   actor_id: string | null
   actor_name: string
   ip: string | null

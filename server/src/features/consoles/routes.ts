@@ -1,5 +1,5 @@
 import { Type } from '../../http/schema.ts'
-import { ownAddress } from '../../http/websocket.ts'
+import { ownAddress } from '../../http/origin.ts'
 import type { Routes } from '../deps.ts'
 import { ConsoleLink, OpenConsole } from './schema.ts'
 import { issueLink, requireConsole } from './service.ts'

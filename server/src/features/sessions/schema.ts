@@ -1,4 +1,4 @@
-import { nullable, object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
 
 const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', rule: 'must be an e-mail address' })
 /** The longest bounds the work of hashing; nothing but the length is asked of it. */
@@ -85,9 +85,4 @@ export const TotpSetup = object(
 export type TotpSetup = Static<typeof TotpSetup>
 
 export const ConfirmTotp = object({ code: Code })
-export const UserName = object({ name: text(0, 100) })
-
-export const User = object(
-  { id: Type.String(), email: Type.String(), name: Type.String(), totpEnabled: Type.Boolean(), totpEnabledAt: nullable(Timestamp) },
-  { title: 'User' },
-)
+export const ChangeUser = object({ name: text(0, 100) })

@@ -83,7 +83,14 @@ export const vmRoutes: Routes = (api, deps) => {
 
   api.delete(
     '/vms/:id',
-    { operationId: 'deleteVm', refuses: ['busy', 'invalid_state', 'protected'], summary: 'Delete a VM', scope: 'vms:delete', ...started },
+    {
+      operationId: 'deleteVm',
+      refuses: ['busy', 'invalid_state', 'protected'],
+      summary: 'Delete a VM',
+      scope: 'vms:delete',
+      needsRecentProof: true,
+      ...started,
+    },
     async (tx, { principal, params: { id } }) => accepted(id, await remove(tx, deps, principal, id)),
   )
 

@@ -1,0 +1,36 @@
+// API keys are the account's tokens, as its people see them.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid } from '../../kernel/errors.ts'
+import { createToken, deleteToken, listTokens, lockToken, renameToken, revokeToken, SCOPES } from '../accounts/service.ts'
+import type { ApiKey, ChangeApiKey, CreateApiKey, NewApiKey } from './schema.ts'
+import { toApiKey } from './view.ts'
+
+export const listScopes = () =>
+  SCOPES.map((scope) => {
+    const [resource = '', verb = ''] = scope.split(':')
+    return { scope, resource, verb }
+  })
+
+export const listApiKeys = async (db: Queries, now: Date, accountId: string): Promise<ApiKey[]> =>
+  (await listTokens(db, accountId)).map((row) => toApiKey(row, now)).toReversed()
+
+export async function createApiKey(tx: Tx, now: Date, accountId: string, input: CreateApiKey): Promise<NewApiKey> {
+  const expiresAt = input.expiresAt ? new Date(input.expiresAt) : null
+  const { id, token } = await createToken(tx, now, accountId, { name: input.name, scopes: input.scopes, expiresAt })
+  return { ...toApiKey(await lockToken(tx, accountId, id), now), secret: token }
+}
+
+export async function changeApiKey(tx: Tx, now: Date, accountId: string, id: string, change: ChangeApiKey): Promise<ApiKey> {
+  const { name, isActive } = change
+  if (name === undefined && isActive === undefined) throw invalid('give at least one of name and isActive')
+  let row = await lockToken(tx, accountId, id)
+  if (name !== undefined) row = await renameToken(tx, id, name)
+  if (isActive === false) row = await revokeToken(tx, now, id)
+  return toApiKey(row, now)
+}
+
+export async function deleteApiKey(tx: Tx, accountId: string, id: string): Promise<{ id: string; deleted: true }> {
+  await lockToken(tx, accountId, id)
+  await deleteToken(tx, id)
+  return { id, deleted: true }
+}

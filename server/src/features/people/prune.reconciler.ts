@@ -1,0 +1,12 @@
+import { before } from '../../kernel/clock.ts'
+import { reconciler } from '../deps.ts'
+import * as sql from './sql.ts'
+
+/** How long a place is remembered from which somebody has signed in. */
+const KEEP_ADDRESSES = '90d'
+
+export const prunePeople = reconciler('people.prune', '1h', async ({ db, clock }) => {
+  const now = clock.now()
+  await sql.dropOldLinks(db, now)
+  await sql.dropOldAddresses(db, before(now, KEEP_ADDRESSES))
+})

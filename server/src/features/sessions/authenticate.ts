@@ -1,0 +1,41 @@
+// Who a cookie belongs to. Asked of the database each time, so that a session that was ended is over with the next request.
+import type { Authenticate } from '../../http/principal.ts'
+import { isWellFormedToken, sha256 } from '../../kernel/crypto.ts'
+import { unauthorized } from '../../kernel/errors.ts'
+import { SCOPES } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import { readCookie } from './cookie.ts'
+import { ended, isOver, PREFIX } from './life.ts'
+import * as sql from './sql.ts'
+
+const REQUESTS_PER_MINUTE = 600
+const SEEN_EVERY_MS = 60_000
+
+/** Never among those that a token can be given. */
+export const OPERATOR = 'operator'
+const OF_CUSTOMERS: ReadonlySet<string> = new Set(SCOPES)
+const OF_OPERATORS: ReadonlySet<string> = new Set([...SCOPES, OPERATOR])
+
+export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Authenticate {
+  return async (request) => {
+    const secret = readCookie(request, config.publicUrl)
+    if (!secret) throw unauthorized('Sign in first')
+    if (!isWellFormedToken(PREFIX, secret)) throw ended()
+    const hash = sha256(secret)
+    const now = clock.now()
+    const row = await sql.findByHash(db, hash)
+    if (!row || isOver(row, now)) throw ended()
+    const isPrevious = !row.hash.equals(hash)
+    if (isPrevious && row.previous_until! <= now) throw ended()
+    if (now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
+    return {
+      accountId: row.account_id,
+      actorType: 'person',
+      actorId: row.person_id,
+      actorName: row.email,
+      scopes: row.is_operator ? OF_OPERATORS : OF_CUSTOMERS,
+      requestsPerMinute: REQUESTS_PER_MINUTE,
+      signedIn: { sessionId: row.id, isOperator: row.is_operator, provedAt: isPrevious ? new Date(0) : row.proved_at },
+    }
+  }
+}

@@ -1,0 +1,36 @@
+// The cookie that holds a session. Over https its name makes browsers refuse one that another host or an unencrypted page has set. Plain http
+// has no such name, and is for this machine itself.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isEncrypted } from '../../http/origin.ts'
+import { milliseconds } from '../../kernel/clock.ts'
+import { LONGEST } from './life.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the answer's cookie is to hold; null ends it. */
+    newCookie?: string | null
+  }
+}
+
+const nameFor = (isSafe: boolean): string => (isSafe ? '__Host-berth' : 'berth')
+
+export function readCookie(request: FastifyRequest, publicUrl: string | null): string | undefined {
+  const start = `${nameFor(isEncrypted(request, publicUrl))}=`
+  const parts = request.headers.cookie?.split(';').map((part) => part.trim())
+  return parts?.find((part) => part.startsWith(start))?.slice(start.length)
+}
+
+export function writeCookie(request: FastifyRequest, reply: FastifyReply, publicUrl: string | null, value: string | null): void {
+  const isSafe = isEncrypted(request, publicUrl)
+  const age = value === null ? 0 : milliseconds(LONGEST) / 1000
+  const flags = `Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${isSafe ? '; Secure' : ''}`
+  reply.header('set-cookie', `${nameFor(isSafe)}=${value ?? ''}; ${flags}`)
+}
+
+/** For a mount whose writes know no reply. */
+export function sendNewCookies(scope: FastifyInstance, publicUrl: string | null): void {
+  scope.addHook('onSend', async (request, reply) => {
+    reply.header('x-content-type-options', 'nosniff').header('cross-origin-resource-policy', 'same-origin')
+    if (request.newCookie !== undefined && reply.statusCode < 400) writeCookie(request, reply, publicUrl, request.newCookie)
+  })
+}

@@ -1,0 +1,122 @@
+// Where people come in: by password and second factor, by the welcome link, by signing up, or by a link to a new password. Hashing is done
+// before a transaction is opened. Every arrival and every refusal at a known person's door is in that account's audit log.
+import type { Counters } from '../../kernel/counters.ts'
+import { sha256 } from '../../kernel/crypto.ts'
+import type { Tx } from '../../kernel/db.ts'
+import { refuse, Refusal } from '../../kernel/errors.ts'
+import type { Deps } from '../deps.ts'
+import * as people from '../people/service.ts'
+import { startSession, type Caller, type Started } from './life.ts'
+import { bars, guarded } from './lockout.ts'
+import type { CompleteReset, SignIn, SignUp, Welcome } from './schema.ts'
+import * as sql from './sql.ts'
+
+export interface Visitor extends Caller {
+  requestId: string
+  /** The session that the browser had before, if any: it ends. */
+  oldSecret: string | undefined
+  operation: { action: string; route: string }
+}
+
+export interface Arrival extends Started {
+  person: people.PersonRow
+}
+
+type DeskDeps = Pick<Deps, 'db' | 'clock' | 'vault' | 'audit' | 'config'>
+
+export class Desk {
+  readonly #deps: DeskDeps
+  readonly #counters: Counters
+
+  constructor(deps: DeskDeps, counters: Counters) {
+    this.#deps = deps
+    this.#counters = counters
+  }
+
+  /** Null when the password is right and the code of the second factor is missing. */
+  async signIn(visitor: Visitor, { email, password, totp }: SignIn): Promise<Arrival | null> {
+    const { db, vault } = this.#deps
+    const person = await people.findByEmail(db, email)
+    const who = vault.digest(email.toLowerCase()).toString('base64url') // counters are no place for addresses of people
+    const isAtHome = person !== undefined && (await people.isKnownAddress(db, person.id, visitor.ip))
+    const all = [bars.address(visitor.ip), bars.personAt(who, visitor.ip), ...(isAtHome ? [] : [bars.person(who)])]
+    try {
+      return await guarded(this.#counters, all, () => this.#prove(visitor, person, password, totp))
+    } catch (error) {
+      if (error instanceof Refusal && person) this.#noteRefusal(visitor, person, error)
+      throw error
+    }
+  }
+
+  async #prove(visitor: Visitor, person: people.PersonRow | undefined, password: string, totp?: string): Promise<Arrival | null> {
+    const isRight = await people.isPassword(person?.password_hash, password)
+    if (!isRight || !person) throw wrong()
+    if (person.totp_enabled_at && totp === undefined) return null
+    const enter = () => this.#deps.db.tx((tx) => this.#enter(tx, visitor, person, totp))
+    return person.totp_enabled_at ? guarded(this.#counters, [bars.code(person.id)], enter) : enter()
+  }
+
+  async #enter(tx: Tx, visitor: Visitor, checked: people.PersonRow, totp?: string): Promise<Arrival> {
+    const { vault, clock } = this.#deps
+    const person = await people.lockPerson(tx, checked.id)
+    if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was looked at
+    if (person.totp_enabled_at) await people.spendCode(tx, vault, clock.now(), person, totp ?? '')
+    return this.#arrive(tx, visitor, person)
+  }
+
+  async welcome(visitor: Visitor, { token, password, ...user }: Welcome): Promise<Arrival> {
+    const passwordHash = await people.hashPassword(password)
+    const { db, clock } = this.#deps
+    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.makeOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
+  }
+
+  async signUp(visitor: Visitor, { password, ...user }: SignUp): Promise<Arrival> {
+    const { db, clock, config } = this.#deps
+    if (config.signUp === 'closed') throw refuse('sign_up_closed', 'Accounts are made by the operator here: ask for one')
+    const passwordHash = await people.hashPassword(password)
+    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
+  }
+
+  /** Ends every session there was. Null when the person has a second factor, which a link does not replace. */
+  async setPassword(visitor: Visitor, { token, password }: CompleteReset): Promise<Arrival | null> {
+    const passwordHash = await people.hashPassword(password)
+    const { db, clock } = this.#deps
+    return db.tx(async (tx) => {
+      const person = await people.usePasswordLink(tx, clock.now(), token)
+      await people.setPassword(tx, person.id, passwordHash)
+      await sql.endOthers(tx, person.id, null)
+      if (!person.totp_enabled_at) return this.#arrive(tx, visitor, person)
+      this.#deps.audit.effect(tx, callOf(visitor, person, 200, null))
+      return null
+    })
+  }
+
+  async #arrive(tx: Tx, visitor: Visitor, person: people.PersonRow, status = 200): Promise<Arrival> {
+    const now = this.#deps.clock.now()
+    if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
+    await people.noteAddress(tx, now, person.id, visitor.ip)
+    const started = await startSession(tx, now, person.id, visitor)
+    this.#deps.audit.effect(tx, callOf(visitor, person, status, null, [started.row.id]))
+    return { ...started, person }
+  }
+
+  #noteRefusal(visitor: Visitor, person: people.PersonRow, { status, code }: Refusal): void {
+    this.#deps.audit.refusal(callOf(visitor, person, status, code))
+  }
+}
+
+const wrong = (): Refusal => refuse('wrong_credentials', 'The e-mail address or the password is wrong')
+
+const callOf = (visitor: Visitor, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({
+  accountId: person.account_id,
+  actorType: 'person' as const,
+  actorId: person.id,
+  actorName: person.email,
+  ip: visitor.ip,
+  requestId: visitor.requestId,
+  ...visitor.operation,
+  method: 'POST',
+  resourceIds,
+  status,
+  code,
+})

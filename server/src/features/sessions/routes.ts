@@ -1,0 +1,140 @@
+import { Type } from '../../http/schema.ts'
+import type { Counters } from '../../kernel/counters.ts'
+import type { Routes } from '../deps.ts'
+import * as shapes from './schema.ts'
+import * as service from './service.ts'
+
+const tag = 'Session'
+const scope = null
+const data = shapes.Session
+
+/** `counters`: of wrong attempts. */
+export const sessionRoutes =
+  (counters: Counters): Routes =>
+  (api, deps) => {
+    const proofs = new service.Proofs(deps, counters)
+
+    api.get('/session', { operationId: 'getSession', summary: 'Who is signed in', tag, scope, data }, ({ principal }) =>
+      service.getSession(deps, principal),
+    )
+
+    api.post(
+      '/sign-out',
+      { operationId: 'signOut', summary: 'End this session', tag, scope, data: shapes.Ended, refuses: ['not_found'] },
+      async (tx, { principal, request }) => {
+        await service.endSession(tx, principal, service.signedIn(principal).sessionId)
+        request.newCookie = null
+        return { message: 'You are signed out' }
+      },
+    )
+
+    api.post(
+      '/reauthenticate',
+      {
+        operationId: 'reauthenticate',
+        summary: 'Give the password again, for what asks for it',
+        tag,
+        scope,
+        body: shapes.Reauthenticate,
+        data,
+        refuses: ['wrong_credentials', 'wrong_totp'],
+        prepare: ({ principal, body }) => proofs.password(principal, body.password),
+      },
+      async (tx, { principal, body, request }, checked) => {
+        request.newCookie = await proofs.code(principal, () => service.reauthenticate(tx, deps, principal, body, checked))
+        return service.getSession(deps, principal, tx)
+      },
+    )
+
+    api.post(
+      '/password',
+      {
+        operationId: 'changePassword',
+        summary: 'Change the password; all other sessions end',
+        tag,
+        scope,
+        body: shapes.ChangePassword,
+        data,
+        refuses: ['wrong_credentials'],
+        prepare: ({ principal, body }) => proofs.change(principal, body),
+      },
+      async (tx, { principal, request }, proof) => {
+        request.newCookie = await service.changePassword(tx, deps, principal, proof)
+        return service.getSession(deps, principal, tx)
+      },
+    )
+
+    api.patch(
+      '/user',
+      { operationId: 'changeUser', summary: 'Change your name', tag, scope, body: shapes.ChangeUser, data },
+      async (tx, { principal, body }) => {
+        await service.rename(tx, principal, body.name)
+        return service.getSession(deps, principal, tx)
+      },
+    )
+
+    api.get(
+      '/sessions',
+      { operationId: 'listSessions', summary: 'Where you are signed in', tag, scope, data: Type.Array(shapes.SessionEntry) },
+      ({ principal }) => service.listSessions(deps, principal),
+    )
+
+    api.delete(
+      '/sessions',
+      { operationId: 'endOtherSessions', summary: 'End all your other sessions', tag, scope, data: shapes.Ended },
+      async (tx, { principal }) => {
+        const count = await service.endOtherSessions(tx, principal)
+        return { message: `${count} other session${count === 1 ? ' was' : 's were'} ended` }
+      },
+    )
+
+    api.delete(
+      '/sessions/:id',
+      { operationId: 'endSession', summary: 'End one of your sessions', tag, scope, params: { id: Type.String() }, data: shapes.Ended },
+      async (tx, { principal, params }) => {
+        await service.endSession(tx, principal, params.id)
+        return { message: 'The session was ended' }
+      },
+    )
+
+    api.post(
+      '/totp',
+      {
+        operationId: 'beginTotp',
+        summary: 'Get the secret of a second factor, which is not in force yet',
+        tag,
+        scope,
+        needsRecentProof: true,
+        status: 201,
+        data: shapes.TotpSetup,
+        refuses: ['already_exists'],
+      },
+      (tx, { principal }) => service.beginTotp(tx, deps, principal),
+    )
+
+    api.post(
+      '/totp/confirm',
+      {
+        operationId: 'confirmTotp',
+        summary: 'Put the second factor in force, by a code of it',
+        tag,
+        scope,
+        body: shapes.ConfirmTotp,
+        data,
+        refuses: ['wrong_totp', 'invalid_state'],
+      },
+      async (tx, { principal, body, request }) => {
+        request.newCookie = await proofs.code(principal, () => service.confirmTotp(tx, deps, principal, body.code))
+        return service.getSession(deps, principal, tx)
+      },
+    )
+
+    api.delete(
+      '/totp',
+      { operationId: 'removeTotp', summary: 'Remove the second factor', tag, scope, needsRecentProof: true, data },
+      async (tx, { principal, request }) => {
+        request.newCookie = await service.removeTotp(tx, deps, principal)
+        return service.getSession(deps, principal, tx)
+      },
+    )
+  }

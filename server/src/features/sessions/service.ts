@@ -1,0 +1,128 @@
+// What somebody who is signed in does with that: prove it again, look at the sessions and end them, change password and second factor.
+import type { Principal, SignedIn } from '../../http/principal.ts'
+import type { Counters } from '../../kernel/counters.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { notFound, refuse } from '../../kernel/errors.ts'
+import { getAccount } from '../accounts/service.ts'
+import type { Deps } from '../deps.ts'
+import * as people from '../people/service.ts'
+import { ended, idleSince, renewSession } from './life.ts'
+import { bars, guarded } from './lockout.ts'
+import type { ChangePassword, Reauthenticate, Session, SessionEntry, TotpSetup } from './schema.ts'
+import * as sql from './sql.ts'
+import { toEntry, toSession } from './view.ts'
+
+/** Only behind a mount that lets people in. */
+export function signedIn({ signedIn: found }: Principal): SignedIn {
+  if (!found) throw new Error('BUG: a token got where only people are let in')
+  return found
+}
+
+export async function describeSession({ db, config }: Deps, person: people.PersonRow, row: sql.SessionRow): Promise<Session> {
+  return toSession(config, await getAccount(db, person.account_id), person, row)
+}
+
+export async function getSession(deps: Deps, principal: Principal, from: Queries = deps.db): Promise<Session> {
+  const person = await people.findPerson(from, principal.actorId)
+  const row = await sql.findSession(from, signedIn(principal).sessionId)
+  if (!person || !row) throw ended()
+  return toSession(deps.config, await getAccount(from, person.account_id), person, row)
+}
+
+/** What must be proved outside of a transaction: hashing takes its time. */
+export class Proofs {
+  readonly #deps: Deps
+  readonly #counters: Counters
+
+  constructor(deps: Deps, counters: Counters) {
+    this.#deps = deps
+    this.#counters = counters
+  }
+
+  /** Answers the hash that was looked at, so that the change can make sure that it is still the same. */
+  async password({ actorId }: Principal, password: string): Promise<string> {
+    const person = await people.findPerson(this.#deps.db, actorId)
+    return guarded(this.#counters, [bars.person(actorId)], async () => {
+      const isRight = await people.isPassword(person?.password_hash, password)
+      if (!isRight || !person?.password_hash) throw refuse('wrong_credentials', 'The password is wrong')
+      return person.password_hash
+    })
+  }
+
+  async change(principal: Principal, { currentPassword, newPassword }: ChangePassword): Promise<{ checked: string; hash: string }> {
+    return { checked: await this.password(principal, currentPassword), hash: await people.hashPassword(newPassword) }
+  }
+
+  /** Whoever is signed in may not guess codes without end either. */
+  code<T>({ actorId }: Principal, attempt: () => Promise<T>): Promise<T> {
+    return guarded(this.#counters, [bars.code(actorId)], attempt)
+  }
+}
+
+async function lockChecked(tx: Tx, { actorId }: Principal, checked: string): Promise<people.PersonRow> {
+  const person = await people.lockPerson(tx, actorId)
+  if (person.password_hash !== checked) throw refuse('wrong_credentials', 'The password has just been changed: give the new one')
+  return person
+}
+
+/** Answers the new secret. */
+export async function reauthenticate(
+  tx: Tx,
+  { clock, vault }: Deps,
+  principal: Principal,
+  { totp }: Reauthenticate,
+  checked: string,
+): Promise<string> {
+  const now = clock.now()
+  const person = await lockChecked(tx, principal, checked)
+  if (person.totp_enabled_at) await people.spendCode(tx, vault, now, person, totp ?? '')
+  return (await renewSession(tx, now, signedIn(principal).sessionId, now)).secret
+}
+
+/** Everybody else who is signed in as this person has to give the new one. */
+export async function changePassword(
+  tx: Tx,
+  { clock }: Deps,
+  principal: Principal,
+  { checked, hash }: { checked: string; hash: string },
+): Promise<string> {
+  const { sessionId } = signedIn(principal)
+  const person = await lockChecked(tx, principal, checked)
+  await people.setPassword(tx, person.id, hash)
+  await people.dropLinksOf(tx, person.id)
+  await sql.endOthers(tx, person.id, sessionId)
+  return (await renewSession(tx, clock.now(), sessionId, clock.now())).secret
+}
+
+export const rename = (tx: Tx, { actorId }: Principal, name: string) => people.setName(tx, actorId, name)
+
+export const beginTotp = async (tx: Tx, { vault }: Deps, { actorId }: Principal): Promise<TotpSetup> =>
+  people.beginTotp(tx, vault, await people.lockPerson(tx, actorId))
+
+export async function confirmTotp(tx: Tx, deps: Deps, principal: Principal, code: string): Promise<string> {
+  await people.confirmTotp(tx, deps.vault, deps.clock.now(), await people.lockPerson(tx, principal.actorId), code)
+  return afterChange(tx, deps, principal)
+}
+
+export async function removeTotp(tx: Tx, deps: Deps, principal: Principal): Promise<string> {
+  await people.removeTotp(tx, await people.lockPerson(tx, principal.actorId))
+  return afterChange(tx, deps, principal)
+}
+
+async function afterChange(tx: Tx, { clock }: Deps, principal: Principal): Promise<string> {
+  const { sessionId, provedAt } = signedIn(principal)
+  return (await renewSession(tx, clock.now(), sessionId, provedAt)).secret
+}
+
+export async function listSessions({ db, clock }: Deps, principal: Principal): Promise<SessionEntry[]> {
+  const now = clock.now()
+  const rows = await sql.listOf(db, now, idleSince(now), principal.actorId)
+  return rows.map((row) => toEntry(row, signedIn(principal).sessionId))
+}
+
+export async function endSession(tx: Tx, { actorId }: Principal, id: string): Promise<void> {
+  if ((await sql.endSession(tx, actorId, id)) === 0) throw notFound('Session')
+}
+
+export const endOtherSessions = (tx: Tx, principal: Principal): Promise<number> =>
+  sql.endOthers(tx, principal.actorId, signedIn(principal).sessionId)

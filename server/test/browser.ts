@@ -1,0 +1,61 @@
+// Somebody at a browser: keeps the cookie it is given, and says which page its requests come from.
+import { DASHBOARD_PREFIX } from '../src/compose.ts'
+import { createAccount } from '../src/features/accounts/service.ts'
+import { hashPassword } from '../src/features/people/service.ts'
+import { sql } from '../src/kernel/db.ts'
+import { newId } from '../src/kernel/ids.ts'
+import type { Answer, TestApp } from './harness.ts'
+
+export const PASSWORD = 'correct horse battery'
+let hashed: Promise<string> | undefined
+
+export const OWN_PAGE = { host: 'localhost', origin: 'http://localhost', 'sec-fetch-site': 'same-origin' }
+
+export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.0.0.1') {
+  let cookie: string | undefined
+  const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
+    const url = path.startsWith('/api/') ? path : `${DASHBOARD_PREFIX}${path}`
+    const sent = { ...OWN_PAGE, ...(cookie && { cookie }), ...headers }
+    const answer = await request(method, url, { body, headers: sent, address })
+    const given = [answer.headers['set-cookie'] ?? []].flat()[0]?.split(';')[0]
+    if (given) cookie = given.endsWith('=') ? undefined : given
+    return answer
+  }
+  return {
+    get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
+    post: (path: string, body: unknown = {}, headers?: Record<string, string>) => send('POST', path, body, headers),
+    put: (path: string, body?: unknown) => send('PUT', path, body),
+    patch: (path: string, body?: unknown) => send('PATCH', path, body),
+    delete: (path: string) => send('DELETE', path),
+    signIn: (email: string, password = PASSWORD, totp?: string) => send('POST', '/sign-in', { email, password, ...(totp && { totp }) }),
+    cookie: () => cookie,
+    keep: (text: string | undefined) => void (cookie = text),
+  }
+}
+
+let people = 0
+
+/** With an account of their own. */
+export async function givenPerson(app: TestApp, { isOperator = false } = {}) {
+  const hash = await (hashed ??= hashPassword(PASSWORD))
+  const email = `person${++people}@example.com`
+  const now = app.clock.now()
+  const id = newId()
+  const accountId = await app.db.tx(async (tx) => {
+    const account = await createAccount(tx, now, { email, name: 'Ada' })
+    await tx.run(sql`
+      insert into people (id, account_id, email, name, password_hash, is_operator, created_at)
+      values (${id}, ${account.id}, ${email}, 'Ada', ${hash}, ${isOperator}, ${now})`)
+    return account.id
+  })
+  return { id, accountId, email }
+}
+
+/** Already signed in. */
+export async function givenBrowser(app: TestApp, options: { isOperator?: boolean } = {}) {
+  const person = await givenPerson(app, options)
+  const browser = browserOf(app)
+  const { status, body } = await browser.signIn(person.email)
+  if (status !== 200) throw new Error(`POST /sign-in answered ${status}: ${body.error}`)
+  return { ...browser, person }
+}
