@@ -3,6 +3,9 @@ import { Host } from '@berth/libvirt'
 import type { Box } from '../../libvirt/test/box.ts'
 import { Boxes } from '../../libvirt/test/boxes.ts'
 import { startPool } from '../../libvirt/test/world.ts'
+import { script } from '../src/host-setup/at-boot.ts'
+import type { HostPlan } from '../src/host-setup/plan.ts'
+import { parseCidr } from '../src/kernel/cidr.ts'
 
 export interface LibvirtHost {
   boxes: Boxes
@@ -22,7 +25,18 @@ export async function openLibvirtHost(): Promise<LibvirtHost> {
   return { boxes, box, uri: `qemu+unix:///system?socket=${box.socket}`, gateway: GATEWAY, close: () => boxes.close() }
 }
 
-/** The guests' bridge has no address of the host's own: the gateway sits behind a cable, so that filters see what passes. */
+const PLAN: HostPlan = {
+  range: parseCidr(`${GATEWAY}/16`)!,
+  gateway: GATEWAY,
+  poolPath: '/var/lib/libvirt/images/berth',
+  tlsAddress: null,
+  bundle: null,
+  systemd: false,
+}
+
+/** The uplink and the rules, which a host without power loses. */
+export const bringNetworkBack = (box: Box): Promise<string> => box.inside('sh', '-ec', script(PLAN))
+
 async function prepare(boxes: Boxes, box: Box): Promise<void> {
   const host = new Host({ endpoint: boxes.unix(box) })
   await host.whenUp(30_000)
@@ -34,8 +48,5 @@ async function prepare(boxes: Boxes, box: Box): Promise<void> {
   await host.networks.setAutostart({ network, autostart: 1 })
   await host.pools.setAutostart({ pool: await host.pools.lookupByName({ name: 'berth' }), autostart: 1 })
   await host.close()
-  await box.inside('ip', 'link', 'add', 'bpub-gw', 'type', 'veth', 'peer', 'name', 'bpub-up')
-  await box.inside('ip', 'link', 'set', 'bpub-up', 'master', 'brpub0', 'up')
-  await box.inside('ip', 'addr', 'add', `${GATEWAY}/16`, 'dev', 'bpub-gw')
-  await box.inside('ip', 'link', 'set', 'bpub-gw', 'up')
+  await bringNetworkBack(box)
 }

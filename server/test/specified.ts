@@ -38,9 +38,10 @@ const vm: Shape = {
   bandwidthPackBytes: 'bytes',
   sshKeys: [{ ...named, fingerprint: 'string' }],
   firewalls: [named],
-  privateNetworks: [named],
+  privateNetworks: [{ ...named, ipAddress: 'string' }],
   updatedAt: 'date-time',
   // ours
+  networkLimited: 'boolean',
   currentAction,
   allowedActions: ['string'],
   readiness: 'string',

@@ -426,10 +426,13 @@ export interface FirewallBindingState {
   vmId: string
   /** Whether the VM's host has the latest rules */
   applied: boolean
+  state: 'APPLIED' | 'PENDING' | 'FAILED'
   /** ISO 8601, UTC */
   appliedAt: string | null
   /** Why the host does not have them yet; it is tried again */
   error: string | null
+  /** When it is tried again after a failure */
+  nextTryAt: string | null
 }
 
 export interface Vm {
@@ -475,6 +478,8 @@ export interface Vm {
   }
   /** ISO 8601, UTC */
   createdAt: string
+  /** Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules */
+  networkLimited: boolean
   bandwidthUsedBytes: number
   /** Bytes as a decimal string */
   bandwidthPackBytes: string
@@ -490,6 +495,8 @@ export interface Vm {
   privateNetworks: Array<{
     id: string
     name: string
+    /** The VM's own address in it */
+    ipAddress: string
   }>
   /** ISO 8601, UTC */
   updatedAt: string

@@ -11,6 +11,8 @@ interface Chain {
   parent: string
   name: string
   rules: string[]
+  /** Before whatever the machine's own firewall lets in. */
+  first?: true
 }
 
 /** Where clouds tell a machine its secrets: those are the host's and not its guests'. */
@@ -20,6 +22,20 @@ const METADATA = '169.254.169.254/32'
  *  bridge would settle that no address is to be translated, before the routing that needs it is reached. */
 const BRIDGE_ZONE = 77
 
+/** Of the host itself guests reach DHCP and DNS, and may see by a ping that it is there. Nothing is let in here that the machine's own
+ *  firewall keeps out. */
+const guestsReach = (device: string): string[] =>
+  [
+    '-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN',
+    '-p udp -m multiport --dports 53,67 -j RETURN',
+    '-p tcp -m tcp --dport 53 -j RETURN',
+    '-p icmp -m icmp --icmp-type 8 -j RETURN',
+    '-j DROP',
+  ].map((rule) => `-i ${device} ${rule}`)
+
+/** By which guests reach the host: the gateway of the public network, and the bridges of private ones. */
+const GUEST_DEVICES = [GATEWAY_DEVICE, 'bn+']
+
 function chains(cidr: Cidr): Chain[] {
   const range = formatCidr(cidr)
   return [
@@ -27,10 +43,7 @@ function chains(cidr: Cidr): Chain[] {
       table: 'raw',
       parent: 'PREROUTING',
       name: 'BERTH-RAW',
-      rules: [
-        `-i ${PUBLIC_BRIDGE} -j CT --zone ${BRIDGE_ZONE}`,
-        ...[GATEWAY_DEVICE, 'bn+'].map((device) => `-d ${METADATA} -i ${device} -j DROP`),
-      ],
+      rules: [`-i ${PUBLIC_BRIDGE} -j CT --zone ${BRIDGE_ZONE}`, ...GUEST_DEVICES.map((device) => `-d ${METADATA} -i ${device} -j DROP`)],
     },
     {
       table: 'nat',
@@ -38,8 +51,14 @@ function chains(cidr: Cidr): Chain[] {
       name: 'BERTH-OUT',
       rules: [`-s ${range} ! -d ${range} ! -o ${PUBLIC_BRIDGE} -j MASQUERADE`],
     },
-    // Nothing is for the bridge itself, which has no address: a guest that sends there is up to no good.
-    { table: 'filter', parent: 'INPUT', name: 'BERTH-INPUT', rules: [`-i ${PUBLIC_BRIDGE} -j DROP`] },
+    {
+      table: 'filter',
+      parent: 'INPUT',
+      name: 'BERTH-INPUT',
+      // Nothing is for the bridge itself, which has no address: a guest that sends there is up to no good.
+      rules: [`-i ${PUBLIC_BRIDGE} -j DROP`, ...GUEST_DEVICES.flatMap(guestsReach)],
+      first: true,
+    },
     {
       table: 'filter',
       parent: 'FORWARD',
@@ -69,12 +88,12 @@ async function stands({ table, parent, name, rules }: Chain): Promise<boolean> {
 
 export const masqueradeCommands = ({ range }: HostPlan): string =>
   chains(range)
-    .map(({ table, parent, name, rules }) => {
+    .map(({ table, parent, name, rules, first }) => {
       const iptables = `iptables -w -t ${table}`
       return `
 ${iptables} -N ${name} 2>/dev/null || ${iptables} -F ${name}
 ${rules.map((rule) => `${iptables} -A ${name} ${rule}`).join('\n')}
-${iptables} -C ${parent} -j ${name} 2>/dev/null || ${iptables} -A ${parent} -j ${name}
+${iptables} -C ${parent} -j ${name} 2>/dev/null || ${iptables} ${first ? '-I' : '-A'} ${parent} -j ${name}
 `
     })
     .join('')

@@ -45,6 +45,15 @@ describe('a VM at its cap', async () => {
     expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled'])
   })
 
+  test('says that it is not limited where its host cannot', async () => {
+    const vm = await quietVm(app, customer)
+    const isLimited = async () => (await customer.get(`/vms/${vm.id}`)).body.data.networkLimited
+    expect(await isLimited()).toBe(true)
+    await app.db.run(sql`update hosts set can_limit = false`)
+    expect(await isLimited()).toBe(false)
+    await app.db.run(sql`update hosts set can_limit = true`)
+  })
+
   test('is throttled although the host fails at first', async () => {
     const vm = await quietVm(app, customer)
     await vm.receive(2000 * GB)

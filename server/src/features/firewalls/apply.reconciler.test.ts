@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost } from '../../../test/hosts.ts'
 import type { Filter } from '../../hypervisor/driver.ts'
-import { stopwatch } from '../../kernel/clock.ts'
+import { after, stopwatch } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { applyFilters } from './apply.reconciler.ts'
@@ -58,14 +58,14 @@ describe('filters on hosts', async () => {
     await apply()
     expect(await onHost(host.id, vmId)).toBeUndefined()
     await build()
-    expect(await state()).toMatchObject({ applied: true, appliedAt: clock.now().toISOString(), error: null })
+    expect(await state()).toMatchObject({ applied: true, state: 'APPLIED', appliedAt: clock.now().toISOString(), error: null })
     expect(await portsOnHost(host.id, vmId)).toEqual([22])
   })
 
   test('follow a change of rules', async () => {
     const { host, vmId, addRule, state, customer, firewallId } = await givenBuilt()
     await addRule(22)
-    expect(await state()).toMatchObject({ applied: false })
+    expect(await state()).toMatchObject({ applied: false, state: 'PENDING' })
     expect((await customer.get(`/firewalls/${firewallId}`)).body.data.applied).toBe(false)
     await apply()
     expect(await portsOnHost(host.id, vmId)).toEqual([22])
@@ -106,7 +106,15 @@ describe('filters on hosts', async () => {
     await control.faults.loseHost()
     expect((await addRule(22)).status).toBe(201)
     await apply()
-    expect(await state()).toMatchObject({ applied: false, error: 'The host of this VM does not answer at the moment.' })
+    expect(await state()).toEqual({
+      firewallId: expect.any(String),
+      vmId,
+      applied: false,
+      state: 'FAILED',
+      appliedAt: expect.any(String),
+      error: 'The host of this VM does not answer at the moment.',
+      nextTryAt: after(clock.now(), '10s').toISOString(),
+    })
     await control.faults.returnHost()
     await apply()
     expect(await state()).toMatchObject({ applied: false })

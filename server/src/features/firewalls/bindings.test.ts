@@ -46,7 +46,7 @@ describe('binding a firewall', () => {
     expect((await customer.get(`/firewalls/${id}`)).body.data).toMatchObject({ bindingCount: 1, applied: false })
     expect((await customer.get(`/firewalls/${id}/bindings`)).body).toEqual({
       success: true,
-      data: [{ firewallId: id, vmId, applied: false, appliedAt: null, error: null }],
+      data: [{ firewallId: id, vmId, applied: false, state: 'PENDING', appliedAt: null, error: null, nextTryAt: null }],
     })
   })
 

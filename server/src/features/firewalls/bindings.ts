@@ -52,9 +52,10 @@ export interface BindingRow {
   applied: boolean
   applied_at: Date | null
   error: string | null
+  next_try_at: Date | null
 }
 
-const state = sql`coalesce(v.applied = v.wanted, false) as applied, v.applied_at, v.error`
+const state = sql`coalesce(v.applied = v.wanted, false) as applied, v.applied_at, v.error, v.next_try_at`
 
 export const listBindings = (db: Queries, firewallId: string) =>
   db.many<BindingRow>(sql`

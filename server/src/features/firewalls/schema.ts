@@ -115,8 +115,10 @@ export const BindingState = object(
     firewallId: Type.String(),
     vmId: Type.String(),
     applied: Type.Boolean({ description: "Whether the VM's host has the latest rules" }),
+    state: oneOf(['APPLIED', 'PENDING', 'FAILED']),
     appliedAt: nullable(Timestamp),
     error: nullable(Type.String({ description: 'Why the host does not have them yet; it is tried again' })),
+    nextTryAt: nullable(Type.String({ format: 'date-time', description: 'When it is tried again after a failure' })),
   },
   { title: 'FirewallBindingState' },
 )

@@ -35,6 +35,8 @@ export const toBindingState = (row: BindingRow): BindingState => ({
   firewallId: row.firewall_id,
   vmId: row.vm_id,
   applied: row.applied,
+  state: row.applied ? 'APPLIED' : row.error === null ? 'PENDING' : 'FAILED',
   appliedAt: row.applied_at?.toISOString() ?? null,
   error: row.error,
+  nextTryAt: row.next_try_at?.toISOString() ?? null,
 })

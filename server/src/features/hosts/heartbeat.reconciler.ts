@@ -1,10 +1,13 @@
 // Asks every host how it is. A host that does not answer gets no new VMs; one that comes back is given time before its VMs are compared.
+import type { HostFacts } from '../../hypervisor/driver.ts'
+import { after } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/db.ts'
 import { reconciler } from '../deps.ts'
 import { listHosts, type HostRow } from './service.ts'
 
-/** Hosts whose facts this process has written down. */
-const learned = new Set<string>()
+/** When this process last asked each host what it is: its kernel may be another one after it was away. */
+const asked = new Map<string, Date>()
+const ASK_EVERY = '60s'
 
 export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log }) => {
   const ask = async (host: HostRow): Promise<void> => {
@@ -18,16 +21,17 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
       await markUnreachable(db, host.id, clock.now())
     }
   }
-  /** Once in the life of a process: how guests run is found out by starting one, which takes longer than a heartbeat may. */
+  /** Beside the heartbeat: how guests run is found out by starting one, once, which takes longer than a heartbeat may. */
   const learnFacts = async (host: HostRow): Promise<void> => {
-    if (host.driver === 'simulated' || learned.has(host.id)) return
-    learned.add(host.id)
+    const last = asked.get(host.id)
+    if (host.driver === 'simulated' || (last && after(last, ASK_EVERY) > clock.now())) return
+    asked.set(host.id, clock.now())
     try {
-      const { acceleration, arch } = await (await hypervisors.get(host.id)).facts(AbortSignal.timeout(90_000))
-      await db.run(sql`update hosts set acceleration = ${acceleration}, arch = ${arch} where id = ${host.id}`)
+      const facts = await (await hypervisors.get(host.id)).facts(AbortSignal.timeout(90_000))
+      await writeFacts(db, host.id, facts)
     } catch (error) {
       log.warn({ err: error, host: host.name }, 'host does not tell what it is')
-      learned.delete(host.id)
+      asked.delete(host.id)
     }
   }
   await Promise.all((await listHosts(db)).map(ask))
@@ -41,3 +45,8 @@ const markReachable = (db: Db, id: string, now: Date) =>
 
 const markUnreachable = (db: Db, id: string, now: Date) =>
   db.run(sql`update hosts set unreachable_since = coalesce(unreachable_since, ${now}) where id = ${id}`)
+
+const writeFacts = (db: Db, id: string, { acceleration, arch, canLimit }: HostFacts) =>
+  db.run(sql`
+    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_limit = ${canLimit}
+    where id = ${id} and (acceleration, arch, can_limit) is distinct from (${acceleration}, ${arch}, ${canLimit}::bool)`)

@@ -19,6 +19,8 @@ export interface HostRow {
   reachable_since: Date | null
   arch: string | null
   acceleration: 'kvm' | 'emulation' | null
+  /** Whether its kernel can hold an interface to a speed. */
+  can_limit: boolean
   /** Left the fleet with VMs that are no longer managed. */
   removed_at: Date | null
   created_at: Date

@@ -81,7 +81,7 @@ export const attachmentsOf = (db: Queries, vmIds: string | string[]) =>
 
 /** The networks of the VM with that id, as a list in another statement. */
 export const networksAsJson = (vmId: Sql) => sql`
-  (select coalesce(json_agg(json_build_object('id', n.id, 'name', n.name) order by a.number), '[]')
+  (select coalesce(json_agg(json_build_object('id', n.id, 'name', n.name, 'address', host(a.address)) order by a.number), '[]')
     from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId})`
 
 /** The networks themselves, in the order the VM was attached to them. */

@@ -60,7 +60,15 @@ describe('POST /vms', async () => {
       'billing',
       'createdAt',
     ]
-    const fullFields = ['bandwidthUsedBytes', 'bandwidthPackBytes', 'sshKeys', 'firewalls', 'privateNetworks', 'updatedAt']
+    const fullFields = [
+      'networkLimited',
+      'bandwidthUsedBytes',
+      'bandwidthPackBytes',
+      'sshKeys',
+      'firewalls',
+      'privateNetworks',
+      'updatedAt',
+    ]
     expect(Object.keys(vm).sort()).toEqual(
       [...listFields, ...fullFields, 'currentAction', 'allowedActions', 'readiness', 'statusReason'].sort(),
     )

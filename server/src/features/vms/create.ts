@@ -21,6 +21,7 @@ import { takePlace, takeVmQuotas } from './place.ts'
 import { monthlyPrice, shapeFor, type PricedShape } from './pricing.ts'
 import type { CreateVm, Vm } from './schema.ts'
 import * as sql from './sql.ts'
+import type { ShownVm } from './shown-sql.ts'
 import { toVm } from './view.ts'
 
 export async function createVm(tx: Tx, deps: Deps, who: Principal, input: CreateVm, dryRun = false): Promise<{ vm: Vm; actionId: string }> {
@@ -87,7 +88,8 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     ),
   ])
   for (const firewall of firewalls) await bind(tx, now, firewall, id)
-  for (const network of networks) await allocateAddress(tx, network, id)
+  const attached: ShownVm['networks'] = []
+  for (const network of networks) attached.push({ ...network, ...(await allocateAddress(tx, network, id)) })
   const created = await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
   const entry = {
     type: 'VM_CHARGE',
@@ -106,7 +108,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     })
   const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
   const open_run = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 } as const
-  return { vm: toVm({ ...created, ssh_keys: sorted, firewalls, networks, open_run }), actionId }
+  return { vm: toVm({ ...created, can_limit: place.can_limit, ssh_keys: sorted, firewalls, networks: attached, open_run }), actionId }
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]

@@ -15,10 +15,10 @@ export async function takePlace(
   region: RegionRow,
   size: Size,
   { hostId, arch }: { hostId: string | null; arch: string },
-): Promise<Place & { host_id: string }> {
+): Promise<Place & { host_id: string; can_limit: boolean }> {
   const host = await takeRoomInRegion(tx, region, { ...size, hostId, arch })
   const { address, poolId } = await takeAddress(tx, now, host, region.slug)
-  return { host_id: host.id, ip_address: address, address_pool_id: poolId, mac: randomMac() }
+  return { host_id: host.id, can_limit: host.can_limit, ip_address: address, address_pool_id: poolId, mac: randomMac() }
 }
 
 /** `left`: something of the VM may still run on a host that did not answer, so nobody else gets its address for a day. */

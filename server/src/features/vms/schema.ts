@@ -38,11 +38,17 @@ export type VmListItem = Static<typeof VmListItem>
 export const Vm = object(
   {
     ...listFields,
+    networkLimited: Type.Boolean({
+      description:
+        'Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules',
+    }),
     bandwidthUsedBytes: Type.Integer(),
     bandwidthPackBytes: Bytes,
     sshKeys: Type.Array(object({ id: Type.String(), name: Type.String(), fingerprint: Type.String() })),
     firewalls: Type.Array(Named),
-    privateNetworks: Type.Array(Named),
+    privateNetworks: Type.Array(
+      object({ id: Type.String(), name: Type.String(), ipAddress: Type.String({ description: "The VM's own address in it" }) }),
+    ),
     updatedAt: Timestamp,
     currentAction: nullable(object({ id: Type.String(), action: Type.String(), status: Type.String(), progress: Type.Integer() })),
     allowedActions: Type.Array(Type.String(), { description: 'What the API would accept now' }),

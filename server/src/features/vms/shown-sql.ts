@@ -52,15 +52,17 @@ export interface ShownVm
   extends
     ListedVm,
     Pick<VmDetails, 'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at'> {
+  can_limit: boolean
   ssh_keys: (Named & { fingerprint: string })[]
   firewalls: Named[]
-  networks: Named[]
+  networks: (Named & { address: string })[]
   open_run: OpenRun | null
 }
 
 const id = sql`d.id`
 const shown = sql`
   ${listed}, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned, d.updated_at,
+  coalesce((select h.can_limit from hosts h where h.id = d.host_id), true) as can_limit,
   ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
 
 export const showVm = (db: Queries, accountId: string, vmId: string) =>

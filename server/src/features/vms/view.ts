@@ -30,11 +30,12 @@ export const toVmListItem = (row: ListedVm): VmListItem => ({
 
 export const toVm = (row: ShownVm): Vm => ({
   ...toVmListItem(row),
+  networkLimited: row.can_limit,
   bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
   bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),
   sshKeys: row.ssh_keys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
   firewalls: row.firewalls.map(({ id, name }) => ({ id, name })),
-  privateNetworks: row.networks.map(({ id, name }) => ({ id, name })),
+  privateNetworks: row.networks.map(({ id, name, address }) => ({ id, name, ipAddress: address })),
   updatedAt: row.updated_at.toISOString(),
   currentAction: row.open_run && toCurrentAction(row.open_run),
   allowedActions: row.open_run && !makesWay(row.open_run) ? [] : allowedActions(row),

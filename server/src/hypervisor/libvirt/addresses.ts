@@ -1,10 +1,16 @@
-// A guest that is on when an interface comes has its address set at once through the agent: few systems look at an interface that
-// appears by itself. From the next start on it comes by DHCP or from the seed.
+// Private addresses are set through the agent: at once when an interface comes, for few systems look at one that appears by itself, and
+// after every start, because a system reads its seed at the first one only, and there need not be a DHCP server.
 import type { Domain } from '@berth/libvirt'
+import { parseCidr } from '../../kernel/cidr.ts'
 import type { NicSpec } from '../driver.ts'
 import { askAgent } from './agent.ts'
+import { addressOf, interfacesOf, readInterface } from './interface-xml.ts'
+import type { MachineState } from './machine-state.ts'
+import { findNetwork } from './networks.ts'
 import type { Session } from './session.ts'
 import { pause } from './waiting.ts'
+
+type Place = Pick<NicSpec, 'mac' | 'address' | 'prefix'>
 
 /** Finds the interface by its MAC, for its name is the guest's own. It takes the guest a moment to notice it. */
 const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
@@ -19,13 +25,23 @@ done
 exit 1`
 
 /** As well as the guest allows: one whose agent does not answer, or may not run commands, is left to its owner. */
-export async function giveAddress(session: Session, domain: Domain, nic: NicSpec, signal: AbortSignal): Promise<void> {
+export async function giveAddress(session: Session, domain: Domain, nic: Place, signal: AbortSignal): Promise<void> {
   try {
     const exitCode = await runScript(session, domain, [nic.mac, `${nic.address}/${nic.prefix}`], signal)
     if (exitCode !== 0) throw new Error(`the commands ended with ${exitCode}`)
   } catch (error) {
     if (signal.aborted) throw error
-    session.log.warn({ hostId: session.hostId, domain: domain.name, err: error }, 'the guest did not take the address of its new interface')
+    session.log.warn({ hostId: session.hostId, domain: domain.name, err: error }, 'the guest did not take the address of its interface')
+  }
+}
+
+/** Of all its private interfaces, once its agent answers. */
+export async function giveAddresses(session: Session, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> {
+  for (const nic of interfacesOf(xml)) {
+    const { mac, networkId } = readInterface(nic)
+    const address = addressOf(nic)
+    const network = networkId && (await findNetwork(session, networkId, signal))
+    if (network && address) await giveAddress(session, domain, { mac, address, prefix: parseCidr(network.spec.cidr)!.prefix }, signal)
   }
 }
 

@@ -34,6 +34,10 @@ export const interfacesOf = (domain: Element): Element[] => domain.all('devices/
 
 export const macOf = (nic: Element): string => nic.attribute('mac/address') ?? ''
 
+/** The one its filter lets it have. */
+export const addressOf = (nic: Element): string | undefined =>
+  nic.all('filterref/parameter').find(({ attributes }) => attributes['name'] === 'IP')?.attributes['value']
+
 export function readInterface(nic: Element): Machine['nics'][number] {
   const average = Number(nic.attribute('bandwidth/inbound/average') ?? 0)
   return { mac: macOf(nic), networkId: networkIdOf(nic.attribute('source/network') ?? ''), limitMbps: average > 0 ? toMbps(average) : null }

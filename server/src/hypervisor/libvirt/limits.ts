@@ -58,11 +58,17 @@ async function setLimit(
 
 const known = new WeakMap<Session, boolean>()
 
-/** Asked of the host once. */
+/** Asked of the host once, and again when it is back, maybe with another kernel. */
 export async function canLimit(session: Session, signal: AbortSignal): Promise<boolean> {
   return session.alone('can-limit', signal, async () => {
-    const answer = known.get(session) ?? (await tryLimit(session, signal))
+    const before = known.get(session)
+    if (before !== undefined) return before
+    const answer = await tryLimit(session, signal)
     known.set(session, answer)
+    const stop = session.onBack(() => {
+      known.delete(session)
+      stop()
+    })
     return answer
   })
 }

@@ -1,5 +1,6 @@
 // Whether a guest has come up.
 import { DriverError, isDriverError, type Machines, type Readiness } from '../driver.ts'
+import { giveAddresses } from './addresses.ts'
 import { askAgent, isAgentConnected } from './agent.ts'
 import { endRecording, lastWords, recordConsole } from './last-words.ts'
 import { awaitChange, findMachine, getMachine } from './machine-state.ts'
@@ -13,6 +14,7 @@ export const readyVerbs = (session: Session): Pick<Machines, 'ensureReady'> => (
     const readiness = await awaitChange(session, found.domain, ['agent', 'lifecycle'], { timeoutMs, look }, signal)
     if (!readiness) throw guestFailed(session, vmId, `was not ready within ${timeoutMs} ms`)
     endRecording(session, vmId)
+    if (readiness === 'reachable') await giveAddresses(session, await getMachine(session, vmId, signal), signal)
     return { readiness }
   },
 })
