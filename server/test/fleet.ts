@@ -47,10 +47,10 @@ export async function fleet() {
     return started
   }
 
-  const account = (money: bigint) =>
+  const account = (money: bigint, email = 'ada@example.com') =>
     db.tx(async (tx) => {
       const now = systemClock.now()
-      const { id } = await createAccount(tx, now, { email: 'ada@example.com' })
+      const { id } = await createAccount(tx, now, { email })
       const entry = { type: 'CREDIT', description: '', referenceType: 'ADMIN', referenceId: id, currency: 'USD' } as const
       await credit(tx, now, id, money, entry)
       const { token } = await createToken(tx, now, id, { name: 'test', scopes: ['*'], requestsPerMinute: 1_000_000 })

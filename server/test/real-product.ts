@@ -30,17 +30,22 @@ export async function realProduct() {
   await berthdJson(rig.settings, 'template', 'import', 'tiny', '--file', image.path)
   await berthdJson(rig.settings, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
   const processes = { api: await rig.start('api'), worker: await rig.start('worker') }
-  const { token, accountId } = await rig.account(1_000_000n)
+  const newCustomer = async (email: string) => {
+    const { token, accountId } = await rig.account(1_000_000n, email)
+    return { ...customerOf(rig, token, () => processes.api), accountId }
+  }
   return {
     ...rig,
     host,
     box: host.box,
     processes,
-    accountId,
-    customer: customerOf(rig, token, () => processes.api),
+    newCustomer,
+    customer: await newCustomer('ada@example.com'),
     ssh: await sshInto(host.box),
   }
 }
+
+export type Customer = Awaited<ReturnType<RealProduct['newCustomer']>>
 
 /** What a customer is shown of VMs and actions. */
 interface Seen {
@@ -52,7 +57,7 @@ interface Seen {
 /** A customer who waits for what he asks for. */
 function customerOf({ db }: Fleet, token: string, api: () => Service) {
   const { send } = clientOf(token, api)
-  const get = async (path: string) => (await send('GET', path)).data as unknown as Seen
+  const get = async <T = Seen>(path: string) => (await send('GET', path)).data as unknown as T
 
   const action = async (vmId: string, actionId: string) =>
     eventually(async () => {
@@ -77,7 +82,13 @@ function customerOf({ db }: Fleet, token: string, api: () => Service) {
       sql`select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId"`,
     )
   const plan = async (slug: string): Promise<string> => (await db.one<{ id: string }>(sql`select id from plans where slug = ${slug}`)).id
-  return { send, get, order, tiny, plan }
+  /** For what is there at once; answers it. */
+  const make = async (path: string, body: object, method = 'POST') => {
+    const { status, error, data } = await send(method, path, body)
+    if (status !== 201 && status !== 200) throw new Error(`${method} ${path} answered ${status}: ${error}`)
+    return data
+  }
+  return { send, get, make, order, tiny, plan }
 }
 
 /** A key of one's own, and commands run by ssh from the host's side of the public network. */

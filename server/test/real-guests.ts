@@ -1,0 +1,82 @@
+// Guests of the product on a real host, commands in them, and somebody outside who reaches them through the host.
+import { afterAll } from 'vitest'
+import { run } from '../../libvirt/test/command.ts'
+import { GuestShell } from './guest-shell.ts'
+import { PATIENCE_MS, realProduct, type Customer } from './real-product.ts'
+
+export interface Guest {
+  vmId: string
+  address: string
+}
+
+/** What came of a connection: a line was answered, somebody said no, or nothing was heard. */
+export type Heard = 'open' | 'refused' | 'silence'
+
+/** Runs a command and answers what it printed. */
+export type Runner = (command: string, ...args: string[]) => Promise<string>
+
+const WAIT_S = 3
+/** Runs in bash, outside of guests. */
+const CONNECT = `timeout ${WAIT_S} bash -c 'exec 3<>/dev/tcp/'$0/$1' && echo hello >&3 && head -c 5 <&3' 2>&1 | grep -om1 'hello\\|refused' || echo silence`
+/** Runs in the shell of a guest. */
+const CONNECT_IN_GUEST = `echo hello | timeout ${WAIT_S} nc "$0" "$1" 2>&1 | grep -om1 'hello\\|refused' || echo silence`
+
+const toHeard = (said: string): Heard => (said.trim() === 'hello' ? 'open' : (said.trim() as Heard))
+
+const answering = (port: number): string => `require("net").createServer((socket) => socket.pipe(socket)).listen(${port}, "0.0.0.0")`
+
+export type RealGuests = Awaited<ReturnType<typeof realGuests>>
+
+export async function realGuests() {
+  const product = await realProduct()
+  const shell = new GuestShell(product.host.boxes.unix(product.box), PATIENCE_MS)
+  afterAll(() => shell.close())
+  const outside = await openOutside(product.box.address)
+
+  const boot = async (hostname: string, more: object = {}, customer: Customer = product.customer): Promise<Guest> => {
+    const order = { ...(await customer.tiny()), planId: await customer.plan('nano'), hostname, ...more }
+    const vmId = await customer.order('POST', '/vms', order)
+    return { vmId, address: (await customer.get(`/vms/${vmId}`)).ipAddress }
+  }
+  /** Answers what it printed, whatever became of it. */
+  const inside = async ({ vmId }: Guest, script: string, ...args: string[]): Promise<string> =>
+    (await shell.run(vmId, script, ...args)).output.trim()
+  const succeeds = async ({ vmId }: Guest, script: string, ...args: string[]): Promise<boolean> =>
+    (await shell.run(vmId, script, ...args)).exitCode === 0
+
+  return {
+    ...product,
+    outside,
+    boot,
+    inside,
+    succeeds,
+    pings: (guest: Guest, address: string) => succeeds(guest, 'ping -c 1 -W 2 "$0"', address),
+    /** Programs in the guest that answer every line with itself. */
+    answerOn: (guest: Guest, ...ports: number[]) =>
+      inside(guest, ports.map((port) => `nc -ll -p ${port} -e cat > /dev/null 2>&1 &`).join('\n')),
+    /** The same on the host itself, for as long as there is one. */
+    answerOnHost: (port: number) => product.box.inside('sh', '-c', `${process.execPath} -e '${answering(port)}' > /dev/null 2>&1 &`),
+    connect: {
+      fromHost: async (address: string, port: number) => toHeard(await product.box.inside('bash', '-c', CONNECT, address, String(port))),
+      fromOutside: async (address: string, port: number) => toHeard(await outside.run('bash', '-c', CONNECT, address, String(port))),
+      fromGuest: async (guest: Guest, address: string, port: number) =>
+        toHeard(await inside(guest, CONNECT_IN_GUEST, address, String(port))),
+    },
+  }
+}
+
+/** A machine beside the host, which knows the way to its guests. */
+async function openOutside(hostAddress: string) {
+  const [, , third] = hostAddress.split('.')
+  const [name, address] = [`bo${third}`, `10.98.${third}.200`]
+  await run('ip', 'netns', 'add', name)
+  afterAll(() => run('ip', 'netns', 'del', name))
+  await run('ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name)
+  await run('ip', 'link', 'set', name, 'master', `bt${third}`, 'up')
+  const ip = (...args: string[]): Promise<string> => run('ip', '-n', name, ...args)
+  for (const device of ['lo', 'eth0']) await ip('link', 'set', device, 'up')
+  await ip('addr', 'add', `${address}/24`, 'dev', 'eth0')
+  await ip('route', 'add', '10.77.0.0/16', 'via', hostAddress)
+  const inside: Runner = (command, ...args) => run('ip', 'netns', 'exec', name, command, ...args)
+  return { address, run: inside, command: ['ip', 'netns', 'exec', name] as const }
+}

@@ -1,0 +1,124 @@
+// Private networks with real guests: who reaches whom, who gets out, and what the host itself lets guests have.
+import { describe, expect, test } from 'vitest'
+import { canRunReal, PATIENCE_MS, type Customer } from './real-product.ts'
+import { realGuests, type Guest } from './real-guests.ts'
+
+interface Shown {
+  privateNetworks: { id: string; ipAddress: string }[]
+}
+
+const COMBINATIONS = [
+  { enableSnat: true, enableDhcp: true },
+  { enableSnat: true, enableDhcp: false },
+  { enableSnat: false, enableDhcp: true },
+  { enableSnat: false, enableDhcp: false },
+]
+
+describe.runIf(canRunReal())('real private networks', { timeout: 3 * PATIENCE_MS }, async () => {
+  const { customer, newCustomer, box, outside, boot, inside, succeeds, pings, connect, answerOnHost, host, broken } = await realGuests()
+  const stranger = await newCustomer('eve@example.com')
+  const { regionId } = await customer.tiny()
+  const network = async (cidr: string, settings: object, owner: Customer = customer): Promise<string> =>
+    (await owner.make('/networks', { name: `net ${cidr}`, nodeId: regionId, cidr, ...settings })).id
+  const addressIn = async (networkId: string, { vmId }: Guest, owner: Customer = customer): Promise<string> =>
+    (await owner.get<Shown>(`/vms/${vmId}`)).privateNetworks.find(({ id }) => id === networkId)!.ipAddress
+
+  const lan = await network('10.201.0.0/24', COMBINATIONS[0]!)
+  const theirs = await network('10.202.0.0/24', COMBINATIONS[0]!, stranger)
+  const [ada, bob, eve] = await Promise.all([
+    boot('ada', { privateNetworkIds: [lan] }),
+    boot('bob'),
+    boot('eve', { privateNetworkIds: [theirs] }, stranger),
+  ])
+
+  const attach = (guest: Guest, networkId: string): Promise<string> => customer.order('POST', `/vms/${guest.vmId}/networks`, { networkId })
+  const detach = (guest: Guest, networkId: string): Promise<string> => customer.order('DELETE', `/vms/${guest.vmId}/networks/${networkId}`)
+  /** The guest's name for the interface with that address, or nothing. */
+  const interfaceWith = (guest: Guest, address: string): Promise<string> =>
+    inside(guest, `ip -o -4 addr | awk -v address="$0" 'index($4, address "/") == 1 { print $2 }'`, address)
+  /** Sends what goes outside through that gateway, and answers whether it comes back. */
+  const getsOut = async (guest: Guest, gateway: string): Promise<boolean> => {
+    await inside(guest, 'ip route replace "$0" via "$1"', outside.address, gateway)
+    const out = await pings(guest, outside.address)
+    await inside(guest, 'ip route del "$0"', outside.address)
+    return out
+  }
+
+  test('two VMs talk, one from its first start and one plugged in while it runs', async () => {
+    await attach(bob, lan)
+    const [here, there] = [await addressIn(lan, ada), await addressIn(lan, bob)]
+    expect([await interfaceWith(ada, here), await interfaceWith(bob, there)]).toEqual(['eth1', 'eth1'])
+    expect([await pings(ada, there), await pings(bob, here)]).toEqual([true, true])
+    expect(await customer.get(`/networks/${lan}`)).toMatchObject({ attachmentCount: 2 })
+  })
+
+  test('a third VM, of another account, reaches neither, whatever it tries', async () => {
+    expect((await stranger.send('POST', `/vms/${eve.vmId}/networks`, { networkId: lan })).status).toBe(404)
+    const target = await addressIn(lan, ada)
+    expect(await pings(eve, await addressIn(theirs, eve, stranger))).toBe(true)
+    expect(await pings(eve, target)).toBe(false)
+    // By its own gateway, by its neighbour's public address, and by an interface in a network that looks the same.
+    for (const way of ['10.202.0.1', ada.address]) {
+      await inside(eve, 'ip route replace "$0" via "$1"', target, way)
+      expect(await pings(eve, target)).toBe(false)
+    }
+    await inside(eve, 'ip route del "$0"', target)
+    const same = await network('10.201.0.0/24', COMBINATIONS[3]!, stranger)
+    await stranger.order('POST', `/vms/${eve.vmId}/networks`, { networkId: same })
+    expect(await interfaceWith(eve, await addressIn(same, eve, stranger))).toBe('eth2')
+    expect(await pings(eve, target)).toBe(false)
+  })
+
+  describe.each(COMBINATIONS)('with SNAT $enableSnat and DHCP $enableDhcp', (settings) => {
+    const { enableSnat, enableDhcp } = settings
+    const third = 10 + COMBINATIONS.indexOf(settings)
+    const gateway = `10.201.${third}.1`
+
+    test('VMs talk, and get out and get a lease where they should', async () => {
+      const networkId = await network(`10.201.${third}.0/24`, settings)
+      await Promise.all([attach(ada, networkId), attach(bob, networkId)])
+      const [here, there] = [await addressIn(networkId, ada), await addressIn(networkId, bob)]
+      const device = await interfaceWith(ada, here)
+      expect(device).toMatch(/^eth\d$/)
+      expect(await pings(ada, there)).toBe(true)
+      expect(await getsOut(ada, gateway)).toBe(enableSnat)
+      const asked = await inside(ada, 'udhcpc -i "$0" -n -q -f -t 3 -T 2 -s /bin/true 2>&1', device)
+      expect(/lease of (\S+) obtained/.exec(asked)?.[1]).toBe(enableDhcp ? here : undefined)
+
+      const refused = await customer.send('DELETE', `/networks/${networkId}`)
+      expect([refused.status, refused.error]).toEqual([409, expect.stringContaining('2 VMs are attached')])
+      await Promise.all([detach(ada, networkId), detach(bob, networkId)])
+      expect([await interfaceWith(ada, here), await succeeds(ada, '[ -e "/sys/class/net/$0" ]', device)]).toEqual(['', false])
+      await customer.make(`/networks/${networkId}`, {}, 'DELETE')
+      await expect.poll(() => box.virsh('net-list', '--all', '--name')).not.toContain(networkId)
+    })
+  })
+
+  test('an address without DHCP is there after a restart too', async () => {
+    const networkId = await network('10.201.20.0/24', COMBINATIONS[3]!)
+    await attach(bob, networkId)
+    await customer.order('POST', `/vms/${bob.vmId}/restart`)
+    expect(await interfaceWith(bob, await addressIn(networkId, bob))).toMatch(/^eth\d$/)
+    expect(await pings(bob, await addressIn(lan, ada))).toBe(true)
+  })
+
+  test('guests reach DNS on their host, and nothing else', async () => {
+    await answerOnHost(7000)
+    const service = [box.address, 7000] as const
+    await expect.poll(() => connect.fromHost(...service)).toBe('open')
+    expect(await connect.fromOutside(...service)).toBe('open')
+    expect(await connect.fromGuest(ada, ...service)).toBe('silence')
+    expect(await connect.fromGuest(ada, host.gateway, 7000)).toBe('silence')
+    await inside(ada, 'ip route replace "$0" via 10.201.0.1', box.address)
+    expect(await connect.fromGuest(ada, ...service)).toBe('silence')
+    expect(await connect.fromGuest(ada, '10.201.0.1', 7000)).toBe('silence')
+    expect(await inside(ada, 'nslookup berth.invalid 10.201.0.1 2>&1')).toMatch(/NXDOMAIN|can't find|REFUSED/)
+  })
+
+  test('nothing is left of what went', async () => {
+    await Promise.all([ada, bob].map(({ vmId }) => customer.order('DELETE', `/vms/${vmId}`)))
+    await customer.make(`/networks/${lan}`, {}, 'DELETE')
+    await expect.poll(() => box.virsh('net-list', '--all', '--name')).not.toContain(lan)
+    expect(await broken()).toBe('')
+  })
+})
