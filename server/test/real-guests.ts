@@ -13,7 +13,7 @@ export interface Guest {
 export type Heard = 'open' | 'refused' | 'silence'
 
 /** Runs a command and answers what it printed. */
-export type Runner = (command: string, ...args: string[]) => Promise<string>
+type Runner = (command: string, ...args: string[]) => Promise<string>
 
 const WAIT_S = 3
 /** Runs in bash, outside of guests. */
@@ -24,8 +24,6 @@ const CONNECT_IN_GUEST = `echo hello | timeout ${WAIT_S} nc "$0" "$1" 2>&1 | gre
 const toHeard = (said: string): Heard => (said.trim() === 'hello' ? 'open' : (said.trim() as Heard))
 
 const answering = (port: number): string => `require("net").createServer((socket) => socket.pipe(socket)).listen(${port}, "0.0.0.0")`
-
-export type RealGuests = Awaited<ReturnType<typeof realGuests>>
 
 export async function realGuests() {
   const product = await realProduct()
