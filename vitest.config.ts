@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 if (Number(process.versions.node.split('.')[0]) < 24) {
@@ -17,12 +18,15 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
 }
 
+// Programs of the repository use the SDK as it is written; elsewhere they use it as it was built.
+const resolve = { alias: { '@berth/sdk': fileURLToPath(new URL('./sdk/src/index.ts', import.meta.url)) } }
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { ...shared, name: 'test', include: ['{libvirt,sdk/test,server/src,server/test,ops}/**/*.test.ts'] } },
-      { test: { ...shared, name: 'prove', include: ['{libvirt,server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
+      { resolve, test: { ...shared, name: 'test', include: ['{cli/test,libvirt,sdk/test,server/src,server/test,ops}/**/*.test.ts'] } },
+      { resolve, test: { ...shared, name: 'prove', include: ['{libvirt,server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
     ],
   },
 })

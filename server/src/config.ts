@@ -152,11 +152,15 @@ export interface Config extends Omit<Values, 'masterKeyFile' | 'imagesDir' | 'me
   metricsPort: number
 }
 
+/** Of `berth`, the command of customers, who may well sit at the same machine. */
+const CUSTOMERS_OWN = ['BERTH_URL', 'BERTH_TOKEN', 'BERTH_CONTEXT']
+
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const values = Object.fromEntries(
     Object.entries<Setting<unknown>>(SETTINGS).map(([name, each]) => [name, readOne(each, environment)]),
   ) as Values
   const known = new Set(Object.values(SETTINGS).map((each) => each.variable))
+  for (const variable of CUSTOMERS_OWN) known.add(variable)
   const unknown = Object.keys(environment).find((variable) => variable.startsWith('BERTH_') && !known.has(variable))
   if (unknown) throw new Error(`Unknown setting ${unknown}. The settings are: ${[...known].join(', ')}`)
   const dataDir = resolve(values.dataDir)

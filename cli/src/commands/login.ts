@@ -1,0 +1,32 @@
+import { Berth } from '@berth/sdk'
+import { said } from '../answer.ts'
+import { verb } from '../command.ts'
+import { contextsFile, readContexts, writeContexts } from '../contexts.ts'
+import { wrongUsage } from '../failure.ts'
+import { isAttended, type Io } from '../io.ts'
+import { ask, readAll } from '../prompt.ts'
+
+export const login = verb<{ name?: string }>({
+  name: 'login',
+  about: 'keep a server and a token for later commands; the token is asked for, or read from stdin',
+  args: '[url]',
+  options: [['--name <context>', 'what to call it; the host of the server unless given']],
+  example: 'login https://cloud.example.com --name production',
+  async run({ io }, { name }, url: string = 'http://127.0.0.1:8080') {
+    if (!URL.canParse(url)) throw wrongUsage(`"${url}" is no address: give one such as https://cloud.example.com`)
+    const context = name ?? new URL(url).host
+    const token = await readToken(io)
+    const account = await new Berth({ baseUrl: url, token, maxRetries: 1 }).account.get()
+    const { contexts } = readContexts(io.env)
+    writeContexts(io.env, { current: context, contexts: { ...contexts, [context]: { url, token } } })
+    return said({ context, url, email: account.email }, context, `Signed in to ${url} as ${account.email}. Kept in ${contextsFile(io.env)}`)
+  },
+})
+
+/** Never an argument: those can be read by everybody on the machine, and stay in the history of the shell. */
+async function readToken(io: Io): Promise<string> {
+  const given = io.env['BERTH_TOKEN'] || (isAttended(io) ? await ask(io, 'API token (vmk_…): ', { hidden: true }) : await readAll(io.stdin))
+  if (!given.trim().startsWith('vmk_'))
+    throw wrongUsage('An API token begins with vmk_: make one in the dashboard under Settings, API Keys')
+  return given.trim()
+}

@@ -1,0 +1,52 @@
+// How a command ends. Scripts tell by the code what to do next: wait, pay, sign in, or give up.
+import { ActionTimeoutError, ApiError, BerthError } from '@berth/sdk'
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, auth: 3, notFound: 4, conflict: 5, money: 6, timeout: 7, rateLimited: 8 } as const
+
+type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** A failure of our own, with a sentence for whoever typed the command. */
+export class Failure extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode, sentence: string) {
+    super(sentence)
+    this.exitCode = exitCode
+  }
+}
+
+/** Ends with the code of a program that ran in our place, which has said all there was to say. */
+export class EndedWith extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
+export const wrongUsage = (sentence: string): Failure => new Failure(EXIT.usage, sentence)
+
+const BY_STATUS: Record<number, ExitCode> = {
+  400: EXIT.usage,
+  401: EXIT.auth,
+  402: EXIT.money,
+  403: EXIT.auth,
+  404: EXIT.notFound,
+  409: EXIT.conflict,
+  429: EXIT.rateLimited,
+}
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof Failure) return error.exitCode
+  if (error instanceof ActionTimeoutError) return EXIT.timeout
+  if (!(error instanceof ApiError)) return EXIT.failed
+  return error.code === 'quota_exceeded' ? EXIT.money : (BY_STATUS[error.status] ?? EXIT.failed)
+}
+
+export function sentenceOf(error: unknown): string {
+  if (error instanceof ApiError) return `${error.message}${error.status >= 500 && error.requestId ? ` (request ${error.requestId})` : ''}`
+  if (error instanceof Failure || error instanceof BerthError) return error.message
+  if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message // our own mistake
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,25 @@
+// Colours, for terminals only (https://no-color.org).
+import type { Io, Output } from './io.ts'
+
+const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 }
+
+export type Colour = keyof typeof CODES
+export type Paint = (colour: Colour, text: string) => string
+
+export const paintOn = (output: Output, env: Io['env']): Paint => {
+  const colourful = output.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  return (colour, text) => (colourful && text ? `\x1b[${CODES[colour]}m${text}\x1b[0m` : text)
+}
+
+const GOOD = new Set(['RUNNING', 'ACTIVE', 'AVAILABLE', 'COMPLETED', 'SUCCEEDED', 'ANSWERED', 'ACCEPT', 'succeeded', 'yes'])
+const BAD = new Set(['ERROR', 'FAILED', 'SUSPENDED', 'EXHAUSTED', 'PAST_DUE', 'DROP', 'REJECT', 'refused'])
+const UNDER_WAY = new Set(['PROVISIONING', 'REBUILDING', 'UPGRADING', 'PENDING', 'CREATING', 'RESTORING', 'DELETING', 'PROCESSING'])
+
+export function colourOf(word: string): Colour | null {
+  if (GOOD.has(word)) return 'green'
+  if (BAD.has(word)) return 'red'
+  return UNDER_WAY.has(word) ? 'yellow' : null
+}
+
+/** What others have named must not move the cursor or change the title of this terminal. */
+export const harmless = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')

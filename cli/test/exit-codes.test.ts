@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { berth, cliWorld } from './world.ts'
+
+const app = await cliWorld()
+const customer = await app.given.customer({ credit: '100.00' })
+const env = app.envOf(customer)
+await app.given.vm(customer, { isProtected: true })
+
+describe('a command ends with', () => {
+  const cases: [number, string, string[], RegExp][] = [
+    [0, 'success', ['vm', 'list'], /^$/],
+    [2, 'an unknown command', ['vm', 'lits'], /^Error: Unknown command 'lits'/],
+    [2, 'a missing argument', ['vm', 'get'], /^Error: Missing required argument 'vm'/],
+    [2, 'an unknown option', ['vm', 'list', '--fast'], /^Error: Unknown option '--fast'/],
+    [2, 'a format that is none', ['vm', 'list', '-o', 'xml'], /Allowed choices are table, json, name/],
+    [2, 'what the API finds wrong', ['vm', 'create', '-', '--os', 'debian-12'], /hostname must be/],
+    [2, 'nothing to change', ['vm', 'update', 'web-1'], /Say what to change: --daily-backups/],
+    [2, 'half a size', ['vm', 'create', 'a', '--os', 'debian-12', '--vcpu', '2'], /takes all of --vcpu, --ram and --disk/],
+    [4, 'an unknown name', ['vm', 'get', 'web-9'], /^Error: There is no VM "web-9"/],
+    [4, 'an unknown id', ['vm', 'get', `c${'a'.repeat(24)}`], /^Error: VM not found/],
+    [5, 'a conflict', ['vm', 'delete', 'web-1'], /protected/],
+    [5, 'a wrong state', ['vm', 'start', 'web-1'], /VM must be/],
+    [6, 'a quota that is used up', ['vm', 'create', 'big', '--os', 'debian-12', '--vcpu', '64', '--ram', '512', '--disk', '5'], /./],
+  ]
+  test.each(cases)('%i on %s', async (code, _, args, sentence) => {
+    const { stdout, ...outcome } = await berth(env, args)
+    expect(outcome).toEqual({ code, stderr: expect.stringMatching(sentence) })
+    expect(stdout === '').toBe(code !== 0)
+  })
+
+  test('3 without a token, with a wrong one, and without the scope', async () => {
+    const { BERTH_TOKEN: _, ...none } = env
+    expect(await berth(none, ['vm', 'list'])).toMatchObject({ code: 3, stderr: expect.stringContaining('berth login') })
+    expect(await berth({ ...env, BERTH_TOKEN: 'vmk_wrong' }, ['vm', 'list'])).toMatchObject({ code: 3 })
+    const reader = await app.given.token(customer.accountId, { scopes: ['vms:read'] })
+    expect(await berth(app.envOf(reader), ['wallet', 'show'])).toMatchObject({ code: 3, stderr: expect.stringContaining('wallet:read') })
+  })
+
+  test('6 when there is too little money', async () => {
+    const poor = await app.given.customer({ credit: '0.10' })
+    const outcome = await berth(app.envOf(poor), ['vm', 'create', 'web-1', '--os', 'debian-12'])
+    expect(outcome).toMatchObject({ code: 6, stdout: '', stderr: expect.stringMatching(/0\.10 USD available/) })
+  })
+
+  test('7 when the action is still under way, which can be waited for again', async () => {
+    const outcome = await berth(env, ['vm', 'restart', 'web-1', '--timeout', '0.1'])
+    expect(outcome).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('RESTART is still PENDING') })
+    const [, id] = /action (\w+) again/.exec(outcome.stderr)!
+    const waited = await app.whileWorking(berth(env, ['action', 'wait', 'web-1', id!, '-o', 'json']))
+    expect([waited.code, JSON.parse(waited.stdout)]).toMatchObject([0, { id, status: 'COMPLETED' }])
+  })
+
+  test('1 when the action fails, with its reason', async () => {
+    await app.simulated.faults.plant({ verb: 'ensureSnapshot', kind: 'permanent', times: 10 })
+    const failed = await app.whileWorking(berth(env, ['snapshot', 'create', 'web-1', 'broken']))
+    expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/Error: \S+/) })
+  })
+
+  test('8 when the rate limit holds on', async () => {
+    const { token } = await app.given.token(customer.accountId, { requestsPerMinute: 1 })
+    const outcome = await berth({ ...env, BERTH_TOKEN: token }, ['event', 'list', '--retries', '0'])
+    expect(outcome.code).toBe(0)
+    expect(await berth({ ...env, BERTH_TOKEN: token }, ['event', 'list', '--retries', '0'])).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining('Rate limit exceeded (per token)'),
+    })
+  })
+
+  test('1 when nobody answers', async () => {
+    const outcome = await berth({ ...env, BERTH_URL: 'http://127.0.0.1:9' }, ['vm', 'list', '--retries', '0'])
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('Error: ') })
+  })
+})

@@ -1,0 +1,79 @@
+// What holds a connection or a terminal: ssh, the console, events as they happen.
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { receiver, verified } from '../../server/test/receiver.ts'
+import { berth, cliWorld, onTerminal, start } from './world.ts'
+
+const app = await cliWorld()
+const customer = await app.given.customer({ credit: '100.00' })
+const env = app.envOf(customer)
+const { id } = await app.given.vm(customer)
+const { ipAddress } = (await customer.get(`/vms/${id}`)).body.data as { ipAddress: string }
+
+const SSH_OPTIONS = ['-o', `HostKeyAlias=berth-${id}`, '-o', 'StrictHostKeyChecking=accept-new']
+
+test('vm ssh hands over to ssh, with its exit code', async () => {
+  const bin = join(app.home, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nprintf "%s\\n" "$@"\nexit 42\n')
+  chmodSync(join(bin, 'ssh'), 0o755)
+  const path = `${bin}:${process.env['PATH']}`
+  const { code, stdout } = await start({ ...env, PATH: path }, ['vm', 'ssh', 'web-1', '-i', 'key', '--', 'ls', '-l /tmp']).ended
+  expect(stdout.trim().split('\n')).toEqual([...SSH_OPTIONS, '-i', 'key', `root@${ipAddress}`, '--', 'ls', '-l /tmp'])
+  expect(code).toBe(42)
+})
+
+test('vm ssh --print says how, and refuses a VM that is off', async () => {
+  expect(await berth(env, ['vm', 'ssh', 'web-1', '-l', 'ada', '--print'])).toMatchObject({
+    code: 0,
+    stdout: `ssh ${SSH_OPTIONS.join(' ')} ada@${ipAddress}\n`,
+  })
+  const other = await app.given.vm(customer, { hostname: 'off-1' })
+  await customer.post(`/vms/${other.id}/stop`)
+  await app.settle()
+  expect(await berth(env, ['vm', 'ssh', 'off-1'])).toMatchObject({ code: 5, stderr: expect.stringContaining('berth vm start off-1') })
+})
+
+test('vm console is the VM on this terminal until Ctrl-]', async () => {
+  const session = onTerminal(env, ['vm', 'console', 'web-1'])
+  await expect.poll(session.text).toContain('web-1 login: ')
+  session.type('root\r')
+  await expect.poll(session.text).toContain('there is no shell behind this console')
+  session.type('\x1d')
+  expect(await session.ended).toMatchObject({ code: 0 })
+})
+
+test('webhook listen passes events on, signed as the server signs', async () => {
+  const target = await receiver()
+  const { child, said, ended } = start(env, ['webhook', 'listen', '--forward', target.url, '--event', 'vm.stopped,vm.restarted'])
+  await expect.poll(() => said.stderr).toContain('signed with whsec_')
+  const [secret] = /whsec_\S+/.exec(said.stderr)!
+  await expect.poll(() => app.app.server.listening).toBe(true)
+  await expect
+    .poll(async () => {
+      await customer.post(`/vms/${id}/restart`)
+      await app.settle()
+      return target.received.length
+    })
+    .toBeGreaterThan(0)
+  expect(verified(secret, target.received[0]!)).toMatchObject({ type: 'vm.restarted', data: { vm: { id } } })
+  await expect.poll(() => said.stdout).toMatch(/vm\.restarted +200 /)
+  child.kill('SIGINT')
+  await ended
+})
+
+test('event tail prints what happens, from where it is told, as lines of JSON', async () => {
+  const { child, said, ended } = start(env, ['event', 'tail', '--after', '0', '-o', 'json'])
+  await expect.poll(() => said.stdout).toMatch(/"vm\.created".*\n.*"vm\.started"/)
+  expect(JSON.parse(said.stdout.split('\n')[0]!)).toMatchObject({ cursor: '1' })
+  child.kill('SIGTERM')
+  await ended
+})
+
+test('api calls what has no command, and says what was refused', async () => {
+  const made = await berth(env, ['api', 'post', 'firewalls', '-d', '{"name":"web"}'])
+  expect([made.code, JSON.parse(made.stdout)]).toMatchObject([0, { name: 'web' }])
+  expect(await berth(env, ['api', 'POST', '/firewalls', '-d', 'name=web'])).toMatchObject({ code: 2 })
+  expect(await berth(env, ['api', 'GET', '/firewalls/nothing'])).toMatchObject({ code: 4 })
+})

@@ -1,0 +1,80 @@
+// The command against the real server: in this process where many calls are made, as a process of its own where that is what counts.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterAll } from 'vitest'
+import { eventually } from '../../server/test/processes.ts'
+import type { TestAppOptions } from '../../server/test/harness.ts'
+import { sdkWorld } from '../../sdk/test/world.ts'
+import { run } from '../src/program.ts'
+import { screen } from './screen.ts'
+
+const BERTH = join(import.meta.dirname, '../bin/berth.mjs')
+
+export interface Outcome {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+export type Env = Record<string, string>
+
+/** In this process. What is typed comes by a pipe. */
+export async function berth(env: Env, args: string[], stdin = ''): Promise<Outcome> {
+  const said = { stdout: '', stderr: '' }
+  const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => void (said[name] += text) })
+  const input = Object.assign(Readable.from([stdin]), { isTTY: false }) as unknown as NodeJS.ReadStream
+  return { code: await run(args, { env, stdin: input, stdout: output('stdout'), stderr: output('stderr') }), ...said }
+}
+
+/** As a process, with pipes. */
+export function start(env: Env, args: string[]) {
+  const child = spawn(process.execPath, [BERTH, ...args], { env: { PATH: process.env['PATH']!, ...env }, stdio: 'pipe' })
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (said[name] += text))
+  const ended = once(child, 'close').then(([code]) => ({ code: Number(code), ...said }))
+  afterAll(() => void child.kill('SIGKILL'))
+  return { child, said, ended }
+}
+
+/** As a process on a terminal of its own, which `script` of Debian's essential bsdutils makes. Answers what is on its screen at the end. */
+export function onTerminal(env: Env, args: string[]) {
+  const words = ['stty cols 120;', 'exec', process.execPath, BERTH, ...args].map((word, i) => (i < 2 ? word : quote(word)))
+  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+    env: { PATH: process.env['PATH']!, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let raw = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (raw += text))
+  afterAll(() => void child.kill('SIGKILL'))
+  const ended = once(child, 'close').then(([code]) => ({ code: Number(code), raw, screen: screen(raw) }))
+  return { type: (keys: string) => child.stdin.write(keys), text: () => raw, ended }
+}
+
+const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+export async function cliWorld(options: TestAppOptions = {}) {
+  const app = await sdkWorld(options)
+  const home = mkdtempSync(join(tmpdir(), 'berth-cli-'))
+  afterAll(() => rmSync(home, { recursive: true, force: true }))
+  const envOf = ({ token }: { token: string }): Env => ({ BERTH_URL: app.baseUrl, BERTH_TOKEN: token, HOME: home, TZ: 'UTC' })
+  return {
+    ...app,
+    home,
+    envOf,
+    /** Plays the worker until the command has ended. */
+    async whileWorking<T>(work: Promise<T>): Promise<T> {
+      let over = false
+      const end = (): void => void (over = true)
+      work.then(end, end)
+      await eventually(async () => {
+        await app.settle()
+        return over
+      })
+      return work
+    },
+  }
+}
