@@ -1,5 +1,6 @@
 // Copies that are cut, cancelled, shared by two processes, or lose their machine. What a copy holds is proved with booted guests by the
 // promises of every driver; here the disk is filled from outside, so that a copy takes long enough to be disturbed.
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canBox } from '../../../../libvirt/test/command.ts'
 import { eventually } from '../../../../libvirt/test/eventually.ts'
@@ -74,6 +75,17 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     expect(await second).toBe('whole')
     expect(await isSound(`snapshot-${spec.vmId}-${snapshotId}.qcow2`)).toBe(true)
     await proof.driver.ensureNoSnapshot(spec.vmId, snapshotId, soon())
+  })
+
+  test('is one copy for two who ask for it at nearly the same moment', async () => {
+    for (const apartMs of [0, 2, 5, 9, 14, 20]) {
+      const snapshotId = newId()
+      const first = ending(proof.driver.ensureSnapshot(spec.vmId, snapshotId, soon()))
+      await pause(apartMs)
+      const second = ending(proof.other.ensureSnapshot(spec.vmId, snapshotId, soon()))
+      expect([apartMs, await first, await second]).toEqual([apartMs, 'whole', 'whole'])
+      await proof.driver.ensureNoSnapshot(spec.vmId, snapshotId, soon())
+    }
   })
 
   test('ends with its machine; a full backup follows, because the record of changes is lost', async () => {

@@ -3,15 +3,16 @@
 //
 // Two processes may ask for the same copy: a domain takes one job only, so one of them begins it and both wait for it. Nothing is removed
 // on that way, or the job of the one could go on writing to a file that the other has replaced.
-import { ErrorCode, hasCode, type Domain, type Host, type Volume } from '@berth/libvirt'
+import type { Domain, Volume } from '@berth/libvirt'
+import { stopwatch } from '../../kernel/clock.ts'
 import { DriverError, isDriverError } from '../driver.ts'
 import { beginJob, type Copying } from './backup-job.ts'
 import { whileFrozen } from './freeze.ts'
 import { awaitJob, awaitNoJob, stopJob } from './jobs.ts'
 import { getMachine, type MachineState } from './machine-state.ts'
-import { POOL } from './names.ts'
 import type { Session } from './session.ts'
-import { describeVolume, findVolume, isWhole, removeVolume, volumeXml } from './volumes.ts'
+import { describeVolume, findVolume, isWhole, removeVolume, tryCreate, type NewVolume } from './volumes.ts'
+import { pause } from './waiting.ts'
 
 export const takenBack = ({ hostId }: Session, name: string): DriverError =>
   new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being made`)
@@ -55,14 +56,21 @@ async function requireOn(session: Session, vmId: string, { id }: Domain, signal:
   if (!isOn || domain.id !== id) throw new DriverError('transient', `Machine ${vmId} went down while it was being copied`)
 }
 
-/** Takes what a dead process left, because a job writes every part of it anew; unless it has another shape. */
+const MOMENT_MS = 3_000
+const LOOK_AGAIN_MS = 100
+
+/** Takes what a dead process left, because a job writes every part of it anew; unless it has another shape. One that another process is
+ *  making at this moment has no shape yet, so it gets time to take one. */
 async function prepareTarget(session: Session, { name, increment }: Copying, domain: Domain, signal: AbortSignal): Promise<Volume> {
   const { capacity } = await session.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk: 'vda' }))
   const shape = { capacityBytes: Number(capacity), backing: increment?.backing }
-  const left = await findVolume(session, name, signal)
-  if (left && (await hasShape(session, left, shape, signal))) return left
-  if (left) await removeVolume(session, name, signal)
-  return session.call(`create ${name}`, signal, (host) => createOrTake(host, name, shape))
+  for (const waitedMs = stopwatch(); ;) {
+    const found = await findVolume(session, name, signal)
+    const target = found ?? (await tryCreate(session, newTarget(name, shape), signal))
+    if (target && (!found || (await hasShape(session, target, shape, signal)))) return target
+    if (found && waitedMs() > MOMENT_MS) await removeVolume(session, name, signal)
+    else await session.call(`wait for ${name}`, signal, () => pause(LOOK_AGAIN_MS, signal))
+  }
 }
 
 interface Shape {
@@ -70,28 +78,38 @@ interface Shape {
   backing: string | undefined
 }
 
-/** Relative to the copy itself, so that a chain can be carried to another host. */
-async function createOrTake(host: Host, name: string, { capacityBytes, backing }: Shape): Promise<Volume> {
-  const pool = await host.pools.lookupByName({ name: POOL })
-  const { xml } = volumeXml({ name, format: 'qcow2', capacityBytes, ...(backing && { backing }) })
-  return host.volumes.create({ pool, xml }).catch((error: unknown) => {
-    if (!hasCode(error, ErrorCode.volumeExists)) throw error
-    return host.volumes.lookupByName({ pool, name }) // another process makes the same
-  })
-}
+/** What it builds on is told relative to the copy itself, so that a chain can be carried to another host. */
+const newTarget = (name: string, { capacityBytes, backing }: Shape): NewVolume => ({
+  name,
+  format: 'qcow2',
+  capacityBytes,
+  ...(backing !== undefined && { backing }),
+})
 
 async function hasShape(session: Session, volume: Volume, { capacityBytes, backing }: Shape, signal: AbortSignal): Promise<boolean> {
-  const xml = await describeVolume(session, volume, signal)
-  const path = xml.find('backingStore/path')?.text.trim()
-  return Number(xml.find('capacity')?.text) === capacityBytes && path?.slice(path.lastIndexOf('/') + 1) === backing
+  const xml = await describeVolume(session, volume, signal).catch((error: unknown) => {
+    if (!isDriverError(error, 'not_found')) throw error
+  })
+  const path = xml?.find('backingStore/path')?.text.trim()
+  return Number(xml?.find('capacity')?.text) === capacityBytes && path?.slice(path.lastIndexOf('/') + 1) === backing
 }
+
+/** What QEMU and the daemon say of a file that another process has not finished making, or has just let go of. */
+const IS_UNREADY = /failed to get .* lock|unable to stat|no storage vol|not in qcow2 format/i
 
 /** Begins the job, unless another process just has. */
 async function begin(session: Session, copying: Copying, machine: MachineState, volume: Volume, signal: AbortSignal): Promise<void> {
+  const waitedMs = stopwatch()
   const isBegun = (): Promise<boolean> =>
-    session.call(`copy ${machine.domain.name}`, signal, (host) =>
-      whileFrozen(session, host, machine, () => beginJob(host, machine.domain, copying, volume.key)),
-    )
+    session
+      .call(`copy ${machine.domain.name}`, signal, (host) =>
+        whileFrozen(session, host, machine, () => beginJob(host, machine.domain, copying, volume.key)),
+      )
+      .catch(async (error: unknown) => {
+        if (!isDriverError(error) || !IS_UNREADY.test(error.message) || waitedMs() > MOMENT_MS) throw error
+        await session.call(`wait for ${copying.name}`, signal, () => pause(LOOK_AGAIN_MS, signal))
+        return false
+      })
   while (!(await isBegun())) {
     await awaitNoJob(session, machine.domain, signal)
     if (await isWhole(session, copying.name, signal)) return
