@@ -41,6 +41,8 @@ export interface Machines {
   ensurePassword(vmId: string, login: { user: string; passwordHash: string }, signal: AbortSignal): Promise<void>
   /** Nothing of the VM is left on the host: jobs, machine, filter, disks, seeds, snapshots, backups. Safe on half-made things. */
   ensureGone(vmId: string, signal: AbortSignal): Promise<void>
+  /** The same but for its backups, which stay: the VM lives on another host by now. */
+  ensureNoMachine(vmId: string, signal: AbortSignal): Promise<void>
 }
 
 export interface Templates {
@@ -65,7 +67,8 @@ export interface Networking {
   ensureFilter(vmId: string, filter: Filter, signal: AbortSignal): Promise<void>
 }
 
-/** Standalone copies of the disk: nothing hangs on the live disk, and they outlive its generations. */
+/** Standalone copies of the disk: nothing hangs on the live disk, and they outlive its generations. A guest that somebody froze and did
+ *  not live to set going again is set going by each of these verbs but the last three. */
 export interface Copies {
   /** Running guests are frozen for a moment. Aborting removes what was begun, at the latest when it is asked for again or taken back. */
   ensureSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<{ sizeBytes: number }>
@@ -74,6 +77,8 @@ export interface Copies {
   ensureBackup(vmId: string, order: BackupOrder, signal: AbortSignal): Promise<{ sizeBytes: number; parentId: string | null }>
   /** Also stops one under way in any process, which then rejects with `cancelled`. `in_use` while another builds on it. */
   ensureNoBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
+  /** Its bytes are kept on another host and go from this one, which still knows what changes from then on. */
+  ensureBackupAway(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
   /** The bytes of one backup without its parents, to be kept on another host. */
   readBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<Readable>
   /** The backup is here, byte for byte. Its parents must be here before it. `open` is called only when it is missing. */
@@ -83,6 +88,8 @@ export interface Copies {
 export interface BackupOrder {
   backupId: string
   parentId: string | null
+  /** The bytes of the parent are kept on another host: what changed since then is enough here. */
+  parentIsAway?: boolean
 }
 
 export interface Observation {

@@ -107,6 +107,33 @@ export const copyPromises: Promises = (rig) => {
     expect((await volumesOf(rig(), vmId)).filter((volume) => volume.kind === 'backup')).toEqual([])
   })
 
+  test('a backup builds on a parent that is kept on another host', async () => {
+    const spec = await create(rig())
+    const [parentId, backupId] = [newId(), newId()]
+    await rig().guest.write(spec.vmId, 'first')
+    await backup(spec.vmId, parentId, null)
+    const bytes = await buffer(await rig().driver.readBackup(spec.vmId, parentId, soon(rig())))
+    for (const driver of [rig().driver, rig().other]) await driver.ensureBackupAway(spec.vmId, parentId, soon(rig()))
+    await rig().guest.write(spec.vmId, 'second')
+    expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // a parent that is lost
+    const made = await rig().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsAway: true }, soon(rig()))
+    expect(made).toMatchObject({ parentId })
+    expect((await volumesOf(rig(), spec.vmId)).map((volume) => volume.id)).not.toContain(parentId)
+    const parent = { backupId: parentId, parentId: null }
+    await rig().driver.ensureBackupCopy(spec.vmId, parent, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
+    expect(await restored(next(spec), { from: 'backup', backupId })).toBe('second')
+  })
+
+  test('the machine of a VM that lives elsewhere goes, and its backups stay', async () => {
+    const spec = await create(rig())
+    const backupId = newId()
+    await rig().driver.ensureSnapshot(spec.vmId, newId(), soon(rig()))
+    await backup(spec.vmId, backupId, null)
+    for (const driver of [rig().driver, rig().other]) await driver.ensureNoMachine(spec.vmId, soon(rig()))
+    expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toBeNull()
+    expect(await volumesOf(rig(), spec.vmId)).toMatchObject([{ kind: 'backup', id: backupId, complete: true }])
+  })
+
   test('a backup chain is carried elsewhere as bytes and restored after the VM is gone', async () => {
     const spec = await create(rig())
     const [parentId, backupId] = [newId(), newId()]

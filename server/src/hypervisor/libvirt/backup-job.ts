@@ -2,12 +2,19 @@
 import { ErrorCode, hasCode, type Domain, type Host } from '@berth/libvirt'
 import { element, type Xml } from './xml.ts'
 
+export interface Increment {
+  backing: string
+  since: string
+  /** On another host. */
+  isAway: boolean
+}
+
 export interface Copying {
   vmId: string
   /** Of the volume to make. */
   name: string
   /** The volume it builds on, and the checkpoint since which it holds the changes. */
-  increment?: { backing: string; since: string } | undefined
+  increment?: Increment | undefined
   /** To be made at the moment it shows. */
   checkpoint?: string | undefined
 }

@@ -1,7 +1,7 @@
 // Backups: a full one holds the whole disk, an incremental one what changed since its parent, as a layer on the parent's file.
 import { RefusedError, type Volume } from '@berth/libvirt'
 import { DriverError, isDriverError, type BackupOrder, type Copies } from '../driver.ts'
-import type { Copying } from './backup-job.ts'
+import type { Copying, Increment } from './backup-job.ts'
 import { forgetOldDisks, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copying.ts'
 import { parentOf } from './inventory.ts'
@@ -11,7 +11,7 @@ import { takenBack } from './push-copy.ts'
 import type { Session } from './session.ts'
 import { describeVolume, findWhole, isWhole, markWhole, removeVolume, unmark } from './volumes.ts'
 
-export function backupVerbs(session: Session): Pick<Copies, 'ensureBackup' | 'ensureNoBackup'> {
+export function backupVerbs(session: Session): Pick<Copies, 'ensureBackup' | 'ensureNoBackup' | 'ensureBackupAway'> {
   return {
     ensureBackup: (vmId, order, signal) =>
       session.alone(`copy:${vmId}`, signal, async () => {
@@ -36,6 +36,8 @@ export function backupVerbs(session: Session): Pick<Copies, 'ensureBackup' | 'en
       const machine = await findMachine(session, vmId, signal)
       if (machine) await removeCheckpoint(session, machine, backupId, signal)
     },
+
+    ensureBackupAway: (vmId, backupId, signal) => removeCopy(session, vmId, backupName(vmId, backupId), signal),
   }
 }
 
@@ -44,7 +46,7 @@ async function makeBackup(session: Session, vmId: string, order: BackupOrder, si
   const full: Copying = { vmId, name: backupName(vmId, order.backupId), checkpoint: machine.isOn ? order.backupId : undefined }
   if (!machine.isOn) return makeCopy(session, full, machine, signal)
   await forgetOldDisks(session, machine, signal)
-  const increment = await incrementOn(session, machine, vmId, order.parentId, signal)
+  const increment = await incrementOn(session, machine, vmId, order, signal)
   try {
     await makeCopy(session, { ...full, increment }, machine, signal)
   } catch (error) {
@@ -59,10 +61,16 @@ async function makeBackup(session: Session, vmId: string, order: BackupOrder, si
 
 const isRefused = (error: unknown): boolean => isDriverError(error) && error.kind !== 'no_space' && error.cause instanceof RefusedError
 
-async function incrementOn(session: Session, machine: MachineState, vmId: string, parentId: string | null, signal: AbortSignal) {
+async function incrementOn(
+  session: Session,
+  machine: MachineState,
+  vmId: string,
+  { parentId, parentIsAway = false }: BackupOrder,
+  signal: AbortSignal,
+): Promise<Increment | undefined> {
   if (!parentId || !(await hasCheckpoint(session, machine, parentId, signal))) return undefined
   const backing = backupName(vmId, parentId)
-  return (await isWhole(session, backing, signal)) ? { backing, since: parentId } : undefined
+  return parentIsAway || (await isWhole(session, backing, signal)) ? { backing, since: parentId, isAway: parentIsAway } : undefined
 }
 
 async function refuseParent(session: Session, vmId: string, backupId: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 // Copies of a disk, of machines that are on or off.
 import type { Copying } from './backup-job.ts'
+import { ensureThawed } from './freeze.ts'
 import { stopJob } from './jobs.ts'
 import { findMachine, type MachineState } from './machine-state.ts'
 import { pushCopy, takenBack } from './push-copy.ts'
@@ -10,6 +11,7 @@ import { findVolume, markWhole, removeVolume, unmark } from './volumes.ts'
 /** The volume is there and whole. `cancelled` when somebody removed it meanwhile. */
 export async function makeCopy(session: Session, copying: Copying, machine: MachineState, signal: AbortSignal): Promise<void> {
   const { name } = copying
+  await ensureThawed(session, machine)
   if (machine.isOn) await pushCopy(session, copying, machine, signal)
   else await copyAtRest(session, name, machine, signal)
   await markWhole(session, name, signal)
@@ -23,6 +25,7 @@ export async function removeCopy(session: Session, vmId: string, name: string, s
   await unmark(session, name, signal)
   const volume = await findVolume(session, name, signal)
   const machine = volume && (await findMachine(session, vmId, signal))
+  if (machine) await ensureThawed(session, machine)
   if (volume && machine?.isOn) await stopJob(session, machine.domain, volume.key, signal)
   await removeVolume(session, name, signal)
 }

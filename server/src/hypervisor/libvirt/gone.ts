@@ -4,21 +4,26 @@ import type { Machines } from '../driver.ts'
 import { findDomain } from './domains.ts'
 import { orMissing } from './errors.ts'
 import { endRecording } from './last-words.ts'
-import { filterName, POOL, readVolumeName } from './names.ts'
+import { filterName, POOL, readVolumeName, type VolumeName } from './names.ts'
 import { cutOff } from './power.ts'
 import type { Session } from './session.ts'
 import { removeVolume } from './volumes.ts'
 import { pause } from './waiting.ts'
 
-export const goneVerbs = (session: Session): Pick<Machines, 'ensureGone'> => ({
-  ensureGone: (vmId, signal) =>
+export function goneVerbs(session: Session): Pick<Machines, 'ensureGone' | 'ensureNoMachine'> {
+  const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean): Promise<void> =>
     session.alone(`vm:${vmId}`, signal, async () => {
       await removeDomain(session, vmId, signal)
       await removeFilter(session, vmId, signal)
-      for (const name of await volumesOf(session, vmId, signal)) await removeVolume(session, name, signal)
+      for (const name of await volumesOf(session, vmId, signal))
+        if (!isKept(readVolumeName(name))) await removeVolume(session, name, signal)
       endRecording(session, vmId)
-    }),
-})
+    })
+  return {
+    ensureGone: (vmId, signal) => remove(vmId, signal, () => false),
+    ensureNoMachine: (vmId, signal) => remove(vmId, signal, ({ kind, id }) => kind === 'backup' || id.startsWith('backup-')),
+  }
+}
 
 /** Jobs of a machine, such as a backup under way, end with it. */
 async function removeDomain(session: Session, vmId: string, signal: AbortSignal): Promise<void> {

@@ -64,9 +64,10 @@ const LOOK_AGAIN_MS = 100
 async function prepareTarget(session: Session, { name, increment }: Copying, domain: Domain, signal: AbortSignal): Promise<Volume> {
   const { capacity } = await session.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk: 'vda' }))
   const shape = { capacityBytes: Number(capacity), backing: increment?.backing }
+  const make = (): Promise<Volume | undefined> => tryCreate(session, newTarget(name, shape), signal)
   for (const waitedMs = stopwatch(); ;) {
     const found = await findVolume(session, name, signal)
-    const target = found ?? (await tryCreate(session, newTarget(name, shape), signal))
+    const target = found ?? (await (increment?.isAway ? besideStandIn(session, increment.backing, shape, make, signal) : make()))
     if (target && (!found || (await hasShape(session, target, shape, signal)))) return target
     if (found && waitedMs() > MOMENT_MS) await removeVolume(session, name, signal)
     else await session.call(`wait for ${name}`, signal, () => pause(LOOK_AGAIN_MS, signal))
@@ -86,6 +87,22 @@ const newTarget = (name: string, { capacityBytes, backing }: Shape): NewVolume =
   ...(backing !== undefined && { backing }),
 })
 
+/** libvirt makes a layer only on what lies here, although QEMU reads none of it while it writes what changed. */
+async function besideStandIn<T>(
+  session: Session,
+  name: string,
+  { capacityBytes }: Shape,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  await tryCreate(session, { name, format: 'qcow2', capacityBytes }, signal)
+  try {
+    return await work()
+  } finally {
+    await removeVolume(session, name, signal)
+  }
+}
+
 async function hasShape(session: Session, volume: Volume, { capacityBytes, backing }: Shape, signal: AbortSignal): Promise<boolean> {
   const xml = await describeVolume(session, volume, signal).catch((error: unknown) => {
     if (!isDriverError(error, 'not_found')) throw error
@@ -103,7 +120,7 @@ async function begin(session: Session, copying: Copying, machine: MachineState, 
   const isBegun = (): Promise<boolean> =>
     session
       .call(`copy ${machine.domain.name}`, signal, (host) =>
-        whileFrozen(session, host, machine, () => beginJob(host, machine.domain, copying, volume.key)),
+        whileFrozen(session, machine, () => beginJob(host, machine.domain, copying, volume.key)),
       )
       .catch(async (error: unknown) => {
         if (!isDriverError(error) || !IS_UNREADY.test(error.message) || waitedMs() > MOMENT_MS) throw error

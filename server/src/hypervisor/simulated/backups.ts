@@ -43,6 +43,12 @@ export function backupVerbs(host: SimulatedHost): BackupVerbs {
         })
       }),
 
+    ensureBackupAway: (vmId, backupId, signal) =>
+      call('ensureBackupAway', signal, async (pause) => {
+        await pause(pace.delays.overlayMs)
+        await db.tx((tx) => removeVolumes(tx, hostId, sql`name = ${backupName(vmId, backupId)}`))
+      }),
+
     readBackup: (vmId, backupId, signal) =>
       call('readBackup', signal, async () => {
         const { capacity_bytes, size_bytes, content } = await wholeVolume(db, hostId, backupName(vmId, backupId))
@@ -102,9 +108,10 @@ interface Begun {
   parentId: string | null
 }
 
-async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId }: BackupOrder): Promise<Begun> {
+async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsAway }: BackupOrder): Promise<Begun> {
   const disk = await diskNow(tx, hostId, vmId)
-  const knowsChanges = parentId !== null && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)
+  const hasParent = parentId !== null && (parentIsAway || (await findVolume(tx, hostId, backupName(vmId, parentId)))?.is_complete)
+  const knowsChanges = hasParent && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)
   const parent = knowsChanges ? backupName(vmId, parentId) : null
   if (parent) await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${parent} for key share`)
   const sizeBytes = Math.round(Number(disk.size_bytes) * (parent ? CHANGED : 1))

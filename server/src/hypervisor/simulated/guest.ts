@@ -1,13 +1,26 @@
 // What reaches into the guest, and the end of everything.
-import { json, sql } from '../../kernel/db.ts'
+import { json, sql, type Sql } from '../../kernel/db.ts'
 import { DriverError, type Machines } from '../driver.ts'
-import type { SimulatedHost } from './host.ts'
+import type { Pause, SimulatedHost } from './host.ts'
 import { agentConnected, stop } from './power.ts'
 import { findRow, lockRow, requireOn } from './shape.ts'
 import { diskName, removeVolumes } from './volumes.ts'
 
-export function guestVerbs(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensureGone'> {
+export function guestVerbs(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensureGone' | 'ensureNoMachine'> {
   const { hostId, db, call, pace } = host
+  // Two transactions, as on a real host: a crash between them leaves volumes without a machine, never the reverse.
+  const remove = async (vmId: string, volumes: Sql, pause: Pause): Promise<void> => {
+    await db.tx(async (tx) => {
+      await lockRow(tx, hostId, vmId)
+      await stop(tx, hostId, vmId, 'user')
+      await tx.run(sql`delete from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
+    })
+    await pause(pace.delays.destroyMs)
+    await db.tx(async (tx) => {
+      await tx.run(sql`delete from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`)
+      await removeVolumes(tx, hostId, volumes)
+    })
+  }
   return {
     ensurePassword: (vmId, { user, passwordHash }, signal) =>
       call('ensurePassword', signal, async (pause) => {
@@ -23,19 +36,9 @@ export function guestVerbs(host: SimulatedHost): Pick<Machines, 'ensurePassword'
           where host_id = ${hostId} and name = ${diskName(vmId, row.generation ?? 0)}`)
       }),
 
-    // Two transactions, as on a real host: a crash between them leaves volumes without a machine, never the reverse.
-    ensureGone: (vmId, signal) =>
-      call('ensureGone', signal, async (pause) => {
-        await db.tx(async (tx) => {
-          await lockRow(tx, hostId, vmId)
-          await stop(tx, hostId, vmId, 'user')
-          await tx.run(sql`delete from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
-        })
-        await pause(pace.delays.destroyMs)
-        await db.tx(async (tx) => {
-          await tx.run(sql`delete from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`)
-          await removeVolumes(tx, hostId, sql`vm_id = ${vmId}`)
-        })
-      }),
+    ensureGone: (vmId, signal) => call('ensureGone', signal, (pause) => remove(vmId, sql`vm_id = ${vmId}`, pause)),
+
+    ensureNoMachine: (vmId, signal) =>
+      call('ensureNoMachine', signal, (pause) => remove(vmId, sql`vm_id = ${vmId} and kind <> 'backup'`, pause)),
   }
 }
