@@ -1,18 +1,26 @@
 // What tests of snapshots, backups and restores look at.
 import { expect } from 'vitest'
+import { latestDaily } from '../src/features/backups/sql.ts'
+import { startBackup } from '../src/features/backups/service.ts'
+import { addPool, listHosts, type HostRow } from '../src/features/hosts/service.ts'
+import { getVmRow } from '../src/features/vms/service.ts'
 import { sql } from '../src/kernel/db.ts'
 import type { AnyWorkflow } from '../src/workflow/run.ts'
 import type { RunRow } from '../src/workflow/store.ts'
 import { proveDurable } from '../src/workflow/testing.ts'
 import type { TestApp } from './harness.ts'
+import { givenHost } from './hosts.ts'
 import { testRunner } from './settle.ts'
 
-/** What of a VM lies on its host, for example `disk 1` or `snapshot`; what is half made says so. */
+/** What of a VM lies on the hosts, for example `disk 1` or `snapshot`; what is half made or lies elsewhere says so. */
 export async function volumesOf(app: TestApp, vmId: string): Promise<string[]> {
-  const driver = await app.deps.hypervisors.get(app.host.id)
   const found: string[] = []
-  for await (const { kind, generation, complete, vmId: owner } of driver.listVolumes(AbortSignal.timeout(5_000))) {
-    if (owner === vmId) found.push([kind, generation, complete ? null : 'half made'].filter((part) => part !== null).join(' '))
+  for (const host of await listHosts(app.db)) {
+    const driver = await app.deps.hypervisors.get(host.id)
+    for await (const { kind, generation, complete, vmId: owner } of driver.listVolumes(AbortSignal.timeout(5_000))) {
+      const parts = [kind, generation, complete ? null : 'half made', host.id === app.host.id ? null : `on ${host.name}`]
+      if (owner === vmId) found.push(parts.filter((part) => part !== null).join(' '))
+    }
   }
   return found.sort()
 }
@@ -22,6 +30,22 @@ export const diskOf = (app: TestApp, vmId: string) => ({
   write: (text: string): Promise<void> => app.simulated.drift.writeFile(vmId, 'moment', text),
   read: (): Promise<string | null> => app.simulated.drift.readFile(vmId, 'moment'),
 })
+
+/** As the night does: it builds on the one before. */
+export const startDailyBackup = (app: TestApp, vmId: string, name = 'Daily') =>
+  app.db.tx(async (tx) => {
+    const parent = (await latestDaily(tx, vmId)) ?? null
+    return startBackup(tx, app.deps, await getVmRow(tx, vmId), { name, type: 'DAILY', parent, failures: 0 })
+  })
+
+/** A second host, which gets no VMs unless the first is lost. */
+export async function givenSecondHost(app: TestApp): Promise<HostRow> {
+  const host = await givenHost(app, 'second')
+  const pool = { regionId: host.region_id, hostId: host.id, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }
+  await app.db.tx((tx) => addPool(tx, app.clock.now(), pool))
+  await app.db.run(sql`update hosts set ram_total_mib = ram_total_mib / 8 where id = ${host.id}`)
+  return host
+}
 
 /** As many VMs as a test likes. What is limited per VM stays so. */
 export const allowManyVms = (app: TestApp) =>
@@ -57,7 +81,12 @@ export interface CopyProof {
 }
 
 /** Tries the workflow against death and failure at every step, each time on the same VM. */
-export async function proveOnVm(app: TestApp, { vmId, workflow, act, completed, failed }: CopyProof, thorough: boolean): Promise<void> {
+export async function proveOnVm(
+  app: TestApp,
+  { vmId, workflow, act, completed, failed }: CopyProof,
+  thorough: boolean,
+  between: () => Promise<unknown> = async () => {},
+): Promise<void> {
   let before: World
   const setup = {
     db: app.db,
@@ -65,6 +94,7 @@ export async function proveOnVm(app: TestApp, { vmId, workflow, act, completed, 
     runner: testRunner(app.deps),
     workflow,
     start: async () => {
+      await between()
       await diskOf(app, vmId).write('after')
       before = await worldOf(app, vmId)
       return act()

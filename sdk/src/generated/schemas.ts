@@ -727,6 +727,8 @@ export interface Backup {
   expiresAt: string | null
   /** Why it failed */
   error: string | null
+  /** What it does not protect from, where there is only one host to keep it on */
+  warning: string | null
   /** ISO 8601, UTC */
   createdAt: string
 }

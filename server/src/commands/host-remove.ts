@@ -9,11 +9,11 @@ import type { Result } from './output.ts'
 
 export async function remove({ config, db, now }: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
   const host = await getHost(db, name!)
-  const { vms, networks } = await belongingsOf(db, host.id)
-  if ((vms > 0 || networks > 0) && !unmanage) {
+  const { vms, networks, backups } = await belongingsOf(db, host.id)
+  if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
     throw refuse(
       'in_use',
-      `Host ${host.name} has ${vms} VMs and ${networks} private networks. Delete them first, or leave them as they are with --unmanage: VMs run on, unbilled`,
+      `Host ${host.name} has ${vms} VMs, ${networks} private networks and ${backups} backups. Delete them first, or leave them as they are with --unmanage: VMs run on, unbilled`,
     )
   }
   const { openCore } = await import('../compose.ts')

@@ -12,7 +12,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
     const { id } = await app.given.vm(customer)
     await givenHost(app, 'rack1')
     const refused = await berthd(settings, 'host', 'remove', 'local')
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Host local has 1 VMs and 0 private networks')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Host local has 1 VMs, 0 private networks and 0 backups')])
     expect(await berthdJson(settings, 'host', 'remove', 'rack1')).toMatchObject({ outcome: 'forgotten' })
     expect(await berthdJson(settings, 'host', 'remove', 'local', '--unmanage')).toMatchObject({ outcome: 'kept', vms: 1 })
     expect((await customer.get(`/vms/${id}`)).body.data.status).toBe('UNMANAGED')

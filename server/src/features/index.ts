@@ -10,6 +10,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts'
 import { dailyBackups } from './backups/daily.reconciler.ts'
 import { removeBackups } from './backups/remove.reconciler.ts'
 import { backupRoutes } from './backups/routes.ts'
+import { removeOrphans } from './backups/service.ts'
 import { sweepVolumes } from './backups/volumes.reconciler.ts'
 import { backupWorkflows } from './backups/workflows.ts'
 import { countBeforePowerOff } from './bandwidth/count.ts'
@@ -53,9 +54,10 @@ import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { ticketRoutes } from './support/routes.ts'
 import { firewallBindingRoutes } from './vms/firewalls.routes.ts'
 import { powerHints } from './vms/hints.reconciler.ts'
+import { removeLeft } from './vms/left.reconciler.ts'
 import { powerSweep } from './vms/power.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
-import { onBeforePowerOff, onShapeChange } from './vms/service.ts'
+import { onBeforePowerOff, onShapeChange, onVmDeleted } from './vms/service.ts'
 import { vmWorkflows } from './vms/workflows.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { deliverWebhooks } from './webhooks/deliver.reconciler.ts'
@@ -103,6 +105,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   watchFilters,
   powerSweep,
   powerHints,
+  removeLeft,
   pruneConsoles,
   sampleMetrics,
   rollUpMetrics,
@@ -126,3 +129,4 @@ onEvent(fanOut)
 onEvent(queueMail)
 onBeforePowerOff(countBeforePowerOff)
 onShapeChange(followShape)
+onVmDeleted(removeOrphans)

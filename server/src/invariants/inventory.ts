@@ -95,6 +95,10 @@ async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
   if (batch.length > 0) yield batch
 }
 
+/** Of a VM that was brought back elsewhere while this host was lost: what it still has of it is about to be removed. */
+export const isLeft = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
+  sql`exists (select from left_machines l where l.host_id = ${id} and l.vm_id = ${vmId})`
+
 export const machinesOf = ({ id }: Host): Sql => sql`(select * from found_machines where host_id = ${id}) m`
 export const volumesOf = ({ id }: Host): Sql => sql`(select * from found_volumes where host_id = ${id}) f`
 export const networksOf = ({ id }: Host): Sql => sql`(select * from found_networks where host_id = ${id}) w`

@@ -1,7 +1,7 @@
 // What runs on the hosts is what is written down. Never asked of a VM that an action works on.
 import { sql } from '../kernel/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
-import { machinesOf } from './inventory.ts'
+import { isLeft, machinesOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
 const known = hostInvariant(
@@ -11,7 +11,7 @@ const known = hostInvariant(
     select m."vmId" as id, format('host %s has a machine for it, but %s', ${host.name}::text,
       coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
     from ${machinesOf(host)} left join vms v on v.id = m."vmId"
-    where v.host_id is distinct from ${host.id} and not ${isWorkedOn(sql`m."vmId"`)}`,
+    where v.host_id is distinct from ${host.id} and not ${isLeft(host, sql`m."vmId"`)} and not ${isWorkedOn(sql`m."vmId"`)}`,
 )
 
 /** A VM that was lost reads ERROR and says so. What is suspended is defined anew when it comes back: only its disk matters. */
@@ -29,7 +29,8 @@ const alone = invariant(
   'No VM is on two hosts',
   () => sql`
     select m."vmId" as id, format('it is on the hosts %s', string_agg(h.name, ', ')) as what
-    from found_machines m join hosts h on h.id = m.host_id group by m."vmId" having count(*) > 1`,
+    from found_machines m join hosts h on h.id = m.host_id
+    where not exists (select from left_machines l where l.host_id = m.host_id and l.vm_id = m."vmId") group by m."vmId" having count(*) > 1`,
   { settle: '60s' },
 )
 

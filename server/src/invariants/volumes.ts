@@ -2,7 +2,7 @@
 import { milliseconds } from '../kernel/clock.ts'
 import { sql } from '../kernel/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
-import { volumesOf } from './inventory.ts'
+import { isLeft, volumesOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
 const known = hostInvariant(
@@ -12,14 +12,14 @@ const known = hostInvariant(
     select f.id, format('host %s has a %s for it (VM %s, generation %s, %s) that nothing needs', ${host.name}::text, f.kind,
       coalesce(f."vmId", 'none'), coalesce(f.generation::text, 'none'), case when f.complete then 'whole' else 'half made' end) as what
     from ${volumesOf(host)}
-    where f.kind <> 'unknown' and not ${isWorkedOn(sql`f."vmId"`)}
+    where f.kind <> 'unknown' and not ${isLeft(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}
       and not exists (select from stray_volumes q
         where q.host_id = ${host.id} and q.kind = f.kind and q.id = f.id and q.generation = coalesce(f.generation, 0))
       and not (f.complete and case f.kind
         when 'snapshot' then exists (select from snapshots s join vms v on v.id = s.vm_id
           where s.id = f.id and s.vm_id = f."vmId" and s.status <> 'FAILED' and v.host_id = ${host.id})
-        when 'backup' then exists (select from backups b join vms v on v.id = b.vm_id
-          where b.id = f.id and b.vm_id = f."vmId" and b.status <> 'FAILED' and v.host_id = ${host.id})
+        when 'backup' then exists (select from backups b
+          where b.id = f.id and b.vm_id = f."vmId" and b.status <> 'FAILED' and b.host_id = ${host.id})
         when 'template' then exists (select from os_templates t where t.id = f.id)
         else exists (select from vms v where v.id = f."vmId" and v.generation = f.generation and v.host_id = ${host.id}) end)`,
 )
@@ -32,7 +32,7 @@ const needed = (hostId: string) => sql`
   where v.host_id = ${hostId} and s.status = 'AVAILABLE' and not ${isBusy}
   union all
   select v.id, 'backup', b.id, null from backups b join vms v on v.id = b.vm_id
-  where v.host_id = ${hostId} and b.status = 'AVAILABLE' and not ${isBusy}`
+  where b.host_id = ${hostId} and b.status = 'AVAILABLE' and not ${isBusy}`
 
 const present = hostInvariant(
   'volumes.present',

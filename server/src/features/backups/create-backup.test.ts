@@ -29,6 +29,7 @@ describe('POST /vms/{vmId}/backups', async () => {
       completedAt: null,
       expiresAt: null,
       error: null,
+      warning: expect.stringContaining('on the host of its VM'),
       createdAt: now,
     }
     expect(body).toEqual({ success: true, data: { backup, actionId: expect.any(String) } })

@@ -1,9 +1,13 @@
-// Makes a backup. A daily one makes way for its owner's actions: it is cancelled, leaves nothing, and is tried again later.
+// Makes a backup on the VM's host and carries it to the one that keeps it. A daily one makes way for its owner's actions: it is cancelled,
+// leaves nothing, and is tried again later.
+import type { Driver } from '../../hypervisor/driver.ts'
 import { after } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/db.ts'
+import type { StepContext } from '../../workflow/define.ts'
 import { nudge } from '../../workflow/reconcile.ts'
-import { workflow } from '../deps.ts'
+import { workflow, type Deps } from '../deps.ts'
 import { driverFor, driverOf, recordVmEvent, vmById } from '../vms/service.ts'
+import { carry, type Carried } from './carry.ts'
 import { DAILY, REMOVE } from './names.ts'
 import { planAfterCancel, planAfterFailure, planAfterSuccess } from './schedule.ts'
 import * as sql from './sql.ts'
@@ -14,7 +18,11 @@ export interface BackupInput {
   backupId: string
   parentId: string | null
   daily: boolean
+  /** Where it is to be kept. */
+  hostId: string
 }
+
+type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 'signal'>
 
 const KEEP_DAILY = 7
 
@@ -22,17 +30,31 @@ export const makeBackup = workflow<BackupInput>('backup.create', { deadline: '6h
   .step('begin', { save: (tx, { input, now }) => sql.markRunning(tx, now, input.backupId) })
   .step('copy', {
     timeout: '2h',
-    run: async ({ deps, input: { vmId, backupId, parentId }, signal }) =>
-      (await driverFor(deps, vmId)).ensureBackup(vmId, { backupId, parentId }, signal),
+    run: async ({ deps, input: { vmId, backupId, parentId, hostId }, signal }) => {
+      const driver = await driverFor(deps, vmId)
+      return driver.ensureBackup(vmId, { backupId, parentId, parentIsAway: hostId !== driver.hostId }, signal)
+    },
     undo: async ({ deps, input: { vmId, backupId }, signal }) => {
       // Behind a cancelled run its VM may be gone already, and everything with it.
       const vm = await vmById(deps.db, vmId)
       if (vm?.host_id) await (await driverOf(deps, vm)).ensureNoBackup(vmId, backupId, signal)
     },
   })
+  .step('carry', {
+    timeout: '2h',
+    run: async (context): Promise<Carried | null> => {
+      const { from, to } = await endsOf(context)
+      const order = { backupId: context.input.backupId, parentId: context.results.copy.parentId }
+      return from.hostId === to.hostId ? null : carry(from, to, context.input.vmId, order, context.signal)
+    },
+    undo: async ({ deps, input: { vmId, backupId, hostId }, signal }) =>
+      (await deps.hypervisors.get(hostId)).ensureNoBackup(vmId, backupId, signal),
+  })
+  .step('let go', { run: letGo, optional: true })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const backup = await sql.markMade(tx, now, input.backupId, {
       ...results.copy,
+      checksum: results.carry?.checksum ?? null,
       expiresAt: input.daily ? after(now, `${KEEP_DAILY}d`) : null,
     })
     if (input.daily) await settleDaily(tx, now, input.vmId)
@@ -45,6 +67,17 @@ export const makeBackup = workflow<BackupInput>('backup.create', { deadline: '6h
     if (input.daily) await planAfterFailure(tx, now, input.vmId)
     await recordVmEvent(tx, now, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
   })
+
+const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Driver }> => ({
+  from: await driverFor(deps, input.vmId),
+  to: await deps.hypervisors.get(input.hostId),
+})
+
+/** It is kept elsewhere. What cannot be removed now is found and removed by the volume sweep. */
+async function letGo(context: Context): Promise<void> {
+  const { from, to } = await endsOf(context)
+  if (from.hostId !== to.hostId) await from.ensureBackupAway(context.input.vmId, context.input.backupId, context.signal)
+}
 
 async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {
   await planAfterSuccess(tx, now, vmId)

@@ -3,7 +3,7 @@ import { reconciler, type Deps } from '../deps.ts'
 import { nudge } from '../../workflow/reconcile.ts'
 import { lockVm } from '../vms/service.ts'
 import { DAILY, REMOVE } from './names.ts'
-import { dueVms, planNights, type DueVm } from './schedule.ts'
+import { dueVms, failuresOf, planNights, type DueVm } from './schedule.ts'
 import { startBackup } from './service.ts'
 import * as sql from './sql.ts'
 
@@ -28,7 +28,8 @@ async function startDaily(deps: Deps, { id, account_id }: DueVm): Promise<void> 
     if ((await dueVms(tx, now, AT_ONCE_ON_A_HOST, id)).length === 0) return
     await sql.retireFailed(tx, id)
     const latest = await sql.latestDaily(tx, id)
-    const parent = latest && latest.depth < MOST_INCREMENTAL ? latest.id : null
-    await startBackup(tx, deps, vm, { name: `Daily ${now.toISOString().slice(0, 10)}`, type: 'DAILY', parent_id: parent })
+    const parent = latest && latest.depth < MOST_INCREMENTAL ? latest : null
+    const name = `Daily ${now.toISOString().slice(0, 10)}`
+    await startBackup(tx, deps, vm, { name, type: 'DAILY', parent, failures: await failuresOf(tx, id) })
   })
 }

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, diskOf, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, diskOf, startDailyBackup, volumesOf } from '../../../test/copies.ts'
 import { testApp } from '../../../test/harness.ts'
 import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { carryOn } from '../../workflow/run.ts'
 import { removeBackups } from './remove.reconciler.ts'
-import { startBackup } from './service.ts'
-import { getVmRow } from '../vms/service.ts'
 
 describe('DELETE /vms/{vmId}/backups/{id}', async () => {
   const app = await testApp()
@@ -33,9 +31,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     const ids: string[] = []
     for (let i = 0; i < length; i++) {
       await diskOf(app, vmId).write(`moment ${i}`)
-      const row = await app.db.tx(async (tx) =>
-        startBackup(tx, app.deps, await getVmRow(tx, vmId), { name: `Daily ${i}`, type: 'DAILY', parent_id: ids.at(-1) ?? null }),
-      )
+      const row = await startDailyBackup(app, vmId, `Daily ${i}`)
       await app.settle()
       ids.push(row.id)
     }

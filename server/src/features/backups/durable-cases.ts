@@ -1,72 +1,156 @@
 // What is proved of every workflow of backups: quickly in `npm test`, at every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
-import { diskOf, proveOnVm } from '../../../test/copies.ts'
-import { testApp } from '../../../test/harness.ts'
+import { diskOf, givenSecondHost, proveOnVm, startDailyBackup, volumesOf } from '../../../test/copies.ts'
+import { testApp, type TestApp } from '../../../test/harness.ts'
+import { controlOf } from '../../../test/hosts.ts'
+import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
-import { getVmRow } from '../vms/service.ts'
+import { proveDurable } from '../../workflow/testing.ts'
+import { removeLeft } from '../vms/left.reconciler.ts'
 import { makeBackup } from './create.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
-import { startBackup } from './service.ts'
 
 const PATIENCE_MS = 300_000
 
+async function given() {
+  const app = await testApp()
+  await app.db.run(sql`update catalog_numbers set value = 1000000000 where name like 'quota.%'`)
+  return { app, customer: await app.given.customer({ credit: '100000.00' }) }
+}
+
 export function describeDurability({ thorough }: { thorough: boolean }): void {
-  describe('every workflow of backups survives death and failure at any step', async () => {
-    const app = await testApp()
-    await app.db.run(sql`update catalog_numbers set value = 1000 where name = 'quota.backups_per_vm'`)
-    const customer = await app.given.customer({ credit: '1000.00' })
-    const { id: vmId } = await app.given.vm(customer)
-    const daily = (parent_id: string | null) =>
-      app.db.tx(async (tx) => startBackup(tx, app.deps, await getVmRow(tx, vmId), { name: 'x', type: 'DAILY', parent_id }))
+  describe.each(['its own host', 'another host'])(
+    'every workflow of backups on %s survives death and failure at any step',
+    async (where) => {
+      const { app, customer } = await given()
+      const { id: vmId } = await app.given.vm(customer)
+      if (where === 'another host') await givenSecondHost(app)
+      const volume = where === 'another host' ? 'backup on second' : 'backup'
 
-    test(
-      'backup.create',
-      async () => {
-        await proveOnVm(
-          app,
-          {
-            vmId,
-            workflow: makeBackup,
-            act: async () => (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data.actionId,
-            completed: (after, before) => {
-              expect(after.copies).toEqual(['backup AVAILABLE', ...before.copies])
-              expect(after.volumes).toEqual(['backup', ...before.volumes])
+      test(
+        'backup.create',
+        async () => {
+          await proveOnVm(
+            app,
+            {
+              vmId,
+              workflow: makeBackup,
+              act: async () => (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data.actionId,
+              completed: (after, before) => {
+                expect(after.copies).toEqual(['backup AVAILABLE', ...before.copies])
+                expect(after.volumes).toEqual([volume, ...before.volumes])
+              },
+              failed: (after, before) => {
+                expect(after).toEqual({ ...before, copies: [...before.copies, 'backup FAILED'] })
+              },
             },
-            failed: (after, before) => expect(after).toEqual({ ...before, copies: [...before.copies, 'backup FAILED'] }),
-          },
-          thorough,
-        )
-      },
-      PATIENCE_MS,
-    )
+            thorough,
+            () => app.db.run(sql`delete from backups where status = 'FAILED'`),
+          )
+        },
+        PATIENCE_MS,
+      )
 
-    test(
-      'backup.restore, from a backup that builds on another',
-      async () => {
-        const parent = await daily(null)
-        await app.settle()
-        await diskOf(app, vmId).write('before')
-        const { id } = await daily(parent.id)
-        await app.settle()
-        await proveOnVm(
-          app,
-          {
-            vmId,
-            workflow: restoreFromBackup,
-            act: async () => (await customer.post(`/vms/${vmId}/backups/${id}/restore`)).body.data.actionId,
-            completed: (after, before) => {
-              expect(after).toMatchObject({ moment: 'before', power: 'running', vm: { status: 'RUNNING' }, copies: before.copies })
-              expect(after.volumes.filter((each) => each !== 'backup')).toEqual([
-                `disk ${after.vm.generation}`,
-                `seed ${after.vm.generation}`,
-              ])
+      test(
+        'backup.restore, from a backup that builds on another',
+        async () => {
+          const parent = await startDailyBackup(app, vmId)
+          await app.settle()
+          await diskOf(app, vmId).write('before')
+          const { id } = await startDailyBackup(app, vmId)
+          await app.settle()
+          expect(await app.db.one(sql`select parent_id from backups where id = ${id}`)).toEqual({ parent_id: parent.id })
+          await proveOnVm(
+            app,
+            {
+              vmId,
+              workflow: restoreFromBackup,
+              act: async () => (await customer.post(`/vms/${vmId}/backups/${id}/restore`)).body.data.actionId,
+              completed: (after, before) => {
+                expect(after).toMatchObject({ moment: 'before', power: 'running', vm: { status: 'RUNNING' }, copies: before.copies })
+                const { generation } = after.vm
+                expect(after.volumes.filter((each) => each !== volume)).toEqual([`disk ${generation}`, `seed ${generation}`])
+              },
+              failed: (after, before) => expect(after).toEqual(before),
             },
-            failed: (after, before) => expect(after).toEqual(before),
+            thorough,
+          )
+        },
+        PATIENCE_MS,
+      )
+    },
+  )
+
+  describe.runIf(thorough)('a restore after the host was lost', () => {
+    test(
+      'survives death and failure at any step, and leaves nothing on the host when it is back',
+      async () => {
+        const { app, customer } = await given()
+        const second = await givenSecondHost(app)
+        const { faults } = controlOf(app, app.host.id)
+        let vmId = ''
+        const place = () =>
+          app.db.one<{ host_id: string; address: string }>(sql`select host_id, host(ip_address) as address from vms where id = ${vmId}`)
+        let before: Awaited<ReturnType<typeof place>>
+        const comeBack = async () => {
+          await faults.returnHost()
+          await app.db.run(sql`update hosts set unreachable_since = null where id = ${app.host.id}`)
+          await removeLeft.pass(app.deps)
+          await app.rest()
+          await app.checkInvariants()
+        }
+        const forget = async () => {
+          await customer.delete(`/vms/${vmId}`)
+          await app.rest()
+          expect(await volumesOf(app, vmId)).toEqual([])
+        }
+        const setup = {
+          db: app.db,
+          clock: app.clock,
+          runner: testRunner(app.deps),
+          workflow: restoreFromBackup,
+          start: async () => {
+            ;({ vmId } = await givenLost(app, customer))
+            before = await place()
+            expect(before.host_id).toBe(app.host.id)
+            const { id } = await app.db.one<{ id: string }>(sql`select id from backups where vm_id = ${vmId}`)
+            await faults.loseHost()
+            await app.db.run(
+              sql`update hosts set unreachable_since = ${new Date(app.clock.now().getTime() - 600_000)} where id = ${app.host.id}`,
+            )
+            return (await customer.post(`/vms/${vmId}/backups/${id}/restore`)).body.data.actionId as string
           },
-          thorough,
-        )
+          completed: async () => {
+            expect(await place()).toEqual({ host_id: second.id, address: expect.stringMatching(/^10\.66\./) })
+            const seen = (await customer.get(`/vms/${vmId}`)).body.data
+            expect(seen).toMatchObject({ status: 'RUNNING', ipAddress: (await place()).address })
+            expect(await controlOf(app, second.id).drift.readFile(vmId, 'moment')).toBe('before')
+            await comeBack()
+            expect(await volumesOf(app, vmId)).toEqual(['backup on second', 'disk 2 on second', 'seed 2 on second'])
+            await forget()
+          },
+          failed: async () => {
+            expect(await place()).toEqual(before)
+            expect((await customer.get(`/vms/${vmId}`)).body.data.status).toBe('RUNNING')
+            await comeBack()
+            expect(await volumesOf(app, vmId)).toEqual(['backup on second', 'disk 1', 'seed 1'])
+            expect(await diskOf(app, vmId).read()).toBe('after')
+            await forget()
+          },
+        }
+        await proveDurable(setup, { thorough })
       },
-      PATIENCE_MS,
+      3 * PATIENCE_MS,
     )
   })
+}
+
+/** A VM whose disk said "before" when it was backed up to the other host. */
+async function givenLost(app: TestApp, customer: Awaited<ReturnType<typeof given>>['customer']): Promise<{ vmId: string }> {
+  const { id: vmId } = await app.given.vm(customer)
+  await diskOf(app, vmId).write('before')
+  await customer.post(`/vms/${vmId}/backups`, { name: 'x' })
+  await app.settle()
+  await diskOf(app, vmId).write('after')
+  return { vmId }
 }

@@ -1,5 +1,5 @@
 // Takes the data of deleted backups away. One that others build on is out of its owner's sight until they are gone too.
-import { isDriverError } from '../../hypervisor/driver.ts'
+import { isDriverError, type DriverError } from '../../hypervisor/driver.ts'
 import { after } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
@@ -24,13 +24,25 @@ async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): 
 }
 
 /** False when the host had better be left alone for now. */
-async function removeOne(deps: Deps, hostId: string, { id, vm_id }: sql.BackupRow, stopping: AbortSignal): Promise<boolean> {
-  const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
+async function removeOne(deps: Deps, hostId: string, backup: sql.BackupRow, stopping: AbortSignal): Promise<boolean> {
+  const { id, vm_id } = backup
+  const remove = (where: string) => askHost(deps, where, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
+  const error = (await forgetAtSource(backup, remove)) ?? (await remove(hostId))
   if (!error) return forget(deps, id)
   if (!stopping.aborted) await sql.postpone(deps.db, id, after(deps.clock.now(), pauseAfter(error)))
   // Something that no row tells of builds on it, until the volume sweep removes that.
   if (isDriverError(error, 'in_use')) await hide(deps, id)
   return !isSilent(error)
+}
+
+/** The host of the VM remembers what changed since, and may have the data of one that was never whole. */
+async function forgetAtSource(
+  { host_id, vm_host_id, completed_at }: sql.BackupRow,
+  remove: (hostId: string) => Promise<DriverError | null>,
+): Promise<DriverError | null> {
+  if (vm_host_id === null || vm_host_id === host_id) return null
+  const error = await remove(vm_host_id)
+  return completed_at === null ? error : null
 }
 
 async function forget(deps: Deps, id: string): Promise<true> {

@@ -1,5 +1,8 @@
 import { nudge } from '../../workflow/reconcile.ts'
-import { restoreWorkflow } from '../vms/service.ts'
+import { workflow } from '../deps.ts'
+import { loseSnapshots } from '../snapshots/service.ts'
+import { restoreWorkflow, type RestoreInput } from '../vms/service.ts'
+import { dropFetched, fetchChain } from './carry.ts'
 import { REMOVE } from './names.ts'
 import { endRestoring } from './sql.ts'
 import { toBackup } from './view.ts'
@@ -7,6 +10,9 @@ import { toBackup } from './view.ts'
 export const restoreFromBackup = restoreWorkflow({
   thing: 'backup',
   source: (backupId) => ({ from: 'backup', backupId }),
+  begun: (name) => workflow<RestoreInput>(name, { deadline: '3h' }).step('fetch', { timeout: '1h', run: fetchChain, undo: dropFetched }),
+  tidy: dropFetched,
+  onMoved: loseSnapshots,
   release: async (tx, backupId) => {
     await nudge(tx, REMOVE) // it may have been deleted meanwhile
     return toBackup(await endRestoring(tx, backupId))

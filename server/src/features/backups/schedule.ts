@@ -42,6 +42,10 @@ export const planAfterFailure = (tx: Tx, now: Date, vmId: string) =>
 export const planAfterCancel = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`update backup_schedules set next_at = ${after(now, '30m')} where vm_id = ${vmId}`)
 
+/** Tries in a row. */
+export const failuresOf = async (tx: Tx, vmId: string): Promise<number> =>
+  (await tx.one<{ failures: number }>(sql`select failures from backup_schedules where vm_id = ${vmId}`)).failures
+
 export interface DueVm {
   id: string
   account_id: string

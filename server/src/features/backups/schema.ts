@@ -24,6 +24,7 @@ export const Backup = object(
       }),
     ),
     error: nullable(Type.String({ description: 'Why it failed' })),
+    warning: nullable(Type.String({ description: 'What it does not protect from, where there is only one host to keep it on' })),
     createdAt: Timestamp,
   },
   { title: 'Backup' },

@@ -1,5 +1,6 @@
 import type { Principal } from '../../http/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { milliseconds } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
 import { notFound, refuse } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -9,6 +10,7 @@ import type { Deps } from '../deps.ts'
 import { lockIdleVm, lockVm, requireIdle, requireVm, startRestore, type VmDetails } from '../vms/service.ts'
 import { makeBackup } from './create.workflow.ts'
 import { REMOVE } from './names.ts'
+import { chooseTarget, isHostLost } from './targets.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 import type { Backup, CreateBackup } from './schema.ts'
 import * as sql from './sql.ts'
@@ -17,6 +19,8 @@ import { toBackup } from './view.ts'
 interface Started {
   actionId: string
 }
+
+const DAY_MS = milliseconds('1d')
 
 /** One that was asked for stands by itself: it builds on no other. */
 export async function createBackup(
@@ -31,20 +35,27 @@ export async function createBackup(
   const count = await sql.countManual(tx, vmId)
   if (count >= limit)
     throw refuse('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`)
-  const row = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent_id: null })
+  const failures = await sql.countFailures(tx, vmId, new Date(deps.clock.now().getTime() - DAY_MS))
+  const row = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures })
   return { backup: toBackup(row), actionId: row.run_id }
 }
 
+interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
+  /** What it may build on. */
+  parent: sql.BackupRow | null
+  /** Tries in a row that failed before this one. */
+  failures: number
+}
+
 /** For a VM that is locked and idle. The row and its workflow commit together, so a crash never leaves a backup that nobody makes. */
-export async function startBackup(
-  tx: Tx,
-  deps: Deps,
-  vm: VmDetails,
-  backup: Pick<sql.BackupRow, 'name' | 'type' | 'parent_id'>,
-): Promise<sql.BackupRow> {
+export async function startBackup(tx: Tx, deps: Deps, vm: VmDetails, { name, type, parent, failures }: NewBackup): Promise<sql.BackupRow> {
   const { id: vmId, account_id, os_template_id } = vm
+  const { hostId, parentId } = await chooseTarget(tx, vm.host_id!, parent, failures)
   const row = await sql.insertBackup(tx, {
-    ...backup,
+    name,
+    type,
+    parent_id: parentId,
+    host_id: hostId,
     id: newId(),
     vm_id: vmId,
     account_id,
@@ -52,7 +63,7 @@ export async function startBackup(
     run_id: newId(),
     created_at: deps.clock.now(),
   })
-  const input = { vmId, backupId: row.id, parentId: row.parent_id, daily: row.type === 'DAILY' }
+  const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId }
   await deps.workflows.start(tx, makeBackup, input, { label: 'BACKUP_CREATE', runId: row.run_id, ownerId: account_id, subjectId: vmId })
   return row
 }
@@ -80,9 +91,17 @@ export async function restoreBackup(tx: Tx, deps: Deps, who: Principal, vmId: st
   const backup = await requireBackup(tx, vmId, id)
   await requireIdle(tx, deps, vm, 'restore')
   if (backup.status !== 'AVAILABLE') throw refuse('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
-  const order = { label: 'BACKUP_RESTORE', runId: newId(), copyId: id, templateId: backup.os_template_id }
+  const now = deps.clock.now()
+  const isMoved = backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, now))
+  const order = { label: 'BACKUP_RESTORE', runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved }
   await sql.markRestoring(tx, id, order.runId)
   return startRestore(tx, deps, vm, restoreFromBackup, order)
+}
+
+/** When the VM is forgotten: its data on other hosts goes without it. */
+export async function removeOrphans(tx: Tx, { id, host_id }: VmDetails): Promise<void> {
+  await sql.orphan(tx, id, host_id)
+  await nudge(tx, REMOVE)
 }
 
 /** Never refused as busy. One that is being made is stopped; one that is being restored goes when that has ended. */

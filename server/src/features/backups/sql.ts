@@ -21,26 +21,33 @@ export interface BackupRow {
   is_hidden: boolean
   next_try_at: Date | null
   created_at: Date
+  /** The host that keeps its data. */
+  host_id: string
+  checksum: string | null
+  /** Null when its VM is gone. */
+  vm_host_id: string | null
 }
+
+const row = sql`b.*, (select v.host_id from vms v where v.id = b.vm_id) as vm_host_id`
 
 export type NewBackup = Pick<
   BackupRow,
-  'id' | 'vm_id' | 'account_id' | 'os_template_id' | 'name' | 'type' | 'parent_id' | 'run_id' | 'created_at'
+  'id' | 'vm_id' | 'account_id' | 'os_template_id' | 'name' | 'type' | 'parent_id' | 'host_id' | 'run_id' | 'created_at'
 >
 
-export const insertBackup = (tx: Tx, row: NewBackup) =>
+export const insertBackup = (tx: Tx, made: NewBackup) =>
   tx.one<BackupRow>(sql`
-    insert into backups (id, vm_id, account_id, os_template_id, name, type, parent_id, run_id, created_at)
-    values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.type}, ${row.parent_id}, ${row.run_id},
-      ${row.created_at})
-    returning *`)
+    insert into backups as b (id, vm_id, account_id, os_template_id, name, type, parent_id, host_id, run_id, created_at)
+    values (${made.id}, ${made.vm_id}, ${made.account_id}, ${made.os_template_id}, ${made.name}, ${made.type}, ${made.parent_id},
+      ${made.host_id}, ${made.run_id}, ${made.created_at})
+    returning ${row}`)
 
 export const findBackup = (db: Queries, vmId: string, id: string) =>
-  db.maybe<BackupRow>(sql`select * from backups where id = ${id} and vm_id = ${vmId} and not is_hidden`)
+  db.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and vm_id = ${vmId} and not is_hidden`)
 
 export const listBackups = (db: Queries, vmId: string, limit: number, offset: number) =>
   db.many<BackupRow>(sql`
-    select * from backups where vm_id = ${vmId} and not is_hidden order by id desc limit ${limit} offset ${offset}`)
+    select ${row} from backups b where vm_id = ${vmId} and not is_hidden order by id desc limit ${limit} offset ${offset}`)
 
 export const countBackups = async (db: Queries, vmId: string): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from backups where vm_id = ${vmId} and not is_hidden`)).count)
@@ -51,24 +58,52 @@ export const countManual = async (tx: Tx, vmId: string): Promise<number> =>
       .count,
   )
 
+/** Tries of its owner that failed since then. */
+export const countFailures = async (tx: Tx, vmId: string, since: Date): Promise<number> =>
+  Number(
+    (
+      await tx.one<{ count: bigint }>(
+        sql`select count(*) from backups where vm_id = ${vmId} and type = 'MANUAL' and status = 'FAILED' and created_at > ${since}`,
+      )
+    ).count,
+  )
+
 /** The newest of a VM's daily backups that can be restored. */
 export const latestDaily = (tx: Tx, vmId: string) =>
   tx.maybe<BackupRow>(sql`
-    select * from backups where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc limit 1`)
+    select ${row} from backups b
+    where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc limit 1`)
+
+/** The backup and all that it builds on, oldest first. */
+export const chainOf = (db: Queries, id: string) =>
+  db.many<BackupRow>(sql`
+    with recursive chain as (
+      select id, parent_id from backups where id = ${id}
+      union all select p.id, p.parent_id from backups p join chain c on p.id = c.parent_id)
+    select ${row} from backups b join chain using (id) order by b.depth`)
 
 export const markRunning = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`update backups set status = 'RUNNING', started_at = ${now} where id = ${id} and status = 'PENDING'`)
 
-export const markMade = (tx: Tx, now: Date, id: string, made: { sizeBytes: number; parentId: string | null; expiresAt: Date | null }) =>
+interface Made {
+  sizeBytes: number
+  parentId: string | null
+  checksum: string | null
+  expiresAt: Date | null
+}
+
+export const markMade = (tx: Tx, now: Date, id: string, made: Made) =>
   tx.one<BackupRow>(sql`
-    update backups set status = 'AVAILABLE', size_bytes = ${made.sizeBytes}, parent_id = ${made.parentId}, completed_at = ${now},
+    update backups b set status = 'AVAILABLE', size_bytes = ${made.sizeBytes}, parent_id = ${made.parentId}, completed_at = ${now},
+      checksum = ${made.checksum},
       depth = coalesce((select p.depth + 1 from backups p where p.id = ${made.parentId}), 0), expires_at = ${made.expiresAt}
-    where id = ${id} returning *`)
+    where id = ${id} returning ${row}`)
 
 /** Without data it needs no parent. Where something may be left on the host, it keeps the parent that this may build on. */
 export const markFailed = (tx: Tx, id: string, error: string, stranded: boolean) =>
   tx.one<BackupRow>(sql`
-    update backups set status = 'FAILED', error = ${error}, parent_id = case when ${stranded} then parent_id end where id = ${id} returning *`)
+    update backups b set status = 'FAILED', error = ${error}, parent_id = case when ${stranded} then parent_id end
+    where id = ${id} returning ${row}`)
 
 export const markRestoring = (tx: Tx, id: string, runId: string) =>
   tx.run(sql`update backups set status = 'RESTORING', run_id = ${runId} where id = ${id}`)
@@ -76,12 +111,12 @@ export const markRestoring = (tx: Tx, id: string, runId: string) =>
 /** One that was deleted while it was being restored stays so. */
 export const endRestoring = (tx: Tx, id: string) =>
   tx.one<BackupRow>(sql`
-    update backups set status = case when status = 'RESTORING' then 'AVAILABLE' else status end where id = ${id} returning *`)
+    update backups b set status = case when status = 'RESTORING' then 'AVAILABLE' else status end where id = ${id} returning ${row}`)
 
 export const markDeleting = (tx: Queries, id: string, reason: string) =>
   tx.run(sql`update backups set status = 'DELETING', delete_reason = ${reason} where id = ${id}`)
 
-export const findById = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`select * from backups where id = ${id}`)
+export const findById = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id}`)
 
 /** All but the newest `keep` daily backups of a VM. */
 export const expireOlder = (tx: Tx, vmId: string, keep: number) =>
@@ -107,22 +142,31 @@ const removable = (now: Date): Sql => sql`
 
 export const hostsWithRemovals = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`
-    select distinct v.host_id from backups b join vms v on v.id = b.vm_id
-    where v.host_id is not null and (${removable(now)} or (b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn}))`)
+    select distinct b.host_id from backups b join hosts h on h.id = b.host_id
+    where h.removed_at is null and (${removable(now)} or (b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn}))`)
 
 export const nextRemovable = (db: Queries, hostId: string, now: Date) =>
   db.maybe<BackupRow>(sql`
-    select b.* from backups b join vms v on v.id = b.vm_id where v.host_id = ${hostId} and ${removable(now)} order by b.depth desc, b.id limit 1`)
+    select ${row} from backups b where b.host_id = ${hostId} and ${removable(now)} order by b.depth desc, b.id limit 1`)
 
 export const postpone = (db: Queries, id: string, until: Date) => db.run(sql`update backups set next_try_at = ${until} where id = ${id}`)
 
 export const keptForOthers = (db: Queries, hostId: string) =>
   db.many<BackupRow>(sql`
-    select b.* from backups b join vms v on v.id = b.vm_id
-    where v.host_id = ${hostId} and b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn} and not ${isUnderWay}`)
+    select ${row} from backups b
+    where b.host_id = ${hostId} and b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn} and not ${isUnderWay}`)
 
 /** Answers nothing when somebody else was faster. */
 export const hide = (tx: Tx, id: string) =>
-  tx.maybe<BackupRow>(sql`update backups set is_hidden = true where id = ${id} and status = 'DELETING' and not is_hidden returning *`)
+  tx.maybe<BackupRow>(
+    sql`update backups b set is_hidden = true where id = ${id} and status = 'DELETING' and not is_hidden returning ${row}`,
+  )
 
-export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`delete from backups where id = ${id} returning *`)
+export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`delete from backups b where id = ${id} returning ${row}`)
+
+/** Of a VM that is gone: what lay on its host went with it, and the rest is to go. */
+export async function orphan(tx: Tx, vmId: string, hostId: string | null): Promise<void> {
+  await tx.run(sql`delete from backups where vm_id = ${vmId} and host_id = ${hostId}`)
+  await tx.run(sql`
+    update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_hidden = true, next_try_at = null where vm_id = ${vmId}`)
+}

@@ -22,10 +22,10 @@ export const listStrays = (db: Queries) =>
 
 /** A row that FAILED has no data; one that something still works on is left alone, and so is everything of a VM out of our hands. */
 const isBusy = sql`exists (select from workflow_runs r where r.subject_id = f.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
-const isKnown = sql`case f.kind
+const isKnown = (hostId: string) => sql`case f.kind
   when 'template' then exists (select from os_templates t where t.id = f.id)
-  when 'snapshot' then exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED')
-  when 'backup' then exists (select from backups b where b.id = f.id and b.vm_id = f.vm_id and b.status <> 'FAILED')
+  when 'snapshot' then v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED')
+  when 'backup' then exists (select from backups b where b.id = f.id and b.vm_id = f.vm_id and b.host_id = ${hostId} and b.status <> 'FAILED')
   when 'disk' then v.generation = f.generation
   when 'seed' then v.generation = f.generation
   else false end`
@@ -38,7 +38,7 @@ export const noteStrays = (db: Queries, now: Date, hostId: string, volumes: Volu
     from unnest(${volumes.map((each) => each.kind)}::text[], ${volumes.map((each) => each.id)}::text[], ${volumes.map((each) => each.vmId)}::text[],
       ${volumes.map((each) => each.generation ?? 0)}::int[], ${volumes.map((each) => each.sizeBytes)}::int8[]) as f(kind, id, vm_id, generation, size_bytes)
     left join vms v on v.id = f.vm_id and v.host_id = ${hostId}
-    where f.kind <> 'unknown' and not coalesce(${isKnown}, false) and v.status is distinct from 'UNMANAGED' and not ${isBusy}
+    where f.kind <> 'unknown' and not coalesce(${isKnown(hostId)}, false) and v.status is distinct from 'UNMANAGED' and not ${isBusy}
     on conflict (host_id, kind, id, generation) do update
       set vm_id = excluded.vm_id, size_bytes = excluded.size_bytes, is_old_disk = excluded.is_old_disk, last_seen_at = excluded.last_seen_at`)
 

@@ -1,6 +1,8 @@
 import type { Backup } from './schema.ts'
 import type { BackupRow } from './sql.ts'
 
+const BESIDE_VM = 'It is kept on the host of its VM: if that host is lost, so is this backup'
+
 export const toBackup = (row: BackupRow): Backup => ({
   id: row.id,
   vmId: row.vm_id,
@@ -12,5 +14,6 @@ export const toBackup = (row: BackupRow): Backup => ({
   completedAt: row.completed_at?.toISOString() ?? null,
   expiresAt: row.expires_at?.toISOString() ?? null,
   error: row.error,
+  warning: row.host_id === row.vm_host_id && row.status !== 'FAILED' ? BESIDE_VM : null,
   createdAt: row.created_at.toISOString(),
 })

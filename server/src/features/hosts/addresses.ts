@@ -106,6 +106,12 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promis
 export const giveBackAddress = (tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST) =>
   tx.run(sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${after(now, rest)})`)
 
+/** One that was given back and rests. */
+export async function retakeAddress(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {
+  const taken = await tx.run(sql`delete from free_addresses where address = ${address} and pool_id = ${poolId}`)
+  if (taken === 0) throw new Error(`BUG: ${address} was given away while it rested`)
+}
+
 /** `real`: hosts that are registered with a range of their own. */
 export async function fillPools(tx: Tx, now: Date, pools: CatalogPool[], real: (host: string) => boolean): Promise<void> {
   for (const pool of pools) {

@@ -49,8 +49,8 @@ async function keepRange(tx: Tx, now: Date, pool: Parameters<typeof addPool>[2])
 
 /** Leaves nothing of a host that has nothing of ours. One that has keeps its row, so that its VMs can be adopted when it comes back. */
 export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<'forgotten' | 'kept'> {
-  const { vms, networks } = await sql.belongingsOf(tx, host.id)
-  if (vms > 0 || networks > 0) {
+  const { vms, networks, backups } = await sql.belongingsOf(tx, host.id)
+  if (vms > 0 || networks > 0 || backups > 0) {
     await sql.markRemoved(tx, now, host.id)
     return 'kept'
   }

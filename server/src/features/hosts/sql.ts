@@ -72,7 +72,8 @@ export const markRemoved = (tx: Tx, now: Date, id: string) =>
 
 export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts where id = ${id}`)
 
-/** What would be lost with the host: VMs with data on it, and private networks. */
+/** What would be lost with the host: VMs with data on it, private networks, and backups of VMs elsewhere. */
 export const belongingsOf = (tx: Queries, id: string) =>
-  tx.one<{ vms: number; networks: number }>(sql`
-    select (select count(*)::int from vms where host_id = ${id}) as vms, (select count(*)::int from networks where host_id = ${id}) as networks`)
+  tx.one<{ vms: number; networks: number; backups: number }>(sql`
+    select (select count(*)::int from vms where host_id = ${id}) as vms, (select count(*)::int from networks where host_id = ${id}) as networks,
+      (select count(*)::int from backups where host_id = ${id}) as backups`)

@@ -75,6 +75,9 @@ export async function restoreSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: 
   return startRestore(tx, deps, vm, restoreFromSnapshot, order)
 }
 
+/** Snapshots lie beside the disk and are lost with it. */
+export const loseSnapshots = sql.markAllFailed
+
 /** In every state of the VM but one that is out of our hands: a snapshot lies beside the disk, and removing it touches nothing else. */
 export async function removeSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
   const vm = await lockVm(tx, who.accountId, vmId)

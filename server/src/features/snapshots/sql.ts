@@ -42,4 +42,8 @@ export const markTaken = (tx: Tx, now: Date, id: string, sizeBytes: number) =>
 export const markFailed = (tx: Tx, id: string) =>
   tx.run(sql`update snapshots set status = 'FAILED', size_bytes = 0, size_refreshed_at = null where id = ${id}`)
 
+/** They lay on a host that is lost. */
+export const markAllFailed = (tx: Tx, vmId: string) =>
+  tx.run(sql`update snapshots set status = 'FAILED', size_bytes = 0, size_refreshed_at = null where vm_id = ${vmId}`)
+
 export const deleteSnapshot = (tx: Tx, id: string) => tx.one<SnapshotRow>(sql`delete from snapshots where id = ${id} returning *`)

@@ -36,6 +36,12 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     if (vm.provisioned && vm.status !== 'UNMANAGED') await resumeFilter(tx, vm.id)
   })
 
+type WhenDeleted = (tx: Tx, vm: sql.VmDetails) => Promise<unknown>
+const whenDeleted: WhenDeleted[] = []
+
+/** For what belongs to a VM and does not lie on its host. */
+export const onVmDeleted = (hook: WhenDeleted): void => void whenDeleted.push(hook)
+
 async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input): Promise<void> {
   const vm = await getVmRow(tx, vmId)
   await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
@@ -45,6 +51,7 @@ async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: I
   await releaseAllAddresses(tx, vmId)
   await giveBackPlace(tx, now, vm)
   await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
+  for (const hook of whenDeleted) await hook(tx, vm)
   await sql.deleteVm(tx, vmId)
   await refundUnused(tx, now, vm)
 }

@@ -1,11 +1,12 @@
 // A new generation of the disk, from a template, a snapshot or a backup. The old disk is kept until the new one has come up.
 import { isDriverError, type DiskSource, type MachineSpec } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/db.ts'
-import type { StepContext } from '../../workflow/define.ts'
+import type { Builder, StepContext } from '../../workflow/define.ts'
 import { getTemplate } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { openHash } from './create.workflow.ts'
 import { getVmRow, machineSpec } from './machine.ts'
+import type { PlaceBefore } from './move.ts'
 import type { VmStatus } from './schema.ts'
 import * as sql from './sql.ts'
 import {
@@ -29,12 +30,22 @@ export interface NewDiskInput extends VmInput {
   templateId: string
   /** Sealed; only a fresh guest takes it. */
   passwordHash: string | null
+  /** Its host was lost, and this is done on another one. */
+  placeBefore?: PlaceBefore | null
 }
 
 type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
-export const newDiskWorkflow = <I extends NewDiskInput>(name: string, source: (input: I) => DiskSource) =>
-  workflow<I>(name, { deadline: '2h' })
+export interface NewDiskParts<I extends NewDiskInput> {
+  source: (input: I) => DiskSource
+  /** What comes before the VM is stopped. */
+  begun?: Builder<Deps, I, {}>
+  /** What else goes when all is done. */
+  tidy?: (context: StepContext<Deps, I, unknown>) => Promise<void>
+}
+
+export const newDiskWorkflow = <I extends NewDiskInput>(name: string, { source, begun, tidy }: NewDiskParts<I>) =>
+  (begun ?? workflow<I>(name, { deadline: '2h' }))
     .step('stop', { timeout: '3m', run: (context) => powerOff(context, GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: applyFilter, save: saveFilter })
@@ -45,7 +56,13 @@ export const newDiskWorkflow = <I extends NewDiskInput>(name: string, source: (i
       run: (context): Promise<Ready> => awaitReady(context),
       save: (tx, { input, now }) => keepNewDisk(tx, now, input),
     })
-    .step('clean up', { run: dropOldDisk, optional: true })
+    .step('clean up', {
+      run: async (context) => {
+        await dropOldDisk(context)
+        await tidy?.(context)
+      },
+      optional: true,
+    })
 
 /** The row tells of the old disk until the new one has come up. */
 async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
@@ -75,10 +92,11 @@ async function dropNewDisk(context: Context): Promise<void> {
   await driver.ensureNoDisk(vm.id, context.input.generation, context.signal)
 }
 
-/** In the power state before. A VM that its host had lost has nothing to return to. */
+/** In the power state before. A VM that its host had lost has nothing to return to, and one that was on another host nothing here. */
 async function returnToOldDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vm, driver } = await vmAndDriver(context)
+  if (input.placeBefore) return driver.ensureNoMachine(vm.id, signal)
   await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
   const spec = await machineSpec(deps.db, vm)
   const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureShape(spec, signal)

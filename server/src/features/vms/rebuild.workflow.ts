@@ -6,7 +6,7 @@ interface RebuildInput extends NewDiskInput {
   keysBefore: string[]
 }
 
-export const rebuildVm = newDiskWorkflow<RebuildInput>('vm.rebuild', () => ({ from: 'template' }))
+export const rebuildVm = newDiskWorkflow<RebuildInput>('vm.rebuild', { source: () => ({ from: 'template' }) })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     await settleOnNewDisk(tx, now, input, results.ready)
     await recordVmEvent(tx, now, input.vmId, 'vm.rebuilt', { actionId: runId })

@@ -1,13 +1,14 @@
 // Puts a VM back to a copy of its disk. Snapshots and backups differ only in where the copy lies and in the row that tells of it.
 import type { DiskSource } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/db.ts'
-import type { Workflow } from '../../workflow/define.ts'
+import type { Builder, StepContext, Workflow } from '../../workflow/define.ts'
 import type { Deps } from '../deps.ts'
 import { recordVmEvent } from './events.ts'
+import { leaveBehind, moveFromLostHost, returnPlace } from './move.ts'
 import { newDiskWorkflow, settleOnNewDisk, settleOnOldDisk, type NewDiskInput } from './new-disk.ts'
 import * as sql from './sql.ts'
 
-interface RestoreInput extends NewDiskInput {
+export interface RestoreInput extends NewDiskInput {
   copyId: string
 }
 
@@ -18,19 +19,32 @@ export interface CopyKind {
   source: (copyId: string) => DiskSource
   /** Ends the restoring of the copy and answers how an event shows it. */
   release: (tx: Tx, copyId: string) => Promise<object>
+  begun?: (name: string) => Builder<Deps, RestoreInput, {}>
+  tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
+  /** When the VM was brought back on another host than the one it was lost on. */
+  onMoved?: (tx: Tx, vmId: string) => Promise<unknown>
 }
 
-export const restoreWorkflow = ({ thing, source, release }: CopyKind): RestoreWorkflow =>
-  newDiskWorkflow<RestoreInput>(`${thing}.restore`, ({ copyId }) => source(copyId))
+export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }: CopyKind): RestoreWorkflow =>
+  newDiskWorkflow<RestoreInput>(`${thing}.restore`, {
+    source: ({ copyId }) => source(copyId),
+    ...(begun && { begun: begun(`${thing}.restore`) }),
+    ...(tidy && { tidy }),
+  })
     .onSuccess(async (tx, { input, results, runId, now }) => {
       await settleOnNewDisk(tx, now, input, results.ready)
+      if (input.placeBefore) {
+        await leaveBehind(tx, now, input.vmId, input.placeBefore)
+        await onMoved?.(tx, input.vmId)
+      }
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, now, input.vmId, `${thing}.restored`, { actionId: runId }, { [thing]: copy })
       await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
     })
     .onFailure(async (tx, { input, error, runId, now }) => {
       const reason = `The restore failed and the old disk was kept: ${error?.sentence ?? 'it was cancelled'}`
-      await settleOnOldDisk(tx, now, input, reason)
+      const isBack = !input.placeBefore || (await returnPlace(tx, now, input.vmId, input.placeBefore))
+      await settleOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, reason)
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, now, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
     })
@@ -40,6 +54,8 @@ export interface RestoreOrder {
   runId: string
   copyId: string
   templateId: string
+  /** The VM's host is lost: it is brought back on another one. */
+  isMoved?: boolean
 }
 
 /** For a VM that is locked and idle. */
@@ -50,7 +66,8 @@ export async function startRestore(
   flow: RestoreWorkflow,
   order: RestoreOrder,
 ): Promise<{ actionId: string }> {
-  const { label, runId, copyId, templateId } = order
+  const { label, runId, copyId, templateId, isMoved } = order
+  const placeBefore = isMoved ? await moveFromLostHost(tx, deps.clock.now(), vm, templateId) : null
   const generation = await sql.nextGeneration(tx, vm.id)
   await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
   const input = {
@@ -61,6 +78,7 @@ export async function startRestore(
     generationBefore: vm.generation,
     generation,
     passwordHash: null,
+    placeBefore,
   }
   return { actionId: await deps.workflows.start(tx, flow, input, { label, runId, ownerId: vm.account_id, subjectId: vm.id }) }
 }

@@ -1,0 +1,23 @@
+// Hosts that were lost and came back still have machines of VMs that live elsewhere by now: these go, before two of them answer.
+import { sql } from '../../kernel/db.ts'
+import { lanedReconciler, type Deps } from '../deps.ts'
+import { askHost, isSettled, listHosts } from '../hosts/service.ts'
+
+export const removeLeft = lanedReconciler('vms.left', '30s', {
+  busy: async ({ db, clock }) => {
+    const left = new Set((await db.many<{ host_id: string }>(sql`select distinct host_id from left_machines`)).map((row) => row.host_id))
+    return (await listHosts(db)).filter((host) => left.has(host.id) && isSettled(host, clock.now())).map(({ id }) => id)
+  },
+  pass: removeOnHost,
+})
+
+async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+  const left = await deps.db.many<{ vm_id: string }>(sql`
+    select l.vm_id from left_machines l left join vms v on v.id = l.vm_id where l.host_id = ${hostId} and v.host_id is distinct from ${hostId}`)
+  for (const { vm_id } of left) {
+    const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoMachine(vm_id, signal))
+    if (error) continue
+    await deps.db.run(sql`delete from left_machines where host_id = ${hostId} and vm_id = ${vm_id}`)
+    deps.log.warn({ hostId, vmId: vm_id }, 'removed a machine from a host that was lost: its VM lives elsewhere')
+  }
+}
