@@ -1,0 +1,15 @@
+// The same API that customers' programs use, through the same SDK, with the cookie of the session in place of a token.
+import { Berth } from '@berth/sdk'
+
+const PUBLIC = '/api/public/v1'
+const SESSION = '/api/dashboard/v1'
+
+const withSession: typeof fetch = (input, init) => {
+  const headers = new Headers(init?.headers)
+  headers.delete('x-api-key')
+  headers.delete('user-agent')
+  return fetch((input as string).replace(PUBLIC, SESSION), { ...init, headers, credentials: 'same-origin' })
+}
+
+/** Two retries: longer than that a person would rather see what is wrong. */
+export const berth = new Berth({ baseUrl: location.origin, token: 'session', fetch: withSession, maxRetries: 2 })

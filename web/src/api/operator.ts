@@ -1,0 +1,207 @@
+// What operators see: the shapes of /api/dashboard/operator, as docs/dashboard-api.md lists them.
+import type { Action, Plan, Ticket, TicketWithReplies } from '@berth/sdk'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { ask, askPage } from './ask.ts'
+
+interface UsedOf {
+  used: number
+  total: number
+}
+
+interface Rooms {
+  vcpu: UsedOf
+  ramMiB: UsedOf
+  diskGiB: UsedOf
+}
+
+export interface Host extends Rooms {
+  id: string
+  name: string
+  region: string
+  driver: string
+  uri: string
+  arch: string | null
+  acceleration: string | null
+  overcommit: number
+  vmCount: number
+  maintenance: boolean
+  state: 'ready' | 'maintenance' | 'unreachable' | 'unseen'
+  unreachableSince: string | null
+  lastSeenAt: string | null
+  createdAt: string
+}
+
+export interface RegionCapacity extends Rooms {
+  region: string
+  name: string
+  hosts: number
+  addresses: UsedOf
+}
+
+export interface Pool {
+  id: string
+  region: string
+  host: string | null
+  cidr: string
+  gateway: string
+  dns: string[]
+  free: number
+  total: number
+  createdAt: string
+}
+
+export interface Template {
+  id: string
+  slug: string
+  name: string
+  version: string
+  distribution: string
+  arch: string
+  state: 'available' | 'not offered' | 'deprecated' | 'no image' | 'simulated'
+  sizeBytes: string
+  virtualBytes: string
+  checksum: string
+  origin: string
+  command: string | null
+  importedAt: string | null
+  createdAt: string
+}
+
+export interface AccountRow {
+  id: string
+  email: string
+  name: string
+  balance: string
+  currency: string
+  vmCount: number
+  suspendedAt: string | null
+  createdAt: string
+}
+
+export interface Limit {
+  name: string
+  limit: number
+  used: number
+  isDefault: boolean
+}
+
+export interface AccountDetails extends AccountRow {
+  limits: Limit[]
+  people: {
+    id: string
+    email: string
+    name: string
+    isOperator: boolean
+    totpEnabled: boolean
+    hasPassword: boolean
+    lastSeenAt: string | null
+  }[]
+}
+
+export interface OperatorVm {
+  id: string
+  name: string
+  accountId: string
+  email: string
+  status: string
+  statusReason: string | null
+  plan: string
+  host: string | null
+  ipAddress: string | null
+  createdAt: string
+}
+
+export interface OperatorAction {
+  id: string
+  workflow: string
+  action: string
+  status: Action['status']
+  isUnwinding: boolean
+  isStranded: boolean
+  progress: number
+  attempt: number
+  accountId: string | null
+  email: string | null
+  subjectId: string | null
+  subjectName: string | null
+  error: string | null
+  errorCode: string | null
+  nextAttemptAt: string
+  deadlineAt: string
+  startedAt: string | null
+  completedAt: string | null
+  createdAt: string
+}
+
+export interface OperatorActionDetails extends OperatorAction {
+  steps: (Action['steps'][number] & { tries: number; error: string | null })[]
+}
+
+export interface Stray {
+  host: string
+  kind: string
+  id: string
+  vmId: string | null
+  generation: number
+  sizeBytes: string
+  why: string
+  firstSeenAt: string
+  removedAfter: string
+}
+
+export interface StaffTicket extends Ticket {
+  email: string
+  accountId: string
+}
+
+export type StaffTicketDetails = StaffTicket & TicketWithReplies
+
+export interface Health {
+  version: string
+  schema: string
+  startedAt: string
+  checks: { name: string; isOk: boolean; sentence: string }[]
+  counts: { name: string; count: number; isWorrying: boolean }[]
+}
+
+const path = (rest: string): string => `/operator${rest}`
+
+const list = <T>(name: string, refetchInterval?: number) =>
+  queryOptions({ queryKey: ['operator', name], queryFn: () => ask<T>('GET', path(`/${name}`)), refetchInterval })
+
+export const hostsQuery = list<Host[]>('hosts', 5_000)
+export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
+export const poolsQuery = list<Pool[]>('pools')
+export const operatorTemplatesQuery = list<Template[]>('templates', 10_000)
+export const operatorPlansQuery = list<Plan[]>('plans')
+export const quarantineQuery = list<Stray[]>('quarantine', 30_000)
+export const healthQuery = list<Health>('health', 5_000)
+
+type Filter = Record<string, string | number | boolean | undefined>
+
+const pages = <T>(name: string, query: Filter, refetchInterval?: number) =>
+  queryOptions({
+    queryKey: ['operator', name, query],
+    queryFn: () => askPage<T>(path(`/${name}`), query),
+    placeholderData: keepPreviousData,
+    refetchInterval,
+  })
+
+export const accountsQuery = (query: Filter) => pages<AccountRow>('accounts', query)
+export const operatorVmsQuery = (query: Filter) => pages<OperatorVm>('vms', query, 5_000)
+export const operatorActionsQuery = (query: Filter) => pages<OperatorAction>('actions', query, 2_000)
+export const staffTicketsQuery = (query: Filter) => pages<StaffTicket>('tickets', query, 10_000)
+
+const one = <T>(name: string, id: string, refetchInterval?: number) =>
+  queryOptions({
+    queryKey: ['operator', name, 'one', id],
+    queryFn: () => ask<T>('GET', path(`/${name}/${encodeURIComponent(id)}`)),
+    refetchInterval,
+  })
+
+export const accountQuery = (id: string) => one<AccountDetails>('accounts', id)
+export const operatorActionQuery = (id: string) => one<OperatorActionDetails>('actions', id, 2_000)
+export const staffTicketQuery = (id: string) => one<StaffTicketDetails>('tickets', id, 10_000)
+
+export const operate = <T>(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', rest: string, body?: unknown): Promise<T> =>
+  ask<T>(method, path(rest), body)

@@ -1,0 +1,44 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { followFeed, type FeedState } from './feed.ts'
+
+const FLUSH_MS = 250
+
+/** The first words of the queries that an event may have changed. */
+const CHANGED_BY: Record<string, string[]> = {
+  vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks'],
+  snapshot: ['snapshots', 'actions', 'vm'],
+  backup: ['backups', 'actions', 'vm'],
+  billing: ['wallet', 'vms'],
+  ticket: ['tickets'],
+  webhook: ['webhooks'],
+}
+
+const always = ['events', 'deliveries']
+
+/** Keeps what is on screen true: every event makes the queries it touches be asked again. */
+export function useLive(): FeedState {
+  const client = useQueryClient()
+  const [state, setState] = useState<FeedState>('live')
+  useEffect(() => {
+    const stop = new AbortController()
+    const stale = new Set<string>()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const flush = (): void => {
+      timer = undefined
+      for (const key of stale) void client.invalidateQueries({ queryKey: [key] })
+      stale.clear()
+    }
+    const onEvent = ({ type }: { type: string }): void => {
+      for (const key of [...(CHANGED_BY[type.split('.')[0]!] ?? []), ...always]) stale.add(key)
+      timer ??= setTimeout(flush, FLUSH_MS)
+    }
+    const onGap = (): void => void client.invalidateQueries()
+    void followFeed({ onEvent, onState: setState, onGap }, stop.signal)
+    return () => {
+      stop.abort()
+      clearTimeout(timer)
+    }
+  }, [client])
+  return state
+}

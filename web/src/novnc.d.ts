@@ -1,0 +1,12 @@
+// noVNC brings no types; this is the part of it that we use.
+declare module '@novnc/novnc' {
+  export default class RFB extends EventTarget {
+    constructor(target: HTMLElement, url: string)
+    scaleViewport: boolean
+    background: string
+    focus(): void
+    blur(): void
+    disconnect(): void
+    sendCtrlAltDel(): void
+  }
+}

@@ -1,0 +1,52 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Query } from '@berth/sdk'
+import { berth } from '../api/berth.ts'
+
+export const walletQuery = queryOptions({ queryKey: ['wallet'], queryFn: ({ signal }) => berth.wallet.get({ signal }) })
+export const limitsQuery = queryOptions({ queryKey: ['limits'], queryFn: ({ signal }) => berth.account.limits({ signal }) })
+export const bandwidthQuery = queryOptions({
+  queryKey: ['bandwidth'],
+  queryFn: ({ signal }) => berth.bandwidth.list({ signal }),
+  refetchInterval: 30_000,
+})
+
+export const transactionsQuery = (query: Query<'listWalletTransactions'>) =>
+  queryOptions({
+    queryKey: ['wallet', 'transactions', query],
+    queryFn: ({ signal }) => berth.wallet.transactions(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
+export const depositsQuery = queryOptions({
+  queryKey: ['wallet', 'deposits'],
+  queryFn: ({ signal }) => berth.deposits.list({ limit: 10 }, { signal }).page(),
+})
+
+export const invoicesQuery = queryOptions({
+  queryKey: ['wallet', 'invoices'],
+  queryFn: ({ signal }) => berth.invoices.list({ limit: 24 }, { signal }).page(),
+})
+
+export const auditQuery = (query: Query<'listAuditLog'>) =>
+  queryOptions({
+    queryKey: ['audit', query],
+    queryFn: ({ signal }) => berth.account.auditLog(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
+export const sshKeysQuery = (query: Query<'listSshKeys'> = { limit: 100 }) =>
+  queryOptions({
+    queryKey: ['ssh-keys', query],
+    queryFn: ({ signal }) => berth.sshKeys.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
+export const ticketsQuery = (query: Query<'listTickets'>) =>
+  queryOptions({
+    queryKey: ['tickets', query],
+    queryFn: ({ signal }) => berth.tickets.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
+export const ticketQuery = (id: string) =>
+  queryOptions({ queryKey: ['tickets', 'one', id], queryFn: ({ signal }) => berth.tickets.get(id, { signal }) })

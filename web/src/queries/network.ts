@@ -1,0 +1,30 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Query } from '@berth/sdk'
+import { berth } from '../api/berth.ts'
+
+export const networksQuery = (query: Query<'listNetworks'> = { limit: 100 }) =>
+  queryOptions({
+    queryKey: ['networks', query],
+    queryFn: ({ signal }) => berth.networks.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
+export const firewallsQuery = (query: Query<'listFirewalls'> = { limit: 100 }) =>
+  queryOptions({
+    queryKey: ['firewalls', query],
+    queryFn: ({ signal }) => berth.firewalls.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+  })
+
+export const firewallQuery = (id: string) =>
+  queryOptions({ queryKey: ['firewalls', 'one', id], queryFn: ({ signal }) => berth.firewalls.get(id, { signal }), refetchInterval: 5_000 })
+
+export const rulesQuery = (id: string) =>
+  queryOptions({ queryKey: ['firewalls', 'rules', id], queryFn: ({ signal }) => berth.firewalls.rules(id, { signal }) })
+
+export const bindingsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['firewalls', 'bindings', id],
+    queryFn: ({ signal }) => berth.firewalls.bindings(id, { signal }),
+    refetchInterval: 5_000,
+  })

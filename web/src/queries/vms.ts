@@ -1,0 +1,65 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Query } from '@berth/sdk'
+import { berth } from '../api/berth.ts'
+
+/** What no event tells of (a step of an action, a change of plan that begins) is seen by looking. */
+const LOOK_MS = 2_000
+const WATCH_MS = 1_000
+
+export const vmsQuery = (query: Query<'listVms'>) =>
+  queryOptions({
+    queryKey: ['vms', query],
+    queryFn: ({ signal }) => berth.vms.list(query, { signal }).page(),
+    placeholderData: keepPreviousData,
+    refetchInterval: LOOK_MS,
+  })
+
+/** For choosing one; the first hundred are more than anybody reads. */
+export const vmChoicesQuery = queryOptions({
+  queryKey: ['vms', 'choices'],
+  queryFn: ({ signal }) => berth.vms.list({ limit: 100 }, { signal }).page(),
+})
+
+export const vmQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['vm', id],
+    queryFn: ({ signal }) => berth.vms.get(id, { signal }),
+    refetchInterval: ({ state }) => (state.error ? false : state.data?.currentAction ? WATCH_MS : LOOK_MS),
+  })
+
+const isOver = (status: string | undefined): boolean => status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED'
+
+export const actionQuery = (vmId: string, actionId: string) =>
+  queryOptions({
+    queryKey: ['actions', vmId, actionId],
+    queryFn: ({ signal }) => berth.actions.get(vmId, actionId, { signal }),
+    refetchInterval: ({ state }) => (isOver(state.data?.status) || state.error ? false : WATCH_MS),
+  })
+
+export const vmActionsQuery = (vmId: string, query: Query<'listVmActions'>) =>
+  queryOptions({
+    queryKey: ['actions', vmId, 'list', query],
+    queryFn: ({ signal }) => berth.actions.ofVm(vmId, query, { signal }).page(),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.items.some(({ status }) => !isOver(status)) ? WATCH_MS : 5_000),
+  })
+
+export const runningActionsQuery = queryOptions({
+  queryKey: ['actions', 'running'],
+  queryFn: ({ signal }) => berth.actions.list({ status: 'RUNNING', limit: 10 }, { signal }).page(),
+  refetchInterval: LOOK_MS,
+})
+
+export const snapshotsQuery = (vmId: string) =>
+  queryOptions({
+    queryKey: ['snapshots', vmId],
+    queryFn: ({ signal }) => berth.snapshots.list(vmId, { limit: 100 }, { signal }).page(),
+    refetchInterval: LOOK_MS,
+  })
+
+export const backupsQuery = (vmId: string) =>
+  queryOptions({
+    queryKey: ['backups', vmId],
+    queryFn: ({ signal }) => berth.backups.list(vmId, { limit: 100 }, { signal }).page(),
+    refetchInterval: LOOK_MS,
+  })

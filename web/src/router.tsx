@@ -1,0 +1,76 @@
+// Every address. A screen's code is loaded when it is gone to first, or when a link to it is pointed at.
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { Broken, NotFound } from './shell/Broken.tsx'
+import { Gate } from './shell/Gate.tsx'
+import { Waiting } from './ui/States.tsx'
+import { readSearch } from './ui/paging.ts'
+
+type Load = () => Promise<{ default: ComponentType }>
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: Gate })
+
+const screen = <const Path extends string>(path: Path, load: Load) =>
+  createRoute({ getParentRoute: () => gate, path, component: lazyRouteComponent(load), validateSearch: readSearch })
+
+const readNext = (search: Record<string, unknown>): { next?: string } =>
+  typeof search['next'] === 'string' && /^\/(?![/\\])/.test(search['next']) ? { next: search['next'] } : {}
+
+const outside = <const Path extends string>(path: Path, load: Load) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load), validateSearch: readNext })
+
+const tree = root.addChildren([
+  outside('/sign-in', () => import('./screens/sign-in/SignIn.tsx')),
+  outside('/sign-up', () => import('./screens/sign-in/SignUp.tsx')),
+  outside('/welcome', () => import('./screens/sign-in/Welcome.tsx')),
+  outside('/forgot-password', () => import('./screens/sign-in/ForgotPassword.tsx')),
+  outside('/reset', () => import('./screens/sign-in/ResetPassword.tsx')),
+  gate.addChildren([
+    screen('/', () => import('./screens/home/Home.tsx')),
+    screen('/vms', () => import('./screens/vms/VmList.tsx')),
+    screen('/vms/new', () => import('./screens/create-vm/CreateVm.tsx')),
+    screen('/vms/$vmId', () => import('./screens/vm/VmPage.tsx')),
+    screen('/ssh-keys', () => import('./screens/ssh-keys/SshKeys.tsx')),
+    screen('/networks', () => import('./screens/networks/Networks.tsx')),
+    screen('/firewalls', () => import('./screens/firewalls/FirewallList.tsx')),
+    screen('/firewalls/$firewallId', () => import('./screens/firewalls/FirewallPage.tsx')),
+    screen('/bandwidth', () => import('./screens/bandwidth/Bandwidth.tsx')),
+    screen('/wallet', () => import('./screens/wallet/WalletPage.tsx')),
+    screen('/webhooks', () => import('./screens/webhooks/WebhookList.tsx')),
+    screen('/webhooks/$webhookId', () => import('./screens/webhooks/WebhookPage.tsx')),
+    screen('/events', () => import('./screens/events/Events.tsx')),
+    screen('/tickets', () => import('./screens/tickets/TicketList.tsx')),
+    screen('/tickets/$ticketId', () => import('./screens/tickets/TicketPage.tsx')),
+    screen('/audit-log', () => import('./screens/audit-log/AuditLog.tsx')),
+    screen('/settings', () => import('./screens/settings/Settings.tsx')),
+    screen('/operator/hosts', () => import('./screens/operator/Hosts.tsx')),
+    screen('/operator/capacity', () => import('./screens/operator/Capacity.tsx')),
+    screen('/operator/pools', () => import('./screens/operator/Pools.tsx')),
+    screen('/operator/templates', () => import('./screens/operator/Templates.tsx')),
+    screen('/operator/plans', () => import('./screens/operator/Plans.tsx')),
+    screen('/operator/accounts', () => import('./screens/operator/Accounts.tsx')),
+    screen('/operator/accounts/$accountId', () => import('./screens/operator/AccountPage.tsx')),
+    screen('/operator/actions', () => import('./screens/operator/Actions.tsx')),
+    screen('/operator/actions/$actionId', () => import('./screens/operator/ActionPage.tsx')),
+    screen('/operator/quarantine', () => import('./screens/operator/Quarantine.tsx')),
+    screen('/operator/tickets', () => import('./screens/operator/StaffTickets.tsx')),
+    screen('/operator/tickets/$ticketId', () => import('./screens/operator/StaffTicket.tsx')),
+    screen('/operator/health', () => import('./screens/operator/Health.tsx')),
+  ]),
+])
+
+export const router = createRouter({
+  routeTree: tree,
+  defaultPreload: 'intent',
+  defaultErrorComponent: Broken,
+  defaultNotFoundComponent: NotFound,
+  defaultPendingComponent: Waiting,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

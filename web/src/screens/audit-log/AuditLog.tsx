@@ -1,0 +1,89 @@
+import { TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import type { AuditEntry } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { auditQuery } from '../../queries/account.ts'
+import { Filters } from '../../ui/Filters.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Status } from '../../ui/Status.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { auditWords as w } from '../../words/audit.ts'
+import { commonWords } from '../../words/common.ts'
+
+const COLUMNS: Column<AuditEntry>[] = [
+  { head: w.action, cell: ({ action }) => <code>{action}</code> },
+  {
+    head: w.who,
+    cell: ({ actor }) => (
+      <div>
+        {actor.name}
+        <div className="muted">{w.actors[actor.type] ?? actor.type}</div>
+      </div>
+    ),
+  },
+  { head: w.from, cell: ({ ip }) => <code>{ip ?? commonWords.unknown}</code> },
+  { head: w.on, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonWords.unknown}</code> },
+  {
+    head: w.result,
+    cell: ({ result, errorCode, count }) => (
+      <Status tone={result === 'succeeded' ? 'good' : 'bad'}>{result === 'succeeded' ? w.succeeded : w.refused(errorCode, count)}</Status>
+    ),
+  },
+  { head: w.when, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
+]
+
+export default function AuditLog() {
+  const { search, filter } = usePaging()
+  const { page, limit, dateFrom, dateTo, action, tokenId } = search
+  const entries = useQuery(auditQuery({ page, limit, dateFrom, dateTo, action, tokenId }))
+  const [typed, setTyped] = useState(action ?? '')
+  const apply = useDebouncedCallback((text: string) => filter({ action: text || undefined }), 400)
+  const isFiltered = [dateFrom, dateTo, action, tokenId].some((each) => each !== undefined)
+  return (
+    <Page title={w.title} about={w.about}>
+      <Card flush>
+        <Filters>
+          <TextInput
+            aria-label={w.action}
+            placeholder={w.actionHint}
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value)
+              apply(event.currentTarget.value.trim())
+            }}
+            style={{ flexBasis: 240 }}
+          />
+          <TextInput
+            type="date"
+            aria-label={w.dateFrom}
+            value={dateFrom ?? ''}
+            onChange={(event) => filter({ dateFrom: event.currentTarget.value || undefined })}
+          />
+          <TextInput
+            type="date"
+            aria-label={w.dateTo}
+            value={dateTo ?? ''}
+            onChange={(event) => filter({ dateTo: event.currentTarget.value || undefined })}
+          />
+        </Filters>
+        <Loaded of={entries}>
+          {({ items, pagination }) =>
+            items.length === 0 ? (
+              <Empty icon="list" title={w.emptyTitle} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />
+            ) : (
+              <>
+                <Table caption={w.title} columns={COLUMNS} rows={items} rowKey={({ id }) => id} />
+                <Pager pagination={pagination} />
+              </>
+            )
+          }
+        </Loaded>
+      </Card>
+    </Page>
+  )
+}

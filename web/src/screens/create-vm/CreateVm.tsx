@@ -1,0 +1,152 @@
+import type { CreateVm as Request, OsTemplate, Plan, Region } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { sshKeysQuery } from '../../queries/account.ts'
+import { plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
+import { firewallsQuery, networksQuery } from '../../queries/network.ts'
+import { formatSize } from '../../ui/format.ts'
+import { TextLink } from '../../ui/links.tsx'
+import { Card, Columns, Page, Stack } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { createVmWords as w } from '../../words/create-vm.ts'
+import { Choice } from './Choice.tsx'
+import { CodeDialog } from './CodeDialog.tsx'
+import css from './create-vm.module.css'
+import { AddOnStep, NetworkStep } from './Extras.tsx'
+import { LoginStep } from './LoginStep.tsx'
+import { EMPTY, toRequest, type Order } from './order.ts'
+import { SizeStep } from './SizeStep.tsx'
+import { Summary } from './Summary.tsx'
+
+interface Catalog {
+  regions: Region[]
+  templates: OsTemplate[]
+  plans: Plan[]
+}
+
+export default function CreateVm() {
+  const regions = useQuery(regionsQuery)
+  const templates = useQuery(templatesQuery)
+  const plans = useQuery(plansQuery)
+  return (
+    <Page title={w.title} above={<TextLink to="/vms">{w.back}</TextLink>}>
+      <Loaded of={regions}>
+        {(allRegions) => (
+          <Loaded of={templates}>
+            {(allTemplates) => (
+              <Loaded of={plans}>{(allPlans) => <OrderForm regions={allRegions} templates={allTemplates} plans={allPlans} />}</Loaded>
+            )}
+          </Loaded>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Begins with what most people take, so that a host name is all that is missing. */
+function firstChoice({ regions, templates, plans }: Catalog): Order {
+  const region = regions.find(({ available }) => available) ?? regions[0]
+  const template = templates.find(({ available, deprecatedAt }) => available && !deprecatedAt) ?? templates[0]
+  const plan = plans.find(({ available }) => available)
+  return { ...EMPTY, regionId: region?.id ?? '', osTemplateId: template?.id ?? '', planId: plan?.id ?? '' }
+}
+
+function OrderForm(catalog: Catalog) {
+  const [order, setOrder] = useState(() => firstChoice(catalog))
+  const [showsCode, setShowsCode] = useState(false)
+  const keys = useQuery(sshKeysQuery())
+  const networks = useQuery(networksQuery())
+  const firewalls = useQuery(firewallsQuery())
+  const navigate = useNavigate()
+  const create = useWrite((request: Request) => berth.vms.create(request), {
+    inForm: true,
+    changes: ['vms', 'wallet', 'actions'],
+    says: ({ vm }) => w.accepted(vm.name),
+    after: ({ vm }) => navigate({ to: '/vms/$vmId', params: { vmId: vm.id } }),
+  })
+  const set = (change: Partial<Order>): void => setOrder((now) => ({ ...now, ...change }))
+  const region = catalog.regions.find(({ id }) => id === order.regionId)
+  const template = catalog.templates.find(({ id }) => id === order.osTemplateId)
+  const plans = catalog.plans.filter((plan) => plan.available && (!region || plan.regions.includes(region.slug)))
+  const plan = plans.find(({ id }) => id === order.planId)
+  const facts: [string, string][] = [
+    [w.region, region?.name ?? ''],
+    [w.os, template ? `${template.name} ${template.version}` : ''],
+    [w.size, order.kind === 'custom' ? formatSize(order) : (plan?.name ?? '')],
+  ]
+  return (
+    <Columns side>
+      <Stack>
+        <Card title={w.region} about={w.regionAbout}>
+          <Choice
+            legend={w.region}
+            name="region"
+            items={catalog.regions}
+            value={order.regionId}
+            idOf={({ id }) => id}
+            disabled={({ available }) => !available}
+            onChange={(regionId) => set({ regionId })}
+          >
+            {({ name, city, flag, available }) => (
+              <>
+                <span className={css['optionName']}>
+                  <span aria-hidden="true">{flag}</span> {name}
+                </span>
+                <span className={css['optionText']}>{available ? city : w.regionFull}</span>
+              </>
+            )}
+          </Choice>
+        </Card>
+        <Card title={w.os} about={w.osAbout}>
+          <Choice
+            legend={w.os}
+            name="os"
+            items={catalog.templates}
+            value={order.osTemplateId}
+            idOf={({ id }) => id}
+            disabled={({ available }) => !available}
+            onChange={(osTemplateId) => set({ osTemplateId })}
+            columns="narrow"
+          >
+            {({ name, version, deprecatedAt }) => (
+              <>
+                <span className={css['optionName']}>{name}</span>
+                <span className={css['optionText']}>{deprecatedAt ? w.osDeprecated : version}</span>
+              </>
+            )}
+          </Choice>
+        </Card>
+        <Card title={w.size}>
+          <SizeStep order={order} set={set} plans={plans} />
+        </Card>
+        <Card title={w.login}>
+          <LoginStep order={order} set={set} keys={keys.data?.items ?? []} error={create.error} />
+        </Card>
+        <Card title={w.networking}>
+          <NetworkStep order={order} set={set} networks={networks.data?.items ?? []} firewalls={firewalls.data?.items ?? []} />
+        </Card>
+        <Card title={w.addOns}>
+          <AddOnStep order={order} set={set} />
+        </Card>
+      </Stack>
+      <Summary
+        order={order}
+        facts={facts}
+        busy={create.isPending}
+        error={create.error}
+        onSubmit={() => create.mutate(toRequest(order))}
+        onShowCode={() => setShowsCode(true)}
+      />
+      {showsCode && (
+        <CodeDialog
+          request={toRequest(order)}
+          names={{ region: region?.slug ?? '', os: template?.slug ?? '', plan: plan?.slug ?? '' }}
+          onClose={() => setShowsCode(false)}
+        />
+      )}
+    </Columns>
+  )
+}

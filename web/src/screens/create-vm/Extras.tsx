@@ -1,0 +1,73 @@
+import { Checkbox, Switch } from '@mantine/core'
+import type { Firewall, Network } from '@berth/sdk'
+import { Stack } from '../../ui/Page.tsx'
+import { createVmWords as w } from '../../words/create-vm.ts'
+import css from './create-vm.module.css'
+import type { Order } from './order.ts'
+
+interface Props {
+  order: Order
+  set: (change: Partial<Order>) => void
+}
+
+export const NetworkStep = ({ order, set, networks, firewalls }: Props & { networks: Network[]; firewalls: Firewall[] }) => (
+  <div className={css['checks']}>
+    <Many
+      label={w.networks}
+      none={w.noNetworks}
+      items={networks.map(({ id, name, cidr }) => ({ id, name, about: cidr }))}
+      value={order.privateNetworkIds}
+      onChange={(privateNetworkIds) => set({ privateNetworkIds })}
+    />
+    <Many
+      label={w.firewalls}
+      none={w.noFirewalls}
+      items={firewalls.map(({ id, name, description }) => ({ id, name, about: description }))}
+      value={order.firewallIds}
+      onChange={(firewallIds) => set({ firewallIds })}
+    />
+  </div>
+)
+
+interface ManyProps {
+  label: string
+  none: string
+  items: { id: string; name: string; about: string }[]
+  value: string[]
+  onChange: (ids: string[]) => void
+}
+
+const Many = ({ label, none, items, value, onChange }: ManyProps) => (
+  <Checkbox.Group label={label} value={value} onChange={onChange}>
+    <Stack gap={8}>
+      <div />
+      {items.length === 0 && <span className="muted">{none}</span>}
+      {items.map(({ id, name, about }) => (
+        <Checkbox key={id} value={id} label={name} description={about} />
+      ))}
+    </Stack>
+  </Checkbox.Group>
+)
+
+export const AddOnStep = ({ order, set }: Props) => (
+  <div className={css['checks']}>
+    <Switch
+      label={w.dailyBackup}
+      description={w.dailyBackupAbout}
+      checked={order.dailyBackupEnabled}
+      onChange={(event) => set({ dailyBackupEnabled: event.currentTarget.checked })}
+    />
+    <Switch
+      label={w.tenGig}
+      description={w.tenGigAbout}
+      checked={order.network10gEnabled}
+      onChange={(event) => set({ network10gEnabled: event.currentTarget.checked })}
+    />
+    <Switch
+      label={w.protect}
+      description={w.protectAbout}
+      checked={order.isProtected}
+      onChange={(event) => set({ isProtected: event.currentTarget.checked })}
+    />
+  </div>
+)

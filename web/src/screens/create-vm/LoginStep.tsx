@@ -1,0 +1,71 @@
+import { Alert, Checkbox, PasswordInput, TextInput } from '@mantine/core'
+import type { SshKey } from '@berth/sdk'
+import { useState } from 'react'
+import { fieldError } from '../../api/errors.ts'
+import { Row, Stack } from '../../ui/Page.tsx'
+import { createVmWords as w } from '../../words/create-vm.ts'
+import { AddSshKey } from '../ssh-keys/AddSshKey.tsx'
+import { Button } from '@mantine/core'
+import css from './create-vm.module.css'
+import type { Order } from './order.ts'
+
+interface Props {
+  order: Order
+  set: (change: Partial<Order>) => void
+  keys: SshKey[]
+  error: unknown
+}
+
+export function LoginStep({ order, set, keys, error }: Props) {
+  const [adding, setAdding] = useState(false)
+  return (
+    <Stack gap={18}>
+      <div className={css['fields']}>
+        <TextInput
+          label={w.hostname}
+          description={w.hostnameHint}
+          value={order.hostname}
+          onChange={(event) => set({ hostname: event.currentTarget.value.trim() })}
+          error={fieldError(error, 'hostname')}
+          maxLength={63}
+          autoComplete="off"
+          spellCheck={false}
+          required
+        />
+        <TextInput
+          label={w.name}
+          description={w.nameHint}
+          value={order.name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+          maxLength={100}
+          autoComplete="off"
+        />
+      </div>
+      <Checkbox.Group label={w.sshKeys} value={order.sshKeyIds} onChange={(sshKeyIds) => set({ sshKeyIds })}>
+        <Stack gap={8}>
+          <div />
+          {keys.length === 0 && <span className="muted">{w.noKeys}</span>}
+          {keys.map((key) => (
+            <Checkbox key={key.id} value={key.id} label={key.name} description={key.fingerprint} />
+          ))}
+          <Row>
+            <Button variant="default" size="xs" onClick={() => setAdding(true)}>
+              {w.addKey}
+            </Button>
+          </Row>
+        </Stack>
+      </Checkbox.Group>
+      <PasswordInput
+        label={w.password}
+        description={w.passwordHint}
+        value={order.password}
+        onChange={(event) => set({ password: event.currentTarget.value })}
+        error={fieldError(error, 'password')}
+        autoComplete="new-password"
+        maw={380}
+      />
+      {order.sshKeyIds.length === 0 && order.password === '' && <Alert color="yellow">{w.noLogin}</Alert>}
+      {adding && <AddSshKey onClose={() => setAdding(false)} onAdded={(key) => set({ sshKeyIds: [...order.sshKeyIds, key.id] })} />}
+    </Stack>
+  )
+}

@@ -1,0 +1,76 @@
+import { NumberInput, SegmentedControl } from '@mantine/core'
+import type { Plan } from '@berth/sdk'
+import { formatDisk, formatMoney, formatRam, formatSpeed, formatTraffic } from '../../ui/format.ts'
+import { Stack } from '../../ui/Page.tsx'
+import { createVmWords as w } from '../../words/create-vm.ts'
+import { Choice } from './Choice.tsx'
+import css from './create-vm.module.css'
+import type { Order } from './order.ts'
+
+interface Props {
+  order: Order
+  set: (change: Partial<Order>) => void
+  plans: Plan[]
+}
+
+export const SizeStep = ({ order, set, plans }: Props) => (
+  <Stack gap={16}>
+    <SegmentedControl
+      aria-label={w.sizeKind}
+      value={order.kind}
+      onChange={(kind) => set({ kind: kind as Order['kind'] })}
+      data={[
+        { value: 'plan', label: w.plan },
+        { value: 'custom', label: w.custom },
+      ]}
+      style={{ alignSelf: 'flex-start' }}
+    />
+    {order.kind === 'plan' ? (
+      <Choice
+        legend={w.plan}
+        name="plan"
+        items={plans}
+        value={order.planId}
+        idOf={(plan) => plan.id}
+        onChange={(planId) => set({ planId })}
+      >
+        {(plan) => <PlanCard plan={plan} />}
+      </Choice>
+    ) : (
+      <div className={css['fields']}>
+        <NumberInput label={w.vcpu} min={1} max={64} value={order.vcpu} onChange={(value) => set({ vcpu: Number(value) })} />
+        <NumberInput
+          label={w.ram}
+          description={w.ramHint}
+          min={512}
+          max={262_144}
+          step={256}
+          value={order.ram}
+          onChange={(value) => set({ ram: Number(value) })}
+        />
+        <NumberInput
+          label={w.disk}
+          description={w.diskHint}
+          min={5}
+          max={4096}
+          value={order.disk}
+          onChange={(value) => set({ disk: Number(value) })}
+        />
+      </div>
+    )}
+  </Stack>
+)
+
+const PlanCard = ({ plan }: { plan: Plan }) => (
+  <>
+    <span className={css['optionName']}>{plan.name}</span>
+    <span className={css['optionText']}>
+      {plan.vcpu} vCPU · {formatRam(plan.ram)} · {formatDisk(plan.disk)}
+      <br />
+      {w.traffic(formatTraffic(plan.bandwidth))} · {formatSpeed(plan.networkSpeed)}
+    </span>
+    <span className={css['price']}>
+      {formatMoney(plan.priceMonthly, plan.currency)} <span>{w.perMonth}</span>
+    </span>
+  </>
+)

@@ -1,0 +1,80 @@
+import { Button } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { berth } from '../../api/berth.ts'
+import { isCode } from '../../api/errors.ts'
+import { formatMoney } from '../../ui/format.ts'
+import { Problem } from '../../ui/Form.tsx'
+import { ButtonLink } from '../../ui/links.tsx'
+import { Card, Stack } from '../../ui/Page.tsx'
+import { createVmWords as w } from '../../words/create-vm.ts'
+import css from './create-vm.module.css'
+import { isComplete, toRequest, type Order } from './order.ts'
+
+interface Props {
+  order: Order
+  facts: [string, string][]
+  busy: boolean
+  error: unknown
+  onSubmit: () => void
+  onShowCode: () => void
+}
+
+/** The server's own price for exactly this order: it checks and places it too, and changes nothing. */
+export function Summary({ order, facts, busy, error, onSubmit, onShowCode }: Props) {
+  const [settled] = useDebouncedValue(order, 300)
+  const request = toRequest(settled)
+  const quote = useQuery({
+    queryKey: ['quote', request],
+    queryFn: ({ signal }) => berth.vms.quoteCreate(request, { signal, maxRetries: 1 }),
+    enabled: isComplete(settled),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+  const problem = error ?? quote.error
+  return (
+    <div className={css['summary']}>
+      <Card title={w.summary}>
+        <Stack gap={14}>
+          <dl className={css['lines']}>
+            {facts.map(([name, value]) => (
+              <Line key={name} name={name} value={value} />
+            ))}
+            {quote.data && isComplete(order) && (
+              <div className={css['total']}>
+                <Line name={w.chargedNow} value={formatMoney(quote.data.charge, quote.data.currency)} />
+              </div>
+            )}
+            {quote.data && isComplete(order) && (
+              <>
+                <Line name={w.monthly} value={formatMoney(quote.data.monthly, quote.data.currency)} />
+                <Line name={w.balanceAfter} value={formatMoney(quote.data.balanceAfter, quote.data.currency)} />
+              </>
+            )}
+          </dl>
+          {!isComplete(order) && <p className="muted">{w.fillIn}</p>}
+          {isComplete(order) && quote.isPending && <p className="muted">{w.pricing}</p>}
+          <Problem error={problem} />
+          {isCode(problem, 'insufficient_funds') && (
+            <ButtonLink to="/wallet" variant="default" fullWidth>
+              {w.topUp}
+            </ButtonLink>
+          )}
+          <Button fullWidth size="md" loading={busy} disabled={!isComplete(order) || quote.isError} onClick={onSubmit}>
+            {w.submit}
+          </Button>
+          <Button fullWidth variant="subtle" disabled={!isComplete(order)} onClick={onShowCode}>
+            {w.showCode}
+          </Button>
+        </Stack>
+      </Card>
+    </div>
+  )
+}
+
+const Line = ({ name, value }: { name: string; value: string }) => (
+  <div className={css['line']}>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+)

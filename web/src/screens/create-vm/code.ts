@@ -1,0 +1,49 @@
+// The same request as a program would send it. The password is left to the reader: code ends up in files.
+import type { CreateVm } from '@berth/sdk'
+
+const withoutSecret = (request: CreateVm): CreateVm => ({ ...request, ...(request.password && { password: '…' }) })
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+export const asCurl = (request: CreateVm, origin: string): string =>
+  [
+    `curl -X POST ${origin}/api/public/v1/vms \\`,
+    `  -H "x-api-key: $BERTH_TOKEN" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${quoted(JSON.stringify(withoutSecret(request), null, 2))}`,
+  ].join('\n')
+
+export const asTypeScript = (request: CreateVm, origin: string): string =>
+  [
+    `import { Berth } from '@berth/sdk'`,
+    ``,
+    `const berth = new Berth({ baseUrl: '${origin}', token: process.env.BERTH_TOKEN! })`,
+    `const created = await berth.vms.create(${JSON.stringify(withoutSecret(request), null, 2)})`,
+    `await berth.waitForAction(created)`,
+    `const vm = await berth.vms.get(created.vmId)`,
+    `console.log(\`ssh root@\${vm.ipAddress}\`)`,
+  ].join('\n')
+
+/** Names where the command line takes them, ids elsewhere. */
+export interface Names {
+  region: string
+  os: string
+  plan: string
+}
+
+export function asCli(request: CreateVm, { region, os, plan }: Names): string {
+  const { customConfig } = request
+  const options = [
+    `--region ${region}`,
+    `--os ${os}`,
+    customConfig ? `--vcpu ${customConfig.vcpu} --ram ${customConfig.ram} --disk ${customConfig.disk}` : `--plan ${plan}`,
+    ...(request.name ? [`--name ${quoted(request.name)}`] : []),
+    ...(request.sshKeyIds ?? []).map((id) => `--key ${id}`),
+    ...(request.privateNetworkIds ?? []).map((id) => `--network ${id}`),
+    ...(request.firewallIds ?? []).map((id) => `--firewall ${id}`),
+    ...(request.dailyBackupEnabled ? ['--daily-backup'] : []),
+    ...(request.network10gEnabled ? ['--10g'] : []),
+    ...(request.isProtected ? ['--protect'] : []),
+  ]
+  return [`berth vm create ${request.hostname}`, ...options.map((option) => `  ${option}`)].join(' \\\n')
+}

@@ -1,0 +1,63 @@
+import { UnstyledButton } from '@mantine/core'
+import type { Event } from '@berth/sdk'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Code } from '../../ui/Copy.tsx'
+import { Dialog } from '../../ui/Dialogs.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { eventWords as w } from '../../words/events.ts'
+import { subjectOf } from './describe.ts'
+import { Examples } from './Examples.tsx'
+import { readEvents } from './recent.ts'
+
+export default function Events() {
+  const [shown, setShown] = useState<Event | null>(null)
+  const { page = 1, limit = 20 } = usePaging().search
+  const events = useQuery({
+    queryKey: ['events', page, limit],
+    queryFn: ({ signal }) => readEvents(page, limit, signal),
+    placeholderData: keepPreviousData,
+  })
+  const columns: Column<Event>[] = [
+    {
+      head: w.type,
+      cell: (event) => (
+        <UnstyledButton aria-label={w.show(event.type)} onClick={() => setShown(event)} style={{ textDecoration: 'underline' }}>
+          <code>{event.type}</code>
+        </UnstyledButton>
+      ),
+    },
+    { head: w.subject, cell: subjectOf },
+    { head: w.number, cell: ({ cursor }) => cursor, right: true },
+    { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} />, right: true },
+  ]
+  return (
+    <Page title={w.title} about={w.about}>
+      <Card flush>
+        <Loaded of={events}>
+          {({ events: items, total }) =>
+            total === 0 ? (
+              <Empty icon="pulse" title={w.emptyTitle} about={w.emptyAbout} />
+            ) : (
+              <>
+                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+                <Pager pagination={{ page, limit, total, totalPages: Math.ceil(total / limit) }} />
+              </>
+            )
+          }
+        </Loaded>
+      </Card>
+      <Examples />
+      {shown && (
+        <Dialog title={shown.type} onClose={() => setShown(null)} size="lg">
+          <Code text={JSON.stringify(shown, null, 2)} what={w.data} />
+        </Dialog>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,40 @@
+// The log is read forwards from a cursor. Its cursors are numbers without a gap, so the newest are found by halving: the first time a few
+// requests, from then on one.
+import type { Event } from '@berth/sdk'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { berth } from '../../api/berth.ts'
+
+let last = 0n
+
+async function exists(after: bigint, signal: AbortSignal): Promise<boolean> {
+  return (await berth.events.page({ after: String(after), limit: 1 }, { signal })).length > 0
+}
+
+/** The number of the newest event. */
+async function findLast(signal: AbortSignal): Promise<bigint> {
+  if (!(await exists(last, signal))) return last
+  let step = 64n
+  while (await exists(last + step, signal)) {
+    last += step
+    step *= 4n
+  }
+  for (let high = last + step; high - last > 1n;) {
+    const middle = (last + high) / 2n
+    if (await exists(middle, signal)) last = middle
+    else high = middle
+  }
+  return ++last
+}
+
+/** A page of events, the newest first; page 1 ends with the newest. */
+export async function readEvents(page: number, limit: number, signal: AbortSignal): Promise<{ events: Event[]; total: number }> {
+  const total = Number(await findLast(signal))
+  const end = total - (page - 1) * limit
+  const begin = Math.max(0, end - limit)
+  if (end <= 0) return { events: [], total }
+  const events = await berth.events.page({ after: String(begin), limit: end - begin }, { signal })
+  return { events: events.toReversed(), total }
+}
+
+export const useRecentEvents = (count: number): UseQueryResult<Event[]> =>
+  useQuery({ queryKey: ['events', 'recent', count], queryFn: async ({ signal }) => (await readEvents(1, count, signal)).events })

@@ -1,0 +1,61 @@
+import { Button } from '@mantine/core'
+import type { Firewall } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { firewallsQuery } from '../../queries/network.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Status } from '../../ui/Status.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { firewallWords as w } from '../../words/firewalls.ts'
+import { EditFirewall } from './EditFirewall.tsx'
+
+export default function FirewallList() {
+  const [creates, setCreates] = useState(false)
+  const { search } = usePaging()
+  const firewalls = useQuery(firewallsQuery({ page: search.page, limit: search.limit }))
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreates(true)}>
+      {w.create}
+    </Button>
+  )
+  const columns: Column<Firewall>[] = [
+    {
+      head: w.name,
+      cell: ({ id, name, description }) => (
+        <div>
+          <TextLink to="/firewalls/$firewallId" params={{ firewallId: id }}>
+            {name}
+          </TextLink>
+          <div className="muted">{description}</div>
+        </div>
+      ),
+    },
+    { head: w.ruleCount, cell: ({ ruleCount }) => ruleCount, right: true },
+    { head: w.bindingCount, cell: ({ bindingCount }) => bindingCount, right: true },
+    { head: w.applied, cell: ({ applied }) => <Status tone={applied ? 'good' : 'busy'}>{applied ? w.appliedYes : w.appliedNo}</Status> },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={create}>
+      <Card flush>
+        <Loaded of={firewalls}>
+          {({ items, pagination }) =>
+            items.length === 0 ? (
+              <Empty icon="shield" title={w.emptyTitle} about={w.emptyAbout} action={create} />
+            ) : (
+              <>
+                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+                <Pager pagination={pagination} />
+              </>
+            )
+          }
+        </Loaded>
+      </Card>
+      {creates && <EditFirewall onClose={() => setCreates(false)} />}
+    </Page>
+  )
+}

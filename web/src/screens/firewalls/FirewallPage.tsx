@@ -1,0 +1,65 @@
+import { Button } from '@mantine/core'
+import type { Firewall } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { firewallQuery } from '../../queries/network.ts'
+import { Confirm } from '../../ui/Dialogs.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Columns, Page } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { commonWords } from '../../words/common.ts'
+import { firewallWords as w } from '../../words/firewalls.ts'
+import { Bindings } from './Bindings.tsx'
+import { EditFirewall } from './EditFirewall.tsx'
+import { Rules } from './Rules.tsx'
+import { Tester } from './Tester.tsx'
+
+export default function FirewallPage() {
+  const { firewallId = '' } = useParams({ strict: false })
+  const firewall = useQuery(firewallQuery(firewallId))
+  return <Loaded of={firewall}>{(data) => <Shown firewall={data} />}</Loaded>
+}
+
+function Shown({ firewall }: { firewall: Firewall }) {
+  const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
+  const close = (): void => setOpen(null)
+  const actions = (
+    <>
+      <Button variant="default" onClick={() => setOpen('edit')}>
+        {w.edit}
+      </Button>
+      <Button variant="default" color="red" onClick={() => setOpen('delete')}>
+        {commonWords.delete}
+      </Button>
+    </>
+  )
+  return (
+    <Page title={firewall.name} about={firewall.description} above={<TextLink to="/firewalls">{w.back}</TextLink>} actions={actions}>
+      <Rules firewallId={firewall.id} />
+      <Columns>
+        <Bindings firewallId={firewall.id} />
+        <Tester firewall={firewall} />
+      </Columns>
+      {open === 'edit' && <EditFirewall firewall={firewall} onClose={close} />}
+      {open === 'delete' && <DeleteFirewall firewall={firewall} onClose={close} />}
+    </Page>
+  )
+}
+
+function DeleteFirewall({ firewall, onClose }: { firewall: Firewall; onClose: () => void }) {
+  const navigate = useNavigate()
+  const write = useWrite(() => berth.firewalls.delete(firewall.id), {
+    inForm: true,
+    changes: ['limits'],
+    says: w.deleted(firewall.name),
+    after: () => navigate({ to: '/firewalls' }),
+  })
+  return (
+    <Confirm title={w.deleteTitle(firewall.name)} submit={commonWords.delete} write={write} onClose={onClose}>
+      {w.deleteAbout}
+    </Confirm>
+  )
+}

@@ -1,0 +1,72 @@
+import { ActionIcon } from '@mantine/core'
+import type { FirewallRule } from '@berth/sdk'
+import type { KeyboardEvent } from 'react'
+import { Icon } from '../../ui/Icon.tsx'
+import { commonWords } from '../../words/common.ts'
+import { firewallWords as w } from '../../words/firewalls.ts'
+import css from './firewalls.module.css'
+
+interface Props {
+  rule: FirewallRule
+  index: number
+  isTarget: boolean
+  onDragOver: () => void
+  onDrop: (from: number) => void
+  onMove: (by: 1 | -1) => void
+  onEdit: () => void
+  onDelete: () => void
+}
+
+const TYPE = 'application/x-rule'
+
+export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onEdit, onDelete }: Props) {
+  const byKey = (event: KeyboardEvent): void => {
+    if (event.key !== 'ArrowUp' && event.key !== 'ArrowDown') return
+    event.preventDefault()
+    onMove(event.key === 'ArrowUp' ? -1 : 1)
+  }
+  return (
+    <li
+      className={css['rule']}
+      data-target={isTarget}
+      draggable
+      onDragStart={(event) => event.dataTransfer.setData(TYPE, String(index))}
+      onDragOver={(event) => {
+        event.preventDefault()
+        onDragOver()
+      }}
+      onDrop={(event) => {
+        event.preventDefault()
+        onDrop(Number(event.dataTransfer.getData(TYPE)))
+      }}
+    >
+      <button type="button" className={css['handle']} aria-label={w.drag(index + 1)} onKeyDown={byKey}>
+        <Icon name="drag" size={16} />
+        <span className="numbers">{index + 1}</span>
+      </button>
+      <span className={css['verdict']} data-action={rule.action}>
+        {w.actions[rule.action] ?? rule.action}
+      </span>
+      <span className={css['what']}>
+        {w.directions[rule.direction]} · {rule.protocol} {rule.port === 'any' ? w.allPorts : rule.port}
+        <span className={css['who']}>{whoOf(rule)}</span>
+      </span>
+      <span className={css['note']}>{rule.description}</span>
+      <span className={css['tools']}>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={commonWords.edit}>
+          <Icon name="settings" size={16} />
+        </ActionIcon>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={commonWords.delete}>
+          <Icon name="trash" size={16} />
+        </ActionIcon>
+      </span>
+    </li>
+  )
+}
+
+function whoOf({ direction, sourceIps, destIps }: FirewallRule): string {
+  const from = sourceIps.join(', ')
+  const to = destIps.join(', ')
+  const parts = [from && `${w.from} ${from}`, to && `${w.to} ${to}`].filter(Boolean)
+  return parts.join(' · ') || `${direction === 'IN' ? w.from : w.to} ${w.anyone.toLowerCase()}`
+}

@@ -1,0 +1,83 @@
+import { Alert, NativeSelect, NumberInput, TextInput } from '@mantine/core'
+import type { CheckPacket, Firewall, FirewallVerdict } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { bindingsQuery } from '../../queries/network.ts'
+import { vmChoicesQuery } from '../../queries/vms.ts'
+import { Form } from '../../ui/Form.tsx'
+import { Card } from '../../ui/Page.tsx'
+import { firewallWords as w } from '../../words/firewalls.ts'
+import css from './firewalls.module.css'
+
+export function Tester({ firewall }: { firewall: Firewall }) {
+  const bindings = useQuery(bindingsQuery(firewall.id)).data ?? []
+  const vms = useQuery(vmChoicesQuery).data?.items ?? []
+  const [chosen, setChosen] = useState('')
+  const [direction, setDirection] = useState<CheckPacket['direction']>('IN')
+  const [protocol, setProtocol] = useState<CheckPacket['protocol']>('TCP')
+  const [port, setPort] = useState<number>(22)
+  const [address, setAddress] = useState('198.18.0.1')
+  const vmId = chosen || (bindings[0]?.vmId ?? '')
+  const check = useWrite(
+    () => berth.firewalls.check(firewall.id, { vmId, direction, protocol, port: protocol === 'ICMP' ? null : port, address }),
+    { inForm: true },
+  )
+  if (bindings.length === 0)
+    return (
+      <Card title={w.tester} about={w.testerAbout}>
+        <p className="muted">{w.testerNeedsVm}</p>
+      </Card>
+    )
+  return (
+    <Card title={w.tester} about={w.testerAbout}>
+      <Form onSubmit={() => check.mutate()} busy={check.isPending} error={check.error} submit={w.test}>
+        <div className={css['tester']}>
+          <NativeSelect
+            label={w.vm}
+            value={vmId}
+            onChange={(event) => setChosen(event.currentTarget.value)}
+            data={bindings.map((binding) => ({
+              value: binding.vmId,
+              label: vms.find(({ id }) => id === binding.vmId)?.name ?? binding.vmId,
+            }))}
+          />
+          <NativeSelect
+            label={w.direction}
+            value={direction}
+            onChange={(event) => setDirection(event.currentTarget.value as CheckPacket['direction'])}
+            data={Object.entries(w.directions).map(([value, label]) => ({ value, label }))}
+          />
+          <NativeSelect
+            label={w.protocol}
+            value={protocol}
+            onChange={(event) => setProtocol(event.currentTarget.value as CheckPacket['protocol'])}
+            data={['TCP', 'UDP', 'ICMP']}
+          />
+          {protocol !== 'ICMP' && (
+            <NumberInput label={w.port} value={port} min={1} max={65_535} hideControls onChange={(value) => setPort(Number(value))} />
+          )}
+          <TextInput
+            label={w.otherEnd}
+            value={address}
+            onChange={(event) => setAddress(event.currentTarget.value.trim())}
+            error={fieldError(check.error, 'address')}
+          />
+        </div>
+        {check.data && <Verdict verdict={check.data} firewall={firewall} />}
+      </Form>
+    </Card>
+  )
+}
+
+function Verdict({ verdict, firewall }: { verdict: FirewallVerdict; firewall: Firewall }) {
+  const { action, rule, firewallId, applied } = verdict
+  const other = firewallId === firewall.id ? '' : w.otherFirewall
+  return (
+    <Alert color={action === 'ACCEPT' ? 'tide' : 'red'} role="status" title={w.verdict[action] ?? action}>
+      {rule ? w.byRule(rule.position, other) : w.byDefault} {!applied && w.notApplied}
+    </Alert>
+  )
+}

@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '../../api/session.ts'
+import { bandwidthQuery, walletQuery } from '../../queries/account.ts'
+import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
+import { formatMoney } from '../../ui/format.ts'
+import { ButtonLink } from '../../ui/links.tsx'
+import { Card, Columns, Page } from '../../ui/Page.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { homeWords as w } from '../../words/home.ts'
+import { vmsWords } from '../../words/vms.ts'
+import css from './home.module.css'
+import { NextStep } from './NextStep.tsx'
+import { Recent } from './Recent.tsx'
+import { RunningActions } from './RunningActions.tsx'
+import { Tile } from './Tile.tsx'
+import { Warnings } from './Warnings.tsx'
+
+export default function Home() {
+  const session = useQuery(sessionQuery).data
+  const vms = useQuery(vmsQuery({ limit: 1 }))
+  const running = useQuery(vmsQuery({ limit: 1, status: 'RUNNING' }))
+  const wallet = useQuery(walletQuery)
+  const traffic = useQuery(bandwidthQuery)
+  const actions = useQuery(runningActionsQuery)
+  const throttled = (traffic.data ?? []).filter((usage) => usage.throttled)
+  const balance = wallet.data && formatMoney(wallet.data.balance, wallet.data.currency)
+  const lasts = wallet.data && (wallet.data.daysLeft === null ? w.daysForever : w.daysLeft(wallet.data.daysLeft))
+  const create = (
+    <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
+      {vmsWords.create}
+    </ButtonLink>
+  )
+  return (
+    <Page title={w.title} heading={w.hello(session?.user.name.split(' ')[0] ?? '')} actions={create}>
+      <Warnings wallet={wallet.data} throttled={throttled} />
+      <NextStep />
+      <div className={css['tiles']}>
+        <Tile
+          to="/vms"
+          icon="server"
+          label={w.vms}
+          value={vms.data && String(vms.data.pagination.total)}
+          about={vms.data && running.data && w.vmsAbout(running.data.pagination.total, vms.data.pagination.total)}
+          error={vms.isError}
+        />
+        <Tile to="/wallet" icon="wallet" label={w.wallet} value={balance} about={lasts} error={wallet.isError} />
+        <Tile
+          to="/bandwidth"
+          icon="gauge"
+          label={w.traffic}
+          value={traffic.data && trafficText(traffic.data)}
+          about={w.trafficAbout(throttled.length)}
+          error={traffic.isError}
+        />
+      </div>
+      <Columns>
+        <Card title={w.underway}>
+          <RunningActions actions={actions.data?.items ?? []} />
+        </Card>
+        <Card title={w.recent}>
+          <Recent />
+        </Card>
+      </Columns>
+    </Page>
+  )
+}
+
+const trafficText = (usages: { usedBytes: number }[]): string => formatTotal(usages.reduce((sum, { usedBytes }) => sum + usedBytes, 0))
+const formatTotal = (bytes: number): string => (bytes >= 1e12 ? `${(bytes / 1e12).toFixed(1)} TB` : `${(bytes / 1e9).toFixed(1)} GB`)

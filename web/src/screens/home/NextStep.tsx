@@ -1,0 +1,40 @@
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '../../api/session.ts'
+import { sshKeysQuery, walletQuery } from '../../queries/account.ts'
+import { vmsQuery } from '../../queries/vms.ts'
+import { ButtonLink } from '../../ui/links.tsx'
+import { homeWords } from '../../words/home.ts'
+import css from './home.module.css'
+
+const w = homeWords.next
+
+/** One thing at a time, until there is nothing left to set up; then it is gone. */
+export function NextStep() {
+  const keys = useQuery(sshKeysQuery({ limit: 1 })).data
+  const wallet = useQuery(walletQuery).data
+  const vms = useQuery(vmsQuery({ limit: 1 })).data
+  const session = useQuery(sessionQuery).data
+  if (!keys || !wallet || !vms || !session) return null
+  const steps = [
+    { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, about: w.sshKeyAbout },
+    { done: Number(wallet.balance) > 0 || vms.pagination.total > 0, to: '/wallet', title: w.wallet, about: w.walletAbout },
+    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, about: w.vmAbout },
+    { done: session.user.totpEnabled, to: '/settings', search: { tab: 'security' }, title: w.totp, about: w.totpAbout },
+  ]
+  const next = steps.find(({ done }) => !done)
+  if (!next) return null
+  return (
+    <section className={css['next']} aria-label={w.title}>
+      <div>
+        <div className={css['nextKicker']}>
+          {w.title} · {w.of(steps.filter(({ done }) => done).length, steps.length)}
+        </div>
+        <div className={css['nextTitle']}>{next.title}</div>
+        <div className="muted">{next.about}</div>
+      </div>
+      <ButtonLink to={next.to} search={next.search ?? {}}>
+        {next.title}
+      </ButtonLink>
+    </section>
+  )
+}

@@ -1,0 +1,36 @@
+import { TextLink } from '../../ui/links.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { homeWords as w } from '../../words/home.ts'
+import { subjectOf } from '../events/describe.ts'
+import { useRecentEvents } from '../events/recent.ts'
+import css from './home.module.css'
+
+export function Recent() {
+  const recent = useRecentEvents(6)
+  return (
+    <Loaded of={recent} lines={3}>
+      {(events) =>
+        events.length === 0 ? (
+          <p className="muted">{w.noEvents}</p>
+        ) : (
+          <ul className={css['list']}>
+            {events.map((event) => (
+              <li key={event.id}>
+                <span>
+                  <code>{event.type}</code> <span className="muted">{subjectOf(event)}</span>
+                </span>
+                <span className="muted">
+                  <Time at={event.timestamp} as="ago" />
+                </span>
+              </li>
+            ))}
+            <li>
+              <TextLink to="/events">{w.all}</TextLink>
+            </li>
+          </ul>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,52 @@
+import { Alert } from '@mantine/core'
+import type { BandwidthUsage, Wallet } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { vmsQuery } from '../../queries/vms.ts'
+import { formatMoney } from '../../ui/format.ts'
+import { TextLink } from '../../ui/links.tsx'
+import { homeWords } from '../../words/home.ts'
+import css from './home.module.css'
+
+const w = homeWords.warnings
+
+export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; throttled: BandwidthUsage[] }) {
+  const broken = useQuery(vmsQuery({ status: 'ERROR', limit: 3 })).data?.items ?? []
+  const low = wallet && Number(wallet.balance) < Number(wallet.dueNext7Days)
+  return (
+    <>
+      {low && (
+        <Warning colour="orange" link={<TextLink to="/wallet">{w.topUp}</TextLink>}>
+          {w.lowBalance(formatMoney(wallet.dueNext7Days, wallet.currency))}
+        </Warning>
+      )}
+      {throttled.slice(0, 3).map(({ vmId, vmName }) => (
+        <Warning key={vmId} colour="orange" link={<TextLink to="/bandwidth">{w.buy}</TextLink>}>
+          {w.throttled(vmName)}
+        </Warning>
+      ))}
+      {broken.map(({ id, name }) => (
+        <Warning
+          key={id}
+          colour="red"
+          link={
+            <TextLink to="/vms/$vmId" params={{ vmId: id }}>
+              {w.look}
+            </TextLink>
+          }
+        >
+          {w.error(name)}
+        </Warning>
+      ))}
+    </>
+  )
+}
+
+const Warning = ({ colour, link, children }: { colour: string; link: ReactNode; children: string }) => (
+  <Alert color={colour}>
+    <div className={css['warning']}>
+      <span>{children}</span>
+      {link}
+    </div>
+  </Alert>
+)

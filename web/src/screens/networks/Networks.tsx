@@ -1,0 +1,102 @@
+import { Button } from '@mantine/core'
+import type { Network } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { networksQuery } from '../../queries/network.ts'
+import { Copyable } from '../../ui/Copy.tsx'
+import { Confirm } from '../../ui/Dialogs.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Rename } from '../../ui/Rename.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { commonWords } from '../../words/common.ts'
+import { networkWords as w } from '../../words/networks.ts'
+import { CreateNetwork } from './CreateNetwork.tsx'
+
+type Open = { what: 'create' } | { what: 'rename' | 'delete'; network: Network } | null
+
+export default function Networks() {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const { search } = usePaging()
+  const networks = useQuery(networksQuery({ page: search.page, limit: search.limit }))
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'create' })}>
+      {w.create}
+    </Button>
+  )
+  const columns: Column<Network>[] = [
+    { head: w.name, cell: ({ name }) => <strong>{name}</strong> },
+    { head: w.cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
+    { head: w.gateway, cell: ({ gateway }) => <code>{gateway ?? commonWords.none}</code> },
+    { head: w.region, cell: ({ region }) => `${region.flag} ${region.name}` },
+    {
+      head: w.features,
+      cell: ({ enableSnat, enableDhcp }) => [enableSnat && 'SNAT', enableDhcp && 'DHCP'].filter(Boolean).join(', ') || commonWords.none,
+    },
+    { head: w.vms, cell: ({ attachmentCount }) => attachmentCount, right: true },
+    {
+      head: commonWords.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (network) => (
+        <RowMenu
+          name={network.name}
+          items={[
+            { label: commonWords.rename, onClick: () => setOpen({ what: 'rename', network }) },
+            { label: commonWords.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
+          ]}
+        />
+      ),
+    },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={create}>
+      <Card flush>
+        <Loaded of={networks}>
+          {({ items, pagination }) =>
+            items.length === 0 ? (
+              <Empty icon="network" title={w.emptyTitle} about={w.emptyAbout} action={create} />
+            ) : (
+              <>
+                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+                <Pager pagination={pagination} />
+              </>
+            )
+          }
+        </Loaded>
+      </Card>
+      {open?.what === 'create' && <CreateNetwork onClose={close} />}
+      {open?.what === 'rename' && (
+        <Rename
+          title={w.rename(open.network.name)}
+          name={open.network.name}
+          write={(name) => berth.networks.rename(open.network.id, name)}
+          changes="networks"
+          onClose={close}
+        />
+      )}
+      {open?.what === 'delete' && <DeleteNetwork network={open.network} onClose={close} />}
+    </Page>
+  )
+}
+
+function DeleteNetwork({ network, onClose }: { network: Network; onClose: () => void }) {
+  const write = useWrite(() => berth.networks.delete(network.id), {
+    inForm: true,
+    changes: ['networks', 'limits'],
+    says: w.deleted(network.name),
+  })
+  return (
+    <Confirm title={w.deleteTitle} submit={commonWords.delete} write={write} onClose={onClose}>
+      {w.deleteAbout(network.name)}
+    </Confirm>
+  )
+}

@@ -1,0 +1,65 @@
+import { Button, NumberInput } from '@mantine/core'
+import { useState } from 'react'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { operate, type Limit } from '../../api/operator.ts'
+import { Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { Card } from '../../ui/Page.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { commonWords } from '../../words/common.ts'
+import { operatorWords } from '../../words/operator.ts'
+import { settingsWords } from '../../words/settings.ts'
+
+const w = operatorWords.accounts
+
+const nameOf = (name: string): string => settingsWords.limits.names[name] ?? name
+
+export function AccountLimits({ accountId, limits }: { accountId: string; limits: Limit[] }) {
+  const [edited, setEdited] = useState<Limit | null>(null)
+  const columns: Column<Limit>[] = [
+    { head: w.limit, cell: ({ name }) => nameOf(name) },
+    { head: w.used, cell: ({ used, limit, isDefault }) => `${used} / ${limit}${isDefault ? ` (${w.default})` : ''}`, right: true },
+    {
+      head: commonWords.actions,
+      quiet: true,
+      right: true,
+      cell: (limit) => (
+        <Button variant="default" size="xs" aria-label={w.raise(nameOf(limit.name))} onClick={() => setEdited(limit)}>
+          {w.change}
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <Card flush title={w.limits}>
+      <Table caption={w.limits} columns={columns} rows={limits} rowKey={({ name }) => name} />
+      {edited && <ChangeLimit accountId={accountId} limit={edited} onClose={() => setEdited(null)} />}
+    </Card>
+  )
+}
+
+function ChangeLimit({ accountId, limit, onClose }: { accountId: string; limit: Limit; onClose: () => void }) {
+  const [value, setValue] = useState<number | ''>(limit.limit)
+  const write = useWrite(() => operate('PUT', `/accounts/${accountId}/limits/${limit.name}`, { limit: value === '' ? null : value }), {
+    inForm: true,
+    changes: ['operator'],
+    says: commonWords.saved,
+    after: onClose,
+  })
+  return (
+    <Dialog title={w.raise(nameOf(limit.name))} onClose={onClose}>
+      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonWords.save} onCancel={onClose}>
+        <NumberInput
+          label={w.newLimit}
+          description={w.newLimitHint}
+          min={0}
+          value={value}
+          onChange={(next) => setValue(next === '' ? '' : Number(next))}
+          error={fieldError(write.error, 'limit')}
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,76 @@
+import { Alert, Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useWrite } from '../../api/client.ts'
+import { operate, operatorActionQuery, type OperatorActionDetails } from '../../api/operator.ts'
+import { Copyable } from '../../ui/Copy.tsx'
+import { formatDuration, formatWord } from '../../ui/format.ts'
+import { TextLink } from '../../ui/links.tsx'
+import { Card, Facts, Page } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { StatusOf } from '../../ui/Status.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonWords } from '../../words/common.ts'
+import { operatorWords } from '../../words/operator.ts'
+import { ActionStatus } from './Actions.tsx'
+
+const w = operatorWords.actions
+
+type Step = OperatorActionDetails['steps'][number]
+
+const COLUMNS: Column<Step>[] = [
+  { head: w.step, cell: ({ name }) => <strong>{name}</strong> },
+  { head: w.status, cell: ({ status }) => <StatusOf status={status} working /> },
+  { head: w.tries, cell: ({ tries }) => tries, right: true },
+  {
+    head: w.took,
+    cell: ({ startedAt, completedAt }) =>
+      startedAt && completedAt ? formatDuration(Date.parse(completedAt) - Date.parse(startedAt)) : commonWords.unknown,
+    right: true,
+  },
+  { head: w.error, cell: ({ error }) => <code className="muted">{error ?? ''}</code> },
+]
+
+export default function ActionPage() {
+  const { actionId = '' } = useParams({ strict: false })
+  const action = useQuery(operatorActionQuery(actionId))
+  return <Loaded of={action}>{(data) => <Shown action={data} />}</Loaded>
+}
+
+function Shown({ action }: { action: OperatorActionDetails }) {
+  const retry = useWrite(() => operate('POST', `/actions/${action.id}/retry`), { changes: ['operator'], says: w.retried })
+  const isOpen = action.status === 'PENDING' || action.status === 'RUNNING' || action.isStranded
+  const again = isOpen && (
+    <Button loading={retry.isPending} onClick={() => retry.mutate()}>
+      {w.retry}
+    </Button>
+  )
+  return (
+    <Page
+      title={formatWord(action.action)}
+      about={<ActionStatus action={action} />}
+      above={<TextLink to="/operator/actions">{w.back}</TextLink>}
+      actions={again}
+    >
+      {action.error && <Alert color="red">{action.error}</Alert>}
+      <Card>
+        <Facts
+          facts={[
+            [w.vm, action.subjectName ?? commonWords.unknown],
+            [w.account, action.email ?? commonWords.unknown],
+            [w.workflow, <code key="">{action.workflow}</code>],
+            [w.attempt, action.attempt],
+            [w.when, <Time key="" at={action.createdAt} />],
+            [w.next, isOpen ? <Time key="" at={action.nextAttemptAt} /> : commonWords.unknown],
+            [w.deadline, <Time key="" at={action.deadlineAt} />],
+            ['ID', <Copyable key="" text={action.id} what="ID" />],
+          ]}
+        />
+      </Card>
+      <Card flush title={w.steps}>
+        <Table caption={w.steps} columns={COLUMNS} rows={action.steps} rowKey={({ name }) => name} />
+      </Card>
+    </Page>
+  )
+}

@@ -1,0 +1,50 @@
+import { useQuery } from '@tanstack/react-query'
+import { healthQuery, type Health as State } from '../../api/operator.ts'
+import { formatNumber } from '../../ui/format.ts'
+import { Card, Facts, Page } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { Status } from '../../ui/Status.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { operatorWords } from '../../words/operator.ts'
+
+const w = operatorWords.health
+
+const CHECKS: Column<State['checks'][number]>[] = [
+  { head: w.check, cell: ({ name }) => <strong>{name}</strong> },
+  { head: w.result, cell: ({ isOk }) => <Status tone={isOk ? 'good' : 'bad'}>{isOk ? w.ok : w.bad}</Status> },
+  { head: w.says, cell: ({ sentence }) => sentence },
+]
+
+export default function Health() {
+  const health = useQuery(healthQuery)
+  return (
+    <Page title={w.title} about={w.about}>
+      <Loaded of={health}>
+        {({ version, schema, startedAt, checks, counts }) => (
+          <>
+            <Card>
+              <Facts
+                facts={[
+                  [w.version, version],
+                  [w.schema, <code key="">{schema}</code>],
+                  [w.started, <Time key="" at={startedAt} />],
+                ]}
+              />
+            </Card>
+            <Card flush title={w.checks}>
+              <Table caption={w.checks} columns={CHECKS} rows={checks} rowKey={({ name }) => name} />
+            </Card>
+            <Card title={w.counts}>
+              <Facts facts={counts.map(({ name, count, isWorrying }) => [name, <Count key="" count={count} isWorrying={isWorrying} />])} />
+            </Card>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const Count = ({ count, isWorrying }: { count: number; isWorrying: boolean }) => (
+  <Status tone={isWorrying ? 'bad' : 'good'}>{formatNumber(count)}</Status>
+)

@@ -1,0 +1,89 @@
+import { NumberInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useWrite } from '../../api/client.ts'
+import { hostsQuery, operate, type Host } from '../../api/operator.ts'
+import { Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { Status, type Tone } from '../../ui/Status.tsx'
+import type { Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonWords } from '../../words/common.ts'
+import { operatorWords } from '../../words/operator.ts'
+import { List } from './List.tsx'
+import { Room } from './Room.tsx'
+
+const w = operatorWords.hosts
+const TONES: Record<Host['state'], Tone> = { ready: 'good', maintenance: 'held', unreachable: 'bad', unseen: 'idle' }
+
+export default function Hosts() {
+  const [edited, setEdited] = useState<Host | null>(null)
+  const hosts = useQuery(hostsQuery)
+  const change = useWrite(({ id, maintenance }: Host) => operate('PATCH', `/hosts/${id}`, { maintenance: !maintenance }), {
+    changes: ['operator'],
+    says: (_, { maintenance }) => (maintenance ? w.left : w.entered),
+  })
+  const columns: Column<Host>[] = [
+    {
+      head: w.name,
+      cell: ({ name, region, arch, acceleration, driver }) => (
+        <div>
+          <strong>{name}</strong>
+          <div className="muted">{[region, driver, arch, acceleration].filter(Boolean).join(' · ')}</div>
+        </div>
+      ),
+    },
+    { head: w.state, cell: ({ state }) => <Status tone={TONES[state]}>{w.states[state]}</Status> },
+    { head: w.vms, cell: ({ vmCount }) => vmCount, right: true },
+    { head: w.vcpu, cell: ({ vcpu, name }) => <Room of={vcpu} what={w.vcpu} where={name} /> },
+    { head: w.ram, cell: ({ ramMiB, name }) => <Room of={ramMiB} what={w.ram} where={name} unit="GiB" mebibytes /> },
+    { head: w.disk, cell: ({ diskGiB, name }) => <Room of={diskGiB} what={w.disk} where={name} unit="GiB" /> },
+    { head: w.seen, cell: ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} as="ago" /> : commonWords.never), right: true },
+    {
+      head: commonWords.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (host) => (
+        <RowMenu
+          name={host.name}
+          items={[
+            { label: host.maintenance ? w.leave : w.enter, onClick: () => change.mutate(host) },
+            { label: w.overcommit, onClick: () => setEdited(host) },
+          ]}
+        />
+      ),
+    },
+  ]
+  return (
+    <List words={w} icon="server" of={hosts} columns={columns} rowKey={({ id }) => id}>
+      {edited && <Overcommit host={edited} onClose={() => setEdited(null)} />}
+    </List>
+  )
+}
+
+function Overcommit({ host, onClose }: { host: Host; onClose: () => void }) {
+  const [overcommit, setOvercommit] = useState(host.overcommit)
+  const write = useWrite(() => operate('PATCH', `/hosts/${host.id}`, { overcommit }), {
+    inForm: true,
+    changes: ['operator'],
+    says: commonWords.saved,
+    after: onClose,
+  })
+  return (
+    <Dialog title={w.overcommit} onClose={onClose}>
+      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonWords.save} onCancel={onClose}>
+        <NumberInput
+          label={w.overcommitLabel}
+          min={1}
+          max={100}
+          step={0.5}
+          value={overcommit}
+          onChange={(value) => setOvercommit(Number(value))}
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}

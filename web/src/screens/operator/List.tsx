@@ -1,0 +1,43 @@
+// Most of the operator's screens are one list: title, what it is, and a table with its three states.
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import type { IconName } from '../../ui/Icon.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+
+interface Words {
+  title: string
+  about: string
+  empty: string
+  emptyAbout: string
+}
+
+interface Props<Row> {
+  words: Words
+  icon: IconName
+  of: UseQueryResult<Row[]>
+  columns: Column<Row>[]
+  rowKey: (row: Row) => string
+  actions?: ReactNode
+  children?: ReactNode
+}
+
+export function List<Row>({ words, icon, of, columns, rowKey, actions, children }: Props<Row>) {
+  return (
+    <Page title={words.title} about={words.about} actions={actions}>
+      <Card flush>
+        <Loaded of={of}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty icon={icon} title={words.empty} about={words.emptyAbout} />
+            ) : (
+              <Table caption={words.title} columns={columns} rows={rows} rowKey={rowKey} />
+            )
+          }
+        </Loaded>
+      </Card>
+      {children}
+    </Page>
+  )
+}

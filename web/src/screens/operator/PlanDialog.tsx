@@ -1,0 +1,79 @@
+import { NumberInput, Switch, TextInput } from '@mantine/core'
+import type { Plan } from '@berth/sdk'
+import { useState } from 'react'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { operate } from '../../api/operator.ts'
+import { Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { commonWords } from '../../words/common.ts'
+import { operatorWords } from '../../words/operator.ts'
+
+const w = operatorWords.plans
+
+const FIRST = {
+  name: '',
+  slug: '',
+  vcpu: 1,
+  ram: 1024,
+  disk: 20,
+  bandwidth: 1000,
+  networkSpeed: 1000,
+  throttleMbps: 10,
+  price: '5.00',
+  available: true,
+}
+const SIZES = ['vcpu', 'ram', 'disk'] as const
+const NUMBERS = [...SIZES, 'bandwidth', 'networkSpeed', 'throttleMbps'] as const
+const LABELS = { vcpu: w.vcpu, ram: w.ram, disk: w.disk, bandwidth: w.traffic, networkSpeed: w.speed, throttleMbps: w.throttle }
+
+/** A new one when none is given. The size of one that is sold stays as it is. */
+export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void }) {
+  const [values, setValues] = useState(plan ? { ...plan, price: plan.priceMonthly } : FIRST)
+  const set = (change: Partial<typeof FIRST>): void => setValues((now) => ({ ...now, ...change }))
+  const { name, slug, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps, price, available } = values
+  const changeable = { name, price, available, bandwidth, networkSpeed, throttleMbps }
+  const save = useWrite(
+    () => (plan ? operate('PATCH', `/plans/${plan.id}`, changeable) : operate('POST', '/plans', { ...changeable, slug, vcpu, ram, disk })),
+    { inForm: true, changes: ['operator', 'plans'], says: plan ? commonWords.saved : w.created, after: onClose },
+  )
+  return (
+    <Dialog title={plan ? w.edit : w.create} onClose={onClose}>
+      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonWords.save} onCancel={onClose}>
+        <TextInput
+          label={w.name}
+          value={name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+          error={fieldError(save.error, 'name')}
+          data-autofocus
+        />
+        {!plan && (
+          <TextInput
+            label={w.slug}
+            value={slug}
+            onChange={(event) => set({ slug: event.currentTarget.value })}
+            error={fieldError(save.error, 'slug')}
+          />
+        )}
+        {NUMBERS.filter((field) => !plan || !SIZES.some((size) => size === field)).map((field) => (
+          <NumberInput
+            key={field}
+            label={LABELS[field]}
+            min={0}
+            value={values[field]}
+            onChange={(value) => set({ [field]: Number(value) })}
+            error={fieldError(save.error, field)}
+          />
+        ))}
+        <TextInput
+          label={w.price}
+          inputMode="decimal"
+          value={price}
+          onChange={(event) => set({ price: event.currentTarget.value.trim() })}
+          error={fieldError(save.error, 'price')}
+        />
+        <Switch label={w.available} checked={available} onChange={(event) => set({ available: event.currentTarget.checked })} />
+      </Form>
+    </Dialog>
+  )
+}

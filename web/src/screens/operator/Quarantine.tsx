@@ -1,0 +1,24 @@
+import { useQuery } from '@tanstack/react-query'
+import { quarantineQuery, type Stray } from '../../api/operator.ts'
+import { formatBytes } from '../../ui/format.ts'
+import type { Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { operatorWords } from '../../words/operator.ts'
+import { List } from './List.tsx'
+
+const w = operatorWords.quarantine
+
+const COLUMNS: Column<Stray>[] = [
+  { head: w.id, cell: ({ id }) => <code>{id}</code> },
+  { head: w.kind, cell: ({ kind }) => kind },
+  { head: w.host, cell: ({ host }) => host },
+  { head: w.why, cell: ({ why }) => why },
+  { head: w.size, cell: ({ sizeBytes }) => formatBytes(sizeBytes), right: true },
+  { head: w.seen, cell: ({ firstSeenAt }) => <Time at={firstSeenAt} />, right: true },
+  { head: w.removed, cell: ({ removedAfter }) => <Time at={removedAfter} />, right: true },
+]
+
+export default function Quarantine() {
+  const strays = useQuery(quarantineQuery)
+  return <List words={w} icon="lock" of={strays} columns={COLUMNS} rowKey={({ host, id, generation }) => `${host}/${id}/${generation}`} />
+}

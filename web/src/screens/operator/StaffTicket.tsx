@@ -1,0 +1,68 @@
+import { Button, Textarea } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { operate, staffTicketQuery, type StaffTicketDetails } from '../../api/operator.ts'
+import { Form } from '../../ui/Form.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Card, Page, Row } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { Status, toneOf } from '../../ui/Status.tsx'
+import { operatorWords } from '../../words/operator.ts'
+import { ticketWords as w } from '../../words/tickets.ts'
+import { Conversation } from '../tickets/Conversation.tsx'
+
+export default function StaffTicket() {
+  const { ticketId = '' } = useParams({ strict: false })
+  const ticket = useQuery(staffTicketQuery(ticketId))
+  return <Loaded of={ticket}>{(data) => <Shown ticket={data} />}</Loaded>
+}
+
+function Shown({ ticket }: { ticket: StaffTicketDetails }) {
+  const [body, setBody] = useState('')
+  const changes = ['operator', 'tickets']
+  const reply = useWrite((close: boolean) => operate('POST', `/tickets/${ticket.id}/replies`, { body, close }), {
+    inForm: true,
+    changes,
+    says: w.sent,
+    after: () => setBody(''),
+  })
+  const close = useWrite(() => operate('POST', `/tickets/${ticket.id}/close`), { changes, says: w.closed })
+  const about = (
+    <Row gap={16}>
+      <Status tone={toneOf(ticket.status)}>{w.statuses[ticket.status]}</Status>
+      <TextLink to="/operator/accounts/$accountId" params={{ accountId: ticket.accountId }}>
+        {ticket.email}
+      </TextLink>
+    </Row>
+  )
+  const end = ticket.status !== 'CLOSED' && (
+    <Button variant="default" loading={close.isPending} onClick={() => close.mutate()}>
+      {w.close}
+    </Button>
+  )
+  return (
+    <Page
+      narrow
+      title={ticket.subject}
+      about={about}
+      above={<TextLink to="/operator/tickets">{operatorWords.tickets.back}</TextLink>}
+      actions={end}
+    >
+      <Conversation ticket={ticket} reader="staff" />
+      <Card>
+        <Form onSubmit={() => reply.mutate(false)} busy={reply.isPending} error={reply.error} submit={w.send} disabled={body === ''}>
+          <Textarea
+            label={w.reply}
+            value={body}
+            onChange={(event) => setBody(event.currentTarget.value)}
+            error={fieldError(reply.error, 'body')}
+            rows={5}
+          />
+        </Form>
+      </Card>
+    </Page>
+  )
+}

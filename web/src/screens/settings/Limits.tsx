@@ -1,0 +1,35 @@
+import type { AccountLimit } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { limitsQuery } from '../../queries/account.ts'
+import { Meter } from '../../ui/Meter.tsx'
+import { Card } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { settingsWords } from '../../words/settings.ts'
+
+const w = settingsWords.limits
+
+const nameOf = (name: string): string => w.names[name] ?? name
+
+export function Limits() {
+  const limits = useQuery(limitsQuery)
+  const columns: Column<AccountLimit>[] = [
+    { head: w.name, cell: ({ name }) => nameOf(name) },
+    {
+      head: w.used,
+      cell: ({ name, used, limit }) =>
+        used === null ? (
+          <span className="numbers">{limit}</span>
+        ) : (
+          <Meter used={used} of={limit} label={nameOf(name)} text={w.of(used, limit)} />
+        ),
+    },
+  ]
+  return (
+    <Card flush title={settingsWords.tabs.limits} about={w.about}>
+      <Loaded of={limits}>
+        {(all) => <Table caption={settingsWords.tabs.limits} columns={columns} rows={all} rowKey={({ name }) => name} />}
+      </Loaded>
+    </Card>
+  )
+}

@@ -1,0 +1,53 @@
+import { TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { useWrite } from '../../api/client.ts'
+import { withPassword } from '../../api/reauthenticate.ts'
+import type { TotpSetup } from '../../api/session.ts'
+import { Code } from '../../ui/Copy.tsx'
+import { Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { settingsWords } from '../../words/settings.ts'
+
+const w = settingsWords.security
+
+export function SetUpTotp({ onClose }: { onClose: () => void }) {
+  const [code, setCode] = useState('')
+  const setup = useQuery({
+    queryKey: ['totp-setup'],
+    queryFn: () => withPassword(() => ask<TotpSetup>('POST', '/totp')),
+    staleTime: Infinity,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  })
+  const confirm = useWrite(() => ask('POST', '/totp/confirm', { code }), {
+    inForm: true,
+    says: w.enabled,
+    changes: ['session'],
+    after: onClose,
+  })
+  return (
+    <Dialog title={w.setUpTitle} onClose={onClose}>
+      <Loaded of={setup}>
+        {({ secret, uri }) => (
+          <Form onSubmit={() => confirm.mutate()} busy={confirm.isPending} error={confirm.error} submit={w.confirm} onCancel={onClose}>
+            <p>{w.setUpAbout}</p>
+            <Code text={secret} what={w.secret} />
+            <a href={uri}>{w.uri}</a>
+            <TextInput
+              label={w.code}
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              maxLength={6}
+              value={code}
+              onChange={(event) => setCode(event.currentTarget.value)}
+              data-autofocus
+            />
+          </Form>
+        )}
+      </Loaded>
+    </Dialog>
+  )
+}

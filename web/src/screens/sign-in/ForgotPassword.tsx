@@ -1,0 +1,41 @@
+import { Alert, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { useWrite } from '../../api/client.ts'
+import { setupQuery } from '../../api/session.ts'
+import { Form } from '../../ui/Form.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { signInWords as w } from '../../words/sign-in.ts'
+import { Frame } from './Frame.tsx'
+
+export default function ForgotPassword() {
+  const [email, setEmail] = useState('')
+  const send = useWrite(() => ask('POST', '/password-reset', { email }), { inForm: true })
+  const setup = useQuery(setupQuery)
+  return (
+    <Frame title={w.forgotTitle} about={w.forgotAbout} below={<TextLink to="/sign-in">{w.back}</TextLink>}>
+      {setup.data?.canSendMail === false && (
+        <Alert mt="md" color="yellow">
+          {w.noMail}
+        </Alert>
+      )}
+      {send.isSuccess ? (
+        <Alert mt="md" role="status">
+          {w.forgotDone}
+        </Alert>
+      ) : (
+        <Form onSubmit={() => send.mutate()} busy={send.isPending} error={send.error} submit={w.forgotSubmit} wide>
+          <TextInput
+            label={w.email}
+            type="email"
+            autoComplete="username"
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            autoFocus
+          />
+        </Form>
+      )}
+    </Frame>
+  )
+}

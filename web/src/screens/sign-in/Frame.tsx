@@ -1,0 +1,36 @@
+import { useEffect, type ReactNode } from 'react'
+import { Brand } from '../../shell/Brand.tsx'
+import { ThemeToggle } from '../../shell/UserMenu.tsx'
+import { commonWords } from '../../words/common.ts'
+import { signInWords as w } from '../../words/sign-in.ts'
+import css from './frame.module.css'
+
+interface Props {
+  title: string
+  about?: ReactNode
+  children: ReactNode
+  below?: ReactNode
+}
+
+export function Frame({ title, about, children, below }: Props) {
+  useEffect(() => {
+    document.title = `${title} · ${commonWords.product}`
+  }, [title])
+  return (
+    <div className={css['frame']}>
+      <header className={css['top']}>
+        <Brand size={30} />
+        <ThemeToggle />
+      </header>
+      <main className={css['main']}>
+        <div className={css['panel']}>
+          <h1 className={css['title']}>{title}</h1>
+          {about && <p className={css['about']}>{about}</p>}
+          {children}
+        </div>
+        {below && <div className={css['below']}>{below}</div>}
+      </main>
+      <footer className={css['foot']}>{w.tagline}</footer>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { Alert, PasswordInput, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Navigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { useWrite } from '../../api/client.ts'
+import { sessionQuery, setupQuery, type SignInAnswer } from '../../api/session.ts'
+import { Form } from '../../ui/Form.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { signInWords as w } from '../../words/sign-in.ts'
+import { Frame } from './Frame.tsx'
+
+export default function SignIn() {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [totp, setTotp] = useState<string | null>(null)
+  const { next = '/' } = useSearch({ strict: false })
+  const session = useQuery(sessionQuery)
+  const setup = useQuery(setupQuery)
+  const signIn = useWrite(() => ask<SignInAnswer>('POST', '/sign-in', { email, password, ...(totp && { totp }) }), {
+    inForm: true,
+    // A new page: nothing that belonged to another session is left in memory.
+    after: ({ totpRequired }) => (totpRequired ? setTotp('') : location.assign(next)),
+  })
+  if (session.data) return <Navigate to={next} replace />
+  const below = setup.data?.signUpOpen && (
+    <>
+      {w.noAccount} <TextLink to="/sign-up">{w.signUp}</TextLink>
+    </>
+  )
+  return (
+    <Frame title={w.signIn} about={w.signInAbout} below={below}>
+      {setup.data?.hasOwner === false && (
+        <Alert mt="md" color="tide">
+          {w.noOwner}
+        </Alert>
+      )}
+      <Form onSubmit={() => signIn.mutate()} busy={signIn.isPending} error={signIn.error} submit={w.signIn} wide>
+        <TextInput
+          label={w.email}
+          type="email"
+          autoComplete="username"
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+          autoFocus
+        />
+        <PasswordInput
+          label={w.password}
+          autoComplete="current-password"
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        {totp !== null && (
+          <TextInput
+            label={w.code}
+            description={w.codeHint}
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            value={totp}
+            onChange={(event) => setTotp(event.currentTarget.value)}
+            autoFocus
+          />
+        )}
+        <TextLink to="/forgot-password">{w.forgot}</TextLink>
+      </Form>
+    </Frame>
+  )
+}

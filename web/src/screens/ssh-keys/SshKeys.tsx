@@ -1,0 +1,94 @@
+import { Button } from '@mantine/core'
+import type { SshKey } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { sshKeysQuery } from '../../queries/account.ts'
+import { Confirm } from '../../ui/Dialogs.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Rename } from '../../ui/Rename.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonWords } from '../../words/common.ts'
+import { sshKeyWords as w } from '../../words/ssh-keys.ts'
+import { AddSshKey } from './AddSshKey.tsx'
+
+type Open = { what: 'add' } | { what: 'rename' | 'delete'; key: SshKey } | null
+
+export default function SshKeys() {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const { search } = usePaging()
+  const keys = useQuery(sshKeysQuery({ page: search.page, limit: search.limit }))
+  const add = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setOpen({ what: 'add' })}>
+      {w.add}
+    </Button>
+  )
+  const columns: Column<SshKey>[] = [
+    { head: commonWords.name, cell: (key) => <strong>{key.name}</strong> },
+    { head: w.type, cell: (key) => <code>{key.type}</code> },
+    { head: w.fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
+    { head: w.vms, cell: (key) => w.vmCount(key.vmCount) },
+    { head: commonWords.created, cell: (key) => <Time at={key.createdAt} as="date" /> },
+    {
+      head: commonWords.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (key) => (
+        <RowMenu
+          name={key.name}
+          items={[
+            { label: commonWords.rename, onClick: () => setOpen({ what: 'rename', key }) },
+            { label: commonWords.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
+          ]}
+        />
+      ),
+    },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={add}>
+      <Card flush>
+        <Loaded of={keys}>
+          {({ items, pagination }) =>
+            items.length === 0 ? (
+              <Empty icon="key" title={w.emptyTitle} about={w.emptyAbout} action={add} />
+            ) : (
+              <>
+                <Table caption={w.title} columns={columns} rows={items} rowKey={(key) => key.id} />
+                <Pager pagination={pagination} />
+              </>
+            )
+          }
+        </Loaded>
+      </Card>
+      {open?.what === 'add' && <AddSshKey onClose={close} />}
+      {open?.what === 'rename' && (
+        <Rename
+          title={w.rename(open.key.name)}
+          name={open.key.name}
+          write={(name) => berth.sshKeys.rename(open.key.id, name)}
+          changes="ssh-keys"
+          onClose={close}
+        />
+      )}
+      {open?.what === 'delete' && <DeleteKey sshKey={open.key} onClose={close} />}
+    </Page>
+  )
+}
+
+function DeleteKey({ sshKey, onClose }: { sshKey: SshKey; onClose: () => void }) {
+  const write = useWrite(() => berth.sshKeys.delete(sshKey.id), { inForm: true, changes: ['ssh-keys'], says: w.deleted(sshKey.name) })
+  return (
+    <Confirm title={w.deleteTitle} submit={commonWords.delete} write={write} onClose={onClose}>
+      {w.deleteAbout(sshKey.name)}
+    </Confirm>
+  )
+}

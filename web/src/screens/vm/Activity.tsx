@@ -1,0 +1,73 @@
+import { Collapse } from '@mantine/core'
+import type { Action, Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { vmActionsQuery } from '../../queries/vms.ts'
+import { formatDuration, formatWord } from '../../ui/format.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { Card } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { StatusOf } from '../../ui/Status.tsx'
+import { Steps } from '../../ui/Steps.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { vmWords as w } from '../../words/vm.ts'
+import css from './vm.module.css'
+
+export function Activity({ vm }: { vm: Vm }) {
+  const { search } = usePaging()
+  const actions = useQuery(vmActionsQuery(vm.id, { page: search.page, limit: search.limit }))
+  return (
+    <Card flush>
+      <Loaded of={actions}>
+        {({ items, pagination }) =>
+          items.length === 0 ? (
+            <Empty icon="pulse" title={w.activityEmpty} about={w.activityEmptyAbout} />
+          ) : (
+            <>
+              <ul className={css['activity']}>
+                {items.map((action) => (
+                  <Entry key={action.id} action={action} />
+                ))}
+              </ul>
+              <Pager pagination={pagination} />
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+function Entry({ action }: { action: Action }) {
+  const [open, setOpen] = useState(action.status === 'RUNNING' || action.status === 'FAILED')
+  const { startedAt, completedAt } = action
+  return (
+    <li className={css['entry']}>
+      <button
+        type="button"
+        className={css['entryHead']}
+        aria-expanded={open}
+        aria-label={w.activity.showSteps(formatWord(action.action))}
+        onClick={() => setOpen(!open)}
+      >
+        <span className={css['chevron']} data-open={open}>
+          <Icon name="right" size={14} />
+        </span>
+        <strong>{formatWord(action.action)}</strong>
+        <StatusOf status={action.status} working />
+        <span className={css['entryTime']}>
+          <Time at={action.createdAt} />
+          {startedAt && completedAt && ` · ${w.took(formatDuration(Date.parse(completedAt) - Date.parse(startedAt)))}`}
+        </span>
+      </button>
+      {action.error && <p className={css['entryError']}>{action.error}</p>}
+      <Collapse expanded={open}>
+        <div className={css['entrySteps']}>
+          <Steps steps={action.steps} />
+        </div>
+      </Collapse>
+    </li>
+  )
+}

@@ -1,0 +1,91 @@
+import { Button, SegmentedControl } from '@mantine/core'
+import type { Vm } from '@berth/sdk'
+import { lazy, Suspense, useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { Card, Row, Stack } from '../../ui/Page.tsx'
+import { Waiting } from '../../ui/States.tsx'
+import { commonWords } from '../../words/common.ts'
+import { vmWords } from '../../words/vm.ts'
+import { Verb } from './Verb.tsx'
+
+const Serial = lazy(() => import('./Serial.tsx'))
+const Vnc = lazy(() => import('./Vnc.tsx'))
+
+const w = vmWords.console
+
+type Kind = 'serial' | 'vnc'
+
+export interface ScreenProps {
+  url: string
+  label: string
+  onConnected: () => void
+  onClosed: (reason: string) => void
+}
+
+/** A link opens a console once; so every opening asks for a new one. */
+export default function Console({ vm }: { vm: Vm }) {
+  const [kind, setKind] = useState<Kind>('serial')
+  const [url, setUrl] = useState<string | null>(null)
+  const [state, setState] = useState('')
+  const open = useWrite(() => berth.vms.openConsole(vm.id, kind), {
+    after: (link) => {
+      setState(w.connecting)
+      setUrl(link.url)
+    },
+  })
+  const choose = (next: string): void => {
+    setKind(next as Kind)
+    setUrl(null)
+    setState('')
+  }
+  const Screen = kind === 'serial' ? Serial : Vnc
+  const onClosed = (reason: string): void => {
+    setUrl(null)
+    setState(reason ? w.closedWhy(reason) : w.closed)
+  }
+  return (
+    <Card
+      title={vmWords.tabs.console}
+      about={w.about}
+      actions={
+        <SegmentedControl
+          aria-label={w.kind}
+          value={kind}
+          onChange={choose}
+          data={[
+            { value: 'serial', label: w.serial },
+            { value: 'vnc', label: w.vnc },
+          ]}
+        />
+      }
+    >
+      <Stack gap={12}>
+        {url === null ? (
+          <Row>
+            <Verb vm={vm} verb="console" loading={open.isPending} onClick={() => open.mutate()}>
+              {state ? w.reopen : w.open}
+            </Verb>
+          </Row>
+        ) : (
+          <Suspense fallback={<Waiting />}>
+            <Screen key={url} url={url} label={w.label(vm.name)} onConnected={() => setState(w.connected)} onClosed={onClosed} />
+          </Suspense>
+        )}
+        <Row gap={16}>
+          <span role="status" className="muted">
+            {state}
+          </span>
+          {url !== null && (
+            <>
+              <span className="muted">{w.leave}</span>
+              <Button variant="default" size="xs" onClick={() => onClosed('')}>
+                {commonWords.close}
+              </Button>
+            </>
+          )}
+        </Row>
+      </Stack>
+    </Card>
+  )
+}

@@ -1,0 +1,60 @@
+import type { Vm } from '@berth/sdk'
+import { formatBytes, formatWord } from '../../ui/format.ts'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { StatusOf } from '../../ui/Status.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonWords } from '../../words/common.ts'
+import { vmWords } from '../../words/vm.ts'
+import type { Copy, CopyKind } from './Copies.tsx'
+import { whyNot } from './Verb.tsx'
+
+const w = vmWords.copies
+
+interface Props {
+  vm: Vm
+  kind: CopyKind
+  copies: Copy[]
+  none: string
+  onRestore: (copy: Copy) => void
+  onDelete: (copy: Copy) => void
+}
+
+export function CopyTable({ vm, kind, copies, none, onRestore, onDelete }: Props) {
+  if (copies.length === 0)
+    return (
+      <p className="muted" style={{ padding: '18px 20px' }}>
+        {none}
+      </p>
+    )
+  const columns: Column<Copy>[] = [
+    { head: commonWords.name, cell: (copy) => <Named copy={copy} /> },
+    ...(kind === 'backups' ? [{ head: w.type, cell: (copy: Copy) => formatWord(copy.type ?? '') }] : []),
+    { head: commonWords.status, cell: (copy) => <StatusOf status={copy.status} working /> },
+    { head: w.size, cell: (copy) => formatBytes(copy.size), right: true },
+    { head: commonWords.created, cell: (copy) => <Time at={copy.createdAt} />, right: true },
+    {
+      head: commonWords.actions,
+      quiet: true,
+      shrink: true,
+      right: true,
+      cell: (copy) => (
+        <RowMenu
+          name={copy.name}
+          items={[
+            { label: w.restore, onClick: () => onRestore(copy), disabled: copy.status !== 'AVAILABLE' || whyNot(vm, 'restore') !== null },
+            { label: w.delete, onClick: () => onDelete(copy), danger: true, disabled: copy.status === 'DELETING' },
+          ]}
+        />
+      ),
+    },
+  ]
+  return <Table caption={w[kind]} columns={columns} rows={copies} rowKey={({ id }) => id} />
+}
+
+const Named = ({ copy }: { copy: Copy }) => (
+  <div>
+    <strong>{copy.name}</strong>
+    {copy.description && <div className="muted">{copy.description}</div>}
+  </div>
+)

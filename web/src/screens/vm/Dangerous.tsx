@@ -1,0 +1,88 @@
+import { Checkbox, NativeSelect, PasswordInput } from '@mantine/core'
+import type { Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { sshKeysQuery } from '../../queries/account.ts'
+import { templatesQuery } from '../../queries/catalog.ts'
+import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { Stack } from '../../ui/Page.tsx'
+import { vmWords } from '../../words/vm.ts'
+
+const w = vmWords.settings
+const changes = ['vm', 'vms', 'actions', 'wallet']
+
+interface Props {
+  vm: Vm
+  onClose: () => void
+}
+
+export function DeleteVm({ vm, onClose }: Props) {
+  const navigate = useNavigate()
+  const write = useWrite(() => berth.vms.delete(vm.id), {
+    inForm: true,
+    changes: ['vms', 'wallet', 'actions'],
+    says: w.deleting(vm.name),
+    after: () => navigate({ to: '/vms' }),
+  })
+  return (
+    <Confirm title={w.deleteTitle(vm.name)} submit={w.deleteButton} write={write} onClose={onClose} name={vm.name}>
+      {w.deleteAbout}
+    </Confirm>
+  )
+}
+
+export function SetPassword({ vm, onClose }: Props) {
+  const [password, setPassword] = useState('')
+  const write = useWrite(() => berth.vms.setPassword(vm.id, password), { inForm: true, changes, says: w.settingPassword, after: onClose })
+  return (
+    <Dialog title={w.password} onClose={onClose}>
+      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={w.password} onCancel={onClose}>
+        <PasswordInput
+          label={w.newPassword}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={fieldError(write.error, 'password')}
+          autoComplete="new-password"
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+export function RebuildVm({ vm, onClose }: Props) {
+  const templates = useQuery(templatesQuery)
+  const keys = useQuery(sshKeysQuery())
+  const choices = (templates.data ?? []).filter(({ available }) => available)
+  const [chosen, setChosen] = useState('')
+  const [sshKeyIds, setSshKeyIds] = useState(vm.sshKeys.map(({ id }) => id))
+  const current = choices.find(({ slug }) => slug === vm.osTemplate.slug) ?? choices[0]
+  const osTemplateId = chosen || (current?.id ?? '')
+  const write = useWrite(() => berth.vms.rebuild(vm.id, { osTemplateId, sshKeyIds }), { inForm: true, changes, says: w.rebuilding })
+  return (
+    <Confirm title={w.rebuildTitle(vm.name)} submit={w.rebuild} write={write} onClose={onClose} name={vm.name}>
+      <Stack gap={14}>
+        <p>{w.rebuildAbout}</p>
+        <NativeSelect
+          label={w.os}
+          value={osTemplateId}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+          data={choices.map(({ id, name, version }) => ({ value: id, label: `${name} ${version}` }))}
+        />
+        <Checkbox.Group label={w.keys} value={sshKeyIds} onChange={setSshKeyIds}>
+          <Stack gap={6}>
+            <div />
+            {(keys.data?.items ?? []).map(({ id, name }) => (
+              <Checkbox key={id} value={id} label={name} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      </Stack>
+    </Confirm>
+  )
+}

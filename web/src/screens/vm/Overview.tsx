@@ -1,0 +1,49 @@
+import type { Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '../../api/session.ts'
+import { Copyable } from '../../ui/Copy.tsx'
+import { formatMoney, formatSize, formatSpeed } from '../../ui/format.ts'
+import { Card, Facts, Stack } from '../../ui/Page.tsx'
+import { StatusOf } from '../../ui/Status.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonWords } from '../../words/common.ts'
+import { vmsWords } from '../../words/vms.ts'
+import { vmWords as w } from '../../words/vm.ts'
+import { TrafficMeter } from './Traffic.tsx'
+
+export function Overview({ vm }: { vm: Vm }) {
+  const currency = useQuery(sessionQuery).data?.settings.currency ?? 'USD'
+  const f = w.facts
+  return (
+    <Stack>
+      <Card title={w.details}>
+        <Facts
+          facts={[
+            [f.plan, vm.plan.name],
+            [f.size, formatSize(vm)],
+            [f.os, `${vm.osTemplate.name} ${vm.osTemplate.version}`],
+            [f.region, vm.region.name],
+            [f.address, vm.ipAddress ? <Copyable text={vm.ipAddress} what={vmsWords.address} /> : w.noAddress],
+            [f.hostname, vm.hostname],
+            [f.speed, formatSpeed(vm.networkSpeed)],
+            [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
+            [f.backups, vm.dailyBackupEnabled ? commonWords.on : commonWords.off],
+            [f.protection, vm.isProtected ? commonWords.on : commonWords.off],
+            [f.created, <Time key="" at={vm.createdAt} />],
+            [f.id, <Copyable key="" text={vm.id} what={f.id} />],
+          ]}
+        />
+      </Card>
+      <Card title={w.money}>
+        <Facts
+          facts={[
+            [f.price, formatMoney(vm.billing.priceMonthly, currency)],
+            [f.renews, <Time key="" at={vm.billing.nextRenewalAt} as="date" />],
+            [f.billing, <StatusOf key="" status={vm.billing.status} />],
+            [f.traffic, <TrafficMeter key="" vm={vm} />],
+          ]}
+        />
+      </Card>
+    </Stack>
+  )
+}

@@ -1,0 +1,52 @@
+import { FitAddon } from '@xterm/addon-fit'
+import { Terminal } from '@xterm/xterm'
+import '@xterm/xterm/css/xterm.css'
+import { useEffect, useRef } from 'react'
+import type { ScreenProps } from './Console.tsx'
+import { isLeaveKey } from './leave-key.ts'
+import css from './vm.module.css'
+
+export default function Serial({ url, label, onConnected, onClosed }: ScreenProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const tell = useRef({ onConnected, onClosed })
+  tell.current = { onConnected, onClosed }
+  useEffect(() => {
+    const element = place.current!
+    const terminal = new Terminal({
+      cursorBlink: true,
+      fontSize: 13,
+      fontFamily: '"JetBrains Mono", ui-monospace, Menlo, Consolas, monospace',
+      theme: { background: '#0b1110', foreground: '#d9e4e1', cursor: '#55c0a9' },
+      screenReaderMode: true,
+    })
+    const fit = new FitAddon()
+    terminal.loadAddon(fit)
+    terminal.open(element)
+    fit.fit()
+    const socket = new WebSocket(url)
+    socket.binaryType = 'arraybuffer'
+    const encoder = new TextEncoder()
+    socket.onopen = () => {
+      tell.current.onConnected()
+      terminal.focus()
+    }
+    socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) =>
+      terminal.write(typeof data === 'string' ? data : new Uint8Array(data))
+    socket.onclose = ({ reason }) => tell.current.onClosed(reason)
+    terminal.onData((text) => socket.readyState === socket.OPEN && socket.send(encoder.encode(text)))
+    terminal.attachCustomKeyEventHandler((event) => {
+      if (!isLeaveKey(event)) return true
+      terminal.blur()
+      return false
+    })
+    const resize = new ResizeObserver(() => fit.fit())
+    resize.observe(element)
+    return () => {
+      resize.disconnect()
+      socket.onclose = null
+      socket.close()
+      terminal.dispose()
+    }
+  }, [url])
+  return <div ref={place} className={css['screen']} role="region" aria-label={label} />
+}

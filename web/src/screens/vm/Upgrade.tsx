@@ -1,0 +1,76 @@
+import { NativeSelect } from '@mantine/core'
+import type { Plan, Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { plansQuery } from '../../queries/catalog.ts'
+import { formatMoney, formatSize } from '../../ui/format.ts'
+import { Problem } from '../../ui/Form.tsx'
+import { Facts, Row, Stack } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { vmWords } from '../../words/vm.ts'
+import { Verb } from './Verb.tsx'
+
+const w = vmWords.settings
+
+const isLarger = (plan: Plan, vm: Vm): boolean =>
+  plan.vcpu >= vm.vcpu && plan.ram >= vm.ram && plan.disk >= vm.disk && (plan.vcpu > vm.vcpu || plan.ram > vm.ram || plan.disk > vm.disk)
+
+export function Upgrade({ vm }: { vm: Vm }) {
+  const plans = useQuery(plansQuery)
+  return (
+    <Loaded of={plans} lines={2}>
+      {(all) => {
+        const larger = all.filter((plan) => plan.available && plan.regions.includes(vm.region.slug) && isLarger(plan, vm))
+        return larger.length === 0 ? <p className="muted">{w.largest}</p> : <Offer vm={vm} plans={larger} />
+      }}
+    </Loaded>
+  )
+}
+
+/** The difference in price is the server's, for this very second. */
+function Offer({ vm, plans }: { vm: Vm; plans: Plan[] }) {
+  const [chosen, setChosen] = useState('')
+  const plan = plans.find(({ id }) => id === chosen) ?? plans[0]!
+  const quote = useQuery({
+    queryKey: ['quote', vm.id, 'upgrade', plan.id],
+    queryFn: ({ signal }) => berth.vms.quoteUpgrade(vm.id, plan.id, { signal }),
+    enabled: vm.allowedActions.includes('upgrade'),
+    staleTime: 10_000,
+  })
+  const upgrade = useWrite(() => berth.vms.upgrade(vm.id, plan.id), {
+    inForm: true,
+    changes: ['vm', 'vms', 'wallet', 'actions'],
+    says: w.upgrading,
+  })
+  return (
+    <Stack gap={16}>
+      <NativeSelect
+        label={w.choosePlan}
+        value={plan.id}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+        data={plans.map((each) => ({
+          value: each.id,
+          label: `${each.name}: ${formatSize(each)}, ${formatMoney(each.priceMonthly, each.currency)}`,
+        }))}
+        maw={460}
+      />
+      {quote.data && (
+        <Facts
+          facts={[
+            [w.payNow, formatMoney(quote.data.charge, quote.data.currency)],
+            [w.newMonthly, formatMoney(quote.data.monthly, quote.data.currency)],
+            [w.balanceAfter, formatMoney(quote.data.balanceAfter, quote.data.currency)],
+          ]}
+        />
+      )}
+      <Problem error={upgrade.error ?? quote.error} />
+      <Row>
+        <Verb vm={vm} verb="upgrade" loading={upgrade.isPending} onClick={() => upgrade.mutate()}>
+          {w.upgradeTo(plan.name)}
+        </Verb>
+      </Row>
+    </Stack>
+  )
+}

@@ -1,0 +1,99 @@
+import { Alert, Tabs } from '@mantine/core'
+import type { Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { vmQuery } from '../../queries/vms.ts'
+import { Copyable } from '../../ui/Copy.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Page, Row } from '../../ui/Page.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Loaded, Waiting } from '../../ui/States.tsx'
+import { vmWords as w } from '../../words/vm.ts'
+import { VmStatus } from '../vms/VmStatus.tsx'
+import { Activity } from './Activity.tsx'
+import { Copies } from './Copies.tsx'
+import { Networking } from './Networking.tsx'
+import { Overview } from './Overview.tsx'
+import { Power } from './Power.tsx'
+import { VmSettings } from './VmSettings.tsx'
+import { Underway } from './Underway.tsx'
+
+// The heavy ones come when they are looked at.
+const Console = lazy(() => import('./Console.tsx'))
+const Graphs = lazy(() => import('./Graphs.tsx'))
+
+const TABS = ['overview', 'graphs', 'networking', 'copies', 'activity', 'console', 'settings'] as const
+type Tab = (typeof TABS)[number]
+
+export default function VmPage() {
+  const { vmId = '' } = useParams({ strict: false })
+  const vm = useQuery(vmQuery(vmId))
+  return <Loaded of={vm}>{(data) => <Shown vm={data} />}</Loaded>
+}
+
+function Shown({ vm }: { vm: Vm }) {
+  const { search, turn } = usePaging()
+  const tab = TABS.find((each) => each === search.tab) ?? 'overview'
+  const about = (
+    <Row gap={16}>
+      <VmStatus name={vm.name} status={vm.status} running={vm.currentAction} />
+      {vm.ipAddress && <Copyable text={`ssh root@${vm.ipAddress}`} what={w.ssh} />}
+    </Row>
+  )
+  return (
+    <Page title={vm.name} about={about} above={<TextLink to="/vms">{w.back}</TextLink>} actions={<Power vm={vm} />}>
+      <Notice vm={vm} />
+      {vm.currentAction && <Underway vmId={vm.id} current={vm.currentAction} />}
+      <Tabs
+        value={tab}
+        onChange={(next) => turn({ tab: next === 'overview' ? undefined : (next ?? undefined), page: undefined, limit: undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List mb={20}>
+          {TABS.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {w.tabs[each]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {TABS.map((each) => (
+          <Tabs.Panel key={each} value={each}>
+            <Suspense fallback={<Waiting />}>
+              <Content tab={each} vm={vm} />
+            </Suspense>
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Page>
+  )
+}
+
+function Content({ tab, vm }: { tab: Tab; vm: Vm }) {
+  switch (tab) {
+    case 'overview':
+      return <Overview vm={vm} />
+    case 'graphs':
+      return <Graphs vm={vm} />
+    case 'networking':
+      return <Networking vm={vm} />
+    case 'copies':
+      return <Copies vm={vm} />
+    case 'activity':
+      return <Activity vm={vm} />
+    case 'console':
+      return <Console vm={vm} />
+    case 'settings':
+      return <VmSettings vm={vm} />
+  }
+}
+
+/** What the reader should know before anything else. */
+function Notice({ vm }: { vm: Vm }) {
+  if (vm.status === 'SUSPENDED') return <Alert color="orange">{vm.statusReason ?? w.suspended}</Alert>
+  if (vm.status === 'UNMANAGED') return <Alert color="gray">{w.unmanaged}</Alert>
+  if (vm.status === 'ERROR') return <Alert color="red">{vm.statusReason ?? w.failedCreate}</Alert>
+  if (vm.billing.status === 'PAST_DUE') return <Alert color="orange">{w.pastDue}</Alert>
+  if (vm.status === 'RUNNING' && vm.readiness === 'booting' && !vm.currentAction) return <Alert>{w.booting}</Alert>
+  return null
+}

@@ -1,0 +1,72 @@
+import { Button, NativeSelect } from '@mantine/core'
+import type { Query } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { bandwidthQuery } from '../../queries/account.ts'
+import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { ButtonLink } from '../../ui/links.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { commonWords } from '../../words/common.ts'
+import { vmsWords as w } from '../../words/vms.ts'
+import { VmTable } from './VmTable.tsx'
+
+type Status = NonNullable<Query<'listVms'>['status']>
+
+const isStatus = (text: string | undefined): text is Status => text !== undefined && text in w.statuses
+
+export default function VmList() {
+  const { search, filter } = usePaging()
+  const status = isStatus(search.status) ? search.status : undefined
+  const vms = useQuery(vmsQuery({ page: search.page, limit: search.limit, status }))
+  const running = useQuery(runningActionsQuery)
+  const traffic = useQuery(bandwidthQuery)
+  const choices = [{ value: '', label: commonWords.all }, ...Object.entries(w.statuses).map(([value, label]) => ({ value, label }))]
+  const create = (
+    <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
+      {w.create}
+    </ButtonLink>
+  )
+  const actions = (
+    <>
+      <NativeSelect
+        aria-label={w.filter}
+        data={choices}
+        value={status ?? ''}
+        onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
+      />
+      {create}
+    </>
+  )
+  return (
+    <Page title={w.title} about={w.about} actions={actions}>
+      <Card flush>
+        <Loaded of={vms} lines={8}>
+          {({ items, pagination }) =>
+            items.length > 0 ? (
+              <>
+                <VmTable vms={items} running={running.data?.items ?? []} traffic={traffic.data ?? []} />
+                <Pager pagination={pagination} />
+              </>
+            ) : status ? (
+              <Empty
+                icon="server"
+                title={w.noneWith(w.statuses[status].toLowerCase())}
+                about={w.noneWithAbout}
+                action={
+                  <Button variant="default" onClick={() => filter({ status: undefined })}>
+                    {commonWords.showAll}
+                  </Button>
+                }
+              />
+            ) : (
+              <Empty icon="server" title={w.emptyTitle} about={w.emptyAbout} action={create} />
+            )
+          }
+        </Loaded>
+      </Card>
+    </Page>
+  )
+}

@@ -1,0 +1,30 @@
+import { Status, toneOf } from '../../ui/Status.tsx'
+import { vmsWords as w } from '../../words/vms.ts'
+import css from './vms.module.css'
+
+interface Running {
+  action: string
+  progress: number
+}
+
+type VmStatusName = keyof typeof w.statuses
+
+/** What it is, and what is being done to it. */
+export function VmStatus({ name, status, running }: { name: string; status: VmStatusName; running?: Running | null }) {
+  if (!running) return <Status tone={toneOf(status)}>{w.statuses[status]}</Status>
+  return (
+    <span className={css['working']}>
+      <Status tone="busy">{w.actionNames[running.action] ?? running.action}</Status>
+      <span
+        className={css['bar']}
+        role="progressbar"
+        aria-label={w.progressOf(name)}
+        aria-valuenow={running.progress}
+        aria-valuemin={0}
+        aria-valuemax={100}
+      >
+        <span style={{ width: `${running.progress}%` }} />
+      </span>
+    </span>
+  )
+}

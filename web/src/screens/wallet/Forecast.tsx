@@ -1,0 +1,46 @@
+import type { VmListItem, Wallet } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { vmChoicesQuery } from '../../queries/vms.ts'
+import { formatMoney } from '../../ui/format.ts'
+import { Card } from '../../ui/Page.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { walletWords as w } from '../../words/wallet.ts'
+
+interface Renewal {
+  vm: VmListItem
+  balance: number
+}
+
+/** The next renewal of each VM, and what is left after it. */
+export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
+  const vms = useQuery(vmChoicesQuery).data?.items ?? []
+  if (!wallet) return null
+  let left = Number(wallet.balance)
+  const renewals = vms
+    .filter(({ billing }) => billing.status === 'ACTIVE' || billing.status === 'PAST_DUE')
+    .toSorted((one, other) => one.billing.nextRenewalAt.localeCompare(other.billing.nextRenewalAt))
+    .slice(0, 10)
+    .map((vm): Renewal => ({ vm, balance: (left -= Number(vm.billing.priceMonthly)) }))
+  const columns: Column<Renewal>[] = [
+    { head: w.vm, cell: ({ vm }) => vm.name },
+    { head: w.renews, cell: ({ vm }) => <Time at={vm.billing.nextRenewalAt} as="date" /> },
+    { head: w.price, right: true, cell: ({ vm }) => formatMoney(vm.billing.priceMonthly, wallet.currency) },
+    { head: w.balanceThen, right: true, cell: ({ balance }) => <Left balance={balance} currency={wallet.currency} /> },
+  ]
+  return (
+    <Card flush title={w.forecast} about={w.forecastAbout}>
+      {renewals.length === 0 ? (
+        <p className="muted" style={{ padding: '18px 20px' }}>
+          {w.forecastNone}
+        </p>
+      ) : (
+        <Table caption={w.forecast} columns={columns} rows={renewals} rowKey={({ vm }) => vm.id} />
+      )}
+    </Card>
+  )
+}
+
+const Left = ({ balance, currency }: { balance: number; currency: string }) => (
+  <span style={balance < 0 ? { color: 'var(--mantine-color-error)' } : undefined}>{formatMoney(balance, currency)}</span>
+)

@@ -1,0 +1,102 @@
+import { Button, NativeSelect, TextInput } from '@mantine/core'
+import type { Query, Transaction } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { transactionsQuery } from '../../queries/account.ts'
+import { saveCsv } from '../../ui/csv.ts'
+import { Filters } from '../../ui/Filters.tsx'
+import { formatMoney } from '../../ui/format.ts'
+import { Card } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonWords } from '../../words/common.ts'
+import { walletWords as w } from '../../words/wallet.ts'
+
+type Type = Transaction['type']
+type Filter = Pick<Query<'listWalletTransactions'>, 'type' | 'dateFrom' | 'dateTo'>
+
+export function Transactions({ currency }: { currency: string }) {
+  const { search, filter } = usePaging()
+  const type = search.type && search.type in w.types ? (search.type as Type) : undefined
+  const chosen: Filter = { type, dateFrom: search.dateFrom, dateTo: search.dateTo }
+  const transactions = useQuery(transactionsQuery({ ...chosen, page: search.page, limit: search.limit }))
+  const isFiltered = Object.values(chosen).some((value) => value !== undefined)
+  const columns: Column<Transaction>[] = [
+    { head: w.date, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { head: w.type, cell: (each) => w.types[each.type] },
+    { head: w.description, cell: ({ description }) => description },
+    { head: w.amount, right: true, cell: ({ amount }) => <Amount amount={amount} currency={currency} /> },
+    { head: w.balanceAfter, right: true, cell: ({ balanceAfter }) => <span className="muted">{formatMoney(balanceAfter, currency)}</span> },
+  ]
+  return (
+    <Card flush title={w.transactions} actions={<Download filter={chosen} />}>
+      <Filters>
+        <NativeSelect
+          aria-label={w.type}
+          value={type ?? ''}
+          onChange={(event) => filter({ type: event.currentTarget.value || undefined })}
+          data={[{ value: '', label: commonWords.all }, ...Object.entries(w.types).map(([value, label]) => ({ value, label }))]}
+        />
+        <TextInput
+          type="date"
+          aria-label={w.from}
+          value={search.dateFrom ?? ''}
+          onChange={(event) => filter({ dateFrom: event.currentTarget.value || undefined })}
+        />
+        <TextInput
+          type="date"
+          aria-label={w.to}
+          value={search.dateTo ?? ''}
+          onChange={(event) => filter({ dateTo: event.currentTarget.value || undefined })}
+        />
+      </Filters>
+      <Loaded of={transactions}>
+        {({ items, pagination }) =>
+          items.length === 0 ? (
+            <Empty icon="wallet" title={w.empty} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />
+          ) : (
+            <>
+              <Table caption={w.transactions} columns={columns} rows={items} rowKey={({ id }) => id} />
+              <Pager pagination={pagination} />
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+const Amount = ({ amount, currency }: { amount: string; currency: string }) => (
+  <strong style={amount.startsWith('-') ? undefined : { color: 'var(--accent-text)' }}>
+    {amount.startsWith('-') ? '' : '+'}
+    {formatMoney(amount, currency)}
+  </strong>
+)
+
+/** All that the filter lets through, not only the page on screen. */
+function Download({ filter }: { filter: Filter }) {
+  const download = useWrite(async () => {
+    const all = await berth.wallet.transactions(filter).all()
+    saveCsv(
+      'transactions.csv',
+      w.csvHead,
+      all.map(({ createdAt, type, description, amount, balanceAfter, referenceId }) => [
+        createdAt,
+        type,
+        description,
+        amount,
+        balanceAfter,
+        referenceId,
+      ]),
+    )
+  })
+  return (
+    <Button variant="default" size="xs" loading={download.isPending} onClick={() => download.mutate()}>
+      {w.csv}
+    </Button>
+  )
+}

@@ -1,0 +1,54 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { walletQuery } from '../../queries/account.ts'
+import { formatMoney } from '../../ui/format.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { walletWords as w } from '../../words/wallet.ts'
+import { Deposits } from './Deposits.tsx'
+import { Forecast } from './Forecast.tsx'
+import { Invoices } from './Invoices.tsx'
+import { TopUp } from './TopUp.tsx'
+import { Transactions } from './Transactions.tsx'
+
+export default function WalletPage() {
+  const [topUp, setTopUp] = useState(false)
+  const wallet = useQuery(walletQuery)
+  const button = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setTopUp(true)}>
+      {w.topUp}
+    </Button>
+  )
+  return (
+    <Page title={w.title} about={w.about} actions={button}>
+      <Card>
+        <Loaded of={wallet} lines={2}>
+          {({ balance, currency, dueNext7Days, daysLeft }) => (
+            <Facts
+              facts={[
+                [w.balance, <Big key="" text={formatMoney(balance, currency)} />],
+                [w.due, <Big key="" text={formatMoney(dueNext7Days, currency)} />],
+                [w.lasts, <Big key="" text={w.days(daysLeft)} />],
+              ]}
+            />
+          )}
+        </Loaded>
+      </Card>
+      <Deposits />
+      <Transactions currency={wallet.data?.currency ?? 'USD'} />
+      <Columns>
+        <Forecast wallet={wallet.data} />
+        <Invoices />
+      </Columns>
+      {topUp && <TopUp currency={wallet.data?.currency ?? 'USD'} onClose={() => setTopUp(false)} />}
+    </Page>
+  )
+}
+
+const Big = ({ text }: { text: string }) => (
+  <span className="numbers" style={{ fontSize: '1.5rem', fontWeight: 640, letterSpacing: '-0.02em' }}>
+    {text}
+  </span>
+)

@@ -1,0 +1,79 @@
+import { Button } from '@mantine/core'
+import type { Webhook, WebhookWithSecret } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { webhooksQuery } from '../../queries/webhooks.ts'
+import { Secret } from '../../ui/Dialogs.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Card, Page } from '../../ui/Page.tsx'
+import { Pager } from '../../ui/Pager.tsx'
+import { usePaging } from '../../ui/paging.ts'
+import { Empty, Loaded } from '../../ui/States.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { commonWords } from '../../words/common.ts'
+import { webhookWords as w } from '../../words/webhooks.ts'
+import { EditWebhook } from './EditWebhook.tsx'
+import { WebhookState } from './WebhookState.tsx'
+
+export default function WebhookList() {
+  const [creates, setCreates] = useState(false)
+  const [made, setMade] = useState<WebhookWithSecret | null>(null)
+  const { search } = usePaging()
+  const navigate = useNavigate()
+  const webhooks = useQuery(webhooksQuery({ page: search.page, limit: search.limit }))
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreates(true)}>
+      {w.create}
+    </Button>
+  )
+  const columns: Column<Webhook>[] = [
+    {
+      head: w.url,
+      cell: ({ id, url, description }) => (
+        <div>
+          <TextLink to="/webhooks/$webhookId" params={{ webhookId: id }}>
+            {url}
+          </TextLink>
+          <div className="muted">{description}</div>
+        </div>
+      ),
+    },
+    { head: w.events, cell: ({ events }) => events.length, right: true },
+    { head: w.state, cell: (webhook) => <WebhookState webhook={webhook} /> },
+    {
+      head: w.lastSuccess,
+      cell: ({ lastSuccessAt }) => (lastSuccessAt ? <Time at={lastSuccessAt} as="ago" /> : commonWords.never),
+      right: true,
+    },
+  ]
+  return (
+    <Page title={w.title} about={w.about} actions={create}>
+      <Card flush>
+        <Loaded of={webhooks}>
+          {({ items, pagination }) =>
+            items.length === 0 ? (
+              <Empty icon="webhook" title={w.emptyTitle} about={w.emptyAbout} action={create} />
+            ) : (
+              <>
+                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+                <Pager pagination={pagination} />
+              </>
+            )
+          }
+        </Loaded>
+      </Card>
+      {creates && <EditWebhook onClose={() => setCreates(false)} onCreated={setMade} />}
+      {made && (
+        <Secret
+          label={w.secret}
+          secret={made.secret}
+          hint={<p className="muted">{w.secretHint}</p>}
+          onClose={() => void navigate({ to: '/webhooks/$webhookId', params: { webhookId: made.id } })}
+        />
+      )}
+    </Page>
+  )
+}

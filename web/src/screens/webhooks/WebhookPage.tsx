@@ -1,0 +1,96 @@
+import { Alert, Button } from '@mantine/core'
+import type { Webhook, WebhookWithSecret } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { webhookQuery } from '../../queries/webhooks.ts'
+import { Confirm, Secret } from '../../ui/Dialogs.tsx'
+import { TextLink } from '../../ui/links.tsx'
+import { Page, Row } from '../../ui/Page.tsx'
+import { RowMenu } from '../../ui/RowMenu.tsx'
+import { Loaded } from '../../ui/States.tsx'
+import { commonWords } from '../../words/common.ts'
+import { webhookWords as w } from '../../words/webhooks.ts'
+import { Deliveries } from './Deliveries.tsx'
+import { EditWebhook } from './EditWebhook.tsx'
+import { WebhookState } from './WebhookState.tsx'
+
+export default function WebhookPage() {
+  const { webhookId = '' } = useParams({ strict: false })
+  const webhook = useQuery(webhookQuery(webhookId))
+  return <Loaded of={webhook}>{(data) => <Shown webhook={data} />}</Loaded>
+}
+
+const changes = ['webhooks', 'deliveries']
+
+function Shown({ webhook }: { webhook: Webhook }) {
+  const [open, setOpen] = useState<'edit' | 'rotate' | 'delete' | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
+  const close = (): void => setOpen(null)
+  const { id, isActive } = webhook
+  const test = useWrite(() => berth.webhooks.test(id), { changes, says: ({ message }) => message })
+  const toggle = useWrite(() => berth.webhooks.update(id, { isActive: !isActive }), {
+    changes,
+    says: isActive ? w.switchedOff : w.switchedOn,
+  })
+  const actions = (
+    <>
+      <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
+        {w.test}
+      </Button>
+      <Button variant="default" onClick={() => setOpen('edit')}>
+        {w.edit}
+      </Button>
+      <RowMenu
+        name={webhook.url}
+        items={[
+          { label: isActive ? w.switchOff : w.switchOn, onClick: () => toggle.mutate() },
+          { label: w.rotate, onClick: () => setOpen('rotate') },
+          { label: commonWords.delete, onClick: () => setOpen('delete'), danger: true },
+        ]}
+      />
+    </>
+  )
+  const about = (
+    <Row gap={16}>
+      <WebhookState webhook={webhook} />
+      <span>{webhook.events.join(', ')}</span>
+    </Row>
+  )
+  return (
+    <Page title={webhook.url} about={about} above={<TextLink to="/webhooks">{w.back}</TextLink>} actions={actions}>
+      {webhook.disabledReason && <Alert color="red">{webhook.disabledReason}</Alert>}
+      <Deliveries webhookId={id} />
+      {open === 'edit' && <EditWebhook webhook={webhook} onClose={close} />}
+      {open === 'rotate' && <Rotate id={id} onClose={close} onMade={(made) => setSecret(made.secret)} />}
+      {open === 'delete' && <Delete id={id} onClose={close} />}
+      {secret && <Secret label={w.secret} secret={secret} hint={<p className="muted">{w.secretHint}</p>} onClose={() => setSecret(null)} />}
+    </Page>
+  )
+}
+
+function Rotate({ id, onClose, onMade }: { id: string; onClose: () => void; onMade: (made: WebhookWithSecret) => void }) {
+  const write = useWrite<void, WebhookWithSecret>(() => berth.webhooks.rotateSecret(id), { inForm: true, changes, after: onMade })
+  return (
+    <Confirm title={w.rotateTitle} submit={w.rotate} write={write} onClose={onClose}>
+      {w.rotateAbout}
+    </Confirm>
+  )
+}
+
+function Delete({ id, onClose }: { id: string; onClose: () => void }) {
+  const navigate = useNavigate()
+  const write = useWrite(() => berth.webhooks.delete(id), {
+    inForm: true,
+    changes: ['limits'],
+    says: w.deleted,
+    after: () => navigate({ to: '/webhooks' }),
+  })
+  return (
+    <Confirm title={w.deleteTitle} submit={commonWords.delete} write={write} onClose={onClose}>
+      {w.deleteAbout}
+    </Confirm>
+  )
+}

@@ -1,0 +1,8 @@
+import type { Webhook } from '@berth/sdk'
+import { Status } from '../../ui/Status.tsx'
+import { webhookWords as w } from '../../words/webhooks.ts'
+
+export function WebhookState({ webhook: { isActive, disabledReason, failCount } }: { webhook: Webhook }) {
+  if (!isActive) return <Status tone={disabledReason ? 'bad' : 'idle'}>{disabledReason ? w.disabled : w.off}</Status>
+  return failCount > 0 ? <Status tone="held">{w.failing(failCount)}</Status> : <Status tone="good">{w.active}</Status>
+}

@@ -1,0 +1,14 @@
+// Who is signed in sees the shell; who is not is led to the sign-in and back.
+import { useQuery } from '@tanstack/react-query'
+import { Navigate, useLocation } from '@tanstack/react-router'
+import { sessionQuery } from '../api/session.ts'
+import { Failed } from '../ui/States.tsx'
+import { Shell } from './Shell.tsx'
+
+export function Gate() {
+  const session = useQuery(sessionQuery)
+  const { href } = useLocation()
+  if (session.data) return <Shell session={session.data} />
+  if (session.data === null) return <Navigate to="/sign-in" search={href === '/' ? {} : { next: href }} replace />
+  return session.isError ? <Failed error={session.error} retry={() => session.refetch()} /> : null
+}

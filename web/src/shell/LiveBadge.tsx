@@ -1,0 +1,16 @@
+import { Tooltip } from '@mantine/core'
+import type { FeedState } from '../live/feed.ts'
+import { Status, type Tone } from '../ui/Status.tsx'
+import { shellWords as w } from '../words/shell.ts'
+import css from './shell.module.css'
+
+const TONES: Record<FeedState, Tone> = { live: 'good', polling: 'busy', offline: 'bad' }
+const ABOUT: Record<FeedState, string> = { live: w.liveAbout, polling: w.pollingAbout, offline: w.offlineAbout }
+
+export const LiveBadge = ({ state }: { state: FeedState }) => (
+  <Tooltip label={ABOUT[state]}>
+    <div className={css['live']} role="status" data-state={state}>
+      <Status tone={TONES[state]}>{w[state]}</Status>
+    </div>
+  </Tooltip>
+)

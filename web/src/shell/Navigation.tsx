@@ -1,0 +1,28 @@
+import { Link } from '@tanstack/react-router'
+import { Icon } from '../ui/Icon.tsx'
+import { shellWords as w } from '../words/shell.ts'
+import { CUSTOMER, OPERATOR } from './navigation.ts'
+import css from './shell.module.css'
+
+export function Navigation({ isOperator, onPick }: { isOperator: boolean; onPick?: () => void }) {
+  const groups = isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER
+  return (
+    <nav aria-label={w.navigation} className={css['nav']}>
+      {groups.map(({ label, items }) => (
+        <div key={label ?? ''} className={css['group']}>
+          {label && <div className={css['groupLabel']}>{label}</div>}
+          <ul>
+            {items.map(({ to, label: name, icon }) => (
+              <li key={to}>
+                <Link to={to} className={css['item']} activeOptions={{ exact: to === '/', includeSearch: false }} onClick={onPick}>
+                  <Icon name={icon} />
+                  {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  )
+}

@@ -1,0 +1,75 @@
+// What stands around every screen of someone who is signed in.
+import { ActionIcon, Drawer } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import type { Session } from '../api/session.ts'
+import { useLive } from '../live/useLive.ts'
+import { Icon } from '../ui/Icon.tsx'
+import { commonWords } from '../words/common.ts'
+import { shellWords as w } from '../words/shell.ts'
+import { Brand } from './Brand.tsx'
+import { LiveBadge } from './LiveBadge.tsx'
+import { Navigation } from './Navigation.tsx'
+import { Reauthenticate } from './Reauthenticate.tsx'
+import css from './shell.module.css'
+import { UserMenu } from './UserMenu.tsx'
+
+export function Shell({ session }: { session: Session }) {
+  const live = useLive()
+  const [opened, drawer] = useDisclosure(false)
+  const main = useFocusOnNavigation()
+  const { isOperator } = session.user
+  const below = (
+    <div className={css['below']}>
+      <a className={css['docs']} href="/docs">
+        <Icon name="book" size={16} />
+        {w.docs}
+      </a>
+      <LiveBadge state={live} />
+      <UserMenu session={session} />
+    </div>
+  )
+  return (
+    <div className={css['shell']}>
+      <a href="#content" className={css['skip']}>
+        {w.skip}
+      </a>
+      <aside className={css['side']}>
+        <div className={css['top']}>
+          <Brand />
+        </div>
+        <Navigation isOperator={isOperator} />
+        {below}
+      </aside>
+      <header className={css['bar']}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={w.openMenu} aria-expanded={opened} onClick={drawer.open}>
+          <Icon name="menu" size={20} />
+        </ActionIcon>
+        <Brand size={24} />
+        <LiveBadge state={live} />
+      </header>
+      <Drawer opened={opened} onClose={drawer.close} size={280} title={<Brand />} closeButtonProps={{ 'aria-label': commonWords.close }}>
+        <Navigation isOperator={isOperator} onPick={drawer.close} />
+        {below}
+      </Drawer>
+      <main id="content" ref={main} tabIndex={-1} className={css['main']}>
+        <Outlet />
+      </main>
+      <Reauthenticate totpEnabled={session.user.totpEnabled} />
+    </div>
+  )
+}
+
+/** A new screen begins at its top, for those who hear it too. */
+function useFocusOnNavigation() {
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const shown = useRef(path)
+  useEffect(() => {
+    if (shown.current === path) return
+    shown.current = path
+    main.current?.focus({ preventScroll: true })
+  }, [path])
+  return main
+}

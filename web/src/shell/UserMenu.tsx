@@ -1,0 +1,47 @@
+import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { ask } from '../api/ask.ts'
+import { useWrite } from '../api/client.ts'
+import type { Session } from '../api/session.ts'
+import { Icon } from '../ui/Icon.tsx'
+import { commonWords } from '../words/common.ts'
+import { shellWords as w } from '../words/shell.ts'
+import css from './shell.module.css'
+
+export function UserMenu({ session }: { session: Session }) {
+  const signOut = useWrite(() => ask('POST', '/sign-out'), {
+    after: () => location.assign('/sign-in'), // a new page: nothing of the old session is left in memory
+  })
+  return (
+    <div className={css['user']}>
+      <div className={css['who']}>
+        <div className={css['account']}>{session.account.name || session.user.name || session.user.email}</div>
+        <div className={css['email']}>{session.user.email}</div>
+      </div>
+      <ThemeToggle />
+      <Tooltip label={commonWords.signOut}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={commonWords.signOut}
+          loading={signOut.isPending}
+          onClick={() => signOut.mutate()}
+        >
+          <Icon name="leave" />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  )
+}
+
+export function ThemeToggle() {
+  const { setColorScheme } = useMantineColorScheme()
+  const scheme = useComputedColorScheme('light')
+  const label = scheme === 'dark' ? w.light : w.dark
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={() => setColorScheme(scheme === 'dark' ? 'light' : 'dark')}>
+        <Icon name={scheme === 'dark' ? 'sun' : 'moon'} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,55 @@
+import type { IconName } from '../ui/Icon.tsx'
+import { shellWords as w } from '../words/shell.ts'
+
+export interface NavItem {
+  to: string
+  label: string
+  icon: IconName
+}
+
+export interface NavGroup {
+  label?: string
+  items: NavItem[]
+}
+
+const item = (to: string, label: string, icon: IconName): NavItem => ({ to, label, icon })
+
+export const CUSTOMER: NavGroup[] = [
+  { items: [item('/', w.items.home, 'home')] },
+  { label: w.groups.compute, items: [item('/vms', w.items.vms, 'server'), item('/ssh-keys', w.items.sshKeys, 'key')] },
+  {
+    label: w.groups.network,
+    items: [
+      item('/networks', w.items.networks, 'network'),
+      item('/firewalls', w.items.firewalls, 'shield'),
+      item('/bandwidth', w.items.bandwidth, 'gauge'),
+    ],
+  },
+  {
+    label: w.groups.account,
+    items: [
+      item('/wallet', w.items.wallet, 'wallet'),
+      item('/webhooks', w.items.webhooks, 'webhook'),
+      item('/events', w.items.events, 'pulse'),
+      item('/tickets', w.items.tickets, 'buoy'),
+      item('/audit-log', w.items.audit, 'list'),
+      item('/settings', w.items.settings, 'settings'),
+    ],
+  },
+]
+
+export const OPERATOR: NavGroup = {
+  label: w.groups.operator,
+  items: [
+    item('/operator/hosts', w.items.hosts, 'server'),
+    item('/operator/capacity', w.items.capacity, 'chart'),
+    item('/operator/pools', w.items.pools, 'globe'),
+    item('/operator/templates', w.items.templates, 'box'),
+    item('/operator/plans', w.items.plans, 'tag'),
+    item('/operator/accounts', w.items.accounts, 'users'),
+    item('/operator/actions', w.items.actions, 'pulse'),
+    item('/operator/quarantine', w.items.quarantine, 'lock'),
+    item('/operator/tickets', w.items.staffTickets, 'buoy'),
+    item('/operator/health', w.items.health, 'heart'),
+  ],
+}

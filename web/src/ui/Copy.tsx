@@ -1,0 +1,34 @@
+import { ActionIcon, CopyButton, Tooltip } from '@mantine/core'
+import { commonWords as w } from '../words/common.ts'
+import { Icon } from './Icon.tsx'
+import css from './copy.module.css'
+
+export const Copy = ({ text, what }: { text: string; what: string }) => (
+  <CopyButton value={text}>
+    {({ copied, copy }) => (
+      <Tooltip label={copied ? w.copied : w.copyOf(what)}>
+        <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={copied ? w.copied : w.copyOf(what)}>
+          <Icon name={copied ? 'check' : 'copy'} size={15} />
+        </ActionIcon>
+      </Tooltip>
+    )}
+  </CopyButton>
+)
+
+export const Copyable = ({ text, what }: { text: string; what: string }) => (
+  <span className={css['copyable']}>
+    <code>{text}</code>
+    <Copy text={text} what={what} />
+  </span>
+)
+
+export const Code = ({ text, what }: { text: string; what: string }) => (
+  <div className={css['code']}>
+    <pre tabIndex={0} aria-label={what}>
+      {text}
+    </pre>
+    <span className={css['corner']}>
+      <Copy text={text} what={what} />
+    </span>
+  </div>
+)

@@ -1,0 +1,85 @@
+import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
+import { useState, type ReactNode } from 'react'
+import type { Write } from '../api/client.ts'
+import { commonWords as w } from '../words/common.ts'
+import { Code } from './Copy.tsx'
+import { Form } from './Form.tsx'
+import { Stack } from './Page.tsx'
+
+interface ConfirmProps {
+  title: string
+  children: ReactNode
+  submit: string
+  write: Write<void, unknown>
+  onClose: () => void
+  /** What has to be typed first, for what cannot be undone. */
+  name?: string
+}
+
+export function Confirm({ title, children, submit, write, onClose, name }: ConfirmProps) {
+  const [typed, setTyped] = useState('')
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': w.close }}>
+      <Form
+        onSubmit={() => write.mutate(undefined, { onSuccess: onClose })}
+        busy={write.isPending}
+        error={write.error}
+        submit={submit}
+        onCancel={onClose}
+        danger
+        disabled={name !== undefined && typed !== name}
+      >
+        <div>{children}</div>
+        {name !== undefined && (
+          <TextInput
+            label={w.typeToConfirm(name)}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-autofocus
+          />
+        )}
+      </Form>
+    </Modal>
+  )
+}
+
+interface DialogProps {
+  title: string
+  onClose: () => void
+  children: ReactNode
+  size?: string
+}
+
+export const Dialog = ({ title, onClose, children, size = 'md' }: DialogProps) => (
+  <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': w.close }}>
+    {children}
+  </Modal>
+)
+
+/** A secret leaves the screen only when the reader says that it is kept elsewhere. */
+export function Secret({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
+  const [saved, setSaved] = useState(false)
+  return (
+    <Modal
+      opened
+      onClose={() => {}}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title={w.secretTitle}
+      size="lg"
+    >
+      <Stack gap={16}>
+        <p className="muted">{w.secretOnce}</p>
+        <Code text={secret} what={label} />
+        {hint}
+        <Checkbox label={w.secretSaved} checked={saved} onChange={(event) => setSaved(event.currentTarget.checked)} />
+        <Button onClick={onClose} disabled={!saved} style={{ alignSelf: 'flex-end' }}>
+          {w.secretDone}
+        </Button>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,53 @@
+// Forms are plain: the fields hold their state, the server says what is wrong, and the sentence stands above the button.
+import { Alert, Button } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
+import { ApiError } from '@berth/sdk'
+import { sentenceOf } from '../api/errors.ts'
+import { commonWords as w } from '../words/common.ts'
+import { Stack } from './Page.tsx'
+import css from './form.module.css'
+
+interface Props {
+  onSubmit: () => void
+  busy: boolean
+  error: unknown
+  submit: string
+  onCancel?: () => void
+  danger?: boolean
+  disabled?: boolean
+  wide?: boolean
+  children: ReactNode
+}
+
+export function Form({ onSubmit, busy, error, submit, onCancel, danger = false, disabled = false, wide = false, children }: Props) {
+  const send = (event: FormEvent): void => {
+    event.preventDefault()
+    if (!busy && !disabled) onSubmit()
+  }
+  return (
+    <form onSubmit={send} noValidate>
+      <Stack gap={14}>
+        {children}
+        <Problem error={error} />
+        <div className={wide ? css['wide'] : css['buttons']}>
+          {onCancel && (
+            <Button variant="default" onClick={onCancel}>
+              {w.cancel}
+            </Button>
+          )}
+          <Button type="submit" loading={busy} disabled={disabled} color={danger ? 'red' : undefined} fullWidth={wide}>
+            {submit}
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  )
+}
+
+export const Problem = ({ error }: { error: unknown }) =>
+  error ? (
+    <Alert color="red" role="alert">
+      {sentenceOf(error)}
+      {error instanceof ApiError && error.status >= 500 && error.requestId && ` ${w.quote(error.requestId)}`}
+    </Alert>
+  ) : null

@@ -1,0 +1,29 @@
+import css from './meter.module.css'
+
+interface Props {
+  used: number
+  of: number
+  label: string
+  text?: string
+}
+
+/** How much of something is gone. From 80 % on it warns. */
+export function Meter({ used, of, label, text }: Props) {
+  const part = of > 0 ? Math.min(1, used / of) : 0
+  const tone = part >= 1 ? 'full' : part >= 0.8 ? 'high' : 'fine'
+  return (
+    <div className={css['meter']}>
+      {text && <span className={css['text']}>{text}</span>}
+      <div
+        className={css['track']}
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.round(part * 100)}
+      >
+        <div className={css['fill']} data-tone={tone} style={{ width: `${Math.max(part * 100, used > 0 ? 2 : 0)}%` }} />
+      </div>
+    </div>
+  )
+}

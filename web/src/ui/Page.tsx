@@ -1,0 +1,87 @@
+import { useEffect, type ReactNode } from 'react'
+import { commonWords } from '../words/common.ts'
+import css from './page.module.css'
+
+interface Props {
+  title: string
+  /** When the title on screen says more than the tab's should. */
+  heading?: ReactNode
+  about?: ReactNode
+  /** The way back. */
+  above?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+  narrow?: boolean
+}
+
+export function Page({ title, heading, about, above, actions, children, narrow = false }: Props) {
+  useEffect(() => {
+    document.title = `${title} · ${commonWords.product}`
+  }, [title])
+  return (
+    <div className={narrow ? css['narrow'] : css['page']}>
+      {above && <div className={css['above']}>{above}</div>}
+      <header className={css['header']}>
+        <div className={css['titles']}>
+          <h1 className={css['title']}>{heading ?? title}</h1>
+          {about && <div className={css['about']}>{about}</div>}
+        </div>
+        {actions && <div className={css['actions']}>{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}
+
+interface CardProps {
+  title?: ReactNode
+  about?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+  /** Tables reach to the edge. */
+  flush?: boolean
+  tone?: 'danger'
+}
+
+export const Card = ({ title, about, actions, children, flush = false, tone }: CardProps) => (
+  <section className={css['card']} data-tone={tone}>
+    {title !== undefined && (
+      <div className={css['cardHead']}>
+        <div>
+          <h2 className={css['cardTitle']}>{title}</h2>
+          {about && <div className={css['cardAbout']}>{about}</div>}
+        </div>
+        {actions && <div className={css['actions']}>{actions}</div>}
+      </div>
+    )}
+    <div className={flush ? css['flush'] : css['cardBody']}>{children}</div>
+  </section>
+)
+
+export const Columns = ({ children, side = false }: { children: ReactNode; side?: boolean }) => (
+  <div className={side ? css['withSide'] : css['columns']}>{children}</div>
+)
+
+export const Stack = ({ children, gap = 20 }: { children: ReactNode; gap?: number }) => (
+  <div className={css['stack']} style={{ gap }}>
+    {children}
+  </div>
+)
+
+export const Row = ({ children, gap = 8, wrap = true }: { children: ReactNode; gap?: number; wrap?: boolean }) => (
+  <div className={css['row']} style={{ gap, flexWrap: wrap ? 'wrap' : 'nowrap' }}>
+    {children}
+  </div>
+)
+
+/** Pairs of a name and what it is. */
+export const Facts = ({ facts }: { facts: [string, ReactNode][] }) => (
+  <dl className={css['facts']}>
+    {facts.map(([name, value]) => (
+      <div key={name} className={css['fact']}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -1,0 +1,34 @@
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useWrite } from '../api/client.ts'
+import { fieldError } from '../api/errors.ts'
+import { commonWords as w } from '../words/common.ts'
+import { Dialog } from './Dialogs.tsx'
+import { Form } from './Form.tsx'
+
+interface Props {
+  title: string
+  name: string
+  write: (name: string) => Promise<unknown>
+  changes: string
+  onClose: () => void
+}
+
+export function Rename({ title, name, write, changes, onClose }: Props) {
+  const [next, setNext] = useState(name)
+  const rename = useWrite(() => write(next), { inForm: true, changes: [changes], says: w.saved, after: onClose })
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form onSubmit={() => rename.mutate()} busy={rename.isPending} error={rename.error} submit={w.rename} onCancel={onClose}>
+        <TextInput
+          label={w.name}
+          value={next}
+          onChange={(event) => setNext(event.currentTarget.value)}
+          error={fieldError(rename.error, 'name')}
+          maxLength={100}
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,27 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { commonWords as w } from '../words/common.ts'
+import { Icon } from './Icon.tsx'
+
+interface Item {
+  label: string
+  onClick: () => void
+  danger?: boolean
+  disabled?: boolean
+}
+
+export const RowMenu = ({ name, items }: { name: string; items: Item[] }) => (
+  <Menu position="bottom-end" width={190} transitionProps={{ duration: 80 }}>
+    <Menu.Target>
+      <ActionIcon variant="subtle" color="gray" aria-label={w.moreActions(name)}>
+        <Icon name="drag" />
+      </ActionIcon>
+    </Menu.Target>
+    <Menu.Dropdown>
+      {items.map(({ label, onClick, danger, disabled }) => (
+        <Menu.Item key={label} onClick={onClick} color={danger ? 'red' : undefined} disabled={disabled}>
+          {label}
+        </Menu.Item>
+      ))}
+    </Menu.Dropdown>
+  </Menu>
+)

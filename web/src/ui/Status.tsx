@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react'
+import { formatWord } from './format.ts'
+import css from './status.module.css'
+
+export type Tone = 'good' | 'busy' | 'idle' | 'bad' | 'held'
+
+const TONES: Record<string, Tone> = {
+  RUNNING: 'good',
+  ACTIVE: 'good',
+  AVAILABLE: 'good',
+  COMPLETED: 'good',
+  SUCCEEDED: 'good',
+  ANSWERED: 'good',
+  PROVISIONING: 'busy',
+  REBUILDING: 'busy',
+  UPGRADING: 'busy',
+  PENDING: 'busy',
+  PROCESSING: 'busy',
+  CREATING: 'busy',
+  RESTORING: 'busy',
+  DELETING: 'busy',
+  OPEN: 'busy',
+  SUSPENDED: 'held',
+  PAST_DUE: 'held',
+  UNMANAGED: 'held',
+  UNDONE: 'held',
+  ERROR: 'bad',
+  FAILED: 'bad',
+  EXHAUSTED: 'bad',
+}
+
+export const toneOf = (status: string): Tone => TONES[status] ?? 'idle'
+
+/** Says it in words and shape; the colour only helps. */
+export const Status = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
+  <span className={css['status']} data-tone={tone}>
+    <span className={css['dot']} aria-hidden="true" />
+    {children}
+  </span>
+)
+
+/** `working` is for an action that runs: there RUNNING is not an end. */
+export const StatusOf = ({ status, working = false }: { status: string; working?: boolean }) => (
+  <Status tone={working && status === 'RUNNING' ? 'busy' : toneOf(status)}>{formatWord(status)}</Status>
+)

@@ -1,0 +1,40 @@
+// What an action has done, is doing and has still to do, with times: never a bare spinner.
+import type { Action } from '@berth/sdk'
+import { formatDuration, formatWord } from './format.ts'
+import { Icon, type IconName } from './Icon.tsx'
+import css from './steps.module.css'
+import { useNow } from './Time.tsx'
+
+type Step = Pick<Action['steps'][number], 'name' | 'status' | 'startedAt' | 'completedAt'>
+
+const MARKS: Record<Step['status'], IconName | null> = {
+  PENDING: null,
+  RUNNING: null,
+  COMPLETED: 'check',
+  FAILED: 'cross',
+  UNDONE: 'restart',
+}
+
+export function Steps({ steps }: { steps: readonly Step[] }) {
+  const now = useNow(steps.some(({ status }) => status === 'RUNNING') ? 250 : null)
+  return (
+    <ol className={css['steps']}>
+      {steps.map((step) => {
+        const mark = MARKS[step.status]
+        return (
+          <li key={step.name} data-status={step.status}>
+            <span className={css['mark']}>{mark && <Icon name={mark} size={12} />}</span>
+            <span className={css['name']}>
+              {formatWord(step.name.replaceAll('-', ' '))}
+              <span className="hidden">{` ${formatWord(step.status)}`}</span>
+            </span>
+            <span className={css['time']}>{step.startedAt && formatDuration(lengthOf(step, now))}</span>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+const lengthOf = ({ startedAt, completedAt }: Step, now: number): number =>
+  (completedAt ? Date.parse(completedAt) : now) - Date.parse(startedAt!)

@@ -1,0 +1,68 @@
+// Numbers as people read them. GB is 10^9 bytes and GiB 2^30, and each says which it is.
+const money = new Map<string, Intl.NumberFormat>()
+
+export function formatMoney(amount: string | number, currency: string): string {
+  const known = money.get(currency) ?? new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+  money.set(currency, known)
+  return known.format(Number(amount))
+}
+
+export const formatNumber = (value: number): string => new Intl.NumberFormat('en').format(value)
+
+/** MiB as the API gives them. */
+export const formatRam = (mebibytes: number): string =>
+  mebibytes % 1024 === 0 || mebibytes > 10_240 ? `${trim(mebibytes / 1024)} GiB` : `${formatNumber(mebibytes)} MiB`
+
+export const formatDisk = (gibibytes: number): string => (gibibytes >= 1024 ? `${trim(gibibytes / 1024)} TiB` : `${gibibytes} GiB`)
+
+export const formatTraffic = (gigabytes: number): string =>
+  gigabytes === 0 ? 'Unmetered' : gigabytes >= 1000 ? `${trim(gigabytes / 1000)} TB` : `${gigabytes} GB`
+
+const trim = (value: number): string => String(Number(value.toFixed(1)))
+
+const DECIMAL = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
+
+export function formatBytes(bytes: number | string): string {
+  let value = Number(bytes)
+  let unit = 0
+  for (; value >= 1000 && unit < DECIMAL.length - 1; unit++) value /= 1000
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${DECIMAL[unit]}`
+}
+
+export const formatSpeed = (megabits: number): string => (megabits >= 1000 ? `${trim(megabits / 1000)} Gbit/s` : `${megabits} Mbit/s`)
+
+export const formatSize = ({ vcpu, ram, disk }: { vcpu: number; ram: number; disk: number }): string =>
+  `${vcpu} vCPU · ${formatRam(ram)} · ${formatDisk(disk)}`
+
+const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+export const formatDateTime = (iso: string): string => dateTime.format(new Date(iso))
+export const formatDate = (iso: string): string => date.format(new Date(iso))
+export const formatUtc = (iso: string): string => `${iso.slice(0, 19).replace('T', ' ')} UTC`
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+
+export function formatAgo(iso: string, now: number): string {
+  const seconds = (Date.parse(iso) - now) / 1000
+  const [unit, size] = STEPS.find(([, each]) => Math.abs(seconds) >= each) ?? (['second', 1] as const)
+  return Math.abs(seconds) < 10 ? 'just now' : relative.format(Math.round(seconds / size), unit)
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  const seconds = ms / 1_000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+}
+
+/** `SNAPSHOT_CREATE` → `Snapshot create` */
+export const formatWord = (constant: string): string => {
+  const words = constant.toLowerCase().replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,42 @@
+// What a list shows is in the address: it can be shared, reloaded, and gone back to.
+import { useNavigate, useSearch } from '@tanstack/react-router'
+
+export interface ListSearch {
+  page?: number
+  limit?: number
+  status?: string
+  type?: string
+  dateFrom?: string
+  dateTo?: string
+  action?: string
+  tokenId?: string
+  tab?: string
+  range?: string
+}
+
+const NUMBERS = ['page', 'limit'] as const
+const TEXTS = ['status', 'type', 'dateFrom', 'dateTo', 'action', 'tokenId', 'tab', 'range'] as const
+
+/** Takes what it knows from an address and leaves the rest. */
+export function readSearch(search: Record<string, unknown>): ListSearch {
+  const known: ListSearch = {}
+  for (const name of NUMBERS) {
+    const value = Number(search[name])
+    if (Number.isInteger(value) && value >= 1 && value <= (name === 'limit' ? 100 : 1_000_000)) known[name] = value
+  }
+  for (const name of TEXTS) {
+    const value = search[name]
+    if ((typeof value === 'string' || typeof value === 'number') && value !== '') known[name] = String(value)
+  }
+  return known
+}
+
+export function usePaging() {
+  const search: ListSearch = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const turn = (change: ListSearch): void =>
+    void navigate({ to: '.', search: (now: ListSearch) => ({ ...now, ...change }), replace: false, resetScroll: false })
+  /** Another filter begins at its first page. */
+  const filter = (change: ListSearch): void => turn({ page: undefined, ...change })
+  return { search, turn, filter }
+}

@@ -1,0 +1,16 @@
+export const eventWords = {
+  title: 'Events',
+  about: 'Everything that happened in this account, newest first. The same log feeds webhooks and the API.',
+  emptyTitle: 'Nothing happened yet',
+  emptyAbout: 'Once you create a VM, what happens to it is told here.',
+  type: 'Event',
+  subject: 'About',
+  when: 'When',
+  number: 'Number',
+  show: (type: string) => `Show the data of ${type}`,
+  data: 'Data',
+  stream: 'Follow it in a program',
+  streamAbout: 'Lines arrive as things happen; after a cut, go on with Last-Event-ID.',
+  examples: 'Example payloads',
+  examplesAbout: 'What webhooks send, signed with their secret.',
+} as const

@@ -1,0 +1,23 @@
+export const sshKeyWords = {
+  title: 'SSH keys',
+  about: 'Public keys that can be put on new VMs. Deleting one here does not remove it from VMs it is on.',
+  add: 'Add SSH key',
+  name: 'Name',
+  nameHint: 'Where the key is kept, for example “laptop”.',
+  publicKey: 'Public key',
+  publicKeyHint: 'The one line of a file such as ~/.ssh/id_ed25519.pub. Never the private key.',
+  added: (name: string) => `${name} is added`,
+  emptyTitle: 'No SSH keys yet',
+  emptyAbout: 'With a key you sign in to your VMs without a password. Paste the public half of yours.',
+  fingerprint: 'Fingerprint',
+  type: 'Type',
+  vms: 'Installed on',
+  vmCount: (count: number) => (count === 1 ? '1 VM' : `${count} VMs`),
+  rename: (name: string) => `Rename ${name}`,
+  renamed: 'Renamed',
+  delete: (name: string) => `Delete ${name}`,
+  deleteTitle: 'Delete this SSH key?',
+  deleteAbout: (name: string) =>
+    `“${name}” will not be offered for new VMs. VMs that have it keep it: remove it inside them, or rebuild them.`,
+  deleted: (name: string) => `${name} is deleted`,
+} as const

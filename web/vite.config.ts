@@ -1,0 +1,13 @@
+// Everything the browser needs comes from one folder of static files: nothing is inlined, so that the server's CSP can forbid inline script.
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+const server = 'http://127.0.0.1:8080'
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { conditions: ['@berth/source', 'module', 'browser', 'development|production'] },
+  build: { target: 'es2024', assetsInlineLimit: 0, modulePreload: { polyfill: false }, chunkSizeWarningLimit: 800 },
+  // The default settings of `npm start`; with it running, `npx vite` in this folder shows every change at once.
+  server: { proxy: { '/api': server, '/consoles': { target: server, ws: true }, '/docs': server } },
+})
