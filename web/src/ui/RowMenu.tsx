@@ -13,7 +13,7 @@ export const RowMenu = ({ name, items }: { name: string; items: Item[] }) => (
   <Menu position="bottom-end" width={190} transitionProps={{ duration: 80 }}>
     <Menu.Target>
       <ActionIcon variant="subtle" color="gray" aria-label={w.moreActions(name)}>
-        <Icon name="drag" />
+        <Icon name="more" />
       </ActionIcon>
     </Menu.Target>
     <Menu.Dropdown>

@@ -29,6 +29,10 @@ export function formatBytes(bytes: number | string): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${DECIMAL[unit]}`
 }
 
+/** Most names say their version themselves. */
+export const formatOs = ({ name, version }: { name: string; version: string }): string =>
+  name.includes(version) ? name : `${name} ${version}`
+
 export const formatSpeed = (megabits: number): string => (megabits >= 1000 ? `${trim(megabits / 1000)} Gbit/s` : `${megabits} Mbit/s`)
 
 export const formatSize = ({ vcpu, ram, disk }: { vcpu: number; ram: number; disk: number }): string =>

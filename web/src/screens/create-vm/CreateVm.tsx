@@ -7,7 +7,7 @@ import { useWrite } from '../../api/client.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { plansQuery, regionsQuery, templatesQuery } from '../../queries/catalog.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
-import { formatSize } from '../../ui/format.ts'
+import { formatOs, formatSize } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Page, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/States.tsx'
@@ -74,7 +74,7 @@ function OrderForm(catalog: Catalog) {
   const plan = plans.find(({ id }) => id === order.planId)
   const facts: [string, string][] = [
     [w.region, region?.name ?? ''],
-    [w.os, template ? `${template.name} ${template.version}` : ''],
+    [w.os, template ? formatOs(template) : ''],
     [w.size, order.kind === 'custom' ? formatSize(order) : (plan?.name ?? '')],
   ]
   return (
@@ -111,10 +111,10 @@ function OrderForm(catalog: Catalog) {
             onChange={(osTemplateId) => set({ osTemplateId })}
             columns="narrow"
           >
-            {({ name, version, deprecatedAt }) => (
+            {({ distribution, arch, deprecatedAt, ...template }) => (
               <>
-                <span className={css['optionName']}>{name}</span>
-                <span className={css['optionText']}>{deprecatedAt ? w.osDeprecated : version}</span>
+                <span className={css['optionName']}>{formatOs(template)}</span>
+                <span className={css['optionText']}>{deprecatedAt ? w.osDeprecated : `${distribution} · ${arch}`}</span>
               </>
             )}
           </Choice>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
 import { bandwidthQuery, walletQuery } from '../../queries/account.ts'
 import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
-import { formatMoney } from '../../ui/format.ts'
+import { formatBytes, formatMoney } from '../../ui/format.ts'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Columns, Page } from '../../ui/Page.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -48,7 +48,7 @@ export default function Home() {
           to="/bandwidth"
           icon="gauge"
           label={w.traffic}
-          value={traffic.data && trafficText(traffic.data)}
+          value={traffic.data && formatBytes(traffic.data.reduce((sum, { usedBytes }) => sum + usedBytes, 0))}
           about={w.trafficAbout(throttled.length)}
           error={traffic.isError}
         />
@@ -64,6 +64,3 @@ export default function Home() {
     </Page>
   )
 }
-
-const trafficText = (usages: { usedBytes: number }[]): string => formatTotal(usages.reduce((sum, { usedBytes }) => sum + usedBytes, 0))
-const formatTotal = (bytes: number): string => (bytes >= 1e12 ? `${(bytes / 1e12).toFixed(1)} TB` : `${(bytes / 1e9).toFixed(1)} GB`)

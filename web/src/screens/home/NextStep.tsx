@@ -16,10 +16,10 @@ export function NextStep() {
   const session = useQuery(sessionQuery).data
   if (!keys || !wallet || !vms || !session) return null
   const steps = [
-    { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, about: w.sshKeyAbout },
-    { done: Number(wallet.balance) > 0 || vms.pagination.total > 0, to: '/wallet', title: w.wallet, about: w.walletAbout },
-    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, about: w.vmAbout },
-    { done: session.user.totpEnabled, to: '/settings', search: { tab: 'security' }, title: w.totp, about: w.totpAbout },
+    { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, go: w.sshKeyGo, about: w.sshKeyAbout },
+    { done: Number(wallet.balance) > 0 || vms.pagination.total > 0, to: '/wallet', title: w.wallet, go: w.walletGo, about: w.walletAbout },
+    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, go: w.vmGo, about: w.vmAbout },
+    { done: session.user.totpEnabled, to: '/settings', search: { tab: 'security' }, title: w.totp, go: w.totpGo, about: w.totpAbout },
   ]
   const next = steps.find(({ done }) => !done)
   if (!next) return null
@@ -33,7 +33,7 @@ export function NextStep() {
         <div className="muted">{next.about}</div>
       </div>
       <ButtonLink to={next.to} search={next.search ?? {}}>
-        {next.title}
+        {next.go}
       </ButtonLink>
     </section>
   )

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { operatorTemplatesQuery, type Template } from '../../api/operator.ts'
 import { Copyable } from '../../ui/Copy.tsx'
-import { formatBytes } from '../../ui/format.ts'
+import { formatBytes, formatOs } from '../../ui/format.ts'
 import { Status, type Tone } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -23,9 +23,7 @@ const COLUMNS: Column<Template>[] = [
     head: w.name,
     cell: ({ name, version, slug, arch }) => (
       <div>
-        <strong>
-          {name} {version}
-        </strong>
+        <strong>{formatOs({ name, version })}</strong>
         <div className="muted">
           {slug} · {arch}
         </div>

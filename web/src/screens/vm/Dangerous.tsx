@@ -9,6 +9,7 @@ import { fieldError } from '../../api/errors.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { templatesQuery } from '../../queries/catalog.ts'
 import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
+import { formatOs } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { vmWords } from '../../words/vm.ts'
@@ -72,7 +73,7 @@ export function RebuildVm({ vm, onClose }: Props) {
           label={w.os}
           value={osTemplateId}
           onChange={(event) => setChosen(event.currentTarget.value)}
-          data={choices.map(({ id, name, version }) => ({ value: id, label: `${name} ${version}` }))}
+          data={choices.map((each) => ({ value: each.id, label: formatOs(each) }))}
         />
         <Checkbox.Group label={w.keys} value={sshKeyIds} onChange={setSshKeyIds}>
           <Stack gap={6}>

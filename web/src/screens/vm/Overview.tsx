@@ -2,7 +2,7 @@ import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
 import { Copyable } from '../../ui/Copy.tsx'
-import { formatMoney, formatSize, formatSpeed } from '../../ui/format.ts'
+import { formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
 import { StatusOf } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -21,7 +21,7 @@ export function Overview({ vm }: { vm: Vm }) {
           facts={[
             [f.plan, vm.plan.name],
             [f.size, formatSize(vm)],
-            [f.os, `${vm.osTemplate.name} ${vm.osTemplate.version}`],
+            [f.os, formatOs(vm.osTemplate)],
             [f.region, vm.region.name],
             [f.address, vm.ipAddress ? <Copyable text={vm.ipAddress} what={vmsWords.address} /> : w.noAddress],
             [f.hostname, vm.hostname],

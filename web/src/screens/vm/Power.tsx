@@ -45,7 +45,7 @@ export function Power({ vm }: { vm: Vm }) {
       <Menu position="bottom-end" width={180}>
         <Menu.Target>
           <ActionIcon variant="default" size={36} aria-label={w.powerMenu}>
-            <Icon name="drag" />
+            <Icon name="more" />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>

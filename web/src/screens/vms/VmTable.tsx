@@ -1,7 +1,7 @@
 import type { Action, BandwidthUsage, VmListItem } from '@berth/sdk'
 import { Link } from '@tanstack/react-router'
 import { Copyable } from '../../ui/Copy.tsx'
-import { formatBytes, formatSize } from '../../ui/format.ts'
+import { formatBytes, formatOs, formatSize } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -26,7 +26,7 @@ export function VmTable({ vms, running, traffic }: Props) {
       cell: ({ ipAddress }) => (ipAddress ? <Copyable text={ipAddress} what={w.address} /> : <span className="muted">{w.noAddress}</span>),
     },
     { head: w.columns.plan, cell: (vm) => <Two first={vm.plan.name} second={formatSize(vm)} /> },
-    { head: w.columns.region, cell: (vm) => <Two first={vm.region.name} second={`${vm.osTemplate.name} ${vm.osTemplate.version}`} /> },
+    { head: w.columns.region, cell: (vm) => <Two first={vm.region.name} second={formatOs(vm.osTemplate)} /> },
     { head: w.columns.traffic, cell: (vm) => <Traffic name={vm.name} usage={trafficOf.get(vm.id)} /> },
     { head: w.columns.renewal, cell: (vm) => <Time at={vm.billing.nextRenewalAt} as="date" />, right: true },
   ]
