@@ -25,8 +25,11 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { resolve, test: { ...shared, name: 'test', include: ['{cli/test,libvirt,sdk/test,server/src,server/test,ops}/**/*.test.ts'] } },
-      { resolve, test: { ...shared, name: 'prove', include: ['{libvirt,server,bench,e2e}/**/*.prove.ts'], testTimeout: 300_000 } },
+      {
+        resolve,
+        test: { ...shared, name: 'test', include: ['{cli/test,libvirt,sdk/test,server/src,server/test,ops,web/test}/**/*.test.ts'] },
+      },
+      { resolve, test: { ...shared, name: 'prove', include: ['{libvirt,server,bench,e2e,web/test}/**/*.prove.ts'], testTimeout: 300_000 } },
     ],
   },
 })

@@ -2,6 +2,7 @@
 // Needs nothing but Node 20 and npm. Installs what is missing, then hands over to the Node that package-lock.json pins.
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildDashboard } from './dashboard.mjs'
 import { installPackages } from './debian-packages.mjs'
 import { installDependencies, pinnedNode } from './dependencies.mjs'
 import { runInForeground } from './foreground.mjs'
@@ -11,15 +12,20 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command, ...args] = process.argv.slice(2)
 
 const commands = {
-  start: () => berthd('up', ...args),
+  start: async () => {
+    await buildDashboard(root)
+    return berthd('up', ...args)
+  },
   doctor: () => berthd('doctor', ...args),
   check: checkStatically,
   test: async () => {
     await checkStatically()
+    await buildDashboard(root)
     return vitest('test', args)
   },
   prove: async () => {
     await checkStatically()
+    await buildDashboard(root)
     return (await vitest('test', [])) || vitest('prove', args)
   },
 }
@@ -46,6 +52,7 @@ async function checkStatically() {
   await step('format', () => runTool('oxfmt', '--check', '.'))
   await step('lint', () => runTool('oxlint'))
   await step('types', () => runTool('tsc'))
+  await step('types of the dashboard', () => runTool('tsc', '--project', 'web'))
   await step('unused code', () => runTool('knip', '--no-progress', '--no-config-hints'))
   return 0
 }

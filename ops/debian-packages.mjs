@@ -35,6 +35,7 @@ const forTests = [
   { ...templates, without: 'templates stay untested' },
 ]
 const ssh = { package: 'openssh-client', command: 'ssh', also: ['ssh-keyscan'], without: 'logging in to real VMs stays untested' }
+const browser = { package: 'chromium', command: 'chromium', without: 'the dashboard stays untested in a browser' }
 // x86 guests by emulation: the proofs of the libvirt client are the same on every machine.
 const x86 = {
   package: 'qemu-system-x86',
@@ -46,8 +47,8 @@ const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],
   check: [],
-  test: [redis, openssl, ssh, ...forTests],
-  prove: [redis, openssl, ssh, ...forTests, x86],
+  test: [redis, openssl, ssh, browser, ...forTests],
+  prove: [redis, openssl, ssh, browser, ...forTests, x86],
 }
 
 export async function installPackages(purpose) {

@@ -1,0 +1,24 @@
+// The dashboard is built once, and again when something it is made of is newer than what was built.
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { runQuietly, step } from './steps.mjs'
+
+const SOURCES = ['web/src', 'web/public', 'web/index.html', 'web/vite.config.ts', 'sdk/src', 'package-lock.json']
+const BUILT = 'web/dist/index.html'
+
+export async function buildDashboard(root) {
+  const builtMs = changedMs(join(root, BUILT))
+  if (SOURCES.every((source) => newestMs(join(root, source)) < builtMs)) return
+  await step('dashboard built', () => runQuietly(join(root, 'node_modules/.bin/vite'), ['build', join(root, 'web'), '--logLevel', 'warn']))
+}
+
+function changedMs(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/** Also of a folder, whose own time tells of files that are gone. */
+function newestMs(path) {
+  const own = changedMs(path)
+  if (!statSync(path).isDirectory()) return own
+  return readdirSync(path).reduce((newest, name) => Math.max(newest, newestMs(join(path, name))), own)
+}
