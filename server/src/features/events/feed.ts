@@ -64,7 +64,7 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
 }
 
 async function* follow(db: Db, accountId: string, from: bigint, bell: Doorbell, heartbeatMs: number): AsyncGenerator<string> {
-  yield 'retry: 2000\n\n'
+  yield `retry: 2000\nid: ${from}\n\n` // the cursor at once: who is cut off before the first event comes back to the same place
   for (let cursor = from; !bell.signal.aborted;) {
     const rung = bell.next(heartbeatMs) // before the look: what is committed after it rings
     const events = await eventsAfter(db, accountId, cursor, ROWS_AT_A_TIME)

@@ -64,7 +64,7 @@ describe('GET /events as a stream', () => {
     expect(stream.response.statusCode).toBe(200)
     expect(stream.response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
     expect(stream.response.headers).toHaveProperty('x-ratelimit-remaining')
-    await expect.poll(stream.text, SOON).toBe('retry: 2000\n\n')
+    await expect.poll(stream.text, SOON).toBe('retry: 2000\nid: 1\n\n')
     await happen(customer.accountId, 'vm.started')
     await expect.poll(stream.events, SOON).toHaveLength(1)
     const [listed] = (await customer.get('/events?after=1')).body.data
@@ -97,10 +97,22 @@ describe('GET /events as a stream', () => {
     expect(seen).toEqual(numbers(1, 120))
   })
 
+  test('tells its cursor before anything happens, so that a cut then loses nothing either', async () => {
+    const customer = await app.given.customer()
+    await happen(customer.accountId, 'before')
+    const first = await follow(customer.token)
+    await expect.poll(first.text, SOON).toContain('\n\n')
+    first.cut()
+    await happen(customer.accountId, 'meanwhile')
+    const [, cursor] = /^id: (.*)$/m.exec(first.text())!
+    const second = await follow(customer.token, { headers: { 'last-event-id': cursor! } })
+    await expect.poll(() => second.events().map(({ event }) => event), SOON).toEqual(['meanwhile'])
+  })
+
   test('sends an account its own events only', async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     const stream = await follow(customer.token)
-    await expect.poll(stream.text, SOON).toBe('retry: 2000\n\n')
+    await expect.poll(stream.text, SOON).toBe('retry: 2000\nid: 0\n\n')
     await happen(stranger.accountId, 'theirs')
     await happen(customer.accountId, 'ours')
     await expect.poll(() => stream.events().map(({ event }) => event), SOON).toEqual(['ours'])
@@ -128,7 +140,7 @@ describe('GET /events as a stream', () => {
     const stream = await feed.stream(customer.accountId, null, new AbortController().signal)
     let text = ''
     stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
-    await expect.poll(() => text, SOON).toMatch(/^retry: 2000\n\n(: still here\n\n){2,}$/)
+    await expect.poll(() => text, SOON).toMatch(/^retry: 2000\nid: 0\n\n(: still here\n\n){2,}$/)
     await feed.close()
     await once(stream, 'close')
   })
@@ -142,6 +154,6 @@ describe('GET /events as a stream', () => {
     const ended = once(stream.response, 'end')
     await other.close(AbortSignal.timeout(20_000))
     await ended
-    expect(stream.text()).toBe('retry: 2000\n\n')
+    expect(stream.text()).toBe('retry: 2000\nid: 0\n\n')
   })
 })

@@ -1,0 +1,71 @@
+// What is seen of a real VM from outside: its console, its measurements, and what it does on its own, whether somebody watched or not.
+import { describe, expect, test } from 'vitest'
+import { connectTo } from './console-client.ts'
+import { eventually } from './processes.ts'
+import { canRunReal, PATIENCE_MS, realProduct } from './real-product.ts'
+
+const PASSWORD = 'correct horse 7'
+
+describe.runIf(canRunReal())('a real VM', { timeout: 3 * PATIENCE_MS }, async () => {
+  const product = await realProduct()
+  const { customer, ssh, processes, broken } = product
+  const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
+  const login = { sshKeyIds: [key.data.id], password: PASSWORD }
+  const vmId = await customer.order('POST', '/vms', {
+    ...(await customer.tiny()),
+    planId: await customer.plan('nano'),
+    ...login,
+    hostname: 'seen',
+  })
+  const { ipAddress } = await customer.get(`/vms/${vmId}`)
+  const isSeen = (status: string) => eventually(async () => (await customer.get(`/vms/${vmId}`)).status === status, PATIENCE_MS)
+
+  test('has a console where one logs in, by a link that works once', async () => {
+    const { status, data } = await customer.send('POST', `/vms/${vmId}/console`, { type: 'serial' })
+    expect(status).toBe(201)
+    const { url } = data as unknown as { url: string }
+    const terminal = connectTo(url)
+    expect(await terminal.opened).toBe(true)
+    const says = async (words: string, typed: string): Promise<void> => {
+      await eventually(async () => terminal.text().includes(words), 30_000)
+      terminal.socket.send(typed)
+    }
+    terminal.socket.send('\n')
+    await says('seen login:', 'root\n')
+    await says('Password:', `${PASSWORD}\n`)
+    await says('#', 'echo $((6 * 7))-answers\n')
+    await says('42-answers', 'exit\n')
+    terminal.socket.close()
+    expect(await connectTo(url).opened).toBe(false)
+  })
+
+  test('is measured', async () => {
+    await ssh.reached(ipAddress, 'dd if=/dev/zero of=/root/much bs=1M count=64 2> /dev/null; sync; echo written')
+    const measured = await eventually(async () => {
+      const { data } = await customer.send('GET', `/vms/${vmId}/metrics`)
+      const { series } = data as unknown as { series: Record<string, (number | null)[]> }
+      const highest = (name: string): number => Math.max(...series[name]!.map((value) => value ?? 0))
+      return highest('diskWriteBytesPerSecond') > 300_000 && { cpu: highest('cpuPercent'), ram: highest('ramUsed') }
+    }, PATIENCE_MS)
+    expect(measured.cpu).toBeGreaterThan(0)
+    expect(measured.cpu).toBeLessThanOrEqual(100)
+    expect(measured.ram).toBeGreaterThan(10)
+  })
+
+  test('that switches itself off is seen to be off', async () => {
+    await ssh.reached(ipAddress, 'poweroff; echo off')
+    await isSeen('STOPPED')
+    expect(await customer.get(`/vms/${vmId}`)).toMatchObject({ statusReason: 'The guest switched itself off' })
+    await customer.order('POST', `/vms/${vmId}/start`)
+  })
+
+  test('that switches itself off while nobody watches is seen to be off later', async () => {
+    await processes.worker.kill('SIGKILL')
+    await ssh.reached(ipAddress, 'poweroff; echo off')
+    await eventually(async () => (await product.box.virsh('list', '--name')).trim() === '', PATIENCE_MS)
+    expect((await customer.get(`/vms/${vmId}`)).status).toBe('RUNNING')
+    processes.worker = await product.start('worker')
+    await isSeen('STOPPED')
+    expect(await broken()).toBe('')
+  })
+})
