@@ -27,6 +27,7 @@ const host = {
 }
 const templates = { package: listed('templates'), command: 'mmdebstrap', also: ['sfdisk', 'grub-mkimage', 'mke2fs', 'mcopy', 'cpio'] }
 const forVms = [
+  { package: 'openssh-client', command: 'ssh', also: ['ssh-keygen'], without: 'quickstart cannot make a key' },
   { ...host, without: 'VMs are simulated' },
   { ...templates, without: 'templates cannot be built here, only imported' },
 ]

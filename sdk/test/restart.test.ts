@@ -1,24 +1,14 @@
 // The real processes of the product, killed in the middle of everything and started again.
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { freePort } from '../../server/test/free-port.ts'
 import { testDatabase } from '../../server/test/harness.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { berthdJson, eventually, service, type Settings } from '../../server/test/processes.ts'
 import { Berth } from '../src/index.ts'
 import { witness } from './world.ts'
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return String(port)
-}
 
 const dataDir = await mkdtemp(join(tmpdir(), 'berth-sdk-'))
 afterAll(() => rm(dataDir, { recursive: true }))

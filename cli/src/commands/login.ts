@@ -6,19 +6,22 @@ import { wrongUsage } from '../failure.ts'
 import { isAttended, type Io } from '../io.ts'
 import { ask, readAll } from '../prompt.ts'
 
-export const login = verb<{ name?: string }>({
+export const login = verb<{ name?: string; keepCurrent?: true }>({
   name: 'login',
   about: 'keep a server and a token for later commands; the token is asked for, or read from stdin',
   args: '[url]',
-  options: [['--name <context>', 'what to call it; the host of the server unless given']],
+  options: [
+    ['--name <context>', 'what to call it; the host of the server unless given'],
+    ['--keep-current', 'go on talking to the server that is used now, if there is one'],
+  ],
   example: 'login https://cloud.example.com --name production',
-  async run({ io }, { name }, url: string = 'http://127.0.0.1:8080') {
+  async run({ io }, { name, keepCurrent }, url: string = 'http://127.0.0.1:8080') {
     if (!URL.canParse(url)) throw wrongUsage(`"${url}" is no address: give one such as https://cloud.example.com`)
     const context = name ?? new URL(url).host
     const token = await readToken(io)
     const account = await new Berth({ baseUrl: url, token, maxRetries: 1 }).account.get()
-    const { contexts } = readContexts(io.env)
-    writeContexts(io.env, { current: context, contexts: { ...contexts, [context]: { url, token } } })
+    const { current, contexts } = readContexts(io.env)
+    writeContexts(io.env, { current: (keepCurrent && current) || context, contexts: { ...contexts, [context]: { url, token } } })
     return said({ context, url, email: account.email }, context, `Signed in to ${url} as ${account.email}. Kept in ${contextsFile(io.env)}`)
   },
 })

@@ -3,6 +3,7 @@ import { bringUpToDate } from '../database.ts'
 import { settings, withExample } from './admin.ts'
 import { requireServer, withDatabaseUrl } from './database.ts'
 import { show } from './output.ts'
+import type { QuickstartOptions } from './quickstart/quickstart.ts'
 
 /** A serving process ends by itself once it has stopped everything: what may still be open then is not worth waiting for. */
 const exit = (code: number): never => process.exit(code)
@@ -18,6 +19,7 @@ export function processCommands(program: Command): void {
       role,
     ).action(async () => exit(await (await import('./serve.ts')).serve(settings(), role)))
   }
+  addQuickstart(program)
   withExample(
     program.command('migrate').description('bring the database up to date and fill in the catalog').option('--json', 'answer in JSON'),
     'migrate',
@@ -32,6 +34,18 @@ export function processCommands(program: Command): void {
   ).action(async (topic: string | undefined, { json = false }: { json?: boolean }) => {
     process.exitCode = await (await import('./doctor.ts')).doctor(settings(), topic, json)
   })
+}
+
+function addQuickstart(program: Command): void {
+  withExample(
+    program
+      .command('quickstart')
+      .description('make an SSH key, an account with test credit, an API key and a VM, and say how to log in')
+      .option('--email <address>', 'of the account', 'you@example.com')
+      .option('--hostname <name>', 'of the VM', 'first')
+      .option('--os <template>', 'such as debian-12; the one that boots fastest here unless given'),
+    'quickstart',
+  ).action(async (options: QuickstartOptions) => (await import('./quickstart/quickstart.ts')).quickstart(settings(), options))
 }
 
 async function migrateDatabase({ json = false }: { json?: boolean }): Promise<void> {

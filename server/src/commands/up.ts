@@ -90,18 +90,15 @@ async function nextSteps(config: Config, db: Db, address: string): Promise<strin
   if (await hasOperator(db)) return ` Dashboard ${dashboard} · accounts, tokens, plans:  npx berthd --help`
   const { url } = await issueWelcomeLink(db, await readClock(db, config.testClock), dashboard)
   const welcome = ` Dashboard (works once, 15 min):  ${url}`
-  return (await listAccounts(db)).length === 0 ? `${welcome}\n\n${firstSteps(config, address)}` : welcome
+  return (await listAccounts(db)).length === 0 ? `${welcome}\n${firstSteps(config, address)}` : welcome
 }
 
-function firstSteps(config: Config, address: string): string {
-  const berthd = config.dataDir === SETTINGS.dataDir.fallback ? 'npx berthd' : `BERTH_DATA_DIR=${config.dataDir} npx berthd`
-  return [
-    ' Or here: make an account, put money into its wallet, make a token, and call the API with it:',
-    `   ${berthd} account create --email you@example.com`,
-    `   ${berthd} account credit --account you@example.com --amount 100.00`,
-    `   ${berthd} token create --account you@example.com --name first --scopes '*'`,
-    `   curl -H 'X-API-Key: vmk_…' ${address}${PUBLIC_PATH}/regions`,
-  ].join('\n')
+function firstSteps({ dataDir, port }: Config, address: string): string {
+  const settings = [
+    dataDir === SETTINGS.dataDir.fallback ? '' : `BERTH_DATA_DIR=${dataDir} `,
+    String(port) === SETTINGS.port.fallback ? '' : `BERTH_PORT=${new URL(address).port} `,
+  ]
+  return ` Or here:                         ${settings.join('')}npx berthd quickstart`
 }
 
 function shortPath(path: string): string {

@@ -1,0 +1,46 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { freePort } from '../../../test/free-port.ts'
+import { testDatabase } from '../../../test/harness.ts'
+import { berthd, berthdJson, service, type Settings } from '../../../test/processes.ts'
+
+const home = await mkdtemp(join(tmpdir(), 'berth-quickstart-'))
+afterAll(() => rm(home, { recursive: true }))
+const settings: Settings = {
+  HOME: home,
+  BERTH_DATABASE_URL: await testDatabase(),
+  BERTH_DATA_DIR: join(home, 'data'),
+  BERTH_PORT: await freePort(),
+  BERTH_METRICS_PORT: '0',
+}
+const quickstart = () => berthd(settings, 'quickstart')
+
+test('without a running product it says what to start', async () => {
+  const { code, stderr } = await quickstart()
+  expect([code, stderr]).toEqual([1, expect.stringContaining('npm start')])
+})
+
+test('makes everything once, and ends with the ssh command', { timeout: 180_000 }, async () => {
+  const up = await service(settings, 'up')
+  const first = await quickstart()
+  expect(first).toMatchObject({ code: 0, stderr: '' })
+  for (const line of ['✓ SSH key', '✓ account you@example.com', '✓ VM first', '✓   networks', '✓   boot', '✓   ready'])
+    expect(first.stdout).toContain(line)
+  expect(first.stdout).toContain('made: account, 100.00 USD of test credit, API key')
+  const command = /^ {3}ssh root@10\.77\.\d+\.\d+\n\n$/m
+  expect(first.stdout).toMatch(command)
+  expect(await readFile(join(home, '.ssh/id_ed25519.pub'), 'utf8')).toMatch(/^ssh-ed25519 /)
+  expect((await stat(join(home, 'data/quickstart.token'))).mode & 0o777).toBe(0o600)
+  expect(await readFile(join(home, '.config/berth/config.json'), 'utf8')).toContain('"current": "local"')
+
+  const second = await quickstart()
+  expect(second).toMatchObject({ code: 0, stderr: '' })
+  expect(second.stdout).toContain('is there')
+  expect(command.exec(second.stdout)?.[0]).toBe(command.exec(first.stdout)![0])
+  expect(await berthdJson<object[]>(settings, 'vm', 'list')).toHaveLength(1)
+  expect(await berthdJson<object[]>(settings, 'token', 'list')).toHaveLength(1)
+  expect(await berthdJson<object[]>(settings, 'account', 'list')).toMatchObject([{ email: 'you@example.com', balance: '94.00' }])
+  expect(await up.kill('SIGTERM')).toBe(0)
+})
