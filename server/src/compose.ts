@@ -17,7 +17,7 @@ import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type Doors } from './features/sessions/open.ts'
 import type { Api } from './http/api.ts'
 import { serveDocs } from './http/docs.ts'
-import { serveHealth } from './http/health.ts'
+import { serveHealth, type Health } from './http/health.ts'
 import { forgetOldKeys } from './http/idempotency.ts'
 import { mountApi } from './http/mount.ts'
 import type { Operation } from './http/operation.ts'
@@ -171,7 +171,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
-  const dashboard = await openDashboard(app, deps, limits, counters)
+  const dashboard = await openDashboard(app, deps, { limits, counters, look: health.look })
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   servePayments(app, deps, limits)
   serveInvoices(app, deps, limits)
@@ -197,7 +197,11 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
 }
 
 /** The same routes once more, for people instead of tokens, and beside them what only people do. */
-async function openDashboard(app: FastifyInstance, deps: Deps, limits: RateLimit, counters: Counters): Promise<Doors> {
+async function openDashboard(
+  app: FastifyInstance,
+  deps: Deps,
+  { limits, counters, look }: { limits: RateLimit; counters: Counters; look: Health['look'] },
+): Promise<Doors> {
   const { publicUrl } = deps.config
   const mount = {
     authenticate: bySession(deps),
@@ -208,7 +212,7 @@ async function openDashboard(app: FastifyInstance, deps: Deps, limits: RateLimit
   const doors = serveSignIn(app, deps, { prefix: DASHBOARD_PREFIX, rateLimit: limits, counters })
   const of = (all: Routes[]) => (api: Api) => all.forEach((each) => each(api, deps))
   await mountApi(app, { ...mount, prefix: `${DASHBOARD_PREFIX}/v1` }, deps, of(routes))
-  const personal = await mountApi(app, { ...mount, prefix: DASHBOARD_PREFIX }, deps, of(personalRoutes(counters)))
+  const personal = await mountApi(app, { ...mount, prefix: DASHBOARD_PREFIX }, deps, of(personalRoutes(counters, look)))
   return { operations: [...doors.operations, ...personal], close: doors.close }
 }
 

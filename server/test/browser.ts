@@ -2,6 +2,7 @@
 import { DASHBOARD_PREFIX } from '../src/compose.ts'
 import { createAccount } from '../src/features/accounts/service.ts'
 import { hashPassword } from '../src/features/people/service.ts'
+import { startSession } from '../src/features/sessions/life.ts'
 import { sql } from '../src/kernel/db.ts'
 import { newId } from '../src/kernel/ids.ts'
 import type { Answer, TestApp } from './harness.ts'
@@ -55,7 +56,8 @@ export async function givenPerson(app: TestApp, { isOperator = false } = {}) {
 export async function givenBrowser(app: TestApp, options: { isOperator?: boolean } = {}) {
   const person = await givenPerson(app, options)
   const browser = browserOf(app)
-  const { status, body } = await browser.signIn(person.email)
-  if (status !== 200) throw new Error(`POST /sign-in answered ${status}: ${body.error}`)
+  const caller = { ip: '127.0.0.1', userAgent: 'test' }
+  const { secret } = await app.db.tx((tx) => startSession(tx, app.clock.now(), person.id, caller))
+  browser.keep(`berth=${secret}`)
   return { ...browser, person }
 }

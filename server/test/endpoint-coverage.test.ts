@@ -1,17 +1,16 @@
 // Every operation of the OpenAPI document against everything that must hold for all of them. An operation without an entry in
 // endpoint-table.ts fails here.
-import { Ajv } from 'ajv'
-import formats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { PUBLIC_PREFIX } from '../src/compose.ts'
 import { deleteToken, revokeToken } from '../src/features/accounts/service.ts'
 import { SCOPES } from '../src/features/accounts/scopes.ts'
-import { responsesOf, type Operation } from '../src/http/operation.ts'
+import type { Operation } from '../src/http/operation.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { sql } from '../src/kernel/db.ts'
 import { ENDPOINTS, worldOf, type Call } from './endpoint-table.ts'
 import { fingerprint } from './fingerprint.ts'
 import { testApp } from './harness.ts'
+import { undocumented } from './undocumented.ts'
 
 const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
 await makeRoom()
@@ -163,17 +162,6 @@ test('the fingerprint sees every change', async () => {
   await app.db.run(sql`update accounts set name = name || 'x' where id = (select min(id) from accounts)`)
   expect(await fingerprint(app.db)).not.toEqual(before)
 })
-
-const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false })
-formats.default(ajv)
-
-/** What is in an answer that its schema does not allow, fields it does not know included. */
-function undocumented(operation: Operation, status: number, answer: unknown): string[] {
-  const schema = new Map(responsesOf(operation, operation.paged)).get(status)
-  if (!schema) return [`${status} is not documented`]
-  const validate = ajv.compile(schema)
-  return validate(answer) ? [] : validate.errors!.map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`)
-}
 
 /** My call with each id of my own replaced: once by their id, once by one that nobody has. */
 function swappedIds(mine: Call, theirs: Call): [foreign: Call, unknown: Call][] {

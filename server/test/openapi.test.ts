@@ -1,7 +1,8 @@
 // The document is what customers, the SDK and the dashboard know of us. `npm run openapi` renews the copy in the repository.
 import { describe, expect, test } from 'vitest'
-import { PUBLIC_PREFIX } from '../src/compose.ts'
+import { DASHBOARD_PREFIX, PUBLIC_PREFIX } from '../src/compose.ts'
 import { SCOPES } from '../src/features/accounts/scopes.ts'
+import { openApiDocument, PEOPLE } from '../src/http/openapi.ts'
 import { testApp } from './harness.ts'
 
 type Json = Record<string, unknown>
@@ -51,6 +52,11 @@ describe('the OpenAPI document', async () => {
 
   test('is the one in the repository: after a change, run npm run openapi', async () => {
     await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot('../../openapi/v1.json')
+  })
+
+  test('has a sister for the dashboard, in the repository too', async () => {
+    const sister = openApiDocument(DASHBOARD_PREFIX, app.dashboardOperations, PEOPLE)
+    await expect(`${JSON.stringify(sister, null, 2)}\n`).toMatchFileSnapshot('../../openapi/dashboard.json')
   })
 
   test('has every route of the API, and nothing else', () => {

@@ -44,6 +44,8 @@ import { watchNetworks } from './networks/drift.reconciler.ts'
 import { networkRoutes } from './networks/routes.ts'
 import { queueMail } from './notifications/notify.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
+import { operatorRoutes } from './operator/routes.ts'
+import type { Look } from './operator/work.ts'
 import { depositRoutes } from './payments/routes.ts'
 import { prunePeople } from './people/prune.reconciler.ts'
 import { pruneSessions } from './sessions/prune.reconciler.ts'
@@ -89,8 +91,8 @@ export const routes: Routes[] = [
   ticketRoutes,
 ]
 
-/** What only people do, with `counters` of their wrong attempts. */
-export const personalRoutes = (counters: Counters): Routes[] => [sessionRoutes(counters), apiKeyRoutes]
+/** What only people do. `counters` are of their wrong attempts, `look` asks how this process is doing. */
+export const personalRoutes = (counters: Counters, look: Look): Routes[] => [sessionRoutes(counters), apiKeyRoutes, ...operatorRoutes(look)]
 
 export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]
 

@@ -8,6 +8,8 @@ export interface Health {
   drain(): void
   /** Adds a check: a sentence that says what is wrong, or null. Anyone may read it, so what an error says is not shown. */
   check(name: string, look: () => Promise<string | null>): void
+  /** All checks by name: `ok`, or what is wrong. */
+  look(): Promise<[name: string, sentence: string][]>
 }
 
 export function serveHealth(app: FastifyInstance, db: Db, migrations: string): Health {
@@ -22,13 +24,14 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
   })
   checks.set('process', async () => (draining ? 'stopping' : null))
 
+  const look = (): Promise<[string, string][]> =>
+    Promise.all([...checks].map(async ([name, each]) => [name, (await each().catch(() => 'cannot be reached')) ?? 'ok']))
+
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
-    const results = await Promise.all(
-      [...checks].map(async ([name, look]) => [name, (await look().catch(() => 'cannot be reached')) ?? 'ok'] as const),
-    )
+    const results = await look()
     const ready = results.every(([, result]) => result === 'ok')
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) })
   })
-  return { drain: () => void (draining = true), check: (name, look) => void checks.set(name, look) }
+  return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), look }
 }

@@ -10,7 +10,26 @@ const ABOUT =
 names the [reason](/docs/errors), \`X-Request-Id\` the request. A write repeated with the same \`Idempotency-Key\` within 24 hours has one effect and
 the same answer. A token has 600 requests a minute unless agreed otherwise.`.replaceAll('\n', ' ')
 
-export function openApiDocument(prefix: string, operations: Operation[]): Json {
+export interface Audience {
+  title: string
+  about: string
+  /** How a request proves whose it is. */
+  proof: Json
+}
+
+const PROGRAMS: Audience = {
+  title: 'Berth public API',
+  about: ABOUT,
+  proof: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API token' } },
+}
+
+export const PEOPLE: Audience = {
+  title: 'Berth dashboard API',
+  about: 'What the dashboard speaks to. It may change with every version: programs use the public API.',
+  proof: { session: { type: 'apiKey', in: 'cookie', name: '__Host-berth', description: 'A session; `berth` over plain http' } },
+}
+
+export function openApiDocument(prefix: string, operations: Operation[], { title, about, proof }: Audience = PROGRAMS): Json {
   const known: Known = { schemas: { Error: ERROR }, responses: {} }
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
@@ -19,13 +38,13 @@ export function openApiDocument(prefix: string, operations: Operation[]): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Berth public API', version: '1.0.0', description: ABOUT, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: { title, version: '1.0.0', description: about, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: prefix }],
-    security: [{ apiKey: [] }],
+    security: Object.keys(proof).map((name) => ({ [name]: [] })),
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API token' } },
+      securitySchemes: proof,
       headers: HEADERS,
       parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
       ...known,

@@ -70,6 +70,8 @@ export interface Engine {
   start<D, I>(tx: Tx, workflow: Workflow<D, I>, input: I, options: StartOptions): Promise<string>
   /** Ends an open run as CANCELLED at once; what it did is undone in the background. */
   cancel(tx: Tx, runId: string, sentence: string): Promise<boolean>
+  /** Lets an unfinished run that waits for its next attempt be taken up now; false when it is under way or has ended. */
+  hurry(tx: Tx, runId: string): Promise<boolean>
 }
 
 export class Builder<D, I, R extends object> implements Workflow<D, I> {

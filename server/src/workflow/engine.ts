@@ -99,6 +99,13 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       return cancelled
     },
 
+    async hurry(tx, runId) {
+      const now = clock.now()
+      const waits = (await store.hurryRun(tx, runId, now)) > 0
+      if (waits) await enqueue(tx, runId, now)
+      return waits
+    },
+
     async work(stepDeps, concurrency) {
       const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
       const hired = (crew = crewOf(runner, concurrency))

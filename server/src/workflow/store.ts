@@ -127,6 +127,11 @@ export const cancelRun = (tx: Tx, runId: string, sentence: string, now: Date) =>
       error = ${sentence}, error_code = 'cancelled'
     where id = ${runId} and status in ('PENDING', 'RUNNING')`)
 
+export const hurryRun = (tx: Tx, runId: string, now: Date) =>
+  tx.run(sql`
+    update workflow_runs set next_attempt_at = ${now}, lease_until = null
+    where id = ${runId} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})`)
+
 /** Unfinished runs that nobody works on: their worker stopped extending its lease, or their job was lost long ago. */
 export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
   db.many<{ id: string }>(sql`

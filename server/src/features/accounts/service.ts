@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts'
 import { expandScopes } from './scopes.ts'
 import * as sql from './sql.ts'
 
-export type { TokenRow } from './sql.ts'
+export type { QuotaRow, TokenRow } from './sql.ts'
 
 export { SCOPES } from './scopes.ts'
 
@@ -27,6 +27,13 @@ export async function getAccount(db: Queries, idOrEmail: string): Promise<sql.Ac
 }
 
 export const findAccount = sql.findAccount
+
+/** Null lifts it. */
+export async function setSuspended(tx: Tx, id: string, at: Date | null, why: string | null): Promise<sql.AccountRow> {
+  const account = await sql.setSuspended(tx, id, at, why)
+  if (!account) throw notFound('Account')
+  return account
+}
 
 export const listAccounts = (db: Queries): Promise<sql.AccountRow[]> => sql.listAccounts(db)
 
@@ -113,6 +120,8 @@ async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigi
   if ((await sql.addToQuotas(tx, accountId, { [name]: amount })).length > 0) return
   const quota = (await sql.listQuotas(tx, accountId)).find((each) => each.name === name)
   if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
+  if ((await getAccount(tx, accountId)).suspended_at)
+    throw refuse('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
   const what = name.replaceAll('_', ' ')
   throw refuse('quota_exceeded', `Quota exceeded: ${quota.used} of ${quota.limit} ${what} are in use. Delete some, or ask support for more`)
 }

@@ -5,6 +5,8 @@ export interface AccountRow {
   email: string
   name: string
   created_at: Date
+  suspended_at: Date | null
+  suspended_why: string | null
 }
 
 export interface TokenRow {
@@ -23,7 +25,7 @@ export interface TokenRow {
   created_at: Date
 }
 
-export const insertAccount = (tx: Tx, row: AccountRow) =>
+export const insertAccount = (tx: Tx, row: Omit<AccountRow, 'suspended_at' | 'suspended_why'>) =>
   tx.maybe<AccountRow>(sql`
     insert into accounts (id, email, name, created_at) values (${row.id}, ${row.email}, ${row.name}, ${row.created_at})
     on conflict do nothing returning *`)
@@ -32,6 +34,9 @@ export const findAccount = (db: Queries, idOrEmail: string) =>
   db.maybe<AccountRow>(sql`select * from accounts where id = ${idOrEmail} or lower(email) = lower(${idOrEmail})`)
 
 export const listAccounts = (db: Queries) => db.many<AccountRow>(sql`select * from accounts order by id`)
+
+export const setSuspended = (tx: Tx, id: string, at: Date | null, why: string | null) =>
+  tx.maybe<AccountRow>(sql`update accounts set suspended_at = ${at}, suspended_why = ${why} where id = ${id} returning *`)
 
 export const insertToken = (tx: Tx, row: TokenRow) =>
   tx.run(sql`
@@ -74,15 +79,17 @@ export interface QuotaRow {
   name: string
   used: bigint
   limit: bigint
+  is_default: boolean
 }
 
-/** Answers those that had room; missing are also those that have no counter yet. */
+/** Answers those that had room; missing are also those that have no counter yet. An account that is suspended has room for no new VM. */
 export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, bigint>) =>
   tx.many<{ name: string }>(sql`
     update account_quotas q set used = used + more.amount
     from unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
     where account_id = ${accountId} and q.name = more.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
       (select value from catalog_numbers n where n.name = 'quota.' || q.name)))
+      and (more.amount <= 0 or q.name <> 'vms' or not exists (select from accounts a where a.id = ${accountId} and a.suspended_at is not null))
     returning q.name`)
 
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
@@ -102,6 +109,6 @@ export const setQuotaLimit = (tx: Tx, accountId: string, name: string, limit: bi
 
 export const listQuotas = (db: Queries, accountId: string) =>
   db.many<QuotaRow>(sql`
-    select substr(n.name, 7) as name, coalesce(q.used, 0) as used, coalesce(q.limit_override, n.value) as limit
+    select substr(n.name, 7) as name, coalesce(q.used, 0) as used, coalesce(q.limit_override, n.value) as limit, q.limit_override is null as is_default
     from catalog_numbers n left join account_quotas q on q.account_id = ${accountId} and q.name = substr(n.name, 7)
     where n.name like 'quota.%' order by 1`)

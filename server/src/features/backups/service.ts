@@ -16,6 +16,8 @@ import type { Backup, CreateBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
+export { listStrays, removedAfter, type StrayRow } from './strays.ts'
+
 interface Started {
   actionId: string
 }

@@ -1,6 +1,20 @@
 // Volumes on a host that no row knows, or that a VM no longer needs: what is written down of them between two looks.
 import type { Volume } from '../../hypervisor/driver.ts'
+import { milliseconds } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/db.ts'
+
+/** How long what nobody knows is left alone, and how long the old disk of a VM that lives. */
+const QUARANTINE_MS = milliseconds('24h')
+const OLD_DISK_MS = milliseconds('10m')
+
+/** What was seen before these moments may go. */
+export const quarantineEnds = (now: Date) => ({
+  oldDisks: new Date(now.getTime() - OLD_DISK_MS),
+  orphans: new Date(now.getTime() - QUARANTINE_MS),
+})
+
+export const removedAfter = ({ is_old_disk, first_seen_at }: StrayRow): Date =>
+  new Date(first_seen_at.getTime() + (is_old_disk ? OLD_DISK_MS : QUARANTINE_MS))
 
 export interface StrayRow {
   host_id: string

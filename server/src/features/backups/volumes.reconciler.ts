@@ -1,7 +1,6 @@
 // Finds copies that their host no longer has, and volumes that nobody knows and, after a quarantine of a day, removes them; and the old disks of VMs that live, after ten
 // minutes. A volume has to be seen as a stray both times, and a machine that is on is never touched: an operator may know more.
 import type { Driver, Volume } from '../../hypervisor/driver.ts'
-import { milliseconds } from '../../kernel/clock.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
 import { askHost, isSettled, listHosts } from '../hosts/service.ts'
 import { vmById } from '../vms/service.ts'
@@ -9,8 +8,6 @@ import { giveUpMissing } from './missing.ts'
 import * as strays from './strays.ts'
 
 const BATCH = 500
-const QUARANTINE_MS = milliseconds('24h')
-const OLD_DISK_MS = milliseconds('10m')
 
 export const sweepVolumes = lanedReconciler('backups.volumes', '10m', {
   busy: async ({ db, clock }) => (await listHosts(db)).filter((host) => isSettled(host, clock.now())).map((host) => host.id),
@@ -31,8 +28,7 @@ async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Pro
   await strays.forgetUnseen(db, hostId, now)
   for (const lost of await db.tx((tx) => giveUpMissing(tx, now, hostId, copies)))
     log.error({ hostId, ...lost }, 'a copy is gone from its host')
-  const before = { oldDisks: new Date(now.getTime() - OLD_DISK_MS), orphans: new Date(now.getTime() - QUARANTINE_MS) }
-  for (const stray of await strays.overdueStrays(db, hostId, before)) {
+  for (const stray of await strays.overdueStrays(db, hostId, strays.quarantineEnds(now))) {
     let removed = false
     const error = await askHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
     if (error || !removed) continue // it stays in the operator's list

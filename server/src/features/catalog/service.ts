@@ -1,5 +1,6 @@
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, notFound } from '../../kernel/errors.ts'
+import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
 import { parseCents, type Cents } from '../../kernel/money.ts'
 import type { OsTemplate, Plan, Region } from './schema.ts'
 import * as sql from './sql.ts'
@@ -33,6 +34,30 @@ export async function getDefaultPlan(db: Queries): Promise<sql.PlanRow> {
   const row = await sql.findDefaultPlan(db)
   if (!row) throw invalid('planId is required: the catalog has no default plan', 'planId')
   return row
+}
+
+export type NewPlan = Pick<sql.PlanRow, 'slug' | 'name' | 'vcpu' | 'ram_mib' | 'disk_gib' | 'bandwidth_gb' | 'network_mbps'> & {
+  price: string
+  throttleMbps: number
+  available: boolean
+  regions: string[] | null
+}
+
+/** Shown after those that there are. */
+export async function createPlan(tx: Tx, now: Date, { price, throttleMbps, available, regions, ...plan }: NewPlan): Promise<sql.PlanRow> {
+  for (const slug of regions ?? []) await getRegion(tx, slug)
+  const position = 1 + Math.max(-1, ...(await sql.listPlans(tx)).map((each) => each.position))
+  const row = {
+    id: newId(),
+    price_cents: parseCents(price),
+    throttle_mbps: throttleMbps,
+    available,
+    region_slugs: regions,
+    created_at: now,
+  }
+  if ((await sql.insertPlan(tx, { ...plan, ...row, is_default: false, position })) === 0)
+    throw refuse('already_exists', `There is a plan ${plan.slug} already`)
+  return getPlan(tx, plan.slug)
 }
 
 export interface PlanChange {

@@ -10,7 +10,7 @@ const CODES = {
   idle: [4005, 'Nothing went through this console for too long: ask for a new URL'],
   too_long: [4006, 'A session may not last longer: ask for a new URL'],
   host_ended: [4007, 'The host ended the console: ask for a new URL'],
-  revoked: [4008, 'The API token that asked for this console is no longer valid'],
+  revoked: [4008, 'The API token or the session that asked for this console is no longer valid'],
 } as const
 
 export type Ending = keyof typeof CODES

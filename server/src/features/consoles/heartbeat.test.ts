@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { givenBrowser } from '../../../test/browser.ts'
 import { connectTo, PATIENCE } from '../../../test/console-client.ts'
+import { deposit } from '../../../test/deposit.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { deleteToken, revokeToken } from '../accounts/service.ts'
@@ -25,14 +27,18 @@ describe('a session that nobody told of its end', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     const token = await app.given.token(customer.accountId)
-    const { body } = await token.post(`/vms/${id}/console`, { type: 'serial' })
+    return { vmId: id, customer, token, ...(await openedBy(token, id)) }
+  }
+
+  const openedBy = async (who: Pick<Awaited<ReturnType<typeof givenBrowser>>, 'post'>, vmId: string, mount = '') => {
+    const { body } = await who.post(`${mount}/vms/${vmId}/console`, { type: 'serial' })
     const session = await sessions.open((body.data.url as string).split('/').at(-1)!)
     const accepted = once(server, 'connection') as Promise<[WebSocket]>
     const client = connectTo(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
     const [socket] = await accepted
     sessions.carry(session, socket)
     await expect.poll(client.text, PATIENCE).toContain('login:')
-    return { vmId: id, customer, token, client }
+    return { client }
   }
 
   test('ends when its VM leaves management, which goes on running', async () => {
@@ -60,6 +66,16 @@ describe('a session that nobody told of its end', async () => {
   test('ends when the token that began it is deleted', async () => {
     const { token, client } = await opened()
     await app.db.tx((tx) => deleteToken(tx, token.id))
+    expect(await client.closed).toMatchObject({ code: 4008 })
+  })
+
+  test('ends when the person who began it signs out', async () => {
+    const browser = await givenBrowser(app)
+    await deposit(app.deps, browser.person.accountId, 100_00n)
+    const { vm } = (await browser.post('/v1/vms', await app.given.vmInput())).body.data as { vm: { id: string } }
+    await app.settle({ subjectId: vm.id })
+    const { client } = await openedBy(browser, vm.id, '/v1')
+    await browser.post('/sign-out')
     expect(await client.closed).toMatchObject({ code: 4008 })
   })
 

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { after } from '../../kernel/clock.ts'
 import { unauthorized } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { tokenStates } from '../accounts/service.ts'
+import { credentialStates } from './credentials.ts'
 import type { Deps } from '../deps.ts'
 import { driverOf, lockVm, recordVmEvent, requireAllowed, requireVm, type VmDetails } from '../vms/service.ts'
 import { redeem, refuseFor, requireRoom } from './service.ts'
@@ -17,14 +17,14 @@ export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors'>
 
 export interface Session extends sql.SessionKey {
   actorId: string
-  /** The API token that asked for the URL, where it was one. */
-  tokenId: string | null
+  /** The API token or the person's session that asked for the URL, unless it was deleted since. */
+  credentialId: string | null
   host: Duplex
 }
 
 export async function openSession(deps: SessionDeps, secret: string): Promise<Session> {
   const link = await redeem(deps, secret)
-  const tokenId = await usableToken(deps, link)
+  const credentialId = await usableCredential(deps, link)
   const vm = await requireVm(deps.db, link.account_id, link.vm_id)
   requireAllowed(vm, 'console')
   const host = await openOnHost(deps, vm, link.type)
@@ -35,13 +35,13 @@ export async function openSession(deps: SessionDeps, secret: string): Promise<Se
     host.destroy()
     throw error
   }
-  return { ...key, actorId: link.actor_id, tokenId, host }
+  return { ...key, actorId: link.actor_id, credentialId, host }
 }
 
-async function usableToken({ db, clock }: SessionDeps, { actor_id }: sql.LinkRow): Promise<string | null> {
-  const [token] = await tokenStates(db, clock.now(), [actor_id])
-  if (token && !token.usable) throw unauthorized('The API token that asked for this console URL is no longer valid')
-  return token?.id ?? null
+async function usableCredential({ db, clock }: SessionDeps, { actor_id }: sql.LinkRow): Promise<string | null> {
+  const [credential] = await credentialStates(db, clock.now(), [actor_id])
+  if (credential && !credential.usable) throw unauthorized('The API token that asked for this console URL is no longer valid')
+  return credential?.id ?? null
 }
 
 async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['type']): Promise<Duplex> {

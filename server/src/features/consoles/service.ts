@@ -52,14 +52,20 @@ export interface LinkOrder {
 export async function issueLink(
   tx: Tx,
   { clock }: Pick<Deps, 'clock'>,
-  { accountId, actorId }: Principal,
+  { accountId, actorId, signedIn }: Principal,
   { vmId, type, address }: LinkOrder,
 ): Promise<ConsoleLink> {
   const vm = await requireVm(tx, accountId, vmId)
   requireAllowed(vm, 'console')
   const secret = newToken(PREFIX)
   const expiresAt = after(clock.now(), LINK_LIFE)
-  await sql.insertLink(tx, sha256(secret), { vm_id: vm.id, account_id: accountId, actor_id: actorId, type, expires_at: expiresAt })
+  await sql.insertLink(tx, sha256(secret), {
+    vm_id: vm.id,
+    account_id: accountId,
+    actor_id: signedIn?.sessionId ?? actorId,
+    type,
+    expires_at: expiresAt,
+  })
   return { url: urlOf(address, secret), expiresAt: expiresAt.toISOString() }
 }
 

@@ -11,7 +11,7 @@ export * from './ask.ts'
 export * from './fleet.ts'
 export { canRun } from './placement.ts'
 export type { HostRow } from './sql.ts'
-export { addPool, listPools, overlapsPool } from './addresses.ts'
+export { addPool, listPools, overlapsPool, type PoolRow } from './addresses.ts'
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost

@@ -12,6 +12,8 @@ import type { ChangePassword, Reauthenticate, Session, SessionEntry, TotpSetup }
 import * as sql from './sql.ts'
 import { toEntry, toSession } from './view.ts'
 
+export { OPERATOR } from './authenticate.ts'
+
 /** Only behind a mount that lets people in. */
 export function signedIn({ signedIn: found }: Principal): SignedIn {
   if (!found) throw new Error('BUG: a token got where only people are let in')
@@ -113,6 +115,9 @@ async function afterChange(tx: Tx, { clock }: Deps, principal: Principal): Promi
   const { sessionId, provedAt } = signedIn(principal)
   return (await renewSession(tx, clock.now(), sessionId, provedAt)).secret
 }
+
+/** Whether each still lasts; one that was ended is not answered. */
+export const sessionStates = (db: Queries, now: Date, ids: string[]) => sql.states(db, now, idleSince(now), ids)
 
 export async function listSessions({ db, clock }: Deps, principal: Principal): Promise<SessionEntry[]> {
   const now = clock.now()

@@ -34,6 +34,10 @@ export const findByHash = (db: Queries, hash: Buffer) =>
 
 export const findSession = (db: Queries, id: string) => db.maybe<SessionRow>(sql`select * from sessions where id = ${id}`)
 
+export const states = (db: Queries, now: Date, idleSince: Date, ids: string[]) =>
+  db.many<{ id: string; usable: boolean }>(sql`
+    select id, expires_at > ${now} and last_seen_at > ${idleSince} as usable from sessions where id = any(${ids}::text[])`)
+
 export const touch = (db: Queries, now: Date, id: string, ip: string) =>
   db.run(sql`update sessions set last_seen_at = greatest(last_seen_at, ${now}), ip = ${ip} where id = ${id}`)
 

@@ -1,7 +1,7 @@
 // Tickets as staff sees them. A reply tells the customer in the transaction in which it is written.
 import type { Queries, Tx } from '../../kernel/db.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { giveBackQuota } from '../accounts/service.ts'
+import { getAccount, giveBackQuota } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import { recordEvent } from '../events/service.ts'
 import type { Reply, Ticket, TicketStatus, TicketWithReplies } from './schema.ts'
@@ -12,14 +12,22 @@ import { toReply, toTicket } from './view.ts'
 const MOST_LISTED = 500
 const LONGEST = 10_000
 
-export type StaffTicket = Ticket & { account: string }
+export type StaffTicket = Ticket & { account: string; accountId: string }
 
 /** Unless a status is asked for, all that are not closed. */
 export async function listForStaff(db: Queries, filter: { accountId: string | null; status: TicketStatus | null }): Promise<StaffTicket[]> {
-  return (await sql.listForStaff(db, filter, MOST_LISTED)).map((row) => ({ ...toTicket(row), account: row.email }))
+  return (await sql.listForStaff(db, filter, MOST_LISTED)).map((row) => ({
+    ...toTicket(row),
+    account: row.email,
+    accountId: row.account_id,
+  }))
 }
 
-export const showToStaff = (db: Queries, id: string): Promise<TicketWithReplies> => getTicket(db, null, id)
+export async function showToStaff(db: Queries, id: string): Promise<TicketWithReplies & { account: string; accountId: string }> {
+  const ticket = await getTicket(db, null, id)
+  const { account_id: accountId } = (await sql.findTicket(db, null, id))!
+  return { ...ticket, account: (await getAccount(db, accountId)).email, accountId }
+}
 
 /** A reply to a closed ticket leaves it closed. */
 export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string): Promise<{ ticket: Ticket; reply: Reply }> {

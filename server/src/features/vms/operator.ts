@@ -1,3 +1,4 @@
+import type { Tx } from '../../kernel/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
@@ -9,13 +10,17 @@ type Order = typeof suspend
 /** By an operator, who needs no account to find a VM. */
 const ordered =
   (order: Order, action: string) =>
-  (deps: Deps, vmId: string): Promise<string> =>
-    deps.db.tx(async (tx) => {
-      const vm = await vmById(tx, vmId)
-      if (!vm) throw notFound('VM')
-      recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action, resourceIds: [vmId] })
-      return (await order(tx, deps, { accountId: vm.account_id }, vmId)).actionId
-    })
+  async (tx: Tx, deps: Deps, vmId: string): Promise<string> => {
+    const vm = await vmById(tx, vmId)
+    if (!vm) throw notFound('VM')
+    const { actionId } = await order(tx, deps, { accountId: vm.account_id }, vmId)
+    recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action, resourceIds: [vmId] })
+    return actionId
+  }
 
-export const suspendByOperator = ordered(suspend, 'vm suspend')
-export const unsuspendByOperator = ordered(unsuspend, 'vm unsuspend')
+/** These answer the action. */
+export const orderSuspension = ordered(suspend, 'vm suspend')
+export const orderUnsuspension = ordered(unsuspend, 'vm unsuspend')
+
+export const suspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => orderSuspension(tx, deps, vmId))
+export const unsuspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => orderUnsuspension(tx, deps, vmId))

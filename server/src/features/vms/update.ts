@@ -69,21 +69,29 @@ export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> 
 
 /** Back under management, in the power state it is found in; nothing is rebooted. */
 export async function adopt(deps: Deps, vmId: string): Promise<void> {
+  const isOn = await lookAtUnmanaged(deps, vmId)
+  await deps.db.tx((tx) => adoptAsFound(tx, deps, vmId, isOn))
+}
+
+/** Asks its host whether it is on. */
+export async function lookAtUnmanaged(deps: Deps, vmId: string): Promise<boolean> {
   const vm = await sql.vmById(deps.db, vmId)
   requireUnmanaged(vm)
   const driver = await driverOf(deps, vm)
   const machine = await driver.findMachine(vmId, AbortSignal.timeout(10_000))
   if (!machine) throw refuse('invalid_state', 'Its host has no such VM: delete it instead')
-  const on = machine.power === 'running'
-  await deps.db.tx(async (tx) => {
-    requireUnmanaged(await sql.lockVm(tx, vmId))
-    const now = deps.clock.now()
-    await sql.putOnTheBooks(tx, now, vmId)
-    await sql.setStatus(tx, now, vmId, { status: on ? 'RUNNING' : 'STOPPED', wantedOn: on })
-    await resumeFilter(tx, vmId)
-    recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
-    await recordVmEvent(tx, now, vmId, 'vm.adopted')
-  })
+  return machine.power === 'running'
+}
+
+export async function adoptAsFound(tx: Tx, deps: Deps, vmId: string, isOn: boolean): Promise<void> {
+  const vm = await sql.lockVm(tx, vmId)
+  requireUnmanaged(vm)
+  const now = deps.clock.now()
+  await sql.putOnTheBooks(tx, now, vmId)
+  await sql.setStatus(tx, now, vmId, { status: isOn ? 'RUNNING' : 'STOPPED', wantedOn: isOn })
+  await resumeFilter(tx, vmId)
+  recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
+  await recordVmEvent(tx, now, vmId, 'vm.adopted')
 }
 
 function requireUnmanaged(vm: sql.VmDetails | undefined): asserts vm is sql.VmDetails {

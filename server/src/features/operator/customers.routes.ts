@@ -1,0 +1,159 @@
+import { ownAddress } from '../../http/origin.ts'
+import { Type } from '../../http/schema.ts'
+import type { Routes } from '../deps.ts'
+import { OPERATOR } from '../sessions/service.ts'
+import { adoptAsFound, lookAtUnmanaged, orderSuspension, orderUnsuspension, unmanage } from '../vms/service.ts'
+import * as customers from './customers.ts'
+import * as shapes from './schema.ts'
+
+const common = { tag: 'Operator', scope: OPERATOR }
+const params = { id: Type.String() }
+const ordered = { ...common, params, status: 202, data: shapes.Done }
+const done = { ...common, params, data: shapes.Done }
+
+export const customerRoutes: Routes = (api, deps) => {
+  const { db, clock, config } = deps
+
+  api.page(
+    '/operator/accounts',
+    { operationId: 'operatorListAccounts', summary: 'Find accounts', ...common, query: shapes.AccountQuery, data: shapes.OperatorAccount },
+    ({ query }, page) => customers.showAccounts(db, config.currency, query.q ?? '', page),
+  )
+
+  api.post(
+    '/operator/accounts',
+    {
+      operationId: 'operatorCreateAccount',
+      summary: 'Make an account',
+      ...common,
+      body: shapes.CreateAccount,
+      status: 201,
+      data: shapes.OperatorAccount,
+      refuses: ['already_exists'],
+    },
+    (tx, { body }) => customers.makeAccount(tx, deps, body),
+  )
+
+  api.get(
+    '/operator/accounts/:id',
+    { operationId: 'operatorGetAccount', summary: 'Get an account', ...common, params, data: shapes.AccountDetails },
+    ({ params: { id } }) => customers.showAccount(db, config.currency, id),
+  )
+
+  const money = { ...common, params, body: shapes.MoneyOrder, status: 201, data: shapes.MoneyMoved }
+  api.post(
+    '/operator/accounts/:id/credit',
+    { operationId: 'operatorCreditAccount', summary: 'Put money into a wallet', ...money },
+    (tx, { params: { id }, body }) => customers.moveMoney(tx, deps, 'credit', id, body),
+  )
+
+  api.post(
+    '/operator/accounts/:id/adjust',
+    { operationId: 'operatorAdjustAccount', summary: 'Set a wallet right, in either direction', ...money, refuses: ['insufficient_funds'] },
+    (tx, { params: { id }, body }) => customers.moveMoney(tx, deps, 'adjust', id, body),
+  )
+
+  api.put(
+    '/operator/accounts/:id/limits/:name',
+    {
+      operationId: 'operatorChangeLimit',
+      summary: 'Change how many of a thing an account may hold',
+      ...common,
+      params: { id: Type.String(), name: Type.String() },
+      body: shapes.ChangeLimit,
+      data: Type.Array(shapes.Limit),
+    },
+    (tx, { params: { id, name }, body }) => customers.changeLimit(tx, clock.now(), id, name, body.limit),
+  )
+
+  api.post(
+    '/operator/accounts/:id/set-up-link',
+    {
+      operationId: 'operatorMakeSetUpLink',
+      summary: 'Get a link with which the customer sets a password',
+      ...common,
+      params,
+      status: 201,
+      data: shapes.SetUpLink,
+      refuses: ['already_exists'],
+    },
+    (tx, { params: { id }, request }) => customers.makeSetUpLink(tx, clock.now(), id, ownAddress(request, config.publicUrl)),
+  )
+
+  api.post(
+    '/operator/accounts/:id/suspend',
+    {
+      operationId: 'operatorSuspendAccount',
+      summary: 'Suspend all VMs of an account, and let it make no new ones',
+      ...common,
+      params,
+      body: shapes.SuspendAccount,
+      data: shapes.AccountSuspended,
+    },
+    (tx, { params: { id }, body }) => customers.suspendAccount(tx, deps, id, body.reason),
+  )
+
+  api.post(
+    '/operator/accounts/:id/unsuspend',
+    {
+      operationId: 'operatorUnsuspendAccount',
+      summary: 'Lift the suspension of an account',
+      ...common,
+      params,
+      data: shapes.AccountSuspended,
+    },
+    (tx, { params: { id } }) => customers.unsuspendAccount(tx, deps, id),
+  )
+
+  api.page(
+    '/operator/vms',
+    { operationId: 'operatorListVms', summary: 'List VMs of all accounts', ...common, query: shapes.VmQuery, data: shapes.OperatorVm },
+    ({ query }, page) => customers.showVms(db, query, page),
+  )
+
+  api.post(
+    '/operator/vms/:id/suspend',
+    {
+      operationId: 'operatorSuspendVm',
+      summary: 'Stop a VM and keep it from being started',
+      ...ordered,
+      refuses: ['busy', 'invalid_state'],
+    },
+    async (tx, { params: { id } }) => ({ message: 'The VM is being suspended', actionId: await orderSuspension(tx, deps, id) }),
+  )
+
+  api.post(
+    '/operator/vms/:id/unsuspend',
+    { operationId: 'operatorUnsuspendVm', summary: 'Lift a suspension', ...ordered, refuses: ['busy', 'invalid_state'] },
+    async (tx, { params: { id } }) => ({ message: 'The VM is being brought back', actionId: await orderUnsuspension(tx, deps, id) }),
+  )
+
+  api.post(
+    '/operator/vms/:id/unmanage',
+    {
+      operationId: 'operatorUnmanageVm',
+      summary: 'Leave a VM running, untouched and unbilled',
+      ...done,
+      refuses: ['busy', 'invalid_state'],
+    },
+    async (tx, { params: { id } }) => {
+      await unmanage(tx, deps, id)
+      return { message: 'The VM is no longer managed', actionId: null }
+    },
+  )
+
+  api.post(
+    '/operator/vms/:id/adopt',
+    {
+      operationId: 'operatorAdoptVm',
+      summary: 'Take an unmanaged VM back, in the power state it is found in',
+      ...done,
+      refuses: ['invalid_state'],
+      prepare: ({ params: { id } }) => lookAtUnmanaged(deps, id),
+    },
+    async (tx, { params: { id } }, isOn) => {
+      await adoptAsFound(tx, deps, id, isOn)
+      return { message: 'The VM is managed again', actionId: null }
+    },
+  )
+}

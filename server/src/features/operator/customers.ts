@@ -1,0 +1,110 @@
+// Accounts and their VMs, as an operator sees and steers them. What is done to a customer is in that customer's audit log.
+import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid, notFound, Refusal } from '../../kernel/errors.ts'
+import { formatCents, parseCents } from '../../kernel/money.ts'
+import { createAccount, getAccount, listQuotas, setQuotaLimit, setSuspended } from '../accounts/service.ts'
+import { recordByOperator } from '../audit-log/service.ts'
+import type { Deps } from '../deps.ts'
+import { issuePasswordLink, listPeople, personFor } from '../people/service.ts'
+import { orderSuspension, orderUnsuspension } from '../vms/service.ts'
+import { adjustByOperator, creditByOperator } from '../wallet/corrections.ts'
+import type { AccountDetails, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
+import * as sql from './sql.ts'
+import { toAccount, toLimit, toPerson, toVm } from './view.ts'
+
+/** How long a customer has to use it. */
+const LINK_LIFE = '24h'
+
+type Place = Pick<Deps, 'clock' | 'config'>
+
+export async function showAccounts(db: Queries, currency: string, text: string, page: PageRequest): Promise<Paged<OperatorAccount>> {
+  const total = await sql.countAccounts(db, text)
+  return pageOf(page, total, async (limit, offset) =>
+    (await sql.listAccounts(db, text, limit, offset)).map((row) => toAccount(row, currency)),
+  )
+}
+
+async function requireAccount(db: Queries, id: string): Promise<sql.AccountRow> {
+  const row = await sql.findAccount(db, id)
+  if (!row) throw notFound('Account')
+  return row
+}
+
+export async function showAccount(db: Queries, currency: string, id: string): Promise<AccountDetails> {
+  const account = toAccount(await requireAccount(db, id), currency)
+  const [limits, people] = [await listQuotas(db, id), await listPeople(db, id)]
+  return { ...account, limits: limits.map(toLimit), people: people.map(toPerson) }
+}
+
+export async function makeAccount(tx: Tx, { clock, config }: Place, input: CreateAccount): Promise<OperatorAccount> {
+  const now = clock.now()
+  const { id } = await createAccount(tx, now, input)
+  recordByOperator(tx, now, { accountId: id, action: 'account create', resourceIds: [id] })
+  return toAccount(await requireAccount(tx, id), config.currency)
+}
+
+const WAYS = { credit: creditByOperator, adjust: adjustByOperator }
+
+export async function moveMoney(tx: Tx, { clock, config }: Place, way: keyof typeof WAYS, id: string, order: MoneyOrder) {
+  const now = clock.now()
+  const { currency } = config
+  await requireAccount(tx, id)
+  const amount = parseCents(order.amount)
+  const written = await WAYS[way](tx, now, { accountId: id, amount, reason: order.reason, currency })
+  recordByOperator(tx, now, { accountId: id, action: `account ${way}`, resourceIds: [written.id] })
+  return { transactionId: written.id, amount: formatCents(amount), balance: formatCents(written.balance_after_cents), currency }
+}
+
+export async function changeLimit(tx: Tx, now: Date, id: string, name: string, limit: number | null) {
+  await requireAccount(tx, id)
+  const names = (await listQuotas(tx, id)).map((quota) => quota.name)
+  if (!names.includes(name)) throw invalid(`there is no limit named "${name}". The limits are: ${names.join(', ')}`, 'name')
+  await setQuotaLimit(tx, id, name, limit === null ? null : BigInt(limit))
+  recordByOperator(tx, now, { accountId: id, action: 'account limit', resourceIds: [id] })
+  return (await listQuotas(tx, id)).map(toLimit)
+}
+
+/** For a customer who has no password yet, or lost it where no mail is sent. */
+export async function makeSetUpLink(tx: Tx, now: Date, id: string, dashboard: URL): Promise<{ url: string; expiresAt: string }> {
+  await requireAccount(tx, id)
+  const person = await personFor(tx, now, await getAccount(tx, id))
+  recordByOperator(tx, now, { accountId: id, action: 'person link', resourceIds: [person.id] })
+  const { url, expiresAt } = await issuePasswordLink(tx, now, person.id, dashboard.href.replace(/\/$/, ''), LINK_LIFE)
+  return { url, expiresAt: expiresAt.toISOString() }
+}
+
+/** Stops all VMs that can be stopped now and lets no new one be made; says which were left as they are, and why. */
+export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: string) {
+  const now = deps.clock.now()
+  await setSuspended(tx, id, now, reason)
+  recordByOperator(tx, now, { accountId: id, action: 'account suspend', resourceIds: [id] })
+  return orderAll(tx, deps, id, ['RUNNING', 'STOPPED'], orderSuspension)
+}
+
+/** Also of VMs that were suspended one by one. */
+export async function unsuspendAccount(tx: Tx, deps: Deps, id: string) {
+  await setSuspended(tx, id, null, null)
+  recordByOperator(tx, deps.clock.now(), { accountId: id, action: 'account unsuspend', resourceIds: [id] })
+  return orderAll(tx, deps, id, ['SUSPENDED'], orderUnsuspension)
+}
+
+async function orderAll(tx: Tx, deps: Deps, accountId: string, from: string[], order: typeof orderSuspension) {
+  const actionIds: string[] = []
+  const untouched: { vmId: string; why: string }[] = []
+  for (const vm of await sql.vmsOf(tx, accountId)) {
+    if (!from.includes(vm.status)) continue
+    try {
+      actionIds.push(await order(tx, deps, vm.id))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      untouched.push({ vmId: vm.id, why: error.message })
+    }
+  }
+  return { account: toAccount(await requireAccount(tx, accountId), deps.config.currency), actionIds, untouched }
+}
+
+export async function showVms(db: Queries, filter: sql.VmFilter, page: PageRequest): Promise<Paged<OperatorVm>> {
+  const total = await sql.countVms(db, filter)
+  return pageOf(page, total, async (limit, offset) => (await sql.listVms(db, filter, limit, offset)).map(toVm))
+}

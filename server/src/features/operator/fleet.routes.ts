@@ -1,0 +1,94 @@
+import { Type } from '../../http/schema.ts'
+import { listPlans } from '../catalog/service.ts'
+import type { Routes } from '../deps.ts'
+import { OPERATOR } from '../sessions/service.ts'
+import * as fleet from './fleet.ts'
+import * as shapes from './schema.ts'
+
+const common = { tag: 'Operator', scope: OPERATOR }
+const params = { id: Type.String() }
+
+export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) => {
+  api.get(
+    '/operator/hosts',
+    { operationId: 'operatorListHosts', summary: 'List hosts', ...common, data: Type.Array(shapes.OperatorHost) },
+    () => fleet.showHosts(db),
+  )
+
+  api.patch(
+    '/operator/hosts/:id',
+    {
+      operationId: 'operatorChangeHost',
+      summary: 'Put a host into maintenance, or change how much of it is sold',
+      ...common,
+      params,
+      body: shapes.ChangeHost,
+      data: shapes.OperatorHost,
+      refuses: ['in_use'],
+    },
+    (tx, { params: { id }, body }) => fleet.changeHostByOperator(tx, id, body),
+  )
+
+  api.get(
+    '/operator/capacity',
+    { operationId: 'operatorGetCapacity', summary: 'What is left to sell, by region', ...common, data: Type.Array(shapes.RegionCapacity) },
+    () => fleet.showCapacity(db),
+  )
+
+  api.get(
+    '/operator/pools',
+    { operationId: 'operatorListPools', summary: 'List ranges of public addresses', ...common, data: Type.Array(shapes.Pool) },
+    () => fleet.showPools(db),
+  )
+
+  api.post(
+    '/operator/pools',
+    {
+      operationId: 'operatorCreatePool',
+      summary: 'Add a range of public addresses',
+      ...common,
+      body: shapes.CreatePool,
+      status: 201,
+      data: shapes.Pool,
+      refuses: ['not_found', 'already_exists', 'networks_overlap'],
+    },
+    (tx, { body }) => fleet.createPool(tx, clock.now(), body),
+  )
+
+  api.get(
+    '/operator/templates',
+    { operationId: 'operatorListTemplates', summary: 'List OS templates', ...common, data: Type.Array(shapes.OperatorTemplate) },
+    () => fleet.showTemplates(db),
+  )
+
+  api.get('/operator/plans', { operationId: 'operatorListPlans', summary: 'List plans', ...common, data: Type.Array(shapes.Plan) }, () =>
+    listPlans(db, currency),
+  )
+
+  api.post(
+    '/operator/plans',
+    {
+      operationId: 'operatorCreatePlan',
+      summary: 'Add a plan',
+      ...common,
+      body: shapes.CreatePlan,
+      status: 201,
+      data: shapes.Plan,
+      refuses: ['not_found', 'already_exists'],
+    },
+    (tx, { body }) => fleet.createPlanByOperator(tx, clock.now(), currency, body),
+  )
+
+  api.patch(
+    '/operator/plans/:id',
+    {
+      operationId: 'operatorChangePlan',
+      summary: 'Change a plan; VMs pay a new price from their next renewal',
+      ...common,
+      params,
+      body: shapes.ChangePlan,
+      data: shapes.Plan,
+    },
+    (tx, { params: { id }, body }) => fleet.changePlanByOperator(tx, currency, id, body),
+  )
+}

@@ -1,0 +1,81 @@
+// Hosts, their room, addresses and what is sold from them.
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { invalid } from '../../kernel/errors.ts'
+import { changePlan, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
+import { addPool, changeHost, getHost, listHosts, listPools } from '../hosts/service.ts'
+import type {
+  ChangeHost,
+  ChangePlan,
+  CreatePlan,
+  CreatePool,
+  OperatorHost,
+  OperatorTemplate,
+  Plan,
+  Pool,
+  RegionCapacity,
+} from './schema.ts'
+import * as sql from './sql.ts'
+import { toHost, toPool, toRoom, toTemplate } from './view.ts'
+
+export async function showHosts(db: Queries): Promise<OperatorHost[]> {
+  const vms = new Map((await sql.vmsPerHost(db)).map((row) => [row.host_id, row.count]))
+  return (await listHosts(db)).map((row) => toHost(row, vms.get(row.id) ?? 0))
+}
+
+export async function changeHostByOperator(tx: Tx, id: string, change: ChangeHost): Promise<OperatorHost> {
+  if (Object.keys(change).length === 0) throw invalid('give at least one of maintenance and overcommit')
+  await changeHost(tx, await getHost(tx, id), change)
+  return (await showHosts(tx)).find((host) => host.id === id || host.name === id)!
+}
+
+type Room = { used: number; total: number }
+const sum = (rooms: Room[]): Room => ({
+  used: rooms.reduce((total, room) => total + room.used, 0),
+  total: rooms.reduce((total, room) => total + room.total, 0),
+})
+
+/** A host in maintenance has no room to sell; what it has sold still counts. */
+export async function showCapacity(db: Queries): Promise<RegionCapacity[]> {
+  const [regions, hosts, pools] = [await listRegions(db), await listHosts(db), (await listPools(db)).map(toPool)]
+  return regions.map(({ slug, name }) => {
+    const here = hosts.filter((host) => host.region_slug === slug)
+    const rooms = here.map(toRoom)
+    const addresses = pools.filter((pool) => pool.region === slug).map(({ free, total }) => ({ used: total - free, total }))
+    return {
+      region: slug,
+      name,
+      hosts: here.length,
+      vcpu: sum(rooms.map(({ vcpu }) => vcpu)),
+      ramMiB: sum(rooms.map(({ ramMiB }) => ramMiB)),
+      diskGiB: sum(rooms.map(({ diskGiB }) => diskGiB)),
+      addresses: sum(addresses),
+    }
+  })
+}
+
+export const showPools = async (db: Queries): Promise<Pool[]> => (await listPools(db)).map(toPool)
+
+const RESOLVERS = ['1.1.1.1', '9.9.9.9']
+
+export async function createPool(tx: Tx, now: Date, { region, host, cidr, gateway, dns = RESOLVERS }: CreatePool): Promise<Pool> {
+  const hostId = host ? (await getHost(tx, host)).id : null
+  const id = await addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, dns })
+  return (await showPools(tx)).find((pool) => pool.id === id)!
+}
+
+export const showTemplates = async (db: Queries): Promise<OperatorTemplate[]> => (await listTemplateRows(db)).map(toTemplate)
+
+export async function createPlanByOperator(tx: Tx, now: Date, currency: string, input: CreatePlan): Promise<Plan> {
+  const { slug, name, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps = 10, price, available = true, regions = null } = input
+  const size = { vcpu, ram_mib: ram, disk_gib: disk, bandwidth_gb: bandwidth, network_mbps: networkSpeed, throttleMbps }
+  const { id } = await createPlan(tx, now, { slug, name, ...size, price, available, regions })
+  return planById(tx, currency, id)
+}
+
+export async function changePlanByOperator(tx: Tx, currency: string, id: string, change: ChangePlan): Promise<Plan> {
+  if (Object.keys(change).length === 0) throw invalid('say what to change')
+  return planById(tx, currency, (await changePlan(tx, id, change)).id)
+}
+
+const planById = async (tx: Tx, currency: string, id: string): Promise<Plan> =>
+  (await listPlans(tx, currency)).find((plan) => plan.id === id)!

@@ -1,0 +1,224 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { browserOf, givenBrowser, PASSWORD } from '../../../test/browser.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { newId } from '../../kernel/ids.ts'
+
+const app = await testApp()
+let operator: Awaited<ReturnType<typeof givenBrowser>>
+beforeAll(async () => void (operator = await givenBrowser(app, { isOperator: true })))
+const rich = () => app.given.customer({ credit: '100.00' })
+
+describe('hosts', () => {
+  test('are shown with what is used of them, and get no new VM while in maintenance', async () => {
+    const customer = await rich()
+    await app.given.vm(customer)
+    const { body } = await operator.get('/operator/hosts')
+    expect(body.data).toMatchObject([{ id: app.host.id, name: 'local', region: 'fra1', driver: 'simulated', maintenance: false }])
+    expect(body.data[0].vmCount).toBeGreaterThan(0)
+    const changed = await operator.patch(`/operator/hosts/${app.host.id}`, { maintenance: true })
+    expect(changed.body.data).toMatchObject({ maintenance: true, state: expect.stringMatching(/maintenance/) })
+    const refused = await customer.post('/vms', await app.given.vmInput())
+    expect(refused.body.error).toContain('in maintenance')
+    await operator.patch(`/operator/hosts/${app.host.id}`, { maintenance: false })
+    await app.given.vm(customer)
+  })
+
+  test('have a capacity by region that agrees with them', async () => {
+    const [hosts, capacity] = [(await operator.get('/operator/hosts')).body.data, (await operator.get('/operator/capacity')).body.data]
+    expect(capacity[0]).toMatchObject({ region: 'fra1', hosts: 1, vcpu: hosts[0].vcpu, ramMiB: hosts[0].ramMiB, diskGiB: hosts[0].diskGiB })
+    const { used } = capacity[0].addresses as { used: number }
+    await app.given.vm(await rich())
+    expect((await operator.get('/operator/capacity')).body.data[0].addresses.used).toBe(used + 1)
+  })
+})
+
+describe('pools and plans', () => {
+  test('a pool is added once, and not over another', async () => {
+    const pool = { region: 'fra1', cidr: '198.51.100.0/28', gateway: '198.51.100.1' }
+    expect((await operator.post('/operator/pools', pool)).body.data).toMatchObject({ ...pool, host: null, free: 13, total: 13 })
+    expect((await operator.post('/operator/pools', pool)).status).toBe(409)
+    expect((await operator.post('/operator/pools', { ...pool, region: 'nowhere' })).status).toBe(404)
+    expect((await operator.post('/operator/pools', { ...pool, cidr: '198.51.100.16/28' })).status).toBe(400)
+  })
+
+  test('a plan is made, sold, repriced and withdrawn', async () => {
+    const plan = { slug: 'pico', name: 'Pico', vcpu: 1, ram: 512, disk: 10, bandwidth: 100, networkSpeed: 100, price: '1.50' }
+    const made = await operator.post('/operator/plans', plan)
+    expect(made.body.data).toMatchObject({ slug: 'pico', priceMonthly: '1.50', regions: ['fra1'], available: true, throttleMbps: 10 })
+    expect((await operator.post('/operator/plans', plan)).status).toBe(409)
+    const { id } = made.body.data as { id: string }
+    const customer = await rich()
+    await app.given.vm(customer, { planId: id })
+    expect((await customer.get('/wallet')).body.data.balance).toBe('98.50')
+    expect((await operator.patch(`/operator/plans/${id}`, { price: '2.00', available: false })).body.data).toMatchObject({
+      priceMonthly: '2.00',
+      available: false,
+    })
+    expect((await customer.post('/vms', { ...(await app.given.vmInput()), planId: id })).headers['x-error-code']).toBe('unavailable')
+  })
+})
+
+describe('accounts', () => {
+  test('are found by part of their address', async () => {
+    const { accountId, email } = await rich()
+    const found = await operator.get(`/operator/accounts?q=${encodeURIComponent(email.slice(0, -4).toUpperCase())}`)
+    expect(found.body.data).toMatchObject([{ id: accountId, email, balance: '100.00', vmCount: 0, suspendedAt: null }])
+    expect((await operator.get('/operator/accounts?q=%25')).body.data).toEqual([])
+    expect((await operator.get('/operator/accounts')).body.pagination.total).toBeGreaterThan(1)
+  })
+
+  test('are credited and set right, with a reason that the customer reads', async () => {
+    const customer = await rich()
+    const path = `/operator/accounts/${customer.accountId}`
+    expect((await operator.post(`${path}/credit`, { amount: '5', reason: 'Sorry' })).body.data).toMatchObject({
+      amount: '5.00',
+      balance: '105.00',
+    })
+    expect((await operator.post(`${path}/credit`, { amount: '-5', reason: 'No' })).status).toBe(400)
+    expect((await operator.post(`${path}/adjust`, { amount: '-105.01', reason: 'No' })).status).toBe(402)
+    expect((await operator.post(`${path}/adjust`, { amount: '-100.00', reason: 'Credited twice' })).body.data.balance).toBe('5.00')
+    const { body } = await customer.get('/wallet/transactions')
+    expect(body.data).toMatchObject([{ description: 'Credited twice' }, { description: 'Sorry' }, {}])
+    const log = (await customer.get('/audit-log')).body.data as { action: string; actor: { type: string } }[]
+    expect(log.map(({ action, actor }) => `${actor.type} ${action}`)).toEqual(['operator account adjust', 'operator account credit'])
+  })
+
+  test('have limits that can be raised and put back', async () => {
+    const customer = await rich()
+    const path = `/operator/accounts/${customer.accountId}/limits/vms`
+    const raised = await operator.put(path, { limit: 50 })
+    expect(raised.body.data).toContainEqual({ name: 'vms', limit: 50, used: 0, isDefault: false })
+    expect((await customer.get('/account/limits')).body.data).toContainEqual({ name: 'vms', limit: 50, used: 0 })
+    expect((await operator.put(path, { limit: null })).body.data).toContainEqual({ name: 'vms', limit: 10, used: 0, isDefault: true })
+    expect((await operator.put(path.replace('vms', 'wishes'), { limit: 1 })).body.error).toContain('there is no limit named "wishes"')
+  })
+
+  test('get somebody who signs in by a link', async () => {
+    const { accountId, email } = await rich()
+    const { body } = await operator.post(`/operator/accounts/${accountId}/set-up-link`)
+    expect(body.data.url).toMatch(/^http:\/\/localhost\/reset#lnk_/)
+    const customer = browserOf(app)
+    const token = (body.data.url as string).split('#')[1]
+    expect((await customer.post('/password-reset/complete', { token, password: PASSWORD })).body.data.account.id).toBe(accountId)
+    const { people } = (await operator.get(`/operator/accounts/${accountId}`)).body.data as { people: unknown[] }
+    expect(people).toMatchObject([{ email, hasPassword: true, isOperator: false }])
+  })
+
+  test('are suspended with their VMs, get no new one, and come back', async () => {
+    const customer = await rich()
+    const [running, stopped] = [await app.given.vm(customer), await app.given.vm(customer)]
+    await customer.post(`/vms/${stopped.id}/stop`)
+    await app.settle()
+    const busy = await app.given.vm(customer, {}, { settled: false })
+    const path = `/operator/accounts/${customer.accountId}`
+    const suspended = (await operator.post(`${path}/suspend`, { reason: 'Spam' })).body.data
+    expect(suspended.account.suspendedAt).toBe(app.clock.now().toISOString())
+    expect(suspended.actionIds).toHaveLength(2)
+    await app.settle()
+    const status = async (id: string) => (await customer.get(`/vms/${id}`)).body.data.status as string
+    expect([await status(running.id), await status(stopped.id)]).toEqual(['SUSPENDED', 'SUSPENDED'])
+    expect(await status(busy.id)).toBe('RUNNING')
+    const refused = await customer.post('/vms', await app.given.vmInput())
+    expect([refused.status, refused.body.error]).toEqual([422, 'This account is suspended and gets nothing new. Open a ticket to ask why'])
+    expect((await customer.post('/tickets', { subject: 'Why?', body: 'Why?' })).status).toBe(201)
+    await operator.post(`${path}/unsuspend`)
+    await app.settle()
+    expect([await status(running.id), await status(stopped.id)]).toEqual(['RUNNING', 'STOPPED'])
+    await app.given.vm(customer)
+  })
+})
+
+describe('VMs', () => {
+  test('of everybody are listed, and filtered', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const { body } = await operator.get(`/operator/vms?account=${customer.accountId}&status=RUNNING&host=${app.host.id}`)
+    expect(body.data).toMatchObject([{ id, email: customer.email, status: 'RUNNING', host: 'local' }])
+    expect((await operator.get(`/operator/vms?account=${customer.accountId}&status=STOPPED`)).body.data).toEqual([])
+  })
+
+  test('are suspended, brought back, left alone and adopted', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const status = async () => (await customer.get(`/vms/${id}`)).body.data.status as string
+    for (const [verb, expected] of [
+      ['suspend', 'SUSPENDED'],
+      ['unsuspend', 'RUNNING'],
+      ['unmanage', 'UNMANAGED'],
+      ['adopt', 'RUNNING'],
+    ] as const) {
+      expect((await operator.post(`/operator/vms/${id}/${verb}`)).status).toBeLessThan(300)
+      await app.settle({ subjectId: id })
+      expect([verb, await status()]).toEqual([verb, expected])
+    }
+    expect((await operator.post(`/operator/vms/${id}/adopt`)).headers['x-error-code']).toBe('invalid_state')
+  })
+})
+
+describe('actions', () => {
+  test('are shown with every step, and tried again at once when they wait', async () => {
+    const customer = await rich()
+    const { actionId } = await app.given.vm(customer, {}, { settled: false })
+    const later = new Date(app.clock.now().getTime() + 25_000)
+    await app.db.run(sql`update workflow_runs set next_attempt_at = ${later} where id = ${actionId}`)
+    const waiting = (await operator.get(`/operator/actions?account=${customer.accountId}&status=PENDING`)).body.data
+    expect(waiting).toMatchObject([
+      { id: actionId, workflow: 'vm.provision', action: 'CREATE', email: customer.email, nextAttemptAt: later.toISOString() },
+    ])
+    const retried = await operator.post(`/operator/actions/${actionId}/retry`)
+    expect([retried.status, retried.body.data.nextAttemptAt]).toEqual([202, app.clock.now().toISOString()])
+    await app.db.run(sql`update workflow_runs set lease_until = ${later} where id = ${actionId}`)
+    expect((await operator.post(`/operator/actions/${actionId}/retry`)).headers['x-error-code']).toBe('busy')
+    await app.db.run(sql`update workflow_runs set lease_until = null where id = ${actionId}`)
+    await app.settle()
+    const { body } = await operator.get(`/operator/actions/${actionId}`)
+    expect(body.data).toMatchObject({
+      status: 'COMPLETED',
+      isStranded: false,
+      steps: expect.arrayContaining([expect.objectContaining({ name: 'boot', tries: 1 })]),
+    })
+    expect((await operator.post(`/operator/actions/${actionId}/retry`)).headers['x-error-code']).toBe('invalid_state')
+  })
+})
+
+describe('quarantine and health', () => {
+  test('say what will be removed when, and what is wrong', async () => {
+    const [id, now] = [newId(), app.clock.now()]
+    await app.db.run(sql`
+      insert into stray_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+      values (${app.host.id}, 'disk', ${id}, null, 1, 4096, false, ${now}, ${now})`)
+    const removedAfter = new Date(now.getTime() + 86_400_000).toISOString()
+    expect((await operator.get('/operator/quarantine')).body.data).toMatchObject([{ host: 'local', id, sizeBytes: '4096', removedAfter }])
+    const { body } = await operator.get('/operator/health')
+    expect(body.data.checks).toContainEqual({ name: 'database', isOk: true, sentence: 'ok' })
+    expect(body.data.counts).toContainEqual({ name: 'quarantinedVolumes', count: 1, isWorrying: false })
+    expect(body.data.counts).toContainEqual({ name: 'strandedActions', count: 0, isWorrying: false })
+    await app.db.run(sql`delete from stray_volumes where id = ${id}`)
+  })
+
+  test('templates say what to run when they have no image', async () => {
+    const { body } = await operator.get('/operator/templates')
+    expect(body.data).toContainEqual(
+      expect.objectContaining({ slug: 'debian-12', state: 'simulated', command: 'npx berthd template build debian-12' }),
+    )
+  })
+})
+
+describe('tickets', () => {
+  test('are answered and closed, and the customer sees it', async () => {
+    const customer = await rich()
+    const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data as { id: string }
+    const listed = await operator.get(`/operator/tickets?account=${customer.accountId}`)
+    expect(listed.body.data).toMatchObject([{ id, email: customer.email, accountId: customer.accountId, status: 'OPEN' }])
+    const replied = await operator.post(`/operator/tickets/${id}/replies`, { body: 'Here you are' })
+    expect([replied.status, replied.body.data.ticket.status]).toEqual([201, 'ANSWERED'])
+    expect((await operator.get(`/operator/tickets/${id}`)).body.data.replies).toHaveLength(1)
+    await operator.post(`/operator/tickets/${id}/close`)
+    expect((await customer.get(`/tickets/${id}`)).body.data).toMatchObject({
+      status: 'CLOSED',
+      replies: [{ author: 'staff', body: 'Here you are' }],
+    })
+    expect((await operator.get(`/operator/tickets?account=${customer.accountId}`)).body.data).toEqual([])
+  })
+})

@@ -1,0 +1,129 @@
+// What operators look at across all accounts. Everything that changes something goes through the services of the features.
+import { sql, type Queries, type Sql } from '../../kernel/db.ts'
+import type { RunRow } from '../../workflow/store.ts'
+
+export interface AccountRow {
+  id: string
+  email: string
+  name: string
+  created_at: Date
+  suspended_at: Date | null
+  balance_cents: bigint
+  vm_count: bigint
+}
+
+const accounts = sql`
+  select a.id, a.email, a.name, a.created_at, a.suspended_at, coalesce(w.balance_cents, 0) as balance_cents, coalesce(q.used, 0) as vm_count
+  from accounts a left join wallets w on w.account_id = a.id left join account_quotas q on q.account_id = a.id and q.name = 'vms'`
+
+/** `like` and `_` of what was typed mean themselves. */
+const containing = (text: string): Sql => {
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+  return sql`(${text} = '' or a.email ilike ${pattern} or a.name ilike ${pattern} or a.id = ${text})`
+}
+
+export const countAccounts = (db: Queries, text: string): Promise<number> => count(db, sql`from accounts a where ${containing(text)}`)
+
+export const listAccounts = (db: Queries, text: string, limit: number, offset: number) =>
+  db.many<AccountRow>(sql`${accounts} where ${containing(text)} order by a.id desc limit ${limit} offset ${offset}`)
+
+export const findAccount = (db: Queries, id: string) => db.maybe<AccountRow>(sql`${accounts} where a.id = ${id}`)
+
+export interface VmFilter {
+  account?: string
+  host?: string
+  status?: string
+}
+
+export interface VmRow {
+  id: string
+  name: string
+  account_id: string
+  email: string
+  status: string
+  status_reason: string | null
+  plan_slug: string
+  host_name: string | null
+  ip_address: string | null
+  created_at: Date
+}
+
+const ofVms = ({ account, host, status }: VmFilter): Sql => sql`
+  (${account ?? null}::text is null or d.account_id = ${account ?? null}) and (${host ?? null}::text is null or d.host_id = ${host ?? null})
+  and (${status ?? null}::text is null or d.status = ${status ?? null})`
+
+export const countVms = (db: Queries, filter: VmFilter): Promise<number> => count(db, sql`from vms d where ${ofVms(filter)}`)
+
+export const listVms = (db: Queries, filter: VmFilter, limit: number, offset: number) =>
+  db.many<VmRow>(sql`
+    select d.id, d.name, d.account_id, a.email, d.status, d.status_reason, d.plan_slug, h.name as host_name, host(d.ip_address) as ip_address, d.created_at
+    from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
+    where ${ofVms(filter)} order by d.id desc limit ${limit} offset ${offset}`)
+
+export const vmsOf = (db: Queries, accountId: string) =>
+  db.many<{ id: string; status: string }>(sql`select id, status from vms where account_id = ${accountId} order by id`)
+
+export const vmsPerHost = (db: Queries) =>
+  db.many<{ host_id: string; count: number }>(
+    sql`select host_id, count(*)::int as count from vms where host_id is not null group by host_id`,
+  )
+
+export interface RunFilter {
+  status?: string
+  account?: string
+  vm?: string
+  stranded?: boolean
+}
+
+export type ActionRow = RunRow & { email: string | null; subject_name: string | null }
+
+const ofRuns = ({ status, account, vm, stranded }: RunFilter): Sql => sql`
+  (${status ?? null}::text is null or r.status = ${status ?? null}) and (${account ?? null}::text is null or r.owner_id = ${account ?? null})
+  and (${vm ?? null}::text is null or r.subject_id = ${vm ?? null}) and (${stranded ?? null}::bool is null or r.stranded = ${stranded ?? null})`
+
+export const countActions = (db: Queries, filter: RunFilter): Promise<number> =>
+  count(db, sql`from workflow_runs r where ${ofRuns(filter)}`)
+
+const actions = sql`
+  select r.*, a.email, v.name as subject_name
+  from workflow_runs r left join accounts a on a.id = r.owner_id left join vms v on v.id = r.subject_id`
+
+export const listActions = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
+  db.many<ActionRow>(sql`${actions} where ${ofRuns(filter)} order by r.id desc limit ${limit} offset ${offset}`)
+
+export const findAction = (db: Queries, id: string) => db.maybe<ActionRow>(sql`${actions} where r.id = ${id}`)
+
+/** Pages reach this far; what is older is found by a filter. */
+const MOST_COUNTED = 10_000
+
+const count = async (db: Queries, rows: Sql): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from (select 1 ${rows} limit ${MOST_COUNTED}) line`)).count
+
+export interface Counts {
+  running_actions: number
+  waiting_actions: number
+  stranded_actions: number
+  failed_actions: number
+  error_vms: number
+  unreachable_hosts: number
+  open_tickets: number
+  quarantined_volumes: number
+  failed_mails: number
+  late_deliveries: number
+}
+
+export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Date) =>
+  db.one<Counts>(sql`
+    select (select count(*)::int from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding) and lease_until > ${now}) as running_actions,
+      (select count(*)::int from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})) as waiting_actions,
+      (select count(*)::int from workflow_runs where stranded) as stranded_actions,
+      (select count(*)::int from workflow_runs where status = 'FAILED' and completed_at > ${dayAgo}) as failed_actions,
+      (select count(*)::int from vms where status = 'ERROR') as error_vms,
+      (select count(*)::int from hosts where unreachable_since is not null and removed_at is null) as unreachable_hosts,
+      (select count(*)::int from tickets where status = 'OPEN') as open_tickets,
+      (select count(*)::int from stray_volumes) as quarantined_volumes,
+      (select count(*)::int from mails where status = 'FAILED') as failed_mails,
+      (select count(*)::int from webhook_deliveries where status = 'PENDING' and next_attempt_at < ${lateSince}) as late_deliveries`)
+
+export const newestMigration = async (db: Queries): Promise<string> =>
+  (await db.one<{ name: string }>(sql`select max(name) as name from schema_migrations`)).name

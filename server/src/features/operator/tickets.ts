@@ -1,0 +1,16 @@
+import type { Queries, Tx } from '../../kernel/db.ts'
+import { closeTicket, listForStaff, replyAsStaff, showToStaff } from '../support/staff.ts'
+import type { TicketStatus } from '../support/schema.ts'
+import type { StaffReply } from './schema.ts'
+
+const named = <T extends { account: string }>({ account, ...ticket }: T) => ({ ...ticket, email: account })
+
+export const showTickets = async (db: Queries, filter: { account?: string; status?: TicketStatus }) =>
+  (await listForStaff(db, { accountId: filter.account ?? null, status: filter.status ?? null })).map(named)
+
+export const showTicket = async (db: Queries, id: string) => named(await showToStaff(db, id))
+
+export async function reply(tx: Tx, now: Date, id: string, { body, close }: StaffReply) {
+  const replied = await replyAsStaff(tx, now, id, body)
+  return close ? { ...replied, ticket: await closeTicket(tx, now, id) } : replied
+}

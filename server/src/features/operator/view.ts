@@ -1,0 +1,165 @@
+import { formatCidr, lastAddress, parseCidr } from '../../kernel/cidr.ts'
+import { formatCents } from '../../kernel/money.ts'
+import type { StepRow } from '../../workflow/store.ts'
+import type { QuotaRow } from '../accounts/service.ts'
+import { removedAfter, type StrayRow } from '../backups/service.ts'
+import type { TemplateRow } from '../catalog/service.ts'
+import type { HostRow, PoolRow } from '../hosts/service.ts'
+import type { PersonRow } from '../people/service.ts'
+import type { AccountDetails, OperatorAccount, OperatorAction, OperatorHost, OperatorTemplate, OperatorVm, Pool, Stray } from './schema.ts'
+import type { AccountRow, ActionRow, VmRow } from './sql.ts'
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null
+
+export const toRoom = (row: HostRow): Pick<OperatorHost, 'vcpu' | 'ramMiB' | 'diskGiB'> => ({
+  vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
+  ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
+  diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib },
+})
+
+export const toHost = (row: HostRow & { region_slug: string }, vmCount: number): OperatorHost => ({
+  id: row.id,
+  name: row.name,
+  region: row.region_slug,
+  driver: row.driver,
+  uri: row.uri,
+  arch: row.arch,
+  acceleration: row.acceleration,
+  ...toRoom(row),
+  overcommit: row.vcpu_overcommit,
+  vmCount,
+  maintenance: row.maintenance,
+  state: row.unreachable_since ? 'unreachable' : row.maintenance ? 'maintenance' : row.last_seen_at ? 'ready' : 'unseen',
+  unreachableSince: iso(row.unreachable_since),
+  lastSeenAt: iso(row.last_seen_at),
+  createdAt: row.created_at.toISOString(),
+})
+
+/** All but the network's own, the broadcast's and the gateway's. */
+function usableAddresses(cidr: string): number {
+  const range = parseCidr(cidr)!
+  return lastAddress(range) - range.base - 2
+}
+
+export const toPool = (row: PoolRow & { region_slug: string; host_name: string | null; free: bigint }): Pool => ({
+  id: row.id,
+  region: row.region_slug,
+  host: row.host_name,
+  cidr: formatCidr(parseCidr(row.cidr)!),
+  gateway: row.gateway,
+  dns: row.dns,
+  free: Number(row.free),
+  total: usableAddresses(row.cidr),
+  createdAt: row.created_at.toISOString(),
+})
+
+export const toTemplate = (row: TemplateRow): OperatorTemplate => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  version: row.version,
+  distribution: row.distribution,
+  arch: row.arch,
+  state: templateState(row),
+  sizeBytes: String(row.size_bytes),
+  virtualBytes: String(row.virtual_bytes),
+  checksum: row.checksum,
+  origin: row.origin,
+  command: row.checksum === '' ? templateCommand(row) : null,
+  importedAt: iso(row.imported_at),
+  createdAt: row.created_at.toISOString(),
+})
+
+function templateState({ checksum, lacks_image, deprecated_at, available }: TemplateRow): OperatorTemplate['state'] {
+  if (checksum === '') return lacks_image ? 'no image' : 'simulated'
+  return deprecated_at ? 'deprecated' : available ? 'available' : 'not offered'
+}
+
+function templateCommand({ slug, recipe, image_url }: TemplateRow): string | null {
+  if (recipe) return `npx berthd template build ${slug}`
+  return image_url ? `npx berthd template import ${slug}` : null
+}
+
+export const toAccount = (row: AccountRow, currency: string): OperatorAccount => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  balance: formatCents(row.balance_cents),
+  currency,
+  vmCount: Number(row.vm_count),
+  suspendedAt: iso(row.suspended_at),
+  createdAt: row.created_at.toISOString(),
+})
+
+export const toLimit = ({ name, limit, used, is_default }: QuotaRow): AccountDetails['limits'][number] => ({
+  name,
+  limit: Number(limit),
+  used: Number(used),
+  isDefault: is_default,
+})
+
+export const toPerson = (row: PersonRow & { last_seen_at: Date | null }): AccountDetails['people'][number] => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  isOperator: row.is_operator,
+  totpEnabled: row.totp_enabled_at !== null,
+  hasPassword: row.password_hash !== null,
+  lastSeenAt: iso(row.last_seen_at),
+})
+
+export const toVm = (row: VmRow): OperatorVm => ({
+  id: row.id,
+  name: row.name,
+  accountId: row.account_id,
+  email: row.email,
+  status: row.status,
+  statusReason: row.status_reason,
+  plan: row.plan_slug,
+  host: row.host_name,
+  ipAddress: row.ip_address,
+  createdAt: row.created_at.toISOString(),
+})
+
+export const toAction = (row: ActionRow): OperatorAction => ({
+  id: row.id,
+  workflow: row.name,
+  action: row.label,
+  status: row.status,
+  isUnwinding: row.unwinding,
+  isStranded: row.stranded,
+  progress: row.progress,
+  attempt: row.attempt,
+  accountId: row.owner_id,
+  email: row.email,
+  subjectId: row.subject_id,
+  subjectName: row.subject_name,
+  error: row.error,
+  errorCode: row.error_code,
+  nextAttemptAt: row.next_attempt_at.toISOString(),
+  deadlineAt: row.deadline_at.toISOString(),
+  startedAt: iso(row.started_at),
+  completedAt: iso(row.completed_at),
+  createdAt: row.created_at.toISOString(),
+})
+
+export const toStep = ({ name, status, tries, error, started_at, completed_at }: StepRow) => ({
+  name,
+  status,
+  tries,
+  error,
+  startedAt: iso(started_at),
+  completedAt: iso(completed_at),
+})
+
+export const toStray = (row: StrayRow & { host_name: string }): Stray => ({
+  host: row.host_name,
+  kind: row.kind,
+  id: row.id,
+  vmId: row.vm_id,
+  generation: row.generation,
+  sizeBytes: String(row.size_bytes),
+  why: row.is_old_disk ? 'The VM has a newer disk' : 'Nothing that we know of needs it',
+  firstSeenAt: row.first_seen_at.toISOString(),
+  removedAfter: removedAfter(row).toISOString(),
+})

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest'
+import { browserOf, givenBrowser, givenPerson, PASSWORD } from '../../../test/browser.ts'
+import { testApp } from '../../../test/harness.ts'
+import { headerOf, smtpServer } from '../../../test/smtp-server.ts'
+import { sql } from '../../kernel/db.ts'
+import { createAccount } from '../accounts/service.ts'
+import { issueWelcomeLink } from '../people/service.ts'
+import { prunePeople } from '../people/prune.reconciler.ts'
+
+const server = await smtpServer()
+const mail = { BERTH_SMTP_URL: server.url(), BERTH_MAIL_FROM: 'Example Cloud <noreply@cloud.example>' }
+const app = await testApp({ environment: { ...mail, BERTH_PUBLIC_URL: 'http://localhost' } })
+const secretOf = (url: string): string => url.split('#')[1]!
+
+describe('the welcome link', () => {
+  const link = async (from = app) => (await issueWelcomeLink(from.db, from.clock.now(), 'http://127.0.0.1:8080')).url
+
+  test('makes the owner, with an account, signed in, once', async () => {
+    const fresh = await testApp()
+    const [url, second] = [await link(fresh), await link(fresh)]
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:8080\/welcome#lnk_\w{46}$/)
+    expect((await browserOf(fresh).get('/setup')).body.data).toEqual({ hasOwner: false, signUpOpen: false, canSendMail: false })
+    const browser = browserOf(fresh)
+    const body = { email: 'owner@example.com', password: PASSWORD }
+    const made = await browser.post('/welcome', { token: secretOf(url), ...body })
+    expect(made.status).toBe(201)
+    expect(made.body.data.user).toMatchObject({ email: 'owner@example.com', isOperator: true, totpEnabled: false })
+    expect((await browser.get('/operator/hosts')).status).toBe(200)
+    expect((await browser.get('/v1/account')).body.data).toMatchObject({ email: 'owner@example.com' })
+    expect((await browserOf(fresh).get('/setup')).body.data.hasOwner).toBe(true)
+    for (const token of [url, second, await link(fresh)].map(secretOf)) {
+      const again = await browserOf(fresh).post('/welcome', { token, ...body, email: 'thief@example.com' })
+      expect([again.status, again.headers['x-error-code']]).toEqual([410, 'link_gone'])
+    }
+    expect((await browserOf(fresh).signIn('owner@example.com')).status).toBe(200)
+  })
+
+  test('of two who use one at the same moment lets one in', async () => {
+    const fresh = await testApp()
+    const tokens = [await link(fresh), await link(fresh)].map(secretOf)
+    const use = async (token: string, i: number) =>
+      (await browserOf(fresh).post('/welcome', { token, email: `owner${i}@example.com`, password: PASSWORD })).status
+    expect(new Set(await Promise.all(tokens.map(use)))).toEqual(new Set([201, 410]))
+  })
+
+  test('takes over an account that a command has made, and ends after 15 minutes', async () => {
+    const fresh = await testApp()
+    const url = await link(fresh)
+    fresh.clock.advance('15m')
+    const body = { email: 'Owner@Example.com', password: PASSWORD }
+    expect((await browserOf(fresh).post('/welcome', { token: secretOf(url), ...body })).status).toBe(410)
+    const { id } = await fresh.db.tx((tx) => createAccount(tx, fresh.clock.now(), { email: 'owner@example.com' }))
+    const { status, body: made } = await browserOf(fresh).post('/welcome', { token: secretOf(await link(fresh)), ...body })
+    expect([status, made.data.account.id]).toEqual([201, id])
+  })
+})
+
+describe('POST /sign-up', () => {
+  test('is closed unless the operator opens it', async () => {
+    const { status, headers } = await browserOf(app).post('/sign-up', { email: 'new@example.com', password: PASSWORD })
+    expect([status, headers['x-error-code']]).toEqual([403, 'sign_up_closed'])
+  })
+
+  test('makes a customer, and never somebody of an account that is there', async () => {
+    const open = await testApp({ environment: { BERTH_SIGN_UP: 'open' } })
+    const browser = browserOf(open)
+    const { status, body } = await browser.post('/sign-up', { email: 'new@example.com', password: PASSWORD, name: 'Grace' })
+    expect([status, body.data.user]).toMatchObject([201, { email: 'new@example.com', name: 'Grace', isOperator: false }])
+    expect((await browser.get('/v1/wallet')).body.data.balance).toBe('0.00')
+    const { email } = await open.given.customer()
+    for (const taken of ['NEW@example.com', email]) {
+      const again = await browserOf(open).post('/sign-up', { email: taken, password: PASSWORD })
+      expect([again.status, again.headers['x-error-code']]).toEqual([409, 'already_exists'])
+    }
+  })
+})
+
+describe('a forgotten password', () => {
+  const askFor = (email: string, headers: Record<string, string> = {}) => browserOf(app).post('/password-reset', { email }, headers)
+  const mailTo = async (email: string, count = 1) => {
+    await expect.poll(() => server.received.filter(({ to }) => to.includes(email)).length).toBe(count)
+    return server.received.findLast(({ to }) => to.includes(email))!
+  }
+  const linkIn = ({ data }: { data: string }): string =>
+    /http:\/\/\S+?#lnk_\w{46}/.exec(data.replace(/=\r?\n/g, '').replaceAll('=3D', '='))![0]
+
+  test('is set anew by a link in a mail, once, and ends every session', async () => {
+    const old = await givenBrowser(app)
+    const { email } = old.person
+    const asked = await askFor(email.toUpperCase())
+    expect([asked.status, asked.body.data.message]).toEqual([
+      202,
+      'If somebody signs in with this address, a mail with a link is on its way',
+    ])
+    const received = await mailTo(email)
+    expect(headerOf(received, 'subject')).toBe('Set a new password')
+    const url = linkIn(received)
+    expect(url).toMatch(/^http:\/\/localhost\/reset#lnk_/)
+    const browser = browserOf(app)
+    const done = await browser.post('/password-reset/complete', { token: secretOf(url), password: 'something better' })
+    expect([done.status, done.body.data.user.email]).toEqual([200, email])
+    expect((await old.get('/session')).status).toBe(401)
+    expect((await browser.get('/session')).status).toBe(200)
+    expect((await browserOf(app).signIn(email)).status).toBe(401)
+    const again = await browser.post('/password-reset/complete', { token: secretOf(url), password: 'something else' })
+    expect([again.status, again.headers['x-error-code']]).toEqual([410, 'link_gone'])
+  })
+
+  test('answers the same for nobody, and sends nothing', async () => {
+    const before = server.received.length
+    const { email } = await givenPerson(app)
+    const [nobody, somebody] = [await askFor('nobody@example.com'), await askFor(email)]
+    expect(nobody.body).toEqual(somebody.body)
+    await mailTo(email)
+    expect(server.received.length).toBe(before + 1)
+  })
+
+  test('leads to us, whatever the one who asks calls us', async () => {
+    const { email } = await givenPerson(app)
+    await askFor(email, { host: 'evil.example', origin: 'http://evil.example' })
+    await askFor(email, { 'x-forwarded-host': 'evil.example' })
+    expect(linkIn(await mailTo(email))).toMatch(/^http:\/\/localhost\/reset#/)
+  })
+
+  test('fills no mailbox', async () => {
+    const { email } = await givenPerson(app)
+    for (let i = 0; i < 10; i++) await askFor(email)
+    const later = await givenPerson(app)
+    await askFor(later.email)
+    await mailTo(later.email)
+    expect(server.received.filter(({ to }) => to.includes(email))).toHaveLength(3)
+  })
+
+  test('is a matter of an hour', async () => {
+    const { email, id } = await givenPerson(app)
+    await askFor(email)
+    const url = linkIn(await mailTo(email))
+    app.clock.advance('1h')
+    expect((await browserOf(app).post('/password-reset/complete', { token: secretOf(url), password: PASSWORD })).status).toBe(410)
+    await prunePeople.pass(app.deps)
+    expect(await app.db.many(sql`select from person_links where person_id = ${id}`)).toEqual([])
+  })
+
+  test('does not replace a second factor', async () => {
+    const { email, id } = await givenPerson(app)
+    await app.db.run(sql`update people set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
+    await askFor(email)
+    const browser = browserOf(app)
+    const done = await browser.post('/password-reset/complete', {
+      token: secretOf(linkIn(await mailTo(email))),
+      password: 'something better',
+    })
+    expect([done.status, done.body.data, browser.cookie()]).toEqual([200, { totpRequired: true }, undefined])
+    expect((await browser.signIn(email, 'something better')).body.data).toEqual({ totpRequired: true })
+  })
+})

@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { givenBrowser } from '../../../test/browser.ts'
+import { connectTo } from '../../../test/console-client.ts'
+import { deposit } from '../../../test/deposit.ts'
+import { testApp } from '../../../test/harness.ts'
+import { recordEvent } from '../events/service.ts'
+
+const SOON = { timeout: 10_000 }
+const app = await testApp()
+await app.app.listen({ host: '127.0.0.1', port: 0 })
+const { port } = app.app.server.address() as AddressInfo
+
+test('events reach a person as they happen, as a browser asks for them', async () => {
+  const { person, cookie } = await givenBrowser(app)
+  const headers = { accept: 'text/event-stream', cookie: cookie(), 'sec-fetch-site': 'same-origin' }
+  const request = get({ host: '127.0.0.1', port, path: '/api/dashboard/v1/events', headers })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  expect([response.statusCode, response.headers['content-type']]).toEqual([200, 'text/event-stream'])
+  let text = ''
+  response.on('data', (chunk: Buffer) => (text += chunk.toString())).on('error', () => {})
+  await expect.poll(() => text, SOON).toContain('retry: 2000')
+  await app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId: person.accountId, type: 'vm.created', data: {} }))
+  await expect.poll(() => text, SOON).toContain('event: vm.created')
+  request.destroy()
+})
+
+test('the console of a VM opens for a person, and not for a page of another site', async () => {
+  const browser = await givenBrowser(app)
+  await deposit(app.deps, browser.person.accountId, 100_00n)
+  const made = await browser.post('/v1/vms', await app.given.vmInput())
+  const { id } = made.body.data.vm as { id: string }
+  await app.settle({ subjectId: id })
+  const link = async (): Promise<string> => {
+    const { body } = await browser.post(`/v1/vms/${id}/console`, { type: 'serial' })
+    return new URL(body.data.url as string).pathname
+  }
+  const client = connectTo(`ws://127.0.0.1:${port}${await link()}`, { origin: `http://127.0.0.1:${port}` })
+  expect(await client.opened).toBe(true)
+  await expect.poll(client.text, SOON).toContain('login: ')
+  client.socket.terminate()
+  const foreign = connectTo(`ws://127.0.0.1:${port}${await link()}`, { origin: 'https://evil.example' })
+  expect((await foreign.refused).code).toBe('origin_not_allowed')
+})

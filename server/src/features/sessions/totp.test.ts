@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest'
+import { browserOf, givenBrowser, PASSWORD } from '../../../test/browser.ts'
+import { codeOf } from '../../../test/dashboard-table.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+
+const app = await testApp()
+
+async function withTotp() {
+  const browser = await givenBrowser(app)
+  const { secret } = (await browser.post('/totp')).body.data as { secret: string }
+  const code = () => codeOf(secret, app.clock.now())
+  const confirmed = await browser.post('/totp/confirm', { code: code() })
+  expect(confirmed.body.data.user.totpEnabled).toBe(true)
+  app.clock.advance('30s')
+  return { browser, secret, code, email: browser.person.email }
+}
+
+describe('a second factor', () => {
+  test('begins with a secret for an app, and is in force once a code of it was given', async () => {
+    const browser = await givenBrowser(app)
+    const { body } = await browser.post('/totp')
+    const { secret, uri } = body.data as { secret: string; uri: string }
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+    expect(uri).toBe(
+      `otpauth://totp/Berth:${encodeURIComponent(browser.person.email)}?issuer=Berth&secret=${secret}&algorithm=SHA1&digits=6&period=30`,
+    )
+    expect((await browser.get('/session')).body.data.user.totpEnabled).toBe(false)
+    const wrong = await browser.post('/totp/confirm', { code: '000000' })
+    expect([wrong.status, wrong.headers['x-error-code']]).toEqual([401, 'wrong_totp'])
+    expect((await browserOf(app).signIn(browser.person.email)).body.data).toHaveProperty('user')
+    const before = browser.cookie()
+    expect((await browser.post('/totp/confirm', { code: codeOf(secret, app.clock.now()) })).status).toBe(200)
+    expect(browser.cookie()).not.toBe(before)
+    expect((await browser.post('/totp')).status).toBe(409)
+  })
+
+  test('is kept encrypted', async () => {
+    const { browser, secret } = await withTotp()
+    const { row } = await app.db.one<{ row: string }>(sql`select p::text as row from people p where id = ${browser.person.id}`)
+    expect(row).not.toContain(secret)
+    expect(row).not.toContain(Buffer.from(secret).toString('hex'))
+  })
+
+  test('is asked for at sign-in, after the password', async () => {
+    const { email, code } = await withTotp()
+    const browser = browserOf(app)
+    const first = await browser.signIn(email)
+    expect([first.status, first.body.data, browser.cookie()]).toEqual([200, { totpRequired: true }, undefined])
+    const wrong = await browser.signIn(email, PASSWORD, '000000')
+    expect([wrong.status, wrong.headers['x-error-code']]).toEqual([401, 'wrong_totp'])
+    expect((await browser.signIn(email, 'wrong', code())).headers['x-error-code']).toBe('wrong_credentials')
+    expect((await browser.signIn(email, PASSWORD, code())).body.data.user.email).toBe(email)
+  })
+
+  test('has codes that work once, and a moment before and after their time', async () => {
+    const { email, code } = await withTotp()
+    const used = code()
+    const signIn = async (totp: string) => (await browserOf(app).signIn(email, PASSWORD, totp)).status
+    const both = await Promise.all([signIn(used), signIn(used)])
+    expect(new Set(both)).toEqual(new Set([200, 401]))
+    app.clock.advance('30s')
+    expect(await signIn(used)).toBe(401)
+    const late = code()
+    app.clock.advance('30s')
+    expect(await signIn(late)).toBe(200)
+    const tooLate = code()
+    app.clock.advance('1m')
+    expect(await signIn(tooLate)).toBe(401)
+  })
+
+  test('cannot be guessed', async () => {
+    const { email, code } = await withTotp()
+    const statuses: number[] = []
+    for (let i = 0; i < 12; i++) {
+      const address = `10.7.0.${i}`
+      statuses.push((await browserOf(app, address).signIn(email, PASSWORD, String(i).padStart(6, '0'))).status)
+    }
+    expect(statuses).toEqual([...Array(10).fill(401), 429, 429])
+    expect((await browserOf(app, '10.7.1.1').signIn(email, PASSWORD, code())).status).toBe(429)
+    app.clock.advance('15m')
+    expect((await browserOf(app, '10.7.1.1').signIn(email, PASSWORD, code())).status).toBe(200)
+  })
+
+  test('is asked for with the password again', async () => {
+    const { browser, code } = await withTotp()
+    expect((await browser.post('/reauthenticate', { password: PASSWORD })).headers['x-error-code']).toBe('wrong_totp')
+    expect((await browser.post('/reauthenticate', { password: PASSWORD, totp: code() })).status).toBe(200)
+  })
+
+  test('can be removed', async () => {
+    const { browser, email } = await withTotp()
+    expect((await browser.delete('/totp')).body.data.user.totpEnabled).toBe(false)
+    expect((await browserOf(app).signIn(email)).body.data).toHaveProperty('user')
+  })
+})

@@ -1,0 +1,158 @@
+// How to make one valid call of every operation that only people have. A new one needs an entry here.
+import { Secret, TOTP } from 'otpauth'
+import { issuePasswordLink, issueWelcomeLink } from '../src/features/people/service.ts'
+import { unmanage } from '../src/features/vms/service.ts'
+import { sql } from '../src/kernel/db.ts'
+import { newId } from '../src/kernel/ids.ts'
+import { PASSWORD, type givenBrowser } from './browser.ts'
+import type { Call } from './endpoint-table.ts'
+import type { TestApp } from './harness.ts'
+
+export interface DashboardWorld {
+  app: TestApp
+  browser: Awaited<ReturnType<typeof givenBrowser>>
+}
+
+type Arrange = (world: DashboardWorld) => Promise<Call>
+
+const nothing: Arrange = async () => ({})
+const body =
+  (given: Record<string, unknown>): Arrange =>
+  async () => ({ body: given })
+
+export const codeOf = (secret: string, at: Date): string =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: at.getTime() })
+
+const someEmail = (): string => `${newId()}@example.com`
+const secretOf = (url: string): string => url.split('#')[1]!
+
+/** A customer with a VM, whom operators look after. */
+const customer = (app: TestApp) => app.given.customer({ credit: '100.00' })
+const vm = async (app: TestApp): Promise<string> => (await app.given.vm(await customer(app))).id
+const account =
+  (given?: Record<string, unknown>): Arrange =>
+  async ({ app }) => ({ params: { id: (await customer(app)).accountId }, ...(given && { body: given }) })
+const ofVm =
+  (prepare: (app: TestApp, id: string) => Promise<unknown> = async () => {}): Arrange =>
+  async ({ app }) => {
+    const id = await vm(app)
+    await prepare(app, id)
+    return { params: { id } }
+  }
+const ticket =
+  (given?: Record<string, unknown>): Arrange =>
+  async ({ app }) => {
+    const made = await (await customer(app)).post('/tickets', { subject: 'Help', body: 'Please' })
+    return { params: { id: made.body.data.id as string }, ...(given && { body: given }) }
+  }
+const key =
+  (given?: Record<string, unknown>): Arrange =>
+  async ({ browser }) => {
+    const made = await browser.post('/api-keys', { name: 'key', scopes: ['vms:read'] })
+    return { params: { id: made.body.data.id as string }, ...(given && { body: given }) }
+  }
+
+let ranges = 0
+const MONEY = { amount: '5.00', reason: 'Because' }
+const PLAN = { name: 'Tiny', vcpu: 1, ram: 512, disk: 5, bandwidth: 100, networkSpeed: 100, price: '1.50', regions: ['fra1'] }
+
+export const DASHBOARD: Record<string, Arrange> = {
+  getSetup: nothing,
+  welcome: async ({ app }) => {
+    await app.db.run(sql`update people set is_operator = false`)
+    const { url } = await issueWelcomeLink(app.db, app.clock.now(), 'http://localhost')
+    return { body: { token: secretOf(url), email: someEmail(), password: PASSWORD } }
+  },
+  signIn: async ({ browser }) => ({ body: { email: browser.person.email, password: PASSWORD } }),
+  signUp: async () => ({ body: { email: someEmail(), password: PASSWORD, name: 'Grace' } }),
+  requestPasswordReset: body({ email: 'nobody@example.com' }),
+  completePasswordReset: async ({ app, browser }) => {
+    const { url } = await issuePasswordLink(app.db, app.clock.now(), browser.person.id, 'http://localhost', '1h')
+    return { body: { token: secretOf(url), password: 'another good one' } }
+  },
+
+  getSession: nothing,
+  signOut: nothing,
+  reauthenticate: body({ password: PASSWORD }),
+  changePassword: body({ currentPassword: PASSWORD, newPassword: 'another good one' }),
+  changeUser: body({ name: 'Grace' }),
+  listSessions: nothing,
+  endOtherSessions: nothing,
+  endSession: async ({ browser }) => ({ params: { id: (await browser.get('/sessions')).body.data[0].id as string } }),
+  beginTotp: nothing,
+  confirmTotp: async ({ app, browser }) => {
+    const { secret } = (await browser.post('/totp')).body.data as { secret: string }
+    return { body: { code: codeOf(secret, app.clock.now()) } }
+  },
+  removeTotp: nothing,
+
+  listScopes: nothing,
+  listApiKeys: async (world) => {
+    await key()(world)
+    return {}
+  },
+  createApiKey: body({ name: 'key', scopes: ['vms:*', '*:read'], expiresAt: '2099-01-01T00:00:00Z' }),
+  changeApiKey: key({ name: 'renamed' }),
+  deleteApiKey: key(),
+
+  operatorListHosts: nothing,
+  operatorChangeHost: async ({ app }) => ({ params: { id: app.host.id }, body: { maintenance: false } }),
+  operatorGetCapacity: nothing,
+  operatorListPools: nothing,
+  operatorCreatePool: async () => {
+    const range = `172.${20 + Math.floor(ranges / 250)}.${ranges++ % 250}`
+    return { body: { region: 'fra1', cidr: `${range}.0/24`, gateway: `${range}.1` } }
+  },
+  operatorListTemplates: nothing,
+  operatorListPlans: nothing,
+  operatorCreatePlan: async () => ({ body: { ...PLAN, slug: newId() } }),
+  operatorChangePlan: async ({ browser }) => {
+    const made = await browser.post('/operator/plans', { ...PLAN, slug: newId() })
+    return { params: { id: made.body.data.id as string }, body: { price: '2.00', available: false } }
+  },
+  operatorListAccounts: nothing,
+  operatorCreateAccount: async () => ({ body: { email: someEmail() } }),
+  operatorGetAccount: account(),
+  operatorCreditAccount: account(MONEY),
+  operatorAdjustAccount: account({ ...MONEY, amount: '-5.00' }),
+  operatorChangeLimit: async (world) => {
+    const { params } = await account()(world)
+    return { params: { ...params, name: 'vms' }, body: { limit: 50 } }
+  },
+  operatorMakeSetUpLink: account(),
+  operatorSuspendAccount: account({ reason: 'Because' }),
+  operatorUnsuspendAccount: account(),
+  operatorListVms: async ({ app }) => {
+    await vm(app)
+    return {}
+  },
+  operatorSuspendVm: ofVm(),
+  operatorUnsuspendVm: async ({ app, browser }) => {
+    const id = await vm(app)
+    await browser.post(`/operator/vms/${id}/suspend`)
+    await app.settle({ subjectId: id })
+    return { params: { id } }
+  },
+  operatorUnmanageVm: ofVm(),
+  operatorAdoptVm: ofVm((app, id) => app.db.tx((tx) => unmanage(tx, app.deps, id))),
+  operatorListActions: async ({ app }) => {
+    await vm(app)
+    return {}
+  },
+  operatorGetAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app))).actionId } }),
+  operatorRetryAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app), {}, { settled: false })).actionId } }),
+  operatorListQuarantine: async ({ app }) => {
+    await app.db.run(sql`
+      insert into stray_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+      values (${app.host.id}, 'disk', ${newId()}, null, 1, 1024, false, ${app.clock.now()}, ${app.clock.now()})`)
+    return {}
+  },
+  operatorGetHealth: nothing,
+  operatorListTickets: async (world) => {
+    await ticket()(world)
+    return {}
+  },
+  operatorGetTicket: ticket(),
+  operatorReplyToTicket: ticket({ body: 'Here you are', close: true }),
+  operatorCloseTicket: ticket(),
+}
