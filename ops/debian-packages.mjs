@@ -44,12 +44,14 @@ const x86 = {
   without: 'the libvirt client stays unproven against real guests',
 }
 
+const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units stay unchecked' }
+
 const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],
   check: [],
-  test: [redis, openssl, ssh, browser, ...forTests],
-  prove: [redis, openssl, ssh, browser, ...forTests, x86],
+  test: [redis, openssl, ssh, systemd, browser, ...forTests],
+  prove: [redis, openssl, ssh, systemd, browser, ...forTests, x86],
 }
 
 export async function installPackages(purpose) {

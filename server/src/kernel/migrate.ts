@@ -13,12 +13,16 @@ export interface Migrated {
   applied: string[]
 }
 
-export async function migrate(url: string, folder: string): Promise<Migrated> {
+/** `only`: as far as another database had come. */
+export async function migrate(url: string, folder: string, only?: Set<string>): Promise<Migrated> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK])
-    return await applyMissing(client, readMigrations(folder))
+    return await applyMissing(
+      client,
+      knownMigrations(folder).filter(({ name }) => only?.has(name) ?? true),
+    )
   } finally {
     await client.end() // releases the lock
   }
@@ -30,7 +34,7 @@ interface Migration {
   checksum: string
 }
 
-function readMigrations(folder: string): Migration[] {
+export function knownMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'))
   return files.sort().map((file) => {
     const text = readFileSync(join(folder, file), 'utf8')
@@ -72,5 +76,5 @@ async function apply(client: pg.Client, { name, text, checksum }: Migration): Pr
 export async function missingMigration(db: Queries, folder: string): Promise<string | null> {
   const rows = await db.many<{ name: string }>(sql`select name from schema_migrations`)
   const applied = new Set(rows.map((row) => row.name))
-  return readMigrations(folder).find((migration) => !applied.has(migration.name))?.name ?? null
+  return knownMigrations(folder).find((migration) => !applied.has(migration.name))?.name ?? null
 }

@@ -1,0 +1,52 @@
+// What installs the product elsewhere: units that systemd accepts and finds well confined, and a container file and compose file that name
+// what there is. Containers themselves are not built here: that takes an engine and images from elsewhere.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { SETTINGS } from '../server/src/config.ts'
+import { createProgram } from '../server/src/commands/program.ts'
+
+const root = join(import.meta.dirname, '..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const units = readdirSync(join(root, 'ops/systemd'))
+const commands = new Set(createProgram(false).commands.map((command) => command.name()))
+const settings = new Set(Object.values(SETTINGS).map(({ variable }) => variable))
+
+/** Where nothing is installed, systemd would complain of that alone. */
+const folder = mkdtempSync(join(tmpdir(), 'berth-units-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+for (const unit of units) writeFileSync(join(folder, unit), read(`ops/systemd/${unit}`).replaceAll('/usr/bin/node', '/bin/true'))
+const paths = units.map((unit) => join(folder, unit))
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
+
+describe('the systemd units', () => {
+  test.runIf(hasSystemd)('are accepted by systemd without a word', () => {
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
+    expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' })
+  })
+
+  test.runIf(hasSystemd).each(paths.filter((path) => path.endsWith('.service')))('%s is confined: exposure below 2 of 10', (path) => {
+    const said = execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', path], { encoding: 'utf8' })
+    expect(Number(/Overall exposure level for \S+: ([\d.]+)/.exec(said)?.[1])).toBeLessThan(2)
+  })
+
+  test('run commands that there are', () => {
+    for (const unit of units.filter((each) => each.endsWith('.service')))
+      expect(commands).toContain(/^ExecStart=.*berthd\.mjs (\w+)$/m.exec(read(`ops/systemd/${unit}`))?.[1])
+  })
+})
+
+describe.each(['ops/Containerfile', 'ops/compose.yaml'])('%s', (path) => {
+  test('knows only settings and commands that there are', () => {
+    const text = read(path)
+    for (const [variable] of text.matchAll(/\bBERTH_[A-Z_]+\b/g)) expect(settings).toContain(variable)
+    for (const [, command] of text.matchAll(/^ *(?:CMD|command:) \["?([a-z]+)"?\]$/gm)) expect(commands).toContain(command)
+  })
+})
+
+test('the container file copies the manifest of every workspace, without which npm ci installs half', () => {
+  const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] }
+  for (const name of workspaces) expect(read('ops/Containerfile')).toContain(`COPY ${name}/package.json ${name}/\n`)
+})

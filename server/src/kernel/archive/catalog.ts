@@ -1,0 +1,76 @@
+// What a database is made of, as far as its contents are concerned.
+import type pg from 'pg'
+
+export interface Table {
+  name: string
+  columns: string[]
+}
+
+export interface Partition {
+  name: string
+  parent: string
+  bound: string
+}
+
+export interface Sequence {
+  name: string
+  value: string | null
+}
+
+const OURS = `n.nspname not in ('pg_catalog', 'information_schema') and n.nspname not like 'pg\\_%'`
+
+export async function isEmpty(client: pg.Client): Promise<boolean> {
+  const { rowCount } = await client.query(`
+    select from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.relkind in ('r', 'p', 'S', 'v', 'm') and ${OURS} limit 1`)
+  return rowCount === 0
+}
+
+/** Tables that hold something worth keeping: not those that a crash may empty, nor what `except` names. Partitions come with their table. */
+export async function listTables(client: pg.Client, except: Exceptions): Promise<Table[]> {
+  const { rows } = await client.query<Table>(
+    `select format('%I.%I', n.nspname, c.relname) as name,
+            array_agg(quote_ident(a.attname) order by a.attnum) filter (where a.attgenerated = '') as columns
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      where c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence = 'p' and ${OURS}
+        and n.nspname <> all ($1) and c.relname <> all ($2) group by 1 order by 1`,
+    [except.schemas, except.tables],
+  )
+  return rows
+}
+
+export interface Exceptions {
+  schemas: string[]
+  tables: string[]
+}
+
+export async function listPartitions(client: pg.Client): Promise<Partition[]> {
+  const { rows } = await client.query<Partition>(`
+    select c.oid::regclass::text as name, i.inhparent::regclass::text as parent, pg_get_expr(c.relpartbound, c.oid) as bound
+      from pg_class c join pg_inherits i on i.inhrelid = c.oid join pg_namespace n on n.oid = c.relnamespace
+     where c.relispartition and c.relkind = 'r' and n.nspname = 'public' order by 1`)
+  return rows
+}
+
+export async function listSequences(client: pg.Client, except: Exceptions): Promise<Sequence[]> {
+  const { rows } = await client.query<Sequence>(
+    `select format('%I.%I', schemaname, sequencename) as name, last_value::text as value from pg_sequences
+      where schemaname <> all ($1) order by 1`,
+    [except.schemas],
+  )
+  return rows
+}
+
+export interface Constraint {
+  relation: string
+  name: string
+  definition: string
+}
+
+/** Tables are filled one after the other, and refer to each other in both directions: until all are full, nothing may be asked. */
+export async function listForeignKeys(client: pg.Client): Promise<Constraint[]> {
+  const { rows } = await client.query<Constraint>(`
+    select conrelid::regclass::text as relation, quote_ident(conname) as name, pg_get_constraintdef(k.oid) as definition
+      from pg_constraint k join pg_namespace n on n.oid = k.connamespace where contype = 'f' and conparentid = 0 and ${OURS}`)
+  return rows
+}

@@ -1,0 +1,118 @@
+// What a tool that manages resources relies on: whatever can be created can be read by its id, changed in place, read as it was changed,
+// deleted, and is then a clear 404. Ids never change.
+import { describe, expect, test } from 'vitest'
+import { worldOf, type World } from './endpoint-table.ts'
+import { testApp } from './harness.ts'
+import { generateKey } from './openssh-keys.ts'
+
+const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+
+interface Resource {
+  /** Of the collection; `:vm` and `:firewall` are what it belongs to. */
+  path: string
+  create: (world: World) => Promise<object>
+  /** The parts of an answer that hold the thing, when it is not the answer itself. */
+  within?: string
+  change?: object
+  /** How it reads when nothing can be changed: why not. */
+  unchangeable?: string
+  /** What a list is asked for when a single one cannot be read. */
+  readFromList?: true
+  deletable?: false
+}
+
+const RESOURCES: Record<string, Resource> = {
+  vm: {
+    path: '/vms',
+    create: async (world) => ({ regionId: await world.region(), osTemplateId: await world.template(), hostname: 'web-1' }),
+    within: 'vm',
+    change: { name: 'changed', isProtected: false },
+  },
+  network: {
+    path: '/networks',
+    create: async (world) => ({ name: 'net', nodeId: await world.region(), cidr: '10.9.0.0/24' }),
+    change: { name: 'changed' },
+  },
+  firewall: { path: '/firewalls', create: async () => ({ name: 'fw' }), change: { name: 'changed', description: 'why' } },
+  'firewall rule': {
+    path: '/firewalls/:firewall/rules',
+    create: async () => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22' }),
+    change: { port: '80,443' },
+    readFromList: true,
+  },
+  'SSH key': { path: '/ssh-keys', create: async () => ({ name: 'key', publicKey: generateKey().line }), change: { name: 'changed' } },
+  webhook: {
+    path: '/webhooks',
+    create: async () => ({ url: 'http://127.0.0.1:9/', events: ['vm.created'] }),
+    change: { description: 'changed', isActive: false },
+  },
+  snapshot: {
+    path: '/vms/:vm/snapshots',
+    create: async () => ({ name: 'before' }),
+    within: 'snapshot',
+    unchangeable: 'a snapshot is what it was when it was taken',
+  },
+  backup: {
+    path: '/vms/:vm/backups',
+    create: async () => ({ name: 'monday' }),
+    within: 'backup',
+    unchangeable: 'a backup is what it was when it was taken',
+  },
+  ticket: {
+    path: '/tickets',
+    create: async () => ({ subject: 'Help', body: 'Please' }),
+    unchangeable: 'what was said stays said',
+    deletable: false,
+  },
+}
+
+describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
+  test('is created, read, changed, read, deleted, and gone', async () => {
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const world = worldOf(app, customer)
+    const path = await pathOf(resource.path, world)
+    const created = await customer.post(path, await resource.create(world))
+    expect([201, 202]).toContain(created.status)
+    const made = (resource.within ? created.body.data[resource.within] : created.body.data) as { id: string }
+    const id = made.id
+    await app.settle()
+
+    const read = async (): Promise<Record<string, unknown> | undefined> => {
+      if (!resource.readFromList) return (await customer.get(`${path}/${id}`)).body.data as Record<string, unknown>
+      return ((await customer.get(path)).body.data as { id: string }[]).find((each) => each.id === id) as never
+    }
+    expect(await read()).toMatchObject({ id })
+    const listed = (await customer.get(path)).body.data as { id: string }[]
+    expect(listed.map((each) => each.id)).toContain(id)
+
+    const change = resource.change ?? {}
+    const changed = await customer.patch(`${path}/${id}`, change)
+    expect(changed.status).toBe(resource.change ? 200 : 405)
+    expect(await read()).toMatchObject({ id, ...change })
+
+    const deleted = await customer.delete(`${path}/${id}`)
+    expect([200, 202]).toContain(resource.deletable === false ? 200 : deleted.status)
+    expect(deleted.status === 405).toBe(resource.deletable === false)
+    await app.rest()
+    const after = await customer.get(`${path}/${id}`)
+    const expected = resource.deletable === false ? 200 : resource.readFromList ? 405 : 404
+    expect(after.status).toBe(expected)
+    expect((await read()) === undefined).toBe(resource.deletable !== false)
+    const again = await customer.delete(`${path}/${id}`)
+    expect(again.status).toBe(resource.deletable === false ? 405 : 404)
+  })
+})
+
+const pathOf = async (path: string, world: World): Promise<string> => {
+  if (path.includes(':vm')) return path.replace(':vm', await world.vm())
+  return path.includes(':firewall') ? path.replace(':firewall', await world.firewall()) : path
+}
+
+test('everything that can be created has its life told here', () => {
+  const collections = app.operations.filter(
+    ({ method, path }) => method === 'POST' && app.operations.some((each) => each.path === path && each.method === 'GET'),
+  )
+  const told = Object.values(RESOURCES).map(({ path }) => path.replace(/:\w+/g, ':'))
+  const others = ['/wallet/deposits', '/firewalls/:/bindings', '/vms/:/bandwidth/packs', '/tickets/:/replies']
+  for (const { path } of collections) expect([...told, ...others]).toContain(path.replace(/[:{]\w+}?/g, ':'))
+})
