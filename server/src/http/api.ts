@@ -71,7 +71,7 @@ export class Api {
         const context = contextOf<P, Q, B>(request)
         return write(this.#deps, request, reply, prepare && (() => prepare(context)), async (tx, prepared) => {
           const result = await handler(tx, context, prepared)
-          return result instanceof Answer ? result : new Answer(result, status)
+          return result instanceof Answer ? result.under(this.#app.prefix) : new Answer(result, status)
         })
       })
     }

@@ -53,7 +53,7 @@ describe('Idempotency-Key', async () => {
     const { token, accountId } = await app.given.customer()
     const first = await write(token, 'k1')
     expect(first).toMatchObject({ status: 202, replayed: undefined })
-    expect(first.location).toMatch(/^\/notes\/c/)
+    expect(first.location).toMatch(/^\/api\/public\/v1\/notes\/c/)
     for (let i = 0; i < 2; i++) expect(await write(token, 'k1')).toEqual({ ...first, replayed: 'true' })
     expect(await notesOf(accountId)).toBe(1)
   })

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../kernel/db.ts'
 import { callOf, type Audit } from './audit.ts'
 import { claim, idempotencyOf, recall, release, remember, type Idempotency, type StoredAnswer } from './idempotency.ts'
 
-/** A write's answer with a status or Location of its own; plain data means the operation's first status. */
+/** A write's answer with a status or Location (within the API) of its own; plain data means the operation's first status. */
 export class Answer<Data = unknown> {
   readonly data: Data
   readonly status: number
@@ -17,6 +17,11 @@ export class Answer<Data = unknown> {
     this.data = data
     this.status = status
     this.location = location
+  }
+
+  /** Where it is found by who asked: the same routes are mounted more than once. */
+  under(prefix: string): Answer<Data> {
+    return this.location === null ? this : new Answer(this.data, this.status, `${prefix}${this.location}`)
   }
 }
 

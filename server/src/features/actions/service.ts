@@ -53,4 +53,4 @@ async function withSteps(db: Queries, runs: RunRow[]): Promise<Action[]> {
 
 /** 202, and where to look how it is going. */
 export const accepted = <Data extends { actionId: string }>(vmId: string, data: Data): Answer<Data> =>
-  new Answer(data, 202, `/api/public/v1/vms/${vmId}/actions/${data.actionId}`)
+  new Answer(data, 202, `/vms/${vmId}/actions/${data.actionId}`)

@@ -105,9 +105,8 @@ export class Desk {
   }
 }
 
-const wrong = (): Refusal => refuse('wrong_credentials', 'The e-mail address or the password is wrong')
-
-const callOf = (visitor: Visitor, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({
+/** For the audit log. */
+export const callOf = (visitor: Visitor, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({
   accountId: person.account_id,
   actorType: 'person' as const,
   actorId: person.id,
@@ -120,3 +119,5 @@ const callOf = (visitor: Visitor, person: people.PersonRow, status: number, code
   status,
   code,
 })
+
+const wrong = (): Refusal => refuse('wrong_credentials', 'The e-mail address or the password is wrong')

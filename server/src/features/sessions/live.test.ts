@@ -32,6 +32,7 @@ test('the console of a VM opens for a person, and not for a page of another site
   await deposit(app.deps, browser.person.accountId, 100_00n)
   const made = await browser.post('/v1/vms', await app.given.vmInput())
   const { id } = made.body.data.vm as { id: string }
+  expect((await browser.get(made.headers['location']!)).body.data).toMatchObject({ vmId: id, action: 'CREATE' })
   await app.settle({ subjectId: id })
   const link = async (): Promise<string> => {
     const { body } = await browser.post(`/v1/vms/${id}/console`, { type: 'serial' })

@@ -104,10 +104,10 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       status: 202,
       data: shapes.ResetRequested,
     },
-    async ({ email }) => {
+    async ({ email }, request) => {
       const at = base()
       if (at !== null) {
-        const mailing = mailReset(deps, counters, at, email)
+        const mailing = mailReset(deps, counters, at, email, visitor(request))
           .catch((error: unknown) => log.warn({ err: error }, 'a mail with a link to a new password was not sent'))
           .finally(() => underWay.delete(mailing))
         underWay.add(mailing)
