@@ -1,11 +1,9 @@
 # Run inside the new system before it becomes an image. $SERIAL is its serial console.
 set -e
 systemctl enable -q systemd-networkd systemd-resolved ssh "serial-getty@$SERIAL.service"
-# What a VM has no use for, and what would compete with its first login: under emulation, each takes half a second or more.
-systemctl mask -q e2scrub_reap.service e2scrub_all.timer apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
-  systemd-networkd-wait-online.service systemd-binfmt.service systemd-update-utmp.service systemd-pstore.service systemd-repart.service \
-  systemd-network-generator.service systemd-fsckd.socket systemd-fsckd.service cloud-init-hotplugd.socket \
-  dev-hugepages.mount sys-kernel-config.mount sys-kernel-debug.mount sys-kernel-tracing.mount sys-fs-fuse-connections.mount
+# What a VM has no use for: under emulation, each takes half a second or more.
+systemctl mask -q e2scrub_reap.service e2scrub_all.timer systemd-pstore.service systemd-repart.service systemd-network-generator.service \
+  systemd-fsckd.socket systemd-fsckd.service cloud-init-hotplugd.socket sys-kernel-debug.mount sys-kernel-tracing.mount
 # There is always a seed: nothing needs to look for one before anything else may start.
 systemctl add-wants -q multi-user.target cloud-init.target
 mkdir -p /etc/systemd/system-generators
