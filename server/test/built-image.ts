@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { access, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { nativeArch } from '../src/images/arch.ts'
 import type { Build } from '../src/images/recipes.ts'
 import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
@@ -38,6 +38,7 @@ async function build({ name, build, buildMs }: Recipe, path: string): Promise<vo
 function recipeHash(name: string): string {
   const hash = createHash('sha256')
   const files = globSync(`{${name}/**/*,disk.ts,grub.ts}`, { cwd: IMAGES, withFileTypes: true }).filter((each) => each.isFile())
-  for (const path of files.map((each) => join(each.parentPath, each.name)).sort()) hash.update(path).update(readFileSync(path))
+  for (const path of files.map((each) => join(each.parentPath, each.name)).sort())
+    hash.update(relative(IMAGES, path)).update(readFileSync(path))
   return hash.digest('hex').slice(0, 12)
 }
