@@ -128,6 +128,7 @@ test('what cannot be taken back asks for the password', () => {
     'createApiKey',
     'deleteApiKey',
     'deleteVm',
+    'operatorMakeSetUpLink',
     'removeTotp',
   ])
 })

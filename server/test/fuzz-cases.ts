@@ -1,14 +1,15 @@
 // Sends made-up requests to every operation and holds the product to it: an answer in the envelope, and never an error of ours.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PUBLIC_PREFIX } from '../src/compose.ts'
+import { DASHBOARD_PREFIX, PUBLIC_PREFIX } from '../src/compose.ts'
 import type { Operation } from '../src/http/operation.ts'
+import { givenBrowser, OWN_PAGE } from './browser.ts'
 import { worldOf } from './endpoint-table.ts'
 import { requestsOf, type FuzzedRequest } from './fuzz.ts'
 import { testApp } from './harness.ts'
 
 export async function neverFails(perOperation: number, seed: number): Promise<void> {
-  const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+  const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_SIGN_UP: 'open' } })
   const customer = await app.given.customer({ credit: '100000.00' })
   const world = worldOf(app, customer)
   const vm = await world.vm()
@@ -17,24 +18,37 @@ export async function neverFails(perOperation: number, seed: number): Promise<vo
   const catalog = [await world.region(), await world.template(), await world.plan('medium'), 'debian-12', app.host.id]
   const ids = [...theirs, ...catalog, await world.actionOf(vm)]
 
-  const send = (operation: Operation, { params, query, body, key }: FuzzedRequest) =>
+  let addresses = 0
+  const send = (prefix: string, proof: Record<string, string>, operation: Operation, { params, query, body, key }: FuzzedRequest) =>
     app.app.inject({
       method: operation.method as 'GET',
-      url: PUBLIC_PREFIX + operation.path.replace(/:(\w+)/g, (_, name: string) => encode(params[name] ?? vm)),
+      url: prefix + operation.path.replace(/:(\w+)/g, (_, name: string) => encode(params[name] ?? vm)),
       query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, value.toWellFormed()])),
-      headers: { 'x-api-key': customer.token, 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+      headers: { ...proof, 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
       ...(body !== undefined && { payload: JSON.stringify(body) }),
+      remoteAddress: `10.4.${Math.floor(++addresses / 250) % 250}.${addresses % 250}`, // who may ask without proof is counted by address
     })
 
-  describe(`${app.operations.length * perOperation} made-up requests (seed ${seed})`, () => {
+  /** The smallest request that did what none may, or undefined. */
+  const trouble = async (prefix: string, proof: Record<string, string>, operation: Operation): Promise<string | undefined> => {
+    const property = fc.asyncProperty(requestsOf(operation, ids), async (request) => {
+      const { statusCode, headers, body } = await send(prefix, proof, operation, request)
+      if (headers['x-error-code'] === 'no_capacity') return
+      expect(statusCode, body).toBeLessThan(500)
+      expect(JSON.parse(body)).toHaveProperty('success', statusCode < 300)
+    })
+    return fc.asyncDefaultReportMessage(await fc.check(property, { numRuns: perOperation, seed }))
+  }
+
+  const total = (app.operations.length + app.dashboardOperations.length) * perOperation
+  describe(`${total} made-up requests (seed ${seed})`, () => {
     test.each(app.operations)('never make $operationId fail', async (operation) => {
-      const property = fc.asyncProperty(requestsOf(operation, ids), async (request) => {
-        const { statusCode, headers, body } = await send(operation, request)
-        if (headers['x-error-code'] === 'no_capacity') return
-        expect(statusCode, body).toBeLessThan(500)
-        expect(JSON.parse(body)).toHaveProperty('success', statusCode < 300)
-      })
-      await fc.assert(property, { numRuns: perOperation, seed })
+      expect(await trouble(PUBLIC_PREFIX, { 'x-api-key': customer.token }, operation)).toBeUndefined()
+    })
+
+    test.each(app.dashboardOperations)('never make $operationId fail', async (operation) => {
+      const { cookie } = await givenBrowser(app, { isOperator: true })
+      expect(await trouble(DASHBOARD_PREFIX, { ...OWN_PAGE, cookie: cookie()! }, operation)).toBeUndefined()
     })
   })
 }

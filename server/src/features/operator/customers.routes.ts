@@ -72,6 +72,7 @@ export const customerRoutes: Routes = (api, deps) => {
       operationId: 'operatorMakeSetUpLink',
       summary: 'Get a link with which the customer sets a password',
       ...common,
+      needsRecentProof: true,
       params,
       status: 201,
       data: shapes.SetUpLink,
