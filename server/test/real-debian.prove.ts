@@ -34,7 +34,7 @@ describe.runIf(canRunReal())('a real VM of Debian', { timeout: 4 * PATIENCE_MS }
     const vm = await customer.get(`/vms/${id}`)
     expect(vm).toMatchObject({ status: 'RUNNING', readiness: 'reachable' })
 
-    const inside = (command: string) => ssh.reached(vm.ipAddress, command)
+    const inside = (command: string) => ssh.reached(vm.ipAddress, command, PATIENCE_MS)
     expect(await inside('hostname')).toBe('deb-1')
     expect(await inside('cat /etc/debian_version')).toMatch(/^12\./)
     expect(Number(await inside("df -k / | awk 'END { print $2 }'"))).toBeGreaterThan(9 * 2 ** 20)

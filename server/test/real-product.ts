@@ -120,14 +120,14 @@ async function sshInto(box: Box) {
   }
 
   /** The agent answers a moment before sshd does. */
-  const reached = (address: string, command: string): Promise<string> =>
+  const reached = (address: string, command: string, withinMs = 30_000): Promise<string> =>
     eventually(
       () =>
         byKey(address, command).then(
           (text) => text.trim() || ' ',
           () => undefined,
         ),
-      30_000,
+      withinMs,
     )
 
   /** The server's own key, by which a client knows it again. */
