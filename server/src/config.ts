@@ -167,6 +167,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return {
     ...values,
     dataDir,
+    webDir: resolve(values.webDir),
     masterKeyFile: values.masterKeyFile ?? join(dataDir, 'master.key'),
     imagesDir: resolve(values.imagesDir ?? join(dataDir, 'images')),
     metricsPort: values.metricsPort ?? (values.port === 0 ? 0 : values.port + 1),

@@ -8,7 +8,7 @@ import { scratchFolder } from '../../test/scratch-folder.ts'
 const folder = await scratchFolder()
 afterAll(() => folder.remove())
 const dist = join(folder.path, 'dist')
-const app = await testApp({ environment: { BERTH_WEB_DIR: dist, BERTH_PUBLIC_URL: 'https://cloud.example.com' } })
+const app = await testApp({ environment: { BERTH_WEB_DIR: `${dist}/`, BERTH_PUBLIC_URL: 'https://cloud.example.com' } })
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*' }
 
 function build(index = '<!doctype html><title>Berth</title>'): void {
