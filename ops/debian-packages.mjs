@@ -46,12 +46,19 @@ const x86 = {
 
 const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units stay unchecked' }
 
+const examples = {
+  package: 'curl perl python3',
+  command: 'curl',
+  also: ['perl', 'python3'],
+  without: 'examples of the documentation stay untested',
+}
+
 const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],
   check: [],
-  test: [redis, openssl, ssh, systemd, browser, ...forTests],
-  prove: [redis, openssl, ssh, systemd, browser, ...forTests, x86],
+  test: [redis, openssl, ssh, systemd, examples, browser, ...forTests],
+  prove: [redis, openssl, ssh, systemd, examples, browser, ...forTests, x86],
 }
 
 export async function installPackages(purpose) {

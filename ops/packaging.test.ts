@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SETTINGS } from '../server/src/config.ts'
 import { createProgram } from '../server/src/commands/program.ts'
+import { anchorOf } from '../server/src/http/markdown.ts'
+import { createMetrics } from '../server/src/kernel/metrics.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -49,4 +51,27 @@ describe.each(['ops/Containerfile', 'ops/compose.yaml'])('%s', (path) => {
 test('the container file copies the manifest of every workspace, without which npm ci installs half', () => {
   const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] }
   for (const name of workspaces) expect(read('ops/Containerfile')).toContain(`COPY ${name}/package.json ${name}/\n`)
+})
+
+describe('what watches the product', () => {
+  const metrics = createMetrics()
+    .registry.getMetricsAsArray()
+    .map(({ name }) => name)
+  const files = ['alerts.yaml', 'grafana.json'].map((name) => read(`docs/operate/files/${name}`))
+
+  test('asks for metrics that there are', () => {
+    const asked = files.flatMap((text) =>
+      [...text.matchAll(/\b(?:berth|process)_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, '')),
+    )
+    expect(asked.length).toBeGreaterThan(15)
+    for (const name of asked) expect(metrics).toContain(name)
+    expect(JSON.parse(files[1]!)).toMatchObject({ title: 'Berth' })
+  })
+
+  test('names a runbook that there is for each alert', () => {
+    const runbooks = [...read('docs/operate/runbooks.md').matchAll(/^## (.+)$/gm)].map(([, title]) => anchorOf(title!))
+    const named = [...files[0]!.matchAll(/runbook: \/docs\/operate\/runbooks#(.+)$/gm)].map(([, anchor]) => anchor!)
+    expect(named.length).toBe(files[0]!.match(/- alert: /g)!.length)
+    for (const anchor of named) expect(runbooks).toContain(anchor)
+  })
 })

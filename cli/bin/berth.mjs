@@ -11,6 +11,7 @@ const source = new URL('../src/main.ts', import.meta.url)
 if (!existsSync(source)) await import('../dist/main.js')
 else if (Number(process.versions.node.split('.')[0]) < 24) await runOnPinnedNode()
 else {
+  module.enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url)))
   module.registerHooks({
     resolve: (specifier, context, next) => next(specifier, { ...context, conditions: [...context.conditions, '@berth/source'] }),
   })

@@ -13,7 +13,7 @@ describe('/docs', async () => {
     const policy = String(headers['content-security-policy'])
     expect(policy).toMatch(/^default-src 'none'; script-src 'self';/)
     expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/)
-    for (const [, address] of body.matchAll(/(?:src|href)="([^"]*)"/g)) expect(address).toMatch(/^\/docs\//)
+    for (const [, address] of body.matchAll(/(?:src|href)="([^"]*)"/g)) expect(address).toMatch(/^\/docs(\/|$)/)
   })
 
   test('pages are charged to the address, their files are not', async () => {

@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Worker } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
-import { CATALOGUE } from '../kernel/errors.ts'
+import { servePages } from './docs-pages.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './operation.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -31,7 +31,7 @@ export function serveDocs(app: FastifyInstance, options: { prefix: string; opera
     return reply.type('application/json; charset=utf-8').send(document)
   })
   for (const path of ['/docs', '/docs/']) app.get(path, counted, async (_, reply) => page(reply, VIEWER_PAGE))
-  app.get('/docs/errors', counted, async (_, reply) => page(reply, errorsPage()))
+  servePages(app, counted, page)
   app.get('/docs/start.js', async (_, reply) => script(reply).send(startScript(url)))
   app.get('/docs/viewer.js', async (request, reply) => {
     const gzipped = await viewer()
@@ -80,13 +80,3 @@ const startScript = (url: string): string => `Scalar.createApiReference('#app', 
   hideClientButton: true,
 })})
 `
-
-function errorsPage(): string {
-  const rows = Object.entries(CATALOGUE).map(
-    ([code, { status, title }]) => `<tr id="${code}"><td>${status}</td><td><code>${code}</code></td><td>${title}</td></tr>`,
-  )
-  return frame(
-    'Berth API errors',
-    `<h1>Errors</h1><p>The code of an error is in the header <code>X-Error-Code</code>.</p><table>${rows.join('')}</table>`,
-  )
-}

@@ -8,7 +8,10 @@ import { isOptional } from './type-builder.ts'
 const ABOUT =
   `Every request carries an API token in \`x-api-key\`. Success is \`{ success: true, data }\`, failure \`{ success: false, error }\`; \`X-Error-Code\`
 names the [reason](/docs/errors), \`X-Request-Id\` the request. A write repeated with the same \`Idempotency-Key\` within 24 hours has one effect and
-the same answer. A token has 600 requests a minute unless agreed otherwise.`.replaceAll('\n', ' ')
+the same answer. A token has 600 requests a minute unless agreed otherwise. [Guides](/docs/guides) tell how to use it.`.replaceAll(
+    '\n',
+    ' ',
+  )
 
 export interface Audience {
   title: string

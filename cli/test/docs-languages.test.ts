@@ -1,0 +1,57 @@
+// Examples in other languages, given what the server really signs; and commands for other machines, which must be commands that there are.
+import { spawnSync } from 'node:child_process'
+import type { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { createProgram as createOperators } from '../../server/src/commands/program.ts'
+import { signatureOf } from '../../server/src/features/webhooks/message.ts'
+import { verifyWebhook } from '../../sdk/src/index.ts'
+import { createProgram } from '../src/program.ts'
+import { fencesOf, pages } from './fences.ts'
+
+describe('docs/guide/webhooks.md', () => {
+  const page = 'docs/guide/webhooks.md'
+  const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, yes').toString('base64')}`
+  const body = JSON.stringify({ id: 'c1', type: 'vm.created', timestamp: new Date().toISOString(), data: {} })
+  const now = new Date()
+  const headers = {
+    'webhook-id': 'c1',
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': `v1,bm90IHRoaXM= ${signatureOf({ id: 'c1', url: '', secrets: [secret], body, sentAt: now })}`,
+  }
+  const inputs = (given: string): string => JSON.stringify({ body: given, headers, secret })
+  const python = `${fencesOf(page, 'python')[0]}\nimport sys\ni = json.loads(sys.argv[1])\nprint(verify(i["body"].encode(), i["headers"], i["secret"])["type"])`
+  const perl = `use JSON::PP;\n${fencesOf(page, 'perl')[0]}\nmy $i = decode_json($ARGV[0]);\nprint decode_json(verify($i->{body}, $i->{headers}, $i->{secret}))->{type}, "\\n";`
+
+  test.each([
+    ['python3', ['-c', python]],
+    ['perl', ['-e', perl]],
+  ])('%s accepts what the server signs, and nothing else', (program, args) => {
+    const good = spawnSync(program, [...args, inputs(body)], { encoding: 'utf8' })
+    expect([good.stderr, good.stdout]).toEqual(['', 'vm.created\n'])
+    expect(spawnSync(program, [...args, inputs(`${body} `)]).status).not.toBe(0)
+  })
+
+  test('the SDK does too', async () => {
+    expect(fencesOf(page, 'ts')[0]).toContain('await verifyWebhook(body, headers, secret)')
+    expect(await verifyWebhook(body, headers, secret)).toMatchObject({ type: 'vm.created' })
+  })
+})
+
+describe('commands that other machines are needed for', () => {
+  const io = { env: {}, stdin: process.stdin, stdout: { write: () => {} }, stderr: { write: () => {} } }
+  const programs: Record<string, Command> = { berth: createProgram(io), berthd: createOperators(false) }
+  const lines = pages.flatMap((page) => fencesOf(page, 'console').flatMap((text) => text.split('\n').map((line) => [page, line] as const)))
+  const ours = lines.flatMap(([page, line]) => {
+    const found = /^(?:sudo |npx )*(berthd?) ([^#&|<>]+)/.exec(line)
+    return found ? [{ page, program: found[1]!, words: found[2]!.trim().split(/\s+/) }] : []
+  })
+
+  test.each(ours)('$page: $program $words', ({ program, words }) => {
+    let command = programs[program]!
+    const rest = [...words]
+    for (let next; (next = command.commands.find((each) => each.name() === rest[0])); rest.shift()) command = next
+    expect(command.commands).toEqual([])
+    const known = command.options.flatMap(({ short, long }) => [short, long])
+    for (const word of rest.filter((each) => each.startsWith('--'))) expect(known).toContain(word)
+  })
+})
