@@ -50,6 +50,23 @@ describe.runIf(canRunReal())('a real VM', { timeout: 2 * PATIENCE_MS }, async ()
     expect(await ssh.hostKey(known.address)).toBe(known.hostKey)
   })
 
+  test('comes back to the moment of a snapshot', async () => {
+    const snapshots = `/vms/${known.vmId}/snapshots`
+    const sum = await inside(
+      'head -c 100000 /dev/urandom > /root/f; s=$(sha256sum /root/f); mv /root/f /root/${s%% *}; sync; echo ${s%% *}',
+    )
+    await customer.order('POST', snapshots, { name: 'kept' })
+    const [{ id, status } = { id: '', status: '' }] = (await customer.send('GET', snapshots)).data as unknown as {
+      id: string
+      status: string
+    }[]
+    expect(status).toBe('AVAILABLE')
+    await inside(`rm /root/${sum}; echo changed > /root/note; sync; echo done`)
+    await customer.order('POST', `${snapshots}/${id}/restore`)
+    expect(await inside(`cat /root/note; sha256sum < /root/${sum}`)).toBe(`kept\n${sum}  -`)
+    expect(await ssh.hostKey(known.address)).toBe(known.hostKey)
+  })
+
   test('is another one after a rebuild, at the same address', async () => {
     const { osTemplateId } = await customer.tiny()
     await customer.order('POST', `/vms/${known.vmId}/rebuild`, { osTemplateId })

@@ -88,6 +88,19 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     }
   })
 
+  test('begins by setting a guest going that a dead process left standing still', async () => {
+    const snapshotId = newId()
+    const { virsh } = proof.host.box
+    const status = () => virsh('qemu-agent-command', `berth-${spec.vmId}`, '{"execute":"guest-fsfreeze-status"}')
+    await proof.driver.ensureReady(spec.vmId, { timeoutMs: 120_000 }, soon())
+    for (const next of [proof.driver.ensureSnapshot, proof.driver.ensureNoSnapshot]) {
+      await virsh('domfsfreeze', `berth-${spec.vmId}`)
+      expect(await status()).toContain('frozen')
+      await next(spec.vmId, snapshotId, soon())
+      expect(await status()).toContain('thawed')
+    }
+  })
+
   test('ends with its machine; a full backup follows, because the record of changes is lost', async () => {
     const [parentId, cutId, backupId] = [newId(), newId(), newId()]
     await proof.driver.ensureBackup(spec.vmId, { backupId: parentId, parentId: null }, soon())

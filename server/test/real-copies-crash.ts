@@ -1,0 +1,81 @@
+// Somebody is killed in every step of a snapshot, a backup and a restore on a real host: the action ends, the guest has the disk that the
+// action says, and the volumes of the host are those that are written down.
+import { afterAll, describe, expect, test } from 'vitest'
+import { sql } from '../src/kernel/db.ts'
+import { GuestShell } from './guest-shell.ts'
+import { eventually } from './processes.ts'
+import { guestFiles } from './real-copies.ts'
+import { canRunReal, PATIENCE_MS, realProduct, type RealProduct } from './real-product.ts'
+
+const MAKING = { snapshots: ['copy'], backups: ['begin', 'copy', 'carry', 'let go'] } as const
+const RESTORING = ['stop', 'networks', 'filter', 'disk', 'boot', 'ready', 'clean up']
+
+export function describeDeathOf(victim: string, kill: (product: RealProduct) => Promise<unknown>): void {
+  describe.runIf(canRunReal())(`when ${victim} is killed`, { timeout: 3 * PATIENCE_MS }, async () => {
+    const product = await realProduct()
+    const { customer, db, host, box, broken, ended } = product
+    const shell = new GuestShell(host.boxes.unix(box), PATIENCE_MS)
+    afterAll(() => shell.close())
+    const size = { planId: await customer.plan('nano') }
+    const vmId = await customer.order('POST', '/vms', { ...(await customer.tiny()), ...size, hostname: 'victim' })
+    const files = guestFiles(shell, vmId)
+    const kept = await files.write('what was there from the start')
+
+    /** Carries it out while somebody dies in that step; answers how it ended. */
+    const dieIn = async (step: string, path: string, body?: object): Promise<string> => {
+      const { status, error, data } = await customer.send('POST', path, body)
+      expect([status, error]).toEqual([202, undefined])
+      await eventually(
+        () => db.maybe(sql`select from workflow_steps where run_id = ${data.actionId} and name = ${step} and status <> 'PENDING'`),
+        PATIENCE_MS,
+      )
+      await kill(product)
+      await ended(PATIENCE_MS)
+      expect(await broken()).toBe('')
+      expect(await copiesOnHost()).toEqual(await copiesInRows())
+      return (await db.one<{ status: string }>(sql`select status from workflow_runs where id = ${data.actionId}`)).status
+    }
+    const copiesOnHost = async (): Promise<string[]> =>
+      (await box.inside('ls', '/var/lib/libvirt/images/berth'))
+        .split('\n')
+        .filter((name) => /^(snapshot|backup|vm|seed)-.*(2|o)$/.test(name))
+    const copiesInRows = async (): Promise<string[]> =>
+      (
+        await db.many<{ name: string }>(sql`
+          select format('snapshot-%s-%s.qcow2', vm_id, id) as name from snapshots where status = 'AVAILABLE'
+          union all select format('backup-%s-%s.qcow2', vm_id, id) from backups where status = 'AVAILABLE'
+          union all select format('vm-%s-%s.qcow2', id, generation) from vms union all select format('seed-%s-%s.iso', id, generation) from vms`)
+      )
+        .map(({ name }) => name)
+        .toSorted()
+
+    describe.each(Object.entries(MAKING))('while one of the %s is made', (kind, steps) => {
+      test.each(steps)('in the step "%s"', async (step) => {
+        expect(await dieIn(step, `/vms/${vmId}/${kind}`, { name: step })).toBe('COMPLETED')
+        expect(await files.list()).toEqual([kept])
+        const { id } = await db.one<{ id: string }>(
+          kind === 'snapshots'
+            ? sql`select id from snapshots order by id desc limit 1`
+            : sql`select id from backups order by id desc limit 1`,
+        )
+        await customer.send('DELETE', `/vms/${vmId}/${kind}/${id}`)
+        await eventually(async () => !(await copiesOnHost()).some((name) => name.includes(id)), PATIENCE_MS)
+        await ended(PATIENCE_MS)
+      })
+    })
+
+    describe('while a snapshot is restored', () => {
+      test.each(RESTORING)('in the step "%s"', async (step) => {
+        const known = await db.maybe<{ id: string }>(sql`select id from snapshots where status = 'AVAILABLE'`)
+        if (!known) await customer.order('POST', `/vms/${vmId}/snapshots`, { name: 'kept' })
+        const { id } = known ?? (await db.one<{ id: string }>(sql`select id from snapshots where status = 'AVAILABLE'`))
+        const later = await files.write(`later, before ${step}`)
+        const outcome = await dieIn(step, `/vms/${vmId}/snapshots/${id}/restore`)
+        const { status } = await customer.get(`/vms/${vmId}`)
+        expect([outcome, status]).toEqual([expect.stringMatching(/^(COMPLETED|FAILED)$/), 'RUNNING'])
+        expect(await files.list()).toEqual(outcome === 'COMPLETED' ? [kept] : [kept, later].toSorted())
+        console.log(`${victim} killed in "${step}" of a restore: ${outcome}`)
+      })
+    })
+  })
+}

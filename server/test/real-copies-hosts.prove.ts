@@ -1,0 +1,146 @@
+// Backups on a second real host, reached over TLS: whoever dies while one is carried, and when the first host is lost, the VM comes back.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Boxes } from '../../libvirt/test/boxes.ts'
+import { canBox } from '../../libvirt/test/command.ts'
+import { sql } from '../src/kernel/db.ts'
+import { clientOf, fleet } from './fleet.ts'
+import { GuestShell } from './guest-shell.ts'
+import { berthdJson, eventually, type Service } from './processes.ts'
+import { guestFiles, nightOf } from './real-copies.ts'
+import { tinyImage } from './tiny-image.ts'
+import { tlsHosts, type TlsHost } from './tls-hosts.ts'
+
+/** Emulated guests on a busy machine. */
+const PATIENCE_MS = 240_000
+
+describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS }, async () => {
+  const { settings, db, start, account, ended, broken } = await fleet()
+  const processes: Record<string, Service> = {}
+  let boxes: Boxes
+  let hosts: TlsHost[]
+  let shells: GuestShell[]
+  let customer: ReturnType<typeof clientOf>
+  let vmId = ''
+  let source: TlsHost
+  let keeper: TlsHost
+
+  const hostOf = async (): Promise<TlsHost> => {
+    const { host_id } = await db.one<{ host_id: string }>(sql`select host_id from vms where id = ${vmId}`)
+    return hosts.find(({ id }) => id === host_id)!
+  }
+  const filesOn = (host: TlsHost) => guestFiles(shells[hosts.indexOf(host)]!, vmId)
+
+  beforeAll(async () => {
+    const image = await tinyImage()
+    boxes = await Boxes.open()
+    await berthdJson(settings, 'host', 'remove', 'local')
+    await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
+    hosts = await tlsHosts(boxes, settings, ['left', 'right'])
+    shells = hosts.map(({ box }) => new GuestShell(boxes.unix(box), PATIENCE_MS))
+    const { token } = await account(1_000_000n)
+    Object.assign(processes, { api: await start('api'), worker: await start('worker') })
+    customer = clientOf(token, () => processes['api']!)
+    const ids = await db.one<object>(sql`
+      select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
+        (select id from plans where slug = 'nano') as "planId"`)
+    vmId = (await order('POST', '/vms', { ...ids, hostname: 'carried', dailyBackupEnabled: true })).vm.id
+    source = await hostOf()
+    keeper = hosts.find((each) => each !== source)!
+  }, 2 * PATIENCE_MS)
+  afterAll(async () => {
+    await Promise.all((shells ?? []).map((shell) => shell.close()))
+    await boxes?.close()
+  })
+
+  async function order(method: string, path: string, body?: object) {
+    const { status, error, data } = await customer.send(method, path, body)
+    expect([status, error]).toEqual([202, undefined])
+    const found = await eventually(async () => {
+      const run = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${data.actionId}`)
+      return !['PENDING', 'RUNNING'].includes(run.status) && run
+    }, PATIENCE_MS)
+    expect(found).toMatchObject({ status: 'COMPLETED' })
+    return data
+  }
+
+  const copiesOn = async ({ box }: TlsHost): Promise<string[]> =>
+    (await box.virsh('vol-list', 'berth'))
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/)[0] ?? '')
+      .filter((name) => name.startsWith('backup-') && name.endsWith('.qcow2'))
+
+  test('a full backup and one that builds on it are carried there, and nothing of them stays behind', async () => {
+    const first = await filesOn(source).write('first night')
+    const full = await nightOf(db, vmId)
+    const second = await filesOn(source).write('second night')
+    const changed = await nightOf(db, vmId)
+    expect([full, changed]).toMatchObject([
+      { status: 'AVAILABLE', parent_id: null, host_id: keeper.id, checksum: expect.stringMatching(/^sha256:/) },
+      { status: 'AVAILABLE', parent_id: full.id, host_id: keeper.id, checksum: expect.stringMatching(/^sha256:/) },
+    ])
+    const sum = await keeper.box.inside('sha256sum', `/var/lib/libvirt/images/berth/backup-${vmId}-${full.id}.qcow2`)
+    expect(`sha256:${sum.split(' ')[0]}`).toBe(full.checksum)
+    expect([await copiesOn(source), (await copiesOn(keeper)).length]).toEqual([[], 2])
+    console.log(`carried: ${full.size_bytes} bytes, then ${changed.size_bytes} bytes that changed`)
+
+    await order('POST', `/vms/${vmId}/backups/${changed.id}/restore`)
+    expect((await filesOn(source).list()).toSorted()).toEqual([first, second].toSorted())
+    expect([await copiesOn(source), (await copiesOn(keeper)).length]).toEqual([[], 2])
+    expect(await broken()).toBe('')
+  })
+
+  /** Started again with the words it was started with, as whoever looks after a host does. */
+  const daemon = ({ box }: TlsHost): Promise<string> =>
+    box.inside(
+      'sh',
+      '-ec',
+      `pid=$(pgrep -xo libvirtd); line=$(tr '\\0' ' ' < /proc/$pid/cmdline); kill -9 $pid
+      while kill -0 $pid 2> /dev/null; do sleep 0.1; done; rm -f /run/libvirtd.pid /run/libvirt/libvirtd.pid; exec $line > /dev/null 2>&1`,
+    )
+  const worker = async (): Promise<void> => {
+    await processes['worker']!.kill('SIGKILL')
+    processes['worker'] = await start('worker')
+  }
+
+  test.each<[who: string, step: string, kill: () => Promise<unknown>]>([
+    ['the worker', 'copy', worker],
+    ['the worker', 'carry', worker],
+    ['the worker', 'let go', worker],
+    ['the libvirtd that keeps it', 'carry', () => daemon(keeper)],
+    ['the libvirtd that made it', 'carry', () => daemon(source)],
+  ])('when %s is killed in the step "%s", it is made all the same', async (_who, step, kill) => {
+    const { status, data } = await customer.send('POST', `/vms/${vmId}/backups`, { name: step })
+    expect(status).toBe(202)
+    await eventually(
+      () => db.maybe(sql`select from workflow_steps where run_id = ${data.actionId} and name = ${step} and status <> 'PENDING'`),
+      PATIENCE_MS,
+    )
+    await kill()
+    await ended(PATIENCE_MS)
+    const { status: outcome } = await db.one<{ status: string }>(sql`select status from workflow_runs where id = ${data.actionId}`)
+    expect(outcome).toBe('COMPLETED')
+    expect(await broken()).toBe('')
+    expect(await copiesOn(source)).toEqual([])
+  })
+
+  test('restores when the first host is gone, and what that still has of the VM goes when it is back', async () => {
+    const kept = (await filesOn(source).list()).toSorted()
+    const { id } = await db.one<{ id: string }>(
+      sql`select id from backups where vm_id = ${vmId} and status = 'AVAILABLE' order by id desc limit 1`,
+    )
+    await source.cutOff()
+    await eventually(() => db.maybe(sql`select from hosts where id = ${source.id} and unreachable_since is not null`), PATIENCE_MS)
+    await db.run(sql`update hosts set unreachable_since = unreachable_since - interval '5 minutes' where id = ${source.id}`)
+    await order('POST', `/vms/${vmId}/backups/${id}/restore`)
+    expect(await hostOf()).toBe(keeper)
+    expect((await filesOn(keeper).list()).toSorted()).toEqual(kept)
+    expect(await source.box.virsh('list', '--name')).toContain(vmId)
+
+    await source.reconnect()
+    await eventually(async () => !(await source.box.virsh('list', '--all', '--name')).includes(vmId), PATIENCE_MS)
+    expect(await broken()).toBe('')
+    await order('DELETE', `/vms/${vmId}`)
+    await eventually(async () => (await copiesOn(keeper)).length === 0, PATIENCE_MS)
+    expect(await broken()).toBe('')
+  })
+})

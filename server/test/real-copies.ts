@@ -1,0 +1,50 @@
+// What proofs of snapshots and backups on real hosts have in common.
+import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
+import { sql, type Db } from '../src/kernel/db.ts'
+import { nudge } from '../src/workflow/reconcile.ts'
+import type { GuestShell } from './guest-shell.ts'
+import { eventually } from './processes.ts'
+
+const PATIENCE_MS = 240_000
+
+/** Files in a guest that are named by what they hold, so that nothing can be mistaken for them. */
+export const guestFiles = (shell: GuestShell, vmId: string) => ({
+  async write(text: string): Promise<string> {
+    const name = createHash('sha256').update(text).digest('hex')
+    const { exitCode } = await shell.run(vmId, 'printf %s "$0" > "/root/$1" && sync', text, name)
+    expect(exitCode).toBe(0)
+    return name
+  },
+  /** The names of those that hold what they say; the others say that they do not. */
+  async list(): Promise<string[]> {
+    const check = 'cd /root && for f in ????????????????????????????????????????????????????????????????; do sha256sum "$f"; done'
+    const { output } = await shell.run(vmId, check)
+    const lines = output.split('\n').filter((line) => /^[0-9a-f]{64} /.test(line))
+    return lines.map((line) => line.split(/\s+/)).map(([sum, name]) => (sum === name ? name! : `${name} is damaged`))
+  },
+  remove: (name: string) => shell.run(vmId, 'rm "/root/$0" && sync', name),
+})
+
+interface Made {
+  id: string
+  status: string
+  parent_id: string | null
+  host_id: string
+  size_bytes: bigint
+  checksum: string | null
+  error: string | null
+}
+
+/** The VM's moment of the night comes at once; answers the backup that was made. */
+export async function nightOf(db: Db, vmId: string): Promise<Made> {
+  const newest = () => db.maybe<Made>(sql`select * from backups where vm_id = ${vmId} and type = 'DAILY' order by id desc limit 1`)
+  const before = (await newest())?.id
+  await db.run(sql`insert into backup_schedules (vm_id, next_at) values (${vmId}, now() - interval '1 minute')
+    on conflict (vm_id) do update set next_at = excluded.next_at`)
+  return eventually(async () => {
+    await nudge(db, 'backups.daily')
+    const made = await newest()
+    return made && made.id !== before && (made.status === 'AVAILABLE' || made.status === 'FAILED') && made
+  }, PATIENCE_MS)
+}
