@@ -10,6 +10,14 @@ import { router } from './router.tsx'
 import { cssVariables, theme } from './theme.ts'
 import { Toasts } from './ui/Toasts.tsx'
 
+// A part of the page that could not be fetched (a newer version was put in place, or the network changed) comes with the page anew.
+addEventListener('vite:preloadError', () => {
+  const last = Number(sessionStorage.getItem('berth:reloaded') ?? 0)
+  if (Date.now() - last < 10_000) return
+  sessionStorage.setItem('berth:reloaded', String(Date.now()))
+  location.reload()
+})
+
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">

@@ -8,7 +8,7 @@ const tide: MantineColorsTuple = [
   '#7ccebc',
   '#55c0a9',
   '#35ab93',
-  '#148a75',
+  '#11806c',
   '#0b6e61',
   '#08574d',
   '#05413a',
@@ -38,12 +38,23 @@ const dark: MantineColorsTuple = [
   '#080e0d',
 ]
 
+const red: MantineColorsTuple = [
+  '#fff0ef',
+  '#fddedb',
+  '#f7bcb7',
+  '#ef958e',
+  '#e57067',
+  '#d9534a',
+  '#c43c33',
+  '#b42c23',
+  '#96231c',
+  '#7a1c16',
+]
+
 export const theme = createTheme({
-  colors: { tide, gray, dark },
+  colors: { tide, gray, dark, red },
   primaryColor: 'tide',
-  primaryShade: { light: 7, dark: 4 },
-  autoContrast: true,
-  luminanceThreshold: 0.35,
+  primaryShade: { light: 7, dark: 6 },
   defaultRadius: 8,
   cursorType: 'pointer',
   focusRing: 'auto',

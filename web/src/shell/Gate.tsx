@@ -10,5 +10,5 @@ export function Gate() {
   const { href } = useLocation()
   if (session.data) return <Shell session={session.data} />
   if (session.data === null) return <Navigate to="/sign-in" search={href === '/' ? {} : { next: href }} replace />
-  return session.isError ? <Failed error={session.error} retry={() => session.refetch()} /> : null
+  return session.isError ? <Failed level={1} error={session.error} retry={() => session.refetch()} /> : null
 }

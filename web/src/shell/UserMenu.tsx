@@ -8,14 +8,16 @@ import { shellWords as w } from '../words/shell.ts'
 import css from './shell.module.css'
 
 export function UserMenu({ session }: { session: Session }) {
+  const { email } = session.user
+  const name = session.account.name || session.user.name
   const signOut = useWrite(() => ask('POST', '/sign-out'), {
     after: () => location.assign('/sign-in'), // a new page: nothing of the old session is left in memory
   })
   return (
     <div className={css['user']}>
       <div className={css['who']}>
-        <div className={css['account']}>{session.account.name || session.user.name || session.user.email}</div>
-        <div className={css['email']}>{session.user.email}</div>
+        {name && name !== email && <div className={css['account']}>{name}</div>}
+        <div className={css['email']}>{email}</div>
       </div>
       <ThemeToggle />
       <Tooltip label={commonWords.signOut}>

@@ -17,24 +17,29 @@ export const Waiting = ({ lines = 5 }: { lines?: number }) => (
 )
 
 interface EmptyProps {
+  /** 1 where it is all there is on the screen. */
+  level?: 1 | 2
   icon: IconName
   title: string
   about: ReactNode
   action?: ReactNode
 }
 
-export const Empty = ({ icon, title, about, action }: EmptyProps) => (
+export const Empty = ({ level = 2, icon, title, about, action }: EmptyProps) => (
   <div className={css['empty']}>
     <span className={css['badge']}>
       <Icon name={icon} size={22} />
     </span>
-    <h3 className={css['title']}>{title}</h3>
+    <Title level={level}>{title}</Title>
     <p className={css['about']}>{about}</p>
     {action}
   </div>
 )
 
-export const Failed = ({ error, retry }: { error: unknown; retry?: () => unknown }) => {
+const Title = ({ level, children }: { level: 1 | 2; children: string }) =>
+  level === 1 ? <h1 className={css['title']}>{children}</h1> : <h2 className={css['title']}>{children}</h2>
+
+export const Failed = ({ error, retry, level = 2 }: { error: unknown; retry?: () => unknown; level?: 1 | 2 }) => {
   const missing = isMissing(error)
   const requestId = error instanceof ApiError && error.status >= 500 ? error.requestId : null
   return (
@@ -42,7 +47,7 @@ export const Failed = ({ error, retry }: { error: unknown; retry?: () => unknown
       <span className={css['badge']} data-failed>
         <Icon name="warning" size={22} />
       </span>
-      <h3 className={css['title']}>{missing ? w.notFoundTitle : w.failedTitle}</h3>
+      <Title level={level}>{missing ? w.notFoundTitle : w.failedTitle}</Title>
       <p className={css['about']}>
         {missing ? w.notFound : sentenceOf(error)} {requestId && w.quote(requestId)}
       </p>
@@ -58,12 +63,14 @@ export const Failed = ({ error, retry }: { error: unknown; retry?: () => unknown
 interface LoadedProps<T> {
   of: UseQueryResult<T>
   lines?: number
+  /** When it is the whole screen. */
+  isPage?: boolean
   children: (data: T) => ReactNode
 }
 
 /** What was loaded before stays on screen while a newer answer fails: the shell says that the server is away. */
-export function Loaded<T>({ of, lines, children }: LoadedProps<T>) {
+export function Loaded<T>({ of, lines, isPage = false, children }: LoadedProps<T>) {
   if (of.data !== undefined) return <>{children(of.data)}</>
-  if (of.isError) return <Failed error={of.error} retry={() => of.refetch()} />
+  if (of.isError) return <Failed error={of.error} retry={() => of.refetch()} level={isPage ? 1 : 2} />
   return <Waiting lines={lines} />
 }

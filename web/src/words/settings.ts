@@ -91,6 +91,7 @@ export const settingsWords = {
       firewalls: 'Firewalls',
       rulesPerFirewall: 'Rules per firewall',
       snapshotsPerVm: 'Snapshots per VM',
+      backupsPerVm: 'Backups per VM',
       webhooks: 'Webhooks',
       sshKeys: 'SSH keys',
       tokens: 'API keys',

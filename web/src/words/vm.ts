@@ -67,9 +67,8 @@ export const vmWords = {
     status: 'Status',
     when: 'When',
     duration: 'Took',
-    showSteps: (action: string) => `Steps of ${action}`,
   },
-  ranges: { '1h': '1 hour', '6h': '6 hours', '24h': '24 hours', '7d': '7 days', '30d': '30 days' } as Record<string, string>,
+  ranges: { '1h': '1 h', '6h': '6 h', '24h': '24 h', '7d': '7 days', '30d': '30 days' } as Record<string, string>,
   range: 'Time range',
   graphs: {
     cpu: 'CPU',

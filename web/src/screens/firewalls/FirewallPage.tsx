@@ -20,7 +20,11 @@ import { Tester } from './Tester.tsx'
 export default function FirewallPage() {
   const { firewallId = '' } = useParams({ strict: false })
   const firewall = useQuery(firewallQuery(firewallId))
-  return <Loaded of={firewall}>{(data) => <Shown firewall={data} />}</Loaded>
+  return (
+    <Loaded isPage of={firewall}>
+      {(data) => <Shown firewall={data} />}
+    </Loaded>
+  )
 }
 
 function Shown({ firewall }: { firewall: Firewall }) {

@@ -24,7 +24,11 @@ const w = operatorWords.accounts
 export default function AccountPage() {
   const { accountId = '' } = useParams({ strict: false })
   const account = useQuery(accountQuery(accountId))
-  return <Loaded of={account}>{(data) => <Shown account={data} />}</Loaded>
+  return (
+    <Loaded isPage of={account}>
+      {(data) => <Shown account={data} />}
+    </Loaded>
+  )
 }
 
 function Shown({ account }: { account: AccountDetails }) {

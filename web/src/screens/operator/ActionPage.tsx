@@ -35,7 +35,11 @@ const COLUMNS: Column<Step>[] = [
 export default function ActionPage() {
   const { actionId = '' } = useParams({ strict: false })
   const action = useQuery(operatorActionQuery(actionId))
-  return <Loaded of={action}>{(data) => <Shown action={data} />}</Loaded>
+  return (
+    <Loaded isPage of={action}>
+      {(data) => <Shown action={data} />}
+    </Loaded>
+  )
 }
 
 function Shown({ action }: { action: OperatorActionDetails }) {

@@ -17,7 +17,11 @@ import { Conversation } from '../tickets/Conversation.tsx'
 export default function StaffTicket() {
   const { ticketId = '' } = useParams({ strict: false })
   const ticket = useQuery(staffTicketQuery(ticketId))
-  return <Loaded of={ticket}>{(data) => <Shown ticket={data} />}</Loaded>
+  return (
+    <Loaded isPage of={ticket}>
+      {(data) => <Shown ticket={data} />}
+    </Loaded>
+  )
 }
 
 function Shown({ ticket }: { ticket: StaffTicketDetails }) {

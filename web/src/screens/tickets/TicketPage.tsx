@@ -18,7 +18,11 @@ import { Conversation } from './Conversation.tsx'
 export default function TicketPage() {
   const { ticketId = '' } = useParams({ strict: false })
   const ticket = useQuery(ticketQuery(ticketId))
-  return <Loaded of={ticket}>{(data) => <Shown ticket={data} />}</Loaded>
+  return (
+    <Loaded isPage of={ticket}>
+      {(data) => <Shown ticket={data} />}
+    </Loaded>
+  )
 }
 
 function Shown({ ticket }: { ticket: TicketWithReplies }) {

@@ -45,13 +45,7 @@ function Entry({ action }: { action: Action }) {
   const { startedAt, completedAt } = action
   return (
     <li className={css['entry']}>
-      <button
-        type="button"
-        className={css['entryHead']}
-        aria-expanded={open}
-        aria-label={w.activity.showSteps(formatWord(action.action))}
-        onClick={() => setOpen(!open)}
-      >
+      <button type="button" className={css['entryHead']} aria-expanded={open} onClick={() => setOpen(!open)}>
         <span className={css['chevron']} data-open={open}>
           <Icon name="right" size={14} />
         </span>

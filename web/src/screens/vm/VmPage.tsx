@@ -29,7 +29,11 @@ type Tab = (typeof TABS)[number]
 export default function VmPage() {
   const { vmId = '' } = useParams({ strict: false })
   const vm = useQuery(vmQuery(vmId))
-  return <Loaded of={vm}>{(data) => <Shown vm={data} />}</Loaded>
+  return (
+    <Loaded isPage of={vm}>
+      {(data) => <Shown vm={data} />}
+    </Loaded>
+  )
 }
 
 function Shown({ vm }: { vm: Vm }) {

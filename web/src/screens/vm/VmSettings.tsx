@@ -24,7 +24,9 @@ export function VmSettings({ vm }: { vm: Vm }) {
   return (
     <Stack>
       <Card title={w.general}>
-        <Name key={vm.name} vm={vm} />
+        <div className={css['name']}>
+          <Name key={vm.name} vm={vm} />
+        </div>
         <div style={{ height: 20 }} />
         <Setting name={w.protect} about={w.protectAbout}>
           <Switch
@@ -95,7 +97,6 @@ function Name({ vm }: { vm: Vm }) {
         onChange={(event) => setName(event.currentTarget.value)}
         error={fieldError(rename.error, 'name')}
         maxLength={100}
-        maw={420}
       />
     </Form>
   )

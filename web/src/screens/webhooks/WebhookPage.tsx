@@ -20,7 +20,11 @@ import { WebhookState } from './WebhookState.tsx'
 export default function WebhookPage() {
   const { webhookId = '' } = useParams({ strict: false })
   const webhook = useQuery(webhookQuery(webhookId))
-  return <Loaded of={webhook}>{(data) => <Shown webhook={data} />}</Loaded>
+  return (
+    <Loaded isPage of={webhook}>
+      {(data) => <Shown webhook={data} />}
+    </Loaded>
+  )
 }
 
 const changes = ['webhooks', 'deliveries']

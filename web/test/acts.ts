@@ -1,0 +1,32 @@
+// What a person does again and again, by what they see: roles and labels.
+import type { Locator, Page } from 'playwright-core'
+import { OWNER, type Product } from './product.ts'
+
+export const button = (page: Page | Locator, name: string | RegExp): Locator =>
+  page.getByRole('button', { name, exact: typeof name === 'string' })
+export const link = (page: Page | Locator, name: string | RegExp): Locator =>
+  page.getByRole('link', { name, exact: typeof name === 'string' })
+export const heading = (page: Page | Locator, name: string | RegExp): Locator => page.getByRole('heading', { name, level: 1 })
+export const dialog = (page: Page): Locator => page.getByRole('dialog')
+export const expectShown = (locator: Locator, timeout?: number): Promise<void> => locator.first().waitFor({ state: 'visible', timeout })
+
+export async function fill(within: Page | Locator, values: Record<string, string>): Promise<void> {
+  for (const [label, value] of Object.entries(values)) await within.getByLabel(label, { exact: true }).fill(value)
+}
+
+/** By the menu at the side. */
+export const go = (page: Page, name: string): Promise<void> => link(page.getByRole('navigation', { name: 'Main' }), name).click()
+
+export async function becomeOwner(page: Page, { welcome }: Product): Promise<void> {
+  await page.goto(welcome)
+  await fill(page, { 'E-mail': OWNER.email, Password: OWNER.password })
+  await button(page, 'Set the password and go on').click()
+  await expectShown(heading(page, /Hello/))
+}
+
+export async function signIn(page: Page, { email, password } = OWNER): Promise<void> {
+  await page.goto('/sign-in')
+  await fill(page, { 'E-mail': email, Password: password })
+  await button(page, 'Sign in').click()
+  await expectShown(heading(page, /Hello/))
+}

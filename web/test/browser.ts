@@ -1,0 +1,50 @@
+// Debian's chromium, as a customer's browser. It remembers what no page of ours may ever do: break, be refused by its own CSP, or ask
+// anybody else for anything.
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
+import { afterAll, expect } from 'vitest'
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+let launched: Promise<Browser> | undefined
+
+const launch = (): Promise<Browser> => (launched ??= chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS }))
+
+afterAll(async () => {
+  await (await launched)?.close()
+  launched = undefined
+})
+
+export interface Visit {
+  page: Page
+  context: BrowserContext
+  /** Everything that went wrong so far. */
+  complaints: string[]
+}
+
+export async function visit(origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await (
+    await launch()
+  ).newContext({ baseURL: origin, viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(15_000)
+  const complaints: string[] = []
+  context.on('request', (request) => {
+    const { protocol, host } = new URL(request.url())
+    if (/^(http|ws)s?:$/.test(protocol) && host !== new URL(origin).host) complaints.push(`asks ${request.url()}`)
+  })
+  context.on('weberror', (error) => complaints.push(`breaks: ${error.error().message}`))
+  context.on('console', (message) => {
+    if (/Content Security Policy|Refused to|Warning:/.test(message.text())) complaints.push(`console: ${message.text()}`)
+  })
+  return { page: await context.newPage(), context, complaints }
+}
+
+/** In every test's end: nothing went wrong on the way. */
+export const expectNoComplaint = ({ complaints }: Visit): void => expect(complaints).toEqual([])

@@ -1,0 +1,46 @@
+// No screen shuts anybody out, whether it is empty, full or cannot be loaded, in light and in dark.
+import { describe, expect, test } from 'vitest'
+import { becomeOwner } from './acts.ts'
+import { violations } from './axe.ts'
+import { expectNoComplaint, visit } from './browser.ts'
+import { furnish } from './furnish.ts'
+import { OWNER, startProduct } from './product.ts'
+import { CUSTOMER_LISTS, open, OPERATOR_LISTS, OUTSIDE, pagesOf } from './screens.ts'
+
+describe('axe finds nothing', async () => {
+  const product = await startProduct()
+  const owner = await visit(product.origin)
+  const stranger = await visit(product.origin)
+  const { page } = owner
+  await becomeOwner(page, product)
+
+  const look = async (paths: string[], on = page): Promise<string[]> => {
+    const wrong: string[] = []
+    for (const path of paths) {
+      await open(on, path)
+      wrong.push(...(await violations(on)).map((line) => `${path}: ${line}`))
+    }
+    return wrong
+  }
+
+  test('before signing in', async () => expect(await look(OUTSIDE, stranger.page)).toEqual([]))
+
+  test('on empty screens', async () => expect(await look([...CUSTOMER_LISTS, ...OPERATOR_LISTS])).toEqual([]))
+
+  test('on full screens, light and dark', async () => {
+    await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
+    const { berth } = await product.client(OWNER.email)
+    const pages = pagesOf(await furnish(berth))
+    expect(await look([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS])).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await look([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS, '/no-such-page'])).toEqual([])
+  })
+
+  test('on screens that cannot be loaded', async () => {
+    await page.route(/\/api\/dashboard\/(v1|operator|api-keys|sessions$)/, (route) =>
+      route.fulfill({ status: 500, json: { success: false, error: 'Something went wrong on our side' } }),
+    )
+    expect(await look([...CUSTOMER_LISTS, '/vms/cmissing00', '/firewalls/cmissing00', ...OPERATOR_LISTS])).toEqual([])
+    expectNoComplaint(owner)
+  })
+})

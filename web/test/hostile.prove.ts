@@ -1,0 +1,46 @@
+// Names are words, whatever is written in them: nothing of it runs, nothing leaves the page, nothing breaks its width.
+import { describe, expect, test } from 'vitest'
+import { becomeOwner } from './acts.ts'
+import { expectNoComplaint, visit } from './browser.ts'
+import { furnish, type Furnished } from './furnish.ts'
+import { OWNER, startProduct } from './product.ts'
+import { CUSTOMER_LISTS, open, OPERATOR_LISTS, pagesOf } from './screens.ts'
+
+const HOSTILE = `"><img src=x onerror=pwned=1><script>pwned=1</script>{{7*7}}`
+const LONG = 'W'.repeat(30)
+const NARROW = { width: 360, height: 740 }
+
+describe('hostile names', async () => {
+  const product = await startProduct()
+  const owner = await visit(product.origin)
+  const { page } = owner
+  await becomeOwner(page, product)
+  await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
+  const { berth } = await product.client(OWNER.email)
+  const furnished: Furnished = await furnish(berth, (what) => `${what}${HOSTILE}`.slice(0, 100))
+  const paths = [...CUSTOMER_LISTS, ...pagesOf(furnished), ...OPERATOR_LISTS]
+
+  test('are shown as they are and do nothing', async () => {
+    for (const path of paths) {
+      await open(page, path)
+      expect(await page.evaluate(() => 'pwned' in globalThis), path).toBe(false)
+      expect(await page.locator('img[src="x"]').count(), path).toBe(0)
+    }
+    await open(page, '/vms')
+    expect(await page.getByRole('table').innerText()).toContain(`web${HOSTILE}`)
+    expectNoComplaint(owner)
+  })
+
+  test('and long ones scroll no screen of 360 pixels sideways', async () => {
+    await berth.vms.update(furnished.vmId, { name: `${LONG}${LONG}${LONG}` })
+    await berth.firewalls.update(furnished.firewallId, { name: LONG + LONG, description: LONG + LONG })
+    await page.setViewportSize(NARROW)
+    const wide: string[] = []
+    for (const path of paths) {
+      await open(page, path)
+      const width = await page.evaluate(() => document.documentElement.scrollWidth)
+      if (width > NARROW.width) wide.push(`${path} is ${width} wide`)
+    }
+    expect(wide).toEqual([])
+  })
+})

@@ -1,0 +1,50 @@
+// Every address of the dashboard with something to see, for proofs that look at all of them.
+import type { Page } from 'playwright-core'
+import type { Furnished } from './furnish.ts'
+import { expectShown } from './acts.ts'
+
+const VM_TABS = ['overview', 'graphs', 'networking', 'copies', 'activity', 'console', 'settings']
+const SETTINGS_TABS = ['keys', 'security', 'sessions', 'profile', 'limits']
+const LISTS = [
+  '/',
+  '/vms',
+  '/vms/new',
+  '/ssh-keys',
+  '/networks',
+  '/firewalls',
+  '/bandwidth',
+  '/wallet',
+  '/webhooks',
+  '/events',
+  '/tickets',
+  '/audit-log',
+]
+
+export const OPERATOR_LISTS = [
+  'hosts',
+  'capacity',
+  'pools',
+  'templates',
+  'plans',
+  'accounts',
+  'actions',
+  'quarantine',
+  'tickets',
+  'health',
+].map((name) => `/operator/${name}`)
+export const OUTSIDE = ['/sign-in', '/welcome', '/forgot-password', '/reset']
+export const CUSTOMER_LISTS = [...LISTS, ...SETTINGS_TABS.map((tab) => `/settings?tab=${tab}`)]
+
+export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: Furnished): string[] => [
+  ...VM_TABS.map((tab) => `/vms/${vmId}?tab=${tab}`),
+  `/firewalls/${firewallId}`,
+  `/webhooks/${webhookId}`,
+  `/tickets/${ticketId}`,
+]
+
+/** Until what is to be loaded is there. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await expectShown(page.getByRole('heading'))
+  await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+}

@@ -1,0 +1,142 @@
+// The customer's whole way in a browser: from the welcome link to a VM that is gone again.
+import { describe, expect, test } from 'vitest'
+import { generateKey } from '../../server/test/openssh-keys.ts'
+import { receiver, verified } from '../../server/test/receiver.ts'
+import { becomeOwner, button, dialog, fill, go, heading, link, expectShown } from './acts.ts'
+import { expectNoComplaint, visit } from './browser.ts'
+import { OWNER, startProduct } from './product.ts'
+
+describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
+  const product = await startProduct()
+  const mailbox = await receiver()
+  const guest = await visit(product.origin)
+  const { page } = guest
+  let token = ''
+  let secret = ''
+
+  test('becomes the owner by the welcome link', async () => {
+    await becomeOwner(page, product)
+    expect(page.url()).toBe(`${product.origin}/`)
+    await expectShown(page.getByText('Next step · 0 of 4 done'))
+  })
+
+  test('makes an API key, which works at once', async () => {
+    await go(page, 'Settings')
+    await button(page, 'Create API key').first().click()
+    await fill(dialog(page), { Name: 'my laptop' })
+    await button(dialog(page), 'Everything').click()
+    await button(dialog(page), 'Create API key').click()
+    token = await dialog(page).getByLabel('API key', { exact: true }).innerText()
+    expect(await button(dialog(page), 'Done').isDisabled()).toBe(true)
+    await dialog(page).getByLabel('I have saved it').check()
+    await button(dialog(page), 'Done').click()
+    await expectShown(page.getByRole('cell', { name: 'my laptop' }))
+    expect((await fetch(`${product.up.url}/regions`, { headers: { 'x-api-key': token } })).status).toBe(200)
+    expect(await page.content()).not.toContain(token)
+  })
+
+  test('adds an SSH key, which the next step asks for', async () => {
+    await go(page, 'Home')
+    await link(page, 'Add key').click()
+    await button(page, 'Add SSH key').first().click()
+    await fill(dialog(page), { Name: 'laptop', 'Public key': generateKey().line })
+    await button(dialog(page), 'Add SSH key').click()
+    await expectShown(page.getByRole('cell', { name: 'laptop' }))
+  })
+
+  test('creates a VM at the price that is shown, and sees it come up step by step', async () => {
+    await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
+    await go(page, 'Virtual machines')
+    await link(page, 'Create VM').first().click()
+    await expectShown(heading(page, 'Create a virtual machine'))
+    await page.getByLabel(/^Small/).check()
+    await page.getByLabel('Host name').fill('web-1')
+    await page.getByRole('checkbox', { name: 'laptop' }).check()
+    const summary = page.getByRole('region').or(page.locator('section')).filter({ hasText: 'Charged now' }).last()
+    await expectShown(summary.getByText('$94.00'))
+    await button(page, 'Show as code').click()
+    expect(await dialog(page).getByLabel('curl', { exact: true }).last().innerText()).toContain('"hostname": "web-1"')
+    await page.keyboard.press('Escape')
+    await button(page, 'Create VM').click()
+    await expectShown(heading(page, 'web-1'))
+    await expectShown(page.getByText('Running', { exact: true }))
+    await expectShown(page.getByText(/^ssh root@\d/))
+    await page.getByRole('tab', { name: 'Activity' }).click()
+    await button(page, /^Create/).click()
+    await expectShown(page.getByRole('listitem').filter({ hasText: 'Completed' }))
+  })
+
+  test('sits at its console', async () => {
+    await page.getByRole('tab', { name: 'Console' }).click()
+    await button(page, 'Open console').click()
+    await expectShown(page.getByText('Connected'))
+    await expectShown(page.getByRole('region', { name: 'Console of web-1' }).getByText(/login:/))
+  })
+
+  test('guards it with a firewall and asks whether a packet would pass', async () => {
+    await go(page, 'Firewalls')
+    await button(page, 'Create firewall').first().click()
+    await fill(dialog(page), { Name: 'only ssh' })
+    await button(dialog(page), 'Create firewall').click()
+    await expectShown(heading(page, 'only ssh'))
+    await button(page, 'SSH').click()
+    await expectShown(page.getByText('In · TCP 22'))
+    await button(page, 'Bind to VM').click()
+    await button(dialog(page), 'Bind to VM').click()
+    await button(page, 'Ask').click()
+    await expectShown(page.getByText('It would pass.'))
+    await page.getByLabel('Port', { exact: true }).fill('23')
+    await button(page, 'Ask').click()
+    await expectShown(page.getByText('It would be dropped, without an answer.'))
+  })
+
+  test('subscribes a webhook, sees a delivery and has it sent again', async () => {
+    await go(page, 'Webhooks')
+    await button(page, 'Create webhook').first().click()
+    await fill(dialog(page), { URL: mailbox.url })
+    await dialog(page).getByLabel('vm.restarted').check()
+    await button(dialog(page), 'Create webhook').click()
+    secret = await dialog(page).getByLabel('Signing secret', { exact: true }).innerText()
+    await dialog(page).getByLabel('I have saved it').check()
+    await button(dialog(page), 'Done').click()
+    await expectShown(heading(page, mailbox.url))
+    await button(page, 'Send test').click()
+    await expect.poll(() => mailbox.received.length).toBe(1)
+    await go(page, 'Virtual machines')
+    await link(page, 'web-1').click()
+    await button(page, 'Restart').click()
+    await expect.poll(() => mailbox.received.length).toBe(2)
+    expect(verified(secret, mailbox.received[1]!)).toMatchObject({ type: 'vm.restarted' })
+    await go(page, 'Webhooks')
+    await link(page, mailbox.url).click()
+    await button(page, 'Send again: vm.restarted').click()
+    await expect.poll(() => mailbox.received.length).toBe(3)
+    await button(page, 'Show vm.restarted').click()
+    await expectShown(dialog(page).getByText('Answered 200').first())
+    await button(dialog(page), 'Close').click()
+  })
+
+  test('upgrades it for the difference that is shown', async () => {
+    await go(page, 'Virtual machines')
+    await link(page, 'web-1').click()
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await expectShown(page.getByText('$6.00', { exact: true }))
+    await button(page, 'Upgrade to Medium').click()
+    await page.getByRole('tab', { name: 'Overview' }).click()
+    await expectShown(page.getByText('2 vCPU · 2 GiB · 50 GiB'))
+  })
+
+  test('deletes it by typing its name, and is told when it is gone', async () => {
+    await page.getByRole('tab', { name: 'Settings' }).click()
+    await button(page, 'Delete this VM').click()
+    expect(await button(dialog(page), 'Delete this VM').isDisabled()).toBe(true)
+    await dialog(page).getByLabel('Type web-1 to confirm').fill('web-1')
+    await button(dialog(page), 'Delete this VM').click()
+    await expectShown(heading(page, 'Virtual machines'))
+    await expectShown(page.getByText('No virtual machines yet'))
+    await go(page, 'Wallet')
+    await expectShown(page.getByRole('cell', { name: 'Refund' }))
+  })
+
+  test('met no error, no refusal of the browser and nobody else on the way', () => expectNoComplaint(guest))
+})
