@@ -23,10 +23,3 @@ export async function becomeOwner(page: Page, { welcome }: Product): Promise<voi
   await button(page, 'Set the password and go on').click()
   await expectShown(heading(page, /Hello/))
 }
-
-export async function signIn(page: Page, { email, password } = OWNER): Promise<void> {
-  await page.goto('/sign-in')
-  await fill(page, { 'E-mail': email, Password: password })
-  await button(page, 'Sign in').click()
-  await expectShown(heading(page, /Hello/))
-}

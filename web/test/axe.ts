@@ -1,9 +1,6 @@
 // Whether everybody can use a page, as far as a machine can tell: WCAG 2.2 AA.
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-
-const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Axe {
   run: (options: object) => Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }>
@@ -13,7 +10,7 @@ const OPTIONS = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a
 
 /** One line for each thing that is wrong; none is right. */
 export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(source)
+  await page.evaluate(axe.source)
   const found = await page.evaluate(async (options) => (globalThis as unknown as { axe: Axe }).axe.run(options), OPTIONS)
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id} at ${target.join(' ')}: ${failureSummary}`),

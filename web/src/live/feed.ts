@@ -21,27 +21,38 @@ export async function followFeed({ onEvent, onState, onGap }: Listener, signal: 
     onEvent(event)
   }
   while (!signal.aborted) {
-    await readStream(after, take, () => onState('live'), signal)
+    after = (await readStream(after, take, () => onState('live'), signal)) ?? after
     if (signal.aborted) return
     onState('polling')
     await pause(POLL_MS, signal)
     try {
+      const events = await berth.events.page({ after, limit: after === undefined ? 1 : 100 }, { signal, maxRetries: 0 })
       if (after === undefined) onGap()
-      else for (const event of await berth.events.page({ after }, { signal, maxRetries: 0 })) take(event)
+      else for (const event of events) take(event)
     } catch {
       if (!signal.aborted) onState('offline') // until an answer comes, there is nothing better to say
     }
   }
 }
 
-/** Ends when the stream is cut, for whatever reason. */
-async function readStream(after: string | undefined, take: (event: Event) => void, opened: () => void, signal: AbortSignal): Promise<void> {
+/** Ends when the stream is cut, for whatever reason; answers the cursor to go on from, where one is known. */
+async function readStream(
+  after: string | undefined,
+  take: (event: Event) => void,
+  opened: () => void,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const cut = new AbortController()
   const both = AbortSignal.any([signal, cut.signal])
-  const stream = berth.events.stream({ after, signal: both, maxRetries: 0, onReconnect: () => cut.abort() })
+  let cursor: string | undefined
+  const onReconnect = (_: Error, known: string | null): void => {
+    cursor = known ?? undefined
+    cut.abort()
+  }
+  addEventListener('offline', () => cut.abort(), { signal: both }) // sooner than the silence tells
   const shown = setTimeout(opened, 1_000) // a refusal comes sooner than that
   try {
-    for await (const event of stream) {
+    for await (const event of berth.events.stream({ after, signal: both, maxRetries: 0, onReconnect })) {
       opened()
       take(event)
     }
@@ -50,6 +61,7 @@ async function readStream(after: string | undefined, take: (event: Event) => voi
   } finally {
     clearTimeout(shown)
   }
+  return cursor
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

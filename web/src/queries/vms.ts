@@ -3,7 +3,7 @@ import type { Query } from '@berth/sdk'
 import { berth } from '../api/berth.ts'
 
 /** What no event tells of (a step of an action, a change of plan that begins) is seen by looking. */
-const LOOK_MS = 2_000
+const LOOK_MS = 1_500
 const WATCH_MS = 1_000
 
 export const vmsQuery = (query: Query<'listVms'>) =>

@@ -1,13 +1,18 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { Icon } from '../ui/Icon.tsx'
 import { shellWords as w } from '../words/shell.ts'
 import { CUSTOMER, OPERATOR } from './navigation.ts'
 import css from './shell.module.css'
 
 export function Navigation({ isOperator, onPick }: { isOperator: boolean; onPick?: () => void }) {
+  const nav = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  // On low screens the menu scrolls, and where one is should be in sight.
+  useEffect(() => nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' }), [path])
   const groups = isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER
   return (
-    <nav aria-label={w.navigation} className={css['nav']}>
+    <nav ref={nav} aria-label={w.navigation} className={css['nav']}>
       {groups.map(({ label, items }) => (
         <div key={label ?? ''} className={css['group']}>
           {label && <div className={css['groupLabel']}>{label}</div>}

@@ -1,4 +1,4 @@
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core'
+import { ActionIcon, CopyButton } from '@mantine/core'
 import { commonWords as w } from '../words/common.ts'
 import { Icon } from './Icon.tsx'
 import css from './copy.module.css'
@@ -6,11 +6,16 @@ import css from './copy.module.css'
 export const Copy = ({ text, what }: { text: string; what: string }) => (
   <CopyButton value={text}>
     {({ copied, copy }) => (
-      <Tooltip label={copied ? w.copied : w.copyOf(what)}>
-        <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={copied ? w.copied : w.copyOf(what)}>
-          <Icon name={copied ? 'check' : 'copy'} size={15} />
-        </ActionIcon>
-      </Tooltip>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="sm"
+        onClick={copy}
+        aria-label={copied ? w.copied : w.copyOf(what)}
+        title={w.copyOf(what)}
+      >
+        <Icon name={copied ? 'check' : 'copy'} size={15} />
+      </ActionIcon>
     )}
   </CopyButton>
 )

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { healthQuery, type Health as State } from '../../api/operator.ts'
-import { formatNumber } from '../../ui/format.ts'
+import { formatNumber, formatWord } from '../../ui/format.ts'
 import { Card, Facts, Page } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/States.tsx'
 import { Status } from '../../ui/Status.tsx'
@@ -36,7 +36,12 @@ export default function Health() {
               <Table caption={w.checks} columns={CHECKS} rows={checks} rowKey={({ name }) => name} />
             </Card>
             <Card title={w.counts}>
-              <Facts facts={counts.map(({ name, count, isWorrying }) => [name, <Count key="" count={count} isWorrying={isWorrying} />])} />
+              <Facts
+                facts={counts.map(({ name, count, isWorrying }) => [
+                  formatWord(name.replace(/[A-Z]/g, ' $&')),
+                  <Count key="" count={count} isWorrying={isWorrying} />,
+                ])}
+              />
             </Card>
           </>
         )}

@@ -1,0 +1,83 @@
+// Everything without a mouse: a VM is created, a rule is moved, a password is asked for again.
+import { describe, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import pg from 'pg'
+import { becomeOwner, button, dialog, expectShown, fill, heading } from './acts.ts'
+import { visit } from './browser.ts'
+import { furnish } from './furnish.ts'
+import { OWNER, startProduct } from './product.ts'
+
+/** Goes on with Tab until something by this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let steps = 0; steps < 80; steps++) {
+    await page.keyboard.press('Tab')
+    if (await focusedName(page).then((found) => found.startsWith(name))) return
+  }
+  throw new Error(`Tab never comes to ${name}`)
+}
+
+const focusedName = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const focused = document.activeElement as HTMLInputElement | null
+    return focused?.getAttribute('aria-label') ?? focused?.labels?.[0]?.textContent ?? focused?.textContent ?? ''
+  })
+
+describe('by keyboard alone', async () => {
+  const product = await startProduct()
+  const { page } = await visit(product.origin)
+  await becomeOwner(page, product)
+  await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
+  const { berth } = await product.client(OWNER.email)
+  const { firewallId } = await furnish(berth)
+
+  test('the menu is skipped, and a VM is created', async () => {
+    await page.goto('/vms/new')
+    await expectShown(heading(page, 'Create a virtual machine'))
+    await page.keyboard.press('Tab')
+    expect(await focusedName(page)).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await tabTo(page, 'Host name')
+    await page.keyboard.type('by-hand')
+    await tabTo(page, 'laptop')
+    await page.keyboard.press('Space')
+    await expectShown(page.getByText('Charged now'))
+    await tabTo(page, 'Create VM')
+    await page.keyboard.press('Enter')
+    await expectShown(heading(page, 'by-hand'))
+  })
+
+  test('a rule is moved down, and keeps the place', async () => {
+    await page.goto(`/firewalls/${firewallId}`)
+    await button(page, /^Rule 1:/).focus()
+    await page.keyboard.press('ArrowDown')
+    await expectShown(page.getByText('Rule 1 is now number 2'))
+    await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['DROP', 'ACCEPT'])
+  })
+
+  test('a dialog takes the focus, keeps it and gives it back', async () => {
+    await page.goto('/ssh-keys')
+    const add = button(page, 'Add SSH key')
+    await add.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => focusedName(page)).toBe('Name')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => add.evaluate((element) => element === document.activeElement)).toBe(true)
+  })
+
+  test('the password is asked for again when it was given long ago, and the work goes on', async () => {
+    const database = new pg.Client({ connectionString: product.databaseUrl })
+    await database.connect()
+    await database.query(`update sessions set proved_at = proved_at - interval '1 hour'`)
+    await database.end()
+    await page.goto('/settings')
+    await button(page, 'Create API key').first().click()
+    await fill(dialog(page), { Name: 'late' })
+    await button(dialog(page), 'Only read').click()
+    await button(dialog(page), 'Create API key').click()
+    const asks = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await expectShown(asks)
+    await fill(asks, { Password: OWNER.password })
+    await page.keyboard.press('Enter')
+    await expectShown(page.getByLabel('API key', { exact: true }))
+  })
+})

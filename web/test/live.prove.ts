@@ -1,0 +1,69 @@
+// What is true is on screen within two seconds, with the stream and without it; and neither a reload nor a restart loses anything.
+import { describe, expect, test } from 'vitest'
+import { stopwatch } from '../../server/src/kernel/clock.ts'
+import { becomeOwner, expectShown, go, heading } from './acts.ts'
+import { visit } from './browser.ts'
+import { furnish } from './furnish.ts'
+import { OWNER, startProduct } from './product.ts'
+
+const WITHIN_MS = 2_000
+
+describe('the dashboard', async () => {
+  const product = await startProduct()
+  const owner = await visit(product.origin)
+  const { page } = owner
+  await becomeOwner(page, product)
+  await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
+  const { berth } = await product.client(OWNER.email)
+  const { vmId } = await furnish(berth)
+
+  /** From the end of an action to its sight. */
+  const lag = async (act: 'start' | 'stop', status: string): Promise<number> => {
+    await berth.waitForAction(await berth.vms[act](vmId))
+    const elapsed = stopwatch()
+    await expectShown(page.getByRole('row', { name: /^web/ }).getByText(status))
+    return elapsed()
+  }
+
+  test('shows a status within 2 s by its stream', async () => {
+    await go(page, 'Virtual machines')
+    expect(await lag('stop', 'Stopped')).toBeLessThan(WITHIN_MS)
+    expect(await lag('start', 'Running')).toBeLessThan(WITHIN_MS)
+    expect(await page.getByText('Live', { exact: true }).count()).toBeGreaterThan(0)
+  })
+
+  test('shows it within 2 s when no stream can be opened', async () => {
+    await page.route(/\/events(\?|$)/, (route) =>
+      /event-stream/.test(route.request().headers()['accept'] ?? '') ? route.abort() : route.continue(),
+    )
+    await page.reload()
+    await expectShown(page.getByText('Checking every 2 s'))
+    expect(await lag('stop', 'Stopped')).toBeLessThan(WITHIN_MS + 500)
+    await page.unrouteAll()
+    await expectShown(page.getByText('Live', { exact: true }))
+    expect(await lag('start', 'Running')).toBeLessThan(WITHIN_MS)
+  })
+
+  test('keeps the page, the filter and the tab over a reload', async () => {
+    await page.goto('/vms')
+    await page.getByLabel('Filter by status').selectOption('Stopped')
+    await expectShown(page.getByRole('row', { name: /^db/ }))
+    await page.reload()
+    await expectShown(page.getByRole('row', { name: /^db/ }))
+    expect(await page.getByRole('row', { name: /^web/ }).count()).toBe(0)
+    await page.goto(`/vms/${vmId}?tab=copies`)
+    await page.reload()
+    await expectShown(page.getByRole('cell', { name: 'weekly' }))
+  })
+
+  test('says that the server is away, and goes on by itself when it is back', async () => {
+    await page.goto(`/vms/${vmId}`)
+    await expectShown(heading(page, 'web'))
+    await page.context().setOffline(true)
+    await expectShown(page.getByText('Server not reachable, trying again'), 30_000)
+    await page.context().setOffline(false)
+    await expectShown(page.getByText('Live', { exact: true }), 30_000)
+    await berth.vms.update(vmId, { name: 'web renamed' })
+    await expectShown(heading(page, 'web renamed'))
+  })
+})

@@ -1,0 +1,102 @@
+// The operator's way: look after hosts, sell a plan, serve a customer, answer a ticket.
+import { describe, expect, test } from 'vitest'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
+import { expectNoComplaint, visit } from './browser.ts'
+import { furnish } from './furnish.ts'
+import { startProduct } from './product.ts'
+
+const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
+
+describe('an operator in the dashboard', async () => {
+  const product = await startProduct()
+  const operator = await visit(product.origin)
+  const customer = await visit(product.origin)
+  const { page } = operator
+  const menu = (name: string) => button(page, `More for ${name}`)
+  const pick = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
+  await becomeOwner(page, product)
+
+  test('takes a host out of service and back', async () => {
+    await go(page, 'Hosts')
+    await expectShown(page.getByText('Ready', { exact: true }))
+    await menu('local').click()
+    await pick('Begin maintenance')
+    await expectShown(page.getByRole('cell', { name: 'Maintenance' }))
+    await menu('local').click()
+    await pick('End maintenance')
+    await expectShown(page.getByText('Ready', { exact: true }))
+    await go(page, 'Capacity')
+    await expectShown(page.getByRole('meter', { name: /^Addresses of/ }))
+  })
+
+  test('adds addresses and a plan', async () => {
+    await go(page, 'IP pools')
+    await button(page, 'Add pool').click()
+    await fill(dialog(page), { Range: '10.99.0.0/24', Gateway: '10.99.0.1' })
+    await button(dialog(page), 'Add pool').click()
+    await expectShown(page.getByRole('cell', { name: '10.99.0.0/24' }))
+    await go(page, 'Plans')
+    await button(page, 'Add plan').click()
+    await fill(dialog(page), { Name: 'Pico', Slug: 'pico', 'Price a month': '1.50' })
+    await button(dialog(page), 'Save').click()
+    await expectShown(page.getByRole('cell', { name: '$1.50' }))
+  })
+
+  test('makes an account with credit, and hands the customer a link to it', async () => {
+    await go(page, 'Accounts')
+    await button(page, 'Create account').click()
+    await fill(dialog(page), { 'E-mail': CUSTOMER.email, Name: 'Ada' })
+    await button(dialog(page), 'Create account').click()
+    await expectShown(heading(page, CUSTOMER.email))
+    await button(page, 'Give credit').click()
+    await fill(dialog(page), { Amount: '50.00', Reason: 'Welcome' })
+    await button(dialog(page), 'Give credit').click()
+    await expectShown(page.getByText('$50.00', { exact: true }))
+    await menu(CUSTOMER.email).click()
+    await pick('Link to set a password')
+    const url = await dialog(page).getByLabel('Link to set a password', { exact: true }).innerText()
+    await dialog(page).getByLabel('I have saved it').check()
+    await button(dialog(page), 'Done').click()
+    await customer.page.goto(url)
+    await fill(customer.page, { Password: CUSTOMER.password })
+    await button(customer.page, 'Set the password').click()
+    await expectShown(heading(customer.page, /Hello/))
+    expect(await link(customer.page, 'Hosts').count()).toBe(0)
+  })
+
+  test('sees what the customer does, suspends the account and lifts it again', async () => {
+    const { berth } = await product.client(CUSTOMER.email)
+    await furnish(berth)
+    await page.reload()
+    await expectShown(page.getByRole('cell', { name: 'web', exact: true }))
+    await menu(CUSTOMER.email).click()
+    await pick('Suspend')
+    await fill(dialog(page), { Reason: 'Unpaid' })
+    await button(dialog(page), 'Suspend').click()
+    await expectShown(page.getByText('Suspended').nth(1))
+    await go(page, 'All actions')
+    await link(page, 'Suspend').first().click()
+    await expectShown(page.getByRole('table', { name: 'Steps' }))
+    await link(page, 'All actions').first().click()
+    await go(page, 'Accounts')
+    await link(page, CUSTOMER.email).click()
+    await menu(CUSTOMER.email).click()
+    await pick('Lift suspension')
+    await expectShown(page.getByText('Active', { exact: true }))
+  })
+
+  test('answers a ticket, and the customer reads it', async () => {
+    await go(page, 'Tickets')
+    await link(page, 'a question').click()
+    await fill(page, { 'Your reply': 'Here is the answer.' })
+    await button(page, 'Send reply').click()
+    await expectShown(page.getByText('Answered', { exact: true }))
+    await go(customer.page, 'Support')
+    await link(customer.page, 'a question').click()
+    await expectShown(customer.page.getByText('Here is the answer.'))
+    await go(page, 'System health')
+    await expectShown(page.getByRole('table', { name: 'Checks' }))
+    expectNoComplaint(operator)
+    expectNoComplaint(customer)
+  })
+})
