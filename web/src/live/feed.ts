@@ -16,6 +16,7 @@ const POLL_MS = 2_000
 
 export async function followFeed({ onEvent, onState, onGap }: Listener, signal: AbortSignal): Promise<void> {
   let after: string | undefined
+  let isAway = false
   const take = (event: Event): void => {
     after = event.cursor
     onEvent(event)
@@ -23,14 +24,15 @@ export async function followFeed({ onEvent, onState, onGap }: Listener, signal: 
   while (!signal.aborted) {
     after = (await readStream(after, take, () => onState('live'), signal)) ?? after
     if (signal.aborted) return
-    onState('polling')
+    onState(isAway ? 'offline' : 'polling')
     await pause(POLL_MS, signal)
     try {
       const events = await berth.events.page({ after, limit: after === undefined ? 1 : 100 }, { signal, maxRetries: 0 })
+      isAway = false
       if (after === undefined) onGap()
       else for (const event of events) take(event)
     } catch {
-      if (!signal.aborted) onState('offline') // until an answer comes, there is nothing better to say
+      isAway = true // until an answer comes, there is nothing better to say
     }
   }
 }

@@ -1,10 +1,20 @@
 import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
-import { useState, type ReactNode } from 'react'
+import { useEffect, useState, type ReactNode } from 'react'
 import type { Write } from '../api/client.ts'
 import { commonWords as w } from '../words/common.ts'
 import { Code } from './Copy.tsx'
 import { Form } from './Form.tsx'
 import { Stack } from './Page.tsx'
+
+/** Dialogs are there only while they are open; whoever opened one finds the focus where it was. */
+function useFocusBack(): void {
+  useEffect(() => {
+    const opener = document.activeElement
+    return () => {
+      setTimeout(() => opener instanceof HTMLElement && opener.isConnected && opener.focus())
+    }
+  }, [])
+}
 
 interface ConfirmProps {
   title: string
@@ -18,6 +28,7 @@ interface ConfirmProps {
 
 export function Confirm({ title, children, submit, write, onClose, name }: ConfirmProps) {
   const [typed, setTyped] = useState('')
+  useFocusBack()
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': w.close }}>
       <Form
@@ -52,15 +63,19 @@ interface DialogProps {
   size?: string
 }
 
-export const Dialog = ({ title, onClose, children, size = 'md' }: DialogProps) => (
-  <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': w.close }}>
-    {children}
-  </Modal>
-)
+export function Dialog({ title, onClose, children, size = 'md' }: DialogProps) {
+  useFocusBack()
+  return (
+    <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': w.close }}>
+      {children}
+    </Modal>
+  )
+}
 
 /** A secret leaves the screen only when the reader says that it is kept elsewhere. */
 export function Secret({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
   const [saved, setSaved] = useState(false)
+  useFocusBack()
   return (
     <Modal
       opened
