@@ -15,7 +15,11 @@ export interface Product {
   /** From POST /vms until the API says that it runs: milliseconds, in all and by step. */
   create(): Promise<Created>
   remove(vmId: string): Promise<void>
+  ask: Ask
 }
+
+/** Answers the data of what must work. */
+type Ask = <T>(method: string, path: string, body?: object) => Promise<T>
 
 export interface Created {
   vmId: string
@@ -29,23 +33,27 @@ interface Action {
   steps: { name: string; startedAt: string; completedAt: string }[]
 }
 
-export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, work: (product: Product) => Promise<T>): Promise<T> =>
+type Work<T> = (product: Product, another: Product) => Promise<T>
+
+/** `another` is the same product for another customer. */
+export const withProduct = <T>(folder: string, host: LibvirtHost, image: Image, work: Work<T>): Promise<T> =>
   withPostgres(folder, async (postgres) => {
     await using stack = new AsyncDisposableStack()
-    const { maker } = await prepare(postgres)
+    const { maker, many } = await prepare(postgres)
     const env = environment(postgres.url, folder)
     await berthd(env, 'host', 'remove', 'local')
     await berthd(env, 'template', 'import', 'tiny', '--file', image.path)
     await berthd(env, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
+    await berthd(env, 'host', 'set', 'box', '--overcommit', '16')
     const order = await orderOf(postgres.url)
     const said = await start(env, 'api', stack)
     await start(env, 'worker', stack)
     const url = `${/http:\/\/[\d.]+:\d+/.exec(said)![0]}${API}`
-    return await work(customer(url, maker.token, order))
+    return await work(customer(url, maker.token, order), customer(url, many.token, order))
   })
 
 function customer(url: string, token: string, order: object): Product {
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+  const ask: Ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const headers = { 'x-api-key': token, 'content-type': 'application/json' }
     const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
     const { data, error } = (await answer.json()) as { data: T; error?: string }
@@ -61,6 +69,7 @@ function customer(url: string, token: string, order: object): Product {
     throw new Error(`${vmId} took more than five minutes`)
   }
   return {
+    ask,
     async create() {
       const begun = performance.now()
       const { vm, actionId } = await ask<{ vm: { id: string }; actionId: string }>('POST', '/vms', order)

@@ -37,6 +37,23 @@ const PLAN: HostPlan = {
 /** The uplink and the rules, which a host without power loses. */
 export const bringNetworkBack = (box: Box): Promise<string> => box.inside('sh', '-ec', script(PLAN))
 
+/** Everything that runs is gone at once, and everything that is not on the disk: rules, bridges, what daemons remember of guests. */
+export async function losePower(box: Box): Promise<void> {
+  const forget = ['iptables', 'iptables -t nat', 'iptables -t raw', 'iptables -t mangle', 'ebtables', 'ebtables -t nat'].map(
+    (table) => `${table} -F; ${table} -X`,
+  )
+  const unplug = `for each in $(ls /sys/class/net); do case $each in brpub0|bpub-gw|bn*) ip link del $each ;; esac; done`
+  const settings = 'for each in ipv4/ip_forward bridge/bridge-nf-call-iptables; do echo 0 > /proc/sys/net/$each; done'
+  await box.signalDaemon('STOP') // it must not live to see its guests die
+  await box.inside('sh', '-c', [`kill -9 -1`, ...forget, unplug, settings, 'rm -rf /run/libvirt/*'].join('\n'))
+}
+
+export async function returnPower(box: Box): Promise<void> {
+  await box.inside('virtlogd', '-d', '-p', '/run/libvirt/virtlogd.pid')
+  await box.startDaemon()
+  await bringNetworkBack(box)
+}
+
 async function prepare(boxes: Boxes, box: Box): Promise<void> {
   const host = new Host({ endpoint: boxes.unix(box) })
   await host.whenUp(30_000)

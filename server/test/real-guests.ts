@@ -1,7 +1,9 @@
 // Guests of the product on a real host, commands in them, and somebody outside who reaches them through the host.
+import { spawn } from 'node:child_process'
 import { afterAll } from 'vitest'
-import { run } from '../../libvirt/test/command.ts'
+import { env, run } from '../../libvirt/test/command.ts'
 import { GuestShell } from './guest-shell.ts'
+import { eventually } from './processes.ts'
 import { PATIENCE_MS, realProduct, type Customer } from './real-product.ts'
 
 export interface Guest {
@@ -17,13 +19,17 @@ type Runner = (command: string, ...args: string[]) => Promise<string>
 
 const WAIT_S = 3
 /** Runs in bash, outside of guests. */
-const CONNECT = `timeout ${WAIT_S} bash -c 'exec 3<>/dev/tcp/'$0/$1' && echo hello >&3 && head -c 5 <&3' 2>&1 | grep -om1 'hello\\|refused' || echo silence`
+const CONNECT = `timeout ${WAIT_S} bash -c 'exec 3<>/dev/tcp/'$0/$1' && echo hello >&3 && head -c 5 <&3' 2>&1 | grep -om1 'hello\\|SSH-2\\|refused' || echo silence`
 /** Runs in the shell of a guest. */
-const CONNECT_IN_GUEST = `echo hello | timeout ${WAIT_S} nc "$0" "$1" 2>&1 | grep -om1 'hello\\|refused' || echo silence`
+const CONNECT_IN_GUEST = `echo hello | timeout ${WAIT_S} nc "$0" "$1" 2>&1 | grep -om1 'hello\\|SSH-2\\|refused' || echo silence`
 
-const toHeard = (said: string): Heard => (said.trim() === 'hello' ? 'open' : (said.trim() as Heard))
+const toHeard = (said: string): Heard => (/refused|silence/.exec(said)?.[0] as Heard | undefined) ?? 'open'
 
-const answering = (port: number): string => `require("net").createServer((socket) => socket.pipe(socket)).listen(${port}, "0.0.0.0")`
+const answering = (port: number): string =>
+  `require("net").createServer((socket) => socket.on("error", () => {}).pipe(socket)).listen(${port}, "0.0.0.0")`
+
+const connectFrom = async (run: Runner, address: string, port: number): Promise<Heard> =>
+  toHeard(await run('bash', '-c', CONNECT, address, String(port)))
 
 export async function realGuests() {
   const product = await realProduct()
@@ -54,9 +60,18 @@ export async function realGuests() {
       inside(guest, ports.map((port) => `nc -ll -p ${port} -e cat > /dev/null 2>&1 &`).join('\n')),
     /** The same on the host itself, for as long as there is one. */
     answerOnHost: (port: number) => product.box.inside('sh', '-c', `${process.execPath} -e '${answering(port)}' > /dev/null 2>&1 &`),
+    /** And outside. */
+    answerOutside: async (...ports: number[]) => {
+      const child = spawn('ip', ['netns', 'exec', outside.name, process.execPath, '-e', ports.map(answering).join(';')], {
+        env,
+        stdio: 'ignore',
+      })
+      afterAll(() => child.kill('SIGKILL'))
+      for (const port of ports) await eventually(async () => /open/.test(await connectFrom(outside.run, outside.address, port)))
+    },
     connect: {
-      fromHost: async (address: string, port: number) => toHeard(await product.box.inside('bash', '-c', CONNECT, address, String(port))),
-      fromOutside: async (address: string, port: number) => toHeard(await outside.run('bash', '-c', CONNECT, address, String(port))),
+      fromHost: (address: string, port: number) => connectFrom(product.box.inside, address, port),
+      fromOutside: (address: string, port: number) => connectFrom(outside.run, address, port),
       fromGuest: async (guest: Guest, address: string, port: number) =>
         toHeard(await inside(guest, CONNECT_IN_GUEST, address, String(port))),
     },
@@ -76,5 +91,5 @@ async function openOutside(hostAddress: string) {
   await ip('addr', 'add', `${address}/24`, 'dev', 'eth0')
   await ip('route', 'add', '10.77.0.0/16', 'via', hostAddress)
   const inside: Runner = (command, ...args) => run('ip', 'netns', 'exec', name, command, ...args)
-  return { address, run: inside, command: ['ip', 'netns', 'exec', name] as const }
+  return { address, run: inside, name }
 }

@@ -7,7 +7,7 @@ import { missing, there, type Step } from './step.ts'
 import { run } from './system.ts'
 
 interface Chain {
-  table: 'nat' | 'filter' | 'raw'
+  table: 'nat' | 'filter' | 'raw' | 'mangle'
   parent: string
   name: string
   rules: string[]
@@ -36,6 +36,15 @@ const guestsReach = (device: string): string[] =>
 /** By which guests reach the host: the gateway of the public network, and the bridges of private ones. */
 const GUEST_DEVICES = [GATEWAY_DEVICE, 'bn+']
 
+/** libvirt's own chains with the filters of VMs, of what comes from a VM and of what goes to one. Whenever it changes a filter, and when
+ *  it starts, it unlinks them from FORWARD and links them again, one after the other, and so lets every packet of that moment pass all
+ *  filters; what is let in is a connection ever after. So each leaves a mark on what it sees, and what would begin a connection without
+ *  both marks is dropped. It is sent again, and then it is seen. */
+const VM_FILTERS = [
+  { chain: 'libvirt-in', name: 'BERTH-FROM-VM', side: '--physdev-in', mark: '0x100000/0x100000' },
+  { chain: 'libvirt-out', name: 'BERTH-TO-VM', side: '--physdev-out', mark: '0x200000/0x200000' },
+]
+
 function chains(cidr: Cidr): Chain[] {
   const range = formatCidr(cidr)
   return [
@@ -59,11 +68,33 @@ function chains(cidr: Cidr): Chain[] {
       rules: [`-i ${PUBLIC_BRIDGE} -j DROP`, ...GUEST_DEVICES.flatMap(guestsReach)],
       first: true,
     },
+    ...VM_FILTERS.map(({ chain, name, mark }): Chain => ({
+      table: 'filter',
+      parent: chain,
+      name,
+      rules: [`-j MARK --set-xmark ${mark}`],
+      first: true,
+    })),
+    {
+      table: 'mangle',
+      parent: 'POSTROUTING',
+      name: 'BERTH-UNSEEN',
+      rules: VM_FILTERS.map(
+        ({ side, mark }) =>
+          `-o ${PUBLIC_BRIDGE} -m physdev ${side} vnet+ --physdev-is-bridged -m conntrack --ctstate INVALID,NEW -m mark ! --mark ${mark} -j DROP`,
+      ),
+    },
     {
       table: 'filter',
       parent: 'FORWARD',
       name: 'BERTH-FORWARD',
-      rules: [`-i ${GATEWAY_DEVICE} -j ACCEPT`, `-o ${GATEWAY_DEVICE} -j ACCEPT`, `-i ${PUBLIC_BRIDGE} -o ${PUBLIC_BRIDGE} -j ACCEPT`],
+      rules: [
+        // Nothing begins a connection into a private network from outside it; libvirt forgets this for a moment as well.
+        '-o bn+ -m physdev ! --physdev-is-bridged -m conntrack --ctstate NEW -j DROP',
+        `-i ${GATEWAY_DEVICE} -j ACCEPT`,
+        `-o ${GATEWAY_DEVICE} -j ACCEPT`,
+        `-i ${PUBLIC_BRIDGE} -o ${PUBLIC_BRIDGE} -j ACCEPT`,
+      ],
     },
   ]
 }
@@ -87,6 +118,7 @@ async function stands({ table, parent, name, rules }: Chain): Promise<boolean> {
 }
 
 export const masqueradeCommands = ({ range }: HostPlan): string =>
+  VM_FILTERS.map(({ chain }) => `iptables -w -N ${chain} 2>/dev/null || true\n`).join('') +
   chains(range)
     .map(({ table, parent, name, rules, first }) => {
       const iptables = `iptables -w -t ${table}`

@@ -144,6 +144,8 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     ['echo 0 > /proc/sys/net/ipv4/conf/brpub0/arp_ignore', ['uplink']],
     ['iptables -t nat -F BERTH-OUT', ['masquerade']],
     ['iptables -D FORWARD -j BERTH-FORWARD', ['masquerade']],
+    ['iptables -F BERTH-INPUT', ['masquerade']],
+    ['iptables -t mangle -F BERTH-UNSEEN', ['masquerade']],
     ['echo 0 > /proc/sys/net/ipv4/ip_forward', ['forwarding']],
     ['echo 0 > /proc/sys/net/bridge/bridge-nf-call-iptables', ['forwarding']],
     ['rm /etc/libvirt/storage/autostart/berth.xml', ['pool']],
@@ -156,7 +158,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
 
   test('brings everything back after a reboot', async () => {
     await inBox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd); ip link del bpub-gw; ip link del brpub0
-      iptables -F; iptables -X; iptables -t nat -F; iptables -t nat -X; iptables -t raw -F; iptables -t raw -X
+      iptables -F; iptables -X; iptables -t nat -F; iptables -t nat -X; iptables -t raw -F; iptables -t raw -X; iptables -t mangle -F; iptables -t mangle -X
       rm -rf /run/libvirt/network /run/libvirt/storage; echo 0 > /proc/sys/net/ipv4/ip_forward`)
     const report = await prepare()
     expect([failure(report), report.ok]).toEqual([undefined, true])

@@ -101,6 +101,30 @@ describe('filters on hosts', async () => {
     expect(round).toEqual({ isBurst: true, applied: 1 })
   })
 
+  test('take turns by account, so that one VM does not wait for all of another account', async () => {
+    const host = await givenHost(app, 'filter-turns')
+    const [many, one] = [await app.given.customer(), await app.given.customer()]
+    const vmOf = async ({ accountId }: typeof one, firewallId: string): Promise<string> => {
+      const vmId = newId()
+      await db.tx(async (tx) => {
+        await trackFilter(tx, vmId, host.id, accountId)
+        await markFilterApplied(tx, clock.now(), vmId, 1)
+        await bindFirewall(tx, clock.now(), accountId, firewallId, vmId)
+      })
+      return vmId
+    }
+    const firewallOf = async (customer: typeof one): Promise<string> => (await customer.post('/firewalls', { name: 'web' })).body.data.id
+    const theirs = await firewallOf(many)
+    for (let vms = 0; vms < 4; vms++) await vmOf(many, theirs)
+    const single = await vmOf(one, await firewallOf(one))
+    await apply()
+    const done = await db.many<{ vm_id: string }>(
+      sql`select vm_id from simulated.filters where host_id = ${host.id} order by xmin::text::bigint`,
+    )
+    expect(done.map((row) => row.vm_id).indexOf(single)).toBe(1)
+    expect(done).toHaveLength(5)
+  })
+
   test('wait for a host that is gone and say so', async () => {
     const { host, vmId, addRule, state, control } = await givenBuilt()
     await control.faults.loseHost()

@@ -1,5 +1,6 @@
 // Brings changed filters to their hosts: one VM after the other on each host, since a host does them one by one anyway, and hosts side
-// by side. A VM whose rules are just being changed is left alone until they rest, so that a burst of changes costs one apply.
+// by side. A VM whose rules are just being changed is left alone until they rest, so that a burst of changes costs one apply. Accounts take
+// turns: whoever changes one VM does not wait for all the VMs of somebody else.
 import { after, sleep } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/db.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
@@ -15,27 +16,37 @@ export const applyFilters = lanedReconciler(APPLY, '5s', {
 })
 
 async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
-  for (;;) {
-    const vmIds = await restingVms(deps, hostId)
-    if (vmIds.length === 0) return
-    for (const vmId of vmIds) {
-      if (stopping.aborted || !(await applyOne(deps, hostId, vmId, stopping))) return
-    }
+  const { db, clock } = deps
+  const [isResting, pick] = [restWatch(), takeTurns()]
+  while (!stopping.aborted) {
+    const pending = await pendingOn(db, hostId, clock.now())
+    if (pending.length === 0) return
+    const next = pick(pending.filter(isResting))
+    if (!next) await sleep(LOOK_EVERY_MS)
+    else if (!(await applyOne(deps, hostId, next.vm_id, stopping))) return
   }
 }
 
-/** VMs whose wanted version was the same at two looks; all of them when the changes do not end. */
-async function restingVms({ db, clock }: Deps, hostId: string): Promise<string[]> {
-  let before = await pendingOn(db, hostId, clock.now())
-  for (let look = 1; before.length > 0; look++) {
-    await sleep(LOOK_EVERY_MS)
-    const now = await pendingOn(db, hostId, clock.now())
-    const versions = new Map(before.map(({ vm_id, wanted }) => [vm_id, wanted]))
-    const resting = look === MOST_LOOKS ? now : now.filter(({ vm_id, wanted }) => versions.get(vm_id) === wanted)
-    if (resting.length > 0) return resting.map((row) => row.vm_id)
-    before = now
+/** Picks one of the account that was picked longest ago. */
+function takeTurns(): (rows: PendingRow[]) => PendingRow | undefined {
+  const last = new Map<string, number>()
+  let turn = 0
+  return (rows) => {
+    const [next] = rows.toSorted((a, b) => (last.get(a.account_id) ?? 0) - (last.get(b.account_id) ?? 0))
+    if (next) last.set(next.account_id, ++turn)
+    return next
   }
-  return []
+}
+
+/** Says whether the wanted version is the same as at the look before; always yes in the end, when the changes do not end. */
+function restWatch(): (row: PendingRow) => boolean {
+  const seen = new Map<string, { wanted: number; looks: number }>()
+  return ({ vm_id, wanted }) => {
+    const before = seen.get(vm_id)
+    const looks = (before?.looks ?? 0) + 1
+    seen.set(vm_id, { wanted, looks })
+    return before?.wanted === wanted || looks > MOST_LOOKS
+  }
 }
 
 /** False when the host had better be left alone for now. */
@@ -57,9 +68,16 @@ const pending = (now: Date) => sql`
 const hostsWithPending = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`select distinct host_id from vm_filters where ${pending(now)}`)
 
+interface PendingRow {
+  vm_id: string
+  account_id: string
+  wanted: number
+}
+
 const pendingOn = (db: Queries, hostId: string, now: Date) =>
-  db.many<{ vm_id: string; wanted: number }>(sql`
-    select vm_id, wanted from vm_filters where host_id = ${hostId} and ${pending(now)} order by next_try_at nulls first, vm_id limit 200`)
+  db.many<PendingRow>(sql`
+    select vm_id, account_id, wanted from vm_filters where host_id = ${hostId} and ${pending(now)}
+    order by row_number() over (partition by account_id order by next_try_at nulls first, vm_id), next_try_at nulls first, vm_id limit 200`)
 
 const claimFilter = (db: Queries, vmId: string, now: Date, until: Date) =>
   db.run(sql`update vm_filters set claimed_until = ${until} where vm_id = ${vmId} and ${pending(now)}`)

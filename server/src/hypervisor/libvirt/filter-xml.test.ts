@@ -10,7 +10,7 @@ function linesOf(filter: Partial<Filter>): string[] {
   const xml = filterXml('c1', { rules: [], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT', ...filter })
   const lines = readXml(xml).all('rule')
   return lines
-    .filter((each) => Number(each.attributes['priority']) >= -800)
+    .filter((each) => Number(each.attributes['priority']) >= -880)
     .map(({ attributes: { action, direction, priority }, children: [match] }) =>
       [priority, direction, action, match!.name, ...Object.entries(match!.attributes).map(([key, value]) => `${key}=${value}`)].join(' '),
     )
@@ -28,7 +28,12 @@ describe('the filter of a VM', () => {
 
   test('keeps the order of the rules', () => {
     const lines = rulesOf({ action: 'DROP' }, { direction: 'OUT', action: 'REJECT', protocol: 'UDP' }, { protocol: 'ICMP' })
-    expect(lines).toEqual(['-800 in drop tcp state=NEW,INVALID', '-799 out reject udp state=NEW,INVALID', '-798 in accept icmp state=NEW'])
+    expect(lines).toEqual([
+      '-880 in accept icmp type=3 code=3 state=INVALID', // by which a guest is told of the second
+      '-800 in drop tcp state=NEW,INVALID',
+      '-799 out reject udp state=NEW,INVALID',
+      '-798 in accept icmp state=NEW',
+    ])
   })
 
   test('has a line for each port range, source and destination', () => {

@@ -55,9 +55,15 @@ export function filterXml(vmId: string, filter: Filter): string {
     line(filter.defaultInbound.toLowerCase(), 'in', DEFAULT, element('all', { state: 'NEW,INVALID' })),
     line(filter.defaultOutbound.toLowerCase(), 'out', DEFAULT, element('all', { state: 'NEW,INVALID' })),
   ]
-  const lines = [...OWN_ADDRESS_ONLY, ...KNOWN_CONNECTIONS, ...DHCP, ...rules, ...defaults]
+  const lines = [...OWN_ADDRESS_ONLY, ...KNOWN_CONNECTIONS, ...DHCP, ...refusals(filter), ...rules, ...defaults]
   return element('filter', { name: filterName(vmId), chain: 'root' }, element('uuid', {}, filterUuid(vmId)), lines).xml
 }
+
+/** The host tells a guest that what it sent was refused by a message that belongs to no connection, since there is none. */
+const refusals = ({ rules, defaultOutbound }: Filter): Xml[] =>
+  defaultOutbound === 'REJECT' || rules.some(({ direction, action }) => direction === 'OUT' && action === 'REJECT')
+    ? [line('accept', 'in', -880, element('icmp', { type: 3, code: 3, state: 'INVALID' }))]
+    : []
 
 /** What belongs to no connection is refused by rules that refuse, and never let in by one that accepts. */
 const stateOf = (action: FilterAction): string => (action === 'ACCEPT' ? 'NEW' : 'NEW,INVALID')

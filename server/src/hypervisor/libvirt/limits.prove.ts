@@ -1,33 +1,18 @@
-// Limits on a host whose kernel has them. Where the modules are missing, a stand-in for `tc` that leaves those parts out is put in its
-// place: what is proved is what libvirt is told and what becomes of it, not the kernel.
-import { chmod, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+// Limits on a host whose kernel has them.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canBox } from '../../../../libvirt/test/command.ts'
 import { openProof, soon, type Proof } from '../../../test/libvirt-proof.ts'
-
-const STAND_IN = `#!/bin/bash
-case "$*" in
-  *" sfq "*) exec /run/real-tc $(sed 's/sfq perturb 10/pfifo limit 256/' <<< "$*") ;;
-  *" fw flowid"* | *police*) exit 0 ;;
-esac
-exec /run/real-tc "$@"
-`
+import { giveTrafficControl, queues } from '../../../test/traffic-control.ts'
 
 describe.runIf(canBox())('a limit', { timeout: 300_000 }, () => {
   let proof: Proof
   beforeAll(async () => {
     proof = await openProof()
-    const { box } = proof.host
-    const path = join(box.folder, 'tc')
-    await writeFile(path, STAND_IN)
-    await chmod(path, 0o755)
-    await box.inside('cp', '/usr/sbin/tc', '/run/real-tc')
-    await box.inside('mount', '--bind', path, '/usr/sbin/tc')
+    await giveTrafficControl(proof.host.box, 'able')
   }, 300_000)
   afterAll(() => proof.close())
 
-  const shaped = async (): Promise<boolean> => (await proof.host.box.inside('/run/real-tc', 'qdisc')).includes('htb')
+  const shaped = async (): Promise<boolean> => (await queues(proof.host.box)).includes('htb')
 
   test('is set, kept over a stop, changed and lifted', async () => {
     const { driver } = proof

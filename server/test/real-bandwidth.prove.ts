@@ -1,0 +1,127 @@
+// Traffic of a real guest: what is counted, what is lost when counters begin again, and how fast it is at its cap and after a pack.
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { stopwatch } from '../src/kernel/clock.ts'
+import { sql } from '../src/kernel/db.ts'
+import { eventually } from './processes.ts'
+import { canRunReal, PATIENCE_MS } from './real-product.ts'
+import { realGuests } from './real-guests.ts'
+import { giveTrafficControl } from './traffic-control.ts'
+
+const MB = 1_000_000
+const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
+const [SINK, SOURCE] = [7002, 7001]
+/** At 10 Mbit/s, and a little for what the first burst and coarse timers add. */
+const THROTTLED_MB_PER_S = 1.25 * 1.2
+const DEADLINE_MS = 90_000
+
+/** Sends bytes to a port, or takes what it gives, to the end; prints the bytes and milliseconds it took. */
+const TRANSFER = `const [address, port, bytes] = process.argv.slice(1)
+  const socket = require('net').connect(Number(port), address)
+  const begun = performance.now()
+  let received = 0
+  socket.end(Buffer.alloc(Number(bytes)))
+  socket.on('data', (some) => { received += some.length })
+  socket.on('close', () => console.log(JSON.stringify({ received, ms: performance.now() - begun })))`
+
+interface Usage {
+  vmId: string
+  usedBytes: number
+  throttled: boolean
+}
+
+describe.runIf(canRunReal())('the traffic of a real VM', { timeout: 6 * PATIENCE_MS }, async () => {
+  const { customer, box, db, boot, inside, broken } = await realGuests()
+  const vm = await boot('busy')
+  const restartDaemon = async (): Promise<void> => {
+    await box.signalDaemon('KILL')
+    await box.startDaemon()
+  }
+  const isLimited = async (): Promise<boolean> => (await customer.get<{ networkLimited: boolean }>(`/vms/${vm.vmId}`)).networkLimited
+  const limitKiB = async (): Promise<number> => {
+    const [device] = /vnet\d+/.exec(await box.virsh('domiflist', `berth-${vm.vmId}`))!
+    return Number(/inbound.average: (\d+)/.exec(await box.virsh('domiftune', `berth-${vm.vmId}`, device))![1])
+  }
+  const usage = async (): Promise<Usage> => (await customer.get<Usage[]>('/bandwidth')).find(({ vmId }) => vmId === vm.vmId)!
+
+  const serve = (sourceBytes: number): Promise<string> =>
+    inside(
+      vm,
+      `nc -ll -p ${SINK} -e dd of=/dev/null bs=64k > /dev/null 2>&1 &
+      nc -ll -p ${SOURCE} -e head -c ${sourceBytes} /dev/zero > /dev/null 2>&1 &`,
+    )
+  const transfer = async (port: number, bytes: number): Promise<{ received: number; ms: number }> =>
+    JSON.parse(await box.inside(process.execPath, '-e', TRANSFER, vm.address, String(port), String(bytes)))
+  const upload = async (): Promise<number> => (await transfer(SOURCE, 0)).received
+  const download = (bytes: number): Promise<{ ms: number }> => transfer(SINK, bytes)
+  const megabytesPerSecond = async (bytes = 3 * MB): Promise<number> => bytes / MB / ((await download(bytes)).ms / 1000)
+
+  test('is not limited where the kernel cannot, and says so', async () => {
+    await giveTrafficControl(box, 'unable')
+    await restartDaemon()
+    await expect.poll(isLimited, { timeout: DEADLINE_MS }).toBe(false)
+    const report = await box.inside('sh', '-c', `BERTH_HYPERVISOR=libvirt "$0" "$1" doctor modules`, process.execPath, BERTHD)
+    expect(report).toContain('a VM at its traffic cap is not slowed down')
+  })
+
+  test('has the speed of its plan or 10G where the kernel can', async () => {
+    await giveTrafficControl(box, 'able')
+    await restartDaemon()
+    await expect.poll(isLimited, { timeout: DEADLINE_MS }).toBe(true)
+    await customer.make(`/vms/${vm.vmId}`, { network10gEnabled: true }, 'PATCH')
+    await expect.poll(limitKiB).toBe(Math.round(10_000e6 / 8 / 1024))
+    await customer.make(`/vms/${vm.vmId}`, { network10gEnabled: false }, 'PATCH')
+    await expect.poll(limitKiB).toBe(Math.round(1000e6 / 8 / 1024))
+  })
+
+  test('is counted to within 2 %, over stops, restarts and the death of libvirtd', async () => {
+    const { usedBytes: before } = await usage()
+    const size = 20 * MB
+    await serve(size)
+    await download(size)
+    expect(await upload()).toBe(size)
+    await customer.order('POST', `/vms/${vm.vmId}/stop`)
+    const first = (await usage()).usedBytes - before
+    expect(Math.abs(first / (2 * size) - 1)).toBeLessThan(0.02)
+
+    await customer.order('POST', `/vms/${vm.vmId}/start`)
+    await serve(size)
+    await download(size)
+    await restartDaemon()
+    await download(size)
+    await customer.order('POST', `/vms/${vm.vmId}/restart`)
+    await serve(size)
+    await download(size)
+    await customer.order('POST', `/vms/${vm.vmId}/stop`)
+    const all = (await usage()).usedBytes - before
+    console.log(`counted ${first} of ${2 * size} bytes, then ${all} of ${5 * size}`)
+    expect(Math.abs(all / (5 * size) - 1)).toBeLessThan(0.02)
+    await customer.order('POST', `/vms/${vm.vmId}/start`)
+    await serve(3 * MB)
+  })
+
+  test('is slow within 90 s of reaching the cap, and fast again after a pack', async () => {
+    const fast = await megabytesPerSecond()
+    await db.run(sql`update vms set bandwidth_used_bytes = bandwidth_gb * 1000000000::int8 - ${MB} where id = ${vm.vmId}`)
+    const elapsed = stopwatch()
+    await download(2 * MB)
+    const slow = await eventually(async () => {
+      const rate = await megabytesPerSecond()
+      return rate < THROTTLED_MB_PER_S && rate
+    }, DEADLINE_MS)
+    const slowAfterMs = elapsed()
+    const slowUpMs = (await transfer(SOURCE, 0)).ms
+    expect(await usage()).toMatchObject({ throttled: true })
+    expect(3000 / slowUpMs).toBeLessThan(THROTTLED_MB_PER_S)
+
+    await customer.make(`/vms/${vm.vmId}/bandwidth/packs`, { gigabytes: 100 })
+    const again = await eventually(async () => {
+      const rate = await megabytesPerSecond()
+      return rate > 2 * THROTTLED_MB_PER_S && rate
+    }, DEADLINE_MS)
+    const told = [fast, slow, 3000 / slowUpMs, again].map((rate) => rate.toFixed(2)).join(', ')
+    console.log(`MB/s: before, at the cap down, at the cap up, after a pack: ${told}; slow after ${(slowAfterMs / 1000).toFixed(0)} s`)
+    expect(await usage()).toMatchObject({ throttled: false })
+    expect(await broken()).toBe('')
+  })
+})

@@ -1,0 +1,38 @@
+// `tc` as libvirtd in a box is to find it. Kernels that lack parts of it get the nearest that they have: what is proved is what libvirt is
+// told and what becomes of it, not the kernel.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Box } from '../../libvirt/test/box.ts'
+
+const REAL = '/run/real-tc'
+
+const WORKING = `#!/bin/bash
+${REAL} "$@" 2> /dev/null && exit
+all="$*"
+device=$(sed -n 's/.* dev \\([^ ]*\\).*/\\1/p' <<< " $all ")
+case "$all" in
+  *" sfq "*) exec ${REAL} \${all/sfq perturb 10/pfifo limit 256} ;;
+  *" fw flowid"*) exit 0 ;;
+  *police*)
+    rate=$(sed -n 's/.*police rate \\([^ ]*\\).*/\\1/p' <<< "$all")
+    ip link add "ifb-$device" type ifb 2> /dev/null
+    ip link set "ifb-$device" up
+    ${REAL} qdisc replace dev "ifb-$device" root tbf rate "$rate" burst 64kb latency 300ms
+    exec ${REAL} filter add dev "$device" parent ffff: protocol all u32 match u32 0 0 action mirred egress redirect dev "ifb-$device" ;;
+esac
+exec ${REAL} "$@"
+`
+
+const BROKEN = `#!/bin/sh
+echo 'Error: Specified qdisc kind is unknown.' >&2
+exit 2
+`
+
+/** A kernel that can limit interfaces, or one that cannot. */
+export async function giveTrafficControl(box: Box, kernel: 'able' | 'unable'): Promise<void> {
+  const path = join(box.folder, `tc-${kernel}`)
+  await writeFile(path, kernel === 'able' ? WORKING : BROKEN, { mode: 0o755 })
+  await box.inside('sh', '-ec', `[ -e ${REAL} ] || cp /usr/sbin/tc ${REAL}; mount --bind ${path} /usr/sbin/tc`)
+}
+
+export const queues = (box: Box): Promise<string> => box.inside(REAL, 'qdisc')
