@@ -1,11 +1,14 @@
 // A customer's VM from its first breath to its last, on a real host with a real guest: everything a customer does to it, seen from inside.
 import { describe, expect, test } from 'vitest'
-import { canRunReal, PATIENCE_MS, realProduct } from './real-product.ts'
+import { eventually } from './processes.ts'
+import { canRunReal, PATIENCE_MS } from './real-product.ts'
+import { realGuests } from './real-guests.ts'
 
 const PASSWORD = 'correct horse 7'
+const TRAFFIC = 5_000_000
 
 describe.runIf(canRunReal())('a real VM', { timeout: 2 * PATIENCE_MS }, async () => {
-  const { customer, ssh, box, broken } = await realProduct()
+  const { customer, ssh, box, broken, boot, answerOn, connect, pings, inside: run } = await realGuests()
   const known = { vmId: '', address: '', hostKey: '', bootId: '' }
   const vm = () => customer.get(`/vms/${known.vmId}`)
   const inside = (command: string) => ssh.reached(known.address, command)
@@ -27,9 +30,55 @@ describe.runIf(canRunReal())('a real VM', { timeout: 2 * PATIENCE_MS }, async ()
     await inside('echo kept > /root/note; sync; echo done')
   })
 
-  test('is stopped and started', async () => {
+  test('is closed by a firewall, but for what it allows', async () => {
+    const guest = { vmId: known.vmId, address: known.address }
+    await answerOn(guest, 8001, 8002)
+    const both = () =>
+      Promise.all([8001, 8002].flatMap((port) => [connect.fromHost(known.address, port), connect.fromOutside(known.address, port)]))
+    expect(await both()).toEqual(['open', 'open', 'open', 'open'])
+    const { id } = await customer.make('/firewalls', { name: 'web' })
+    for (const port of ['22', '8001'])
+      await customer.make(`/firewalls/${id}/rules`, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port })
+    await customer.make(`/firewalls/${id}/bindings`, { vmId: known.vmId })
+    const session = ssh.byKey(known.address, 'touch /run/open; while [ ! -e /run/changed ]; do sleep 0.2; done; echo still here')
+    await eventually(async () => (await run(guest, 'ls /run/open')) !== '')
+    await eventually(async () => (await customer.get<{ applied: boolean }>(`/firewalls/${id}`)).applied)
+    expect(await both()).toEqual(['open', 'open', 'silence', 'silence'])
+    await inside('touch /run/changed')
+    expect(await session).toBe('still here\n')
+  })
+
+  test('talks to another VM in a private network, which cannot claim another address', async () => {
+    const { regionId } = await customer.tiny()
+    const network = await customer.make('/networks', {
+      name: 'lan',
+      nodeId: regionId,
+      cidr: '10.201.0.0/24',
+      enableSnat: false,
+      enableDhcp: false,
+    })
+    const [other] = await Promise.all([
+      boot('db-1', { privateNetworkIds: [network.id] }),
+      customer.order('POST', `/vms/${known.vmId}/networks`, { networkId: network.id }),
+    ])
+    const addressOf = async (vmId: string): Promise<string> =>
+      (await customer.get<{ privateNetworks: { ipAddress: string }[] }>(`/vms/${vmId}`)).privateNetworks[0]!.ipAddress
+    const address = await addressOf(known.vmId)
+    expect(await pings(other, address)).toBe(true)
+    await run(other, 'ip addr flush dev eth1; ip addr add 10.201.0.200/24 dev eth1')
+    expect(await pings(other, address)).toBe(false)
+    await customer.order('DELETE', `/vms/${other.vmId}`)
+    await customer.order('DELETE', `/vms/${known.vmId}/networks/${network.id}`)
+    await customer.make(`/networks/${network.id}`, {}, 'DELETE')
+  })
+
+  test('is stopped and started, and its traffic until then is counted', async () => {
+    const sent = await ssh.byKey(known.address, `head -c ${TRAFFIC} /dev/zero | tr '\\0' x`)
+    expect(sent.length).toBe(TRAFFIC)
     await customer.order('POST', `/vms/${known.vmId}/stop`)
     expect(await vm()).toMatchObject({ status: 'STOPPED' })
+    const [usage] = await customer.get<{ usedBytes: number }[]>('/bandwidth')
+    expect(usage!.usedBytes).toBeGreaterThan(TRAFFIC)
     expect(await box.virsh('list', '--name')).toBe('\n')
     await customer.order('POST', `/vms/${known.vmId}/start`)
     expect(await inside('cat /root/note')).toBe('kept')

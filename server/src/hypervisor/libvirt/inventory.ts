@@ -69,14 +69,16 @@ function powerOf(state: number): Power {
   return state === DomainState.running || state === DomainState.blocked || state === DomainState.shutdown ? 'running' : 'stopped'
 }
 
-/** libvirt's reasons for a domain that is shut off. It forgets them when its daemon restarts; that the stop was ours stays known. */
-const ShutOff = { shutdown: 1, destroyed: 2, crashed: 3, failed: 6, daemon: 8 } as const
+/** libvirt's reasons for a domain that is shut off. It does not know one for what ran when the host lost its power; that a stop was ours
+ *  stays known. */
+const ShutOff = { unknown: 0, shutdown: 1, destroyed: 2, crashed: 3, failed: 6, daemon: 8 } as const
 
 function whyShutOff(reason: number, isOrdered: boolean): StopReason | null {
   if (reason === ShutOff.crashed || reason === ShutOff.failed) return 'crash'
   if (isOrdered) return 'user'
   if (reason === ShutOff.shutdown) return 'guest'
-  return reason === ShutOff.destroyed || reason === ShutOff.daemon ? 'host' : null
+  const isHost = reason === ShutOff.destroyed || reason === ShutOff.daemon || reason === ShutOff.unknown
+  return isHost ? 'host' : null
 }
 
 async function* listVolumes({ call }: Session, signal: AbortSignal): AsyncGenerator<Volume> {
