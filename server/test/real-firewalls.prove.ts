@@ -215,7 +215,7 @@ describe.runIf(canRunReal())('real firewalls', { timeout: 6 * PATIENCE_MS }, asy
   })
 
   test('leave nothing behind when they are unbound', async () => {
-    await customer.send('DELETE', `/firewalls/${first.id}/bindings/${web.vmId}`)
+    for (const { id } of [first, second]) await customer.send('DELETE', `/firewalls/${id}/bindings/${web.vmId}`)
     await expect.poll(() => connect.fromHost(web.address, CLOSED), { timeout: PATIENCE_MS }).toBe('open')
     for (const { id } of [first, second]) expect((await customer.send('DELETE', `/firewalls/${id}`)).status).toBe(200)
     expect(await broken()).toBe('')
