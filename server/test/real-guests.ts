@@ -62,7 +62,7 @@ export async function realGuests() {
     answerOnHost: (port: number) => product.box.inside('sh', '-c', `${process.execPath} -e '${answering(port)}' > /dev/null 2>&1 &`),
     /** And outside. */
     answerOutside: async (...ports: number[]) => {
-      const child = spawn('ip', ['netns', 'exec', outside.name, process.execPath, '-e', ports.map(answering).join(';')], {
+      const child = spawn(outside.tool, [...outside.enter, process.execPath, '-e', ports.map(answering).join(';')], {
         env,
         stdio: 'ignore',
       })
@@ -91,5 +91,5 @@ async function openOutside(hostAddress: string) {
   await ip('addr', 'add', `${address}/24`, 'dev', 'eth0')
   await ip('route', 'add', '10.77.0.0/16', 'via', hostAddress)
   const inside: Runner = (command, ...args) => run('ip', 'netns', 'exec', name, command, ...args)
-  return { address, run: inside, name }
+  return { address, run: inside, enter: ['netns', 'exec', name] as const, tool: 'ip' }
 }
