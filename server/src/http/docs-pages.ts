@@ -28,6 +28,7 @@ export function servePages(app: FastifyInstance, counted: { onRequest: onRequest
       rawFile(reply, section, (params as { name: string }).name),
     )
   }
+  app.get('/docs/examples', counted, async (_, reply) => show(reply, examplesPage()))
   app.get('/docs/errors', counted, async (_, reply) => show(reply, errorsPage()))
   for (const code of Object.keys(CATALOGUE) as ErrorCode[])
     app.get(`/docs/errors/${code}`, counted, async (_, reply) => show(reply, errorPage(code)))
@@ -49,7 +50,8 @@ function contents(sections: { section: string; pages: Page[] }[]): string {
     ({ section, pages }) =>
       `<h2 id="${section}">${SECTIONS[section]}</h2><ul>${pages.map(({ path, title }) => `<li><a href="/docs/${path}">${escapeHtml(title)}</a></li>`).join('')}</ul>`,
   )
-  const reference = '<ul><li><a href="/docs">The API, operation by operation</a></li><li><a href="/docs/errors">Errors</a></li></ul>'
+  const reference =
+    '<ul><li><a href="/docs">The API, operation by operation</a></li><li><a href="/docs/examples">A request and its answer for every operation</a></li><li><a href="/docs/errors">Errors</a></li></ul>'
   return `<h1>Documentation</h1>${lists.join('')}<h2 id="reference">Reference</h2>${reference}`
 }
 
@@ -75,6 +77,33 @@ function rawFile(reply: FastifyReply, section: string, name: string): FastifyRep
     .type('text/plain; charset=utf-8')
     .header('x-content-type-options', 'nosniff')
     .send(readFileSync(join(folder, name), 'utf8'))
+}
+
+interface Example {
+  operationId: string
+  summary: string
+  tag: string
+  method: string
+  path: string
+  body?: object
+  status: number
+  answer: object
+}
+
+/** As they were asked and answered by a test. */
+function examplesPage(): string {
+  const examples = JSON.parse(readFileSync(join(FOLDER, '../openapi/examples.json'), 'utf8')) as Example[]
+  const parts = Object.entries(Object.groupBy(examples, ({ tag }) => tag)).map(
+    ([tag, all = []]) => `<h2 id="${anchorOf(tag)}">${escapeHtml(tag)}</h2>${all.map(exampleOf).join('')}`,
+  )
+  return framed('Berth API examples', `<h1>A request and its answer for every operation</h1>${parts.join('')}`)
+}
+
+function exampleOf({ operationId, summary, method, path, body, status, answer }: Example): string {
+  const data = body ? ` \\\n  -H 'content-type: application/json' -d '${JSON.stringify(body)}'` : ''
+  const request = `curl -X ${method} -H "x-api-key: $TOKEN" "$BERTH_URL/api/public/v1${path}"${data}`
+  const shown = [request, `HTTP ${status}\n${JSON.stringify(answer, null, 2)}`].map((text) => `<pre><code>${escapeHtml(text)}</code></pre>`)
+  return `<h3 id="${operationId}">${escapeHtml(summary)}</h3>${shown.join('')}`
 }
 
 function errorsPage(): string {
