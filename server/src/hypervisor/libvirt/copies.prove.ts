@@ -88,19 +88,6 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     }
   })
 
-  test('begins by setting a guest going that a dead process left standing still', async () => {
-    const snapshotId = newId()
-    const { virsh } = proof.host.box
-    const status = () => virsh('qemu-agent-command', `berth-${spec.vmId}`, '{"execute":"guest-fsfreeze-status"}')
-    await proof.driver.ensureReady(spec.vmId, { timeoutMs: 120_000 }, soon())
-    for (const next of [proof.driver.ensureSnapshot, proof.driver.ensureNoSnapshot]) {
-      await virsh('domfsfreeze', `berth-${spec.vmId}`)
-      expect(await status()).toContain('frozen')
-      await next(spec.vmId, snapshotId, soon())
-      expect(await status()).toContain('thawed')
-    }
-  })
-
   test('ends with its machine; a full backup follows, because the record of changes is lost', async () => {
     const [parentId, cutId, backupId] = [newId(), newId(), newId()]
     await proof.driver.ensureBackup(spec.vmId, { backupId: parentId, parentId: null }, soon())
@@ -113,5 +100,21 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     expect(await isSound(`backup-${spec.vmId}-${backupId}.qcow2`)).toBe(true)
     await proof.driver.ensureGone(spec.vmId, soon())
     expect(await copies()).toEqual([])
+  })
+
+  test('begins by setting a guest going that a dead process left standing still', async () => {
+    const snapshotId = newId()
+    const guest = proof.spec()
+    await proof.start(guest)
+    const { virsh } = proof.host.box
+    const status = () => virsh('qemu-agent-command', `berth-${guest.vmId}`, '{"execute":"guest-fsfreeze-status"}')
+    await proof.driver.ensureReady(guest.vmId, { timeoutMs: 120_000 }, soon())
+    for (const next of [proof.driver.ensureSnapshot, proof.driver.ensureNoSnapshot]) {
+      await virsh('domfsfreeze', `berth-${guest.vmId}`)
+      expect(await status()).toContain('frozen')
+      await next(guest.vmId, snapshotId, soon())
+      expect(await status()).toContain('thawed')
+    }
+    await proof.driver.ensureGone(guest.vmId, soon())
   })
 })
