@@ -73,6 +73,7 @@ export const theme = createTheme({
         overlayProps: { backgroundOpacity: 0.45 },
         padding: 'lg',
         radius: 12,
+        styles: { title: { fontWeight: 640 } },
         transitionProps: { duration: 120 },
       },
     },

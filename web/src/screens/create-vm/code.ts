@@ -38,11 +38,12 @@ export function asCli(request: CreateVm, { region, os, plan }: Names): string {
     `--os ${os}`,
     customConfig ? `--vcpu ${customConfig.vcpu} --ram ${customConfig.ram} --disk ${customConfig.disk}` : `--plan ${plan}`,
     ...(request.name ? [`--name ${quoted(request.name)}`] : []),
+    ...(request.password ? ['--password -'] : []),
     ...(request.sshKeyIds ?? []).map((id) => `--key ${id}`),
     ...(request.privateNetworkIds ?? []).map((id) => `--network ${id}`),
     ...(request.firewallIds ?? []).map((id) => `--firewall ${id}`),
-    ...(request.dailyBackupEnabled ? ['--daily-backup'] : []),
-    ...(request.network10gEnabled ? ['--10g'] : []),
+    ...(request.dailyBackupEnabled ? ['--daily-backups'] : []),
+    ...(request.network10gEnabled ? ['--network-10g'] : []),
     ...(request.isProtected ? ['--protect'] : []),
   ]
   return [`berth vm create ${request.hostname}`, ...options.map((option) => `  ${option}`)].join(' \\\n')
