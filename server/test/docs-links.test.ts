@@ -21,7 +21,7 @@ describe('the pages of a running product', async () => {
       seen.set(path, statusCode === 200 ? body : '')
       if (statusCode !== 200) dead.push(`${from} → ${address}: ${statusCode}`)
       else if (/html/.test(String(headers['content-type'])))
-        for (const [, href] of body.matchAll(/href="([^"]+)"/g)) await follow(href!, path)
+        for (const [, href] of body.matchAll(/(?:href|src)="([^"]+)"/g)) await follow(href!, path)
     }
     if (anchor && path !== '/docs' && !seen.get(path)!.includes(`id="${anchor}"`)) dead.push(`${from} → ${address}: no such heading`)
   }

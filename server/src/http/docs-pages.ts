@@ -1,6 +1,7 @@
 // The pages of the folder docs/, beside the reference: guides for customers, the operator's handbook, decisions, one page for each error.
 import type { FastifyInstance, FastifyReply, onRequestHookHandler } from 'fastify'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { CATALOGUE, notFound, type ErrorCode } from '../kernel/errors.ts'
 import { anchorOf, escapeHtml, renderMarkdown } from './markdown.ts'
@@ -28,6 +29,7 @@ export function servePages(app: FastifyInstance, counted: { onRequest: onRequest
       rawFile(reply, section, (params as { name: string }).name),
     )
   }
+  for (const path of globSync('*/*/*.png', { cwd: FOLDER })) app.get(`/docs/${path}`, counted, async (_, reply) => picture(reply, path))
   app.get('/docs/examples', counted, async (_, reply) => show(reply, examplesPage()))
   app.get('/docs/errors', counted, async (_, reply) => show(reply, errorsPage()))
   for (const code of Object.keys(CATALOGUE) as ErrorCode[])
@@ -78,6 +80,12 @@ function rawFile(reply: FastifyReply, section: string, name: string): FastifyRep
     .header('x-content-type-options', 'nosniff')
     .send(readFileSync(join(folder, name), 'utf8'))
 }
+
+const picture = async (reply: FastifyReply, path: string): Promise<FastifyReply> =>
+  reply
+    .type('image/png')
+    .header('cache-control', 'public, max-age=3600')
+    .send(await readFile(join(FOLDER, path)))
 
 interface Example {
   operationId: string
@@ -138,6 +146,7 @@ nav { border-bottom: 1px solid var(--line); padding-bottom: .75rem; display: fle
 a { color: var(--link) } h1 { line-height: 1.25 } h2 { margin-top: 2.2rem }
 pre { background: var(--quiet); border: 1px solid var(--line); border-radius: 6px; padding: .8rem 1rem; overflow-x: auto }
 code { font: .9em ui-monospace, monospace } :not(pre) > code { background: var(--quiet); padding: .1em .3em; border-radius: 4px }
+img { max-width: 100%; border: 1px solid var(--line); border-radius: 6px }
 table { border-collapse: collapse; display: block; overflow-x: auto } th, td { border: 1px solid var(--line); padding: .35rem .7rem; text-align: left; vertical-align: top }`
 
 const NAV = '<nav><a href="/docs/guides">Documentation</a><a href="/docs">API reference</a><a href="/docs/errors">Errors</a></nav>'

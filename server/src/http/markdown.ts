@@ -1,4 +1,4 @@
-// The Markdown of our own documentation as HTML: headings, paragraphs, lists, tables, fences, links, code and emphasis. Everything is escaped
+// The Markdown of our own documentation as HTML: headings, paragraphs, lists, tables, fences, links, pictures, code and emphasis. Everything is escaped
 // first, so that no page can hold markup of its own.
 
 export interface Rendered {
@@ -87,16 +87,17 @@ function list(lines: string[], inline: (text: string) => string): string {
   return `<${tag}>${items.map((item) => `<li>${inline(item)}</li>`).join('')}</${tag}>`
 }
 
-const INLINE = /`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/g
+const INLINE = /`([^`]+)`|!\[([^\]]+)\]\(([^)\s]+)\)|\[([^\]]+)\]\(([^)\s]+)\)|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*/g
 
 function renderInline(text: string, resolve: Resolve): string {
   let html = ''
   let last = 0
   for (const match of text.matchAll(INLINE)) {
-    const [whole, code, label, target, bold, italic] = match
+    const [whole, code, words, picture, label, target, bold, italic] = match
     html += escapeHtml(text.slice(last, match.index))
     last = match.index + whole.length
     if (code !== undefined) html += `<code>${escapeHtml(code)}</code>`
+    else if (picture !== undefined) html += image(words!, resolve(picture))
     else if (target !== undefined) html += link(renderInline(label!, resolve), resolve(target))
     else html += bold === undefined ? `<em>${renderInline(italic!, resolve)}</em>` : `<strong>${renderInline(bold, resolve)}</strong>`
   }
@@ -105,6 +106,9 @@ function renderInline(text: string, resolve: Resolve): string {
 
 const link = (label: string, address: string | null): string =>
   address === null ? label : `<a href="${escapeHtml(address)}"${/^https?:/.test(address) ? ' rel="noreferrer"' : ''}>${label}</a>`
+
+const image = (words: string, address: string | null): string =>
+  address === null ? escapeHtml(words) : `<img src="${escapeHtml(address)}" alt="${escapeHtml(words)}" loading="lazy">`
 
 export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
