@@ -66,6 +66,6 @@ function vitest(project, options) {
 }
 
 function berthd(...options) {
-  const memory = ['--max-old-space-size=1024', '--max-semi-space-size=16'] // as in its first line, where it says why
+  const memory = ['--max-old-space-size=1024', '--max-semi-space-size=8'] // as in its first line, where it says why
   return runInForeground(pinnedNode(root), [...memory, join(root, 'server/bin/berthd.mjs'), ...options])
 }

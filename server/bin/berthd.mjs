@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-old-space-size=1024 --max-semi-space-size=16
+#!/usr/bin/env -S node --max-old-space-size=1024 --max-semi-space-size=8
 // Starts the server on the Node this repository pins: TypeScript runs as it is there, with no build. With the memory of the machine as
 // its only bound, V8 lets garbage pile up to several times of what is in use: hence the flags above.
 import { existsSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // The pages of the folder docs/, beside the reference: guides for customers, the operator's handbook, decisions, one page for each error.
 import type { FastifyInstance, FastifyReply, onRequestHookHandler } from 'fastify'
-import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { CATALOGUE, notFound, type ErrorCode } from '../kernel/errors.ts'
@@ -21,25 +21,25 @@ interface Page {
 type Show = (reply: FastifyReply, html: string) => FastifyReply
 
 export function servePages(app: FastifyInstance, counted: { onRequest: onRequestHookHandler }, show: Show): void {
-  const pages = Object.keys(SECTIONS).map((section) => ({ section, pages: pagesOf(section) }))
-  app.get('/docs/guides', counted, async (_, reply) => show(reply, framed('Berth documentation', contents(pages))))
-  for (const { section, pages: all } of pages) {
-    for (const { path } of all) app.get(`/docs/${path}`, counted, async (_, reply) => show(reply, pageAt(path)))
+  app.get('/docs/guides', counted, async (_, reply) => show(reply, framed('Berth documentation', contents())))
+  for (const section of Object.keys(SECTIONS)) {
+    app.get(`/docs/${section}/:page`, counted, async ({ params }, reply) => show(reply, pageAt(section, (params as { page: string }).page)))
     app.get(`/docs/${section}/files/:name`, counted, async ({ params }, reply) =>
       rawFile(reply, section, (params as { name: string }).name),
     )
   }
-  for (const path of globSync('*/*/*.png', { cwd: FOLDER })) app.get(`/docs/${path}`, counted, async (_, reply) => picture(reply, path))
+  app.get('/docs/guide/dashboard/:name', counted, async ({ params }, reply) => picture(reply, (params as { name: string }).name))
   app.get('/docs/examples', counted, async (_, reply) => show(reply, examplesPage()))
   app.get('/docs/errors', counted, async (_, reply) => show(reply, errorsPage()))
   for (const code of Object.keys(CATALOGUE) as ErrorCode[])
     app.get(`/docs/errors/${code}`, counted, async (_, reply) => show(reply, errorPage(code)))
 }
 
+const namesOf = (section: string): string[] => readdirSync(join(FOLDER, section)).filter((name) => name.endsWith('.md'))
+
 function pagesOf(section: string): Page[] {
-  const names = readdirSync(join(FOLDER, section)).filter((name) => name.endsWith('.md'))
   const rank = ({ path }: Page): number => (FIRST.indexOf(posix.basename(path)) + FIRST.length + 1) % (FIRST.length + 1)
-  return names
+  return namesOf(section)
     .map((name) => ({ path: `${section}/${name.slice(0, -3)}`, title: titleOf(`${section}/${name}`) }))
     .sort((a, b) => rank(a) - rank(b) || a.title.localeCompare(b.title))
 }
@@ -47,17 +47,21 @@ function pagesOf(section: string): Page[] {
 const titleOf = (file: string): string => /^# (.+)$/m.exec(read(file))?.[1] ?? file
 const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8')
 
-function contents(sections: { section: string; pages: Page[] }[]): string {
-  const lists = sections.map(
-    ({ section, pages }) =>
-      `<h2 id="${section}">${SECTIONS[section]}</h2><ul>${pages.map(({ path, title }) => `<li><a href="/docs/${path}">${escapeHtml(title)}</a></li>`).join('')}</ul>`,
+function contents(): string {
+  const lists = Object.entries(SECTIONS).map(
+    ([section, title]) =>
+      `<h2 id="${section}">${title}</h2><ul>${pagesOf(section)
+        .map(({ path, title }) => `<li><a href="/docs/${path}">${escapeHtml(title)}</a></li>`)
+        .join('')}</ul>`,
   )
   const reference =
     '<ul><li><a href="/docs">The API, operation by operation</a></li><li><a href="/docs/examples">A request and its answer for every operation</a></li><li><a href="/docs/errors">Errors</a></li></ul>'
   return `<h1>Documentation</h1>${lists.join('')}<h2 id="reference">Reference</h2>${reference}`
 }
 
-const pageAt = (path: string): string => {
+function pageAt(section: string, page: string): string {
+  if (!namesOf(section).includes(`${page}.md`)) throw notFound('Page')
+  const path = `${section}/${page}`
   const { title, html } = renderMarkdown(read(`${path}.md`), (target) => addressFrom(path, target))
   return framed(title, html)
 }
@@ -81,11 +85,14 @@ function rawFile(reply: FastifyReply, section: string, name: string): FastifyRep
     .send(readFileSync(join(folder, name), 'utf8'))
 }
 
-const picture = async (reply: FastifyReply, path: string): Promise<FastifyReply> =>
-  reply
+async function picture(reply: FastifyReply, name: string): Promise<FastifyReply> {
+  const folder = join(FOLDER, 'guide/dashboard')
+  if (!readdirSync(folder).includes(name)) throw notFound('Picture')
+  return reply
     .type('image/png')
     .header('cache-control', 'public, max-age=3600')
-    .send(await readFile(join(FOLDER, path)))
+    .send(await readFile(join(folder, name)))
+}
 
 interface Example {
   operationId: string
