@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../server/test/harness.ts'
-import { berthdJson, service, type Settings } from '../../server/test/processes.ts'
+import { berthdJson, service, type Service, type Settings } from '../../server/test/processes.ts'
 import { fencesOf, pages } from './fences.ts'
 import { start } from './world.ts'
 
@@ -37,10 +37,12 @@ function makeCommands(): string {
 }
 const path = makeCommands()
 
+let up: Service
 beforeAll(async () => {
-  const up = await service(settings, 'up')
+  up = await service(settings, 'up')
   address = new URL(up.url).origin
 }, 120_000)
+afterAll(() => up.kill('SIGTERM'))
 
 interface Reader {
   env: Record<string, string>
