@@ -50,16 +50,3 @@ export const webhookWords = {
   filter: 'Filter by status',
   saved: 'Saved',
 } as const
-
-export const EVENT_NAMES = [
-  'vm.created',
-  'vm.started',
-  'vm.stopped',
-  'vm.restarted',
-  'vm.suspended',
-  'vm.terminated',
-  'vm.renewed',
-  'billing.payment_received',
-  'billing.low_balance',
-  'ticket.reply',
-] as const

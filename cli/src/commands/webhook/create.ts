@@ -1,9 +1,8 @@
-import type { Body } from '@berth/sdk'
+import { WEBHOOK_EVENTS, type Body } from '@berth/sdk'
 import { record } from '../../answer.ts'
 import { verb } from '../../command.ts'
 import { given, words } from '../../options.ts'
 import { WEBHOOK_FIELDS } from '../views.ts'
-import { EVENT_NAMES } from './event-names.ts'
 
 type Events = Body<'createWebhook'>['events']
 
@@ -18,7 +17,7 @@ export const create = verb<{ event?: string[]; description?: string }>({
   example: 'webhook create https://example.com/hook --event vm.created,vm.terminated',
   run: async ({ berth }, { event, description }, url: string) =>
     record(
-      await berth.webhooks.create({ url, events: (words(event) ?? [...EVENT_NAMES]) as Events, ...given({ description }) }),
+      await berth.webhooks.create({ url, events: (words(event) ?? WEBHOOK_EVENTS) as Events, ...given({ description }) }),
       { ...WEBHOOK_FIELDS, Secret: ({ secret }) => secret },
       ({ id }: { id?: string }) => id ?? '',
     ),

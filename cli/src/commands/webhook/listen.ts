@@ -1,12 +1,11 @@
 // Tries out a receiver that the server could not reach: events come by the stream, and go to the receiver signed as the server signs.
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Event } from '@berth/sdk'
+import { WEBHOOK_EVENTS, type Event } from '@berth/sdk'
 import { verb } from '../../command.ts'
 import { wrongUsage } from '../../failure.ts'
 import { seconds, time } from '../../format.ts'
 import { words } from '../../options.ts'
 import { harmless, paintOn } from '../../style.ts'
-import { EVENT_NAMES } from './event-names.ts'
 
 const PREFIX = 'whsec_'
 const ANSWER_WITHIN_MS = 15_000
@@ -31,7 +30,7 @@ export const listen = verb<Options>({
   async run(call, { forward, event, secret = `${PREFIX}${randomBytes(32).toString('base64')}`, after }) {
     if (!forward || !URL.canParse(forward)) throw wrongUsage('Say where to: --forward http://127.0.0.1:3000/hook')
     if (!secret.startsWith(PREFIX)) throw wrongUsage('--secret must be the secret of a webhook, whsec_…')
-    const wanted = new Set<string>(words(event) ?? EVENT_NAMES)
+    const wanted = new Set<string>(words(event) ?? WEBHOOK_EVENTS)
     call.note(`Passing events on to ${forward}. Ctrl-C ends it.\nThey are signed with ${secret}`)
     const paint = paintOn(call.io.stdout, call.io.env)
     for await (const each of call.berth.events.stream({ after, onReconnect: ({ message }) => call.note(message) })) {

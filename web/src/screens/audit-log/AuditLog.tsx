@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { auditQuery } from '../../queries/account.ts'
 import { Filters } from '../../ui/Filters.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { Status } from '../../ui/Status.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { auditWords as w } from '../../words/audit.ts'
 import { commonWords } from '../../words/common.ts'
@@ -71,18 +71,12 @@ export default function AuditLog() {
             onChange={(event) => filter({ dateTo: event.currentTarget.value || undefined })}
           />
         </Filters>
-        <Loaded of={entries}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="list" title={w.emptyTitle} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={COLUMNS} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={entries}
+          caption={w.title}
+          columns={COLUMNS}
+          empty={<Empty icon="list" title={w.emptyTitle} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />}
+        />
       </Card>
     </Page>
   )

@@ -1,13 +1,13 @@
 import { NativeSelect } from '@mantine/core'
+import { WEBHOOK_EVENTS } from '@berth/sdk'
 import { useState } from 'react'
 import { Code } from '../../ui/Copy.tsx'
 import { Card, Columns, Stack } from '../../ui/Page.tsx'
 import { eventWords as w } from '../../words/events.ts'
-import { EVENT_NAMES } from '../../words/webhooks.ts'
 import { exampleOf } from './example.ts'
 
 export function Examples() {
-  const [type, setType] = useState<string>(EVENT_NAMES[0])
+  const [type, setType] = useState<string>(WEBHOOK_EVENTS[0]!)
   const stream = [
     `curl -N ${location.origin}/api/public/v1/events \\`,
     `  -H "x-api-key: $BERTH_TOKEN" \\`,
@@ -17,7 +17,7 @@ export function Examples() {
     <Columns>
       <Card title={w.examples} about={w.examplesAbout}>
         <Stack gap={12}>
-          <NativeSelect aria-label={w.type} value={type} onChange={(event) => setType(event.currentTarget.value)} data={[...EVENT_NAMES]} />
+          <NativeSelect aria-label={w.type} value={type} onChange={(event) => setType(event.currentTarget.value)} data={WEBHOOK_EVENTS} />
           <Code text={JSON.stringify(exampleOf(type), null, 2)} what={w.examples} />
         </Stack>
       </Card>

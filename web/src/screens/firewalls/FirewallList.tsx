@@ -6,11 +6,11 @@ import { firewallsQuery } from '../../queries/network.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { Status } from '../../ui/Status.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { firewallWords as w } from '../../words/firewalls.ts'
 import { EditFirewall } from './EditFirewall.tsx'
 
@@ -42,18 +42,12 @@ export default function FirewallList() {
   return (
     <Page title={w.title} about={w.about} actions={create}>
       <Card flush>
-        <Loaded of={firewalls}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="shield" title={w.emptyTitle} about={w.emptyAbout} action={create} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={firewalls}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="shield" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
+        />
       </Card>
       {creates && <EditFirewall onClose={() => setCreates(false)} />}
     </Page>

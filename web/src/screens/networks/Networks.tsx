@@ -9,12 +9,12 @@ import { Copyable } from '../../ui/Copy.tsx'
 import { Confirm } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Rename } from '../../ui/Rename.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Empty, Loaded } from '../../ui/States.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { Empty } from '../../ui/States.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { commonWords } from '../../words/common.ts'
 import { networkWords as w } from '../../words/networks.ts'
 import { CreateNetwork } from './CreateNetwork.tsx'
@@ -60,18 +60,12 @@ export default function Networks() {
   return (
     <Page title={w.title} about={w.about} actions={create}>
       <Card flush>
-        <Loaded of={networks}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="network" title={w.emptyTitle} about={w.emptyAbout} action={create} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={networks}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="network" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
+        />
       </Card>
       {open?.what === 'create' && <CreateNetwork onClose={close} />}
       {open?.what === 'rename' && (

@@ -13,11 +13,11 @@ import { formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { Status } from '../../ui/Status.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { operatorWords } from '../../words/operator.ts'
 
@@ -70,18 +70,12 @@ export default function Accounts() {
             style={{ flexBasis: 320 }}
           />
         </Filters>
-        <Loaded of={accounts}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="users" title={w.empty} about={search.action ? w.emptyFound : w.emptyAbout} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={COLUMNS} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={accounts}
+          caption={w.title}
+          columns={COLUMNS}
+          empty={<Empty icon="users" title={w.empty} about={search.action ? w.emptyFound : w.emptyAbout} />}
+        />
       </Card>
       {creates && <CreateAccount onClose={() => setCreates(false)} />}
     </Page>

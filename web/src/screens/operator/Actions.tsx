@@ -1,14 +1,14 @@
-import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { operatorActionsQuery, type OperatorAction } from '../../api/operator.ts'
 import { formatWord } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { Status, StatusOf } from '../../ui/Status.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { StatusFilter } from '../../ui/StatusFilter.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonWords } from '../../words/common.ts'
 import { operatorWords } from '../../words/operator.ts'
@@ -43,38 +43,16 @@ export const ActionStatus = ({ action: { status, isStranded, isUnwinding } }: { 
   )
 
 export default function Actions() {
-  const { search, filter } = usePaging()
+  const { search } = usePaging()
   const { status, page, limit } = search
   const query = status === STRANDED ? { stranded: true } : { status: STATUSES.find((each) => each === status) }
   const actions = useQuery(operatorActionsQuery({ page, limit, ...query }))
-  const choices = [
-    { value: '', label: commonWords.all },
-    ...STATUSES.map((value) => ({ value, label: formatWord(value) })),
-    { value: STRANDED, label: w.stranded },
-  ]
-  const choose = (
-    <NativeSelect
-      aria-label={w.filter}
-      value={status ?? ''}
-      onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
-      data={choices}
-    />
-  )
+  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatWord(each)])), [STRANDED]: w.stranded }
+  const choose = <StatusFilter label={w.filter} status={status} choices={choices} />
   return (
     <Page title={w.title} about={w.about} actions={choose}>
       <Card flush>
-        <Loaded of={actions}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="pulse" title={w.empty} about={w.emptyAbout} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={COLUMNS} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable of={actions} caption={w.title} columns={COLUMNS} empty={<Empty icon="pulse" title={w.empty} about={w.emptyAbout} />} />
       </Card>
     </Page>
   )

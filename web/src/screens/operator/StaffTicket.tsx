@@ -1,18 +1,16 @@
-import { Button, Textarea } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
-import { fieldError } from '../../api/errors.ts'
 import { operate, staffTicketQuery, type StaffTicketDetails } from '../../api/operator.ts'
-import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { Card, Page, Row } from '../../ui/Page.tsx'
+import { Page, Row } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/States.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
 import { operatorWords } from '../../words/operator.ts'
 import { ticketWords as w } from '../../words/tickets.ts'
 import { Conversation } from '../tickets/Conversation.tsx'
+import { ReplyForm } from '../tickets/ReplyForm.tsx'
 
 export default function StaffTicket() {
   const { ticketId = '' } = useParams({ strict: false })
@@ -25,14 +23,7 @@ export default function StaffTicket() {
 }
 
 function Shown({ ticket }: { ticket: StaffTicketDetails }) {
-  const [body, setBody] = useState('')
   const changes = ['operator', 'tickets']
-  const reply = useWrite((close: boolean) => operate('POST', `/tickets/${ticket.id}/replies`, { body, close }), {
-    inForm: true,
-    changes,
-    says: w.sent,
-    after: () => setBody(''),
-  })
   const close = useWrite(() => operate('POST', `/tickets/${ticket.id}/close`), { changes, says: w.closed })
   const about = (
     <Row gap={16}>
@@ -56,17 +47,7 @@ function Shown({ ticket }: { ticket: StaffTicketDetails }) {
       actions={end}
     >
       <Conversation ticket={ticket} reader="staff" />
-      <Card>
-        <Form onSubmit={() => reply.mutate(false)} busy={reply.isPending} error={reply.error} submit={w.send} disabled={body === ''}>
-          <Textarea
-            label={w.reply}
-            value={body}
-            onChange={(event) => setBody(event.currentTarget.value)}
-            error={fieldError(reply.error, 'body')}
-            rows={5}
-          />
-        </Form>
-      </Card>
+      <ReplyForm send={(body) => operate('POST', `/tickets/${ticket.id}/replies`, { body, close: false })} changes={changes} />
     </Page>
   )
 }

@@ -1,15 +1,14 @@
-import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { staffTicketsQuery, type StaffTicket } from '../../api/operator.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { StatusFilter } from '../../ui/StatusFilter.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
 import { operatorWords } from '../../words/operator.ts'
 import { ticketWords } from '../../words/tickets.ts'
 
@@ -31,32 +30,14 @@ const COLUMNS: Column<StaffTicket>[] = [
 ]
 
 export default function StaffTickets() {
-  const { search, filter } = usePaging()
+  const { search } = usePaging()
   const status = search.status && search.status in ticketWords.statuses ? search.status : undefined
   const tickets = useQuery(staffTicketsQuery({ status, page: search.page, limit: search.limit }))
-  const choose = (
-    <NativeSelect
-      aria-label={ticketWords.filter}
-      value={status ?? ''}
-      onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
-      data={[{ value: '', label: commonWords.all }, ...Object.entries(ticketWords.statuses).map(([value, label]) => ({ value, label }))]}
-    />
-  )
+  const choose = <StatusFilter label={ticketWords.filter} status={status} choices={ticketWords.statuses} />
   return (
     <Page title={w.title} about={w.about} actions={choose}>
       <Card flush>
-        <Loaded of={tickets}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="buoy" title={w.empty} about={w.emptyAbout} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={COLUMNS} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable of={tickets} caption={w.title} columns={COLUMNS} empty={<Empty icon="buoy" title={w.empty} about={w.emptyAbout} />} />
       </Card>
     </Page>
   )

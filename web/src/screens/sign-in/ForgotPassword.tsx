@@ -1,4 +1,4 @@
-import { Alert, TextInput } from '@mantine/core'
+import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
@@ -7,6 +7,7 @@ import { setupQuery } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { signInWords as w } from '../../words/sign-in.ts'
+import { EmailField } from './fields.tsx'
 import { Frame } from './Frame.tsx'
 
 export default function ForgotPassword() {
@@ -26,14 +27,7 @@ export default function ForgotPassword() {
         </Alert>
       ) : (
         <Form onSubmit={() => send.mutate()} busy={send.isPending} error={send.error} submit={w.forgotSubmit} wide>
-          <TextInput
-            label={w.email}
-            type="email"
-            autoComplete="username"
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            autoFocus
-          />
+          <EmailField value={email} onChange={setEmail} autoFocus />
         </Form>
       )}
     </Frame>

@@ -8,6 +8,7 @@ import { sessionQuery, setupQuery, type SignInAnswer } from '../../api/session.t
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { signInWords as w } from '../../words/sign-in.ts'
+import { EmailField } from './fields.tsx'
 import { Frame } from './Frame.tsx'
 
 export default function SignIn() {
@@ -36,14 +37,7 @@ export default function SignIn() {
         </Alert>
       )}
       <Form onSubmit={() => signIn.mutate()} busy={signIn.isPending} error={signIn.error} submit={w.signIn} wide>
-        <TextInput
-          label={w.email}
-          type="email"
-          autoComplete="username"
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-          autoFocus
-        />
+        <EmailField value={email} onChange={setEmail} autoFocus />
         <PasswordInput
           label={w.password}
           autoComplete="current-password"

@@ -8,12 +8,12 @@ import { sshKeysQuery } from '../../queries/account.ts'
 import { Confirm } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Rename } from '../../ui/Rename.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Empty, Loaded } from '../../ui/States.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { Empty } from '../../ui/States.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonWords } from '../../words/common.ts'
 import { sshKeyWords as w } from '../../words/ssh-keys.ts'
@@ -56,18 +56,12 @@ export default function SshKeys() {
   return (
     <Page title={w.title} about={w.about} actions={add}>
       <Card flush>
-        <Loaded of={keys}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="key" title={w.emptyTitle} about={w.emptyAbout} action={add} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={columns} rows={items} rowKey={(key) => key.id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={keys}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="key" title={w.emptyTitle} about={w.emptyAbout} action={add} />}
+        />
       </Card>
       {open?.what === 'add' && <AddSshKey onClose={close} />}
       {open?.what === 'rename' && (

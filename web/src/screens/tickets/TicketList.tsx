@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { Button, Textarea, TextInput } from '@mantine/core'
 import type { Query, Ticket } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -12,13 +12,13 @@ import { Form } from '../../ui/Form.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { StatusFilter } from '../../ui/StatusFilter.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
 import { ticketWords as w } from '../../words/tickets.ts'
 
 const COLUMNS: Column<Ticket>[] = [
@@ -37,7 +37,7 @@ const COLUMNS: Column<Ticket>[] = [
 
 export default function TicketList() {
   const [creates, setCreates] = useState(false)
-  const { search, filter } = usePaging()
+  const { search } = usePaging()
   const status = search.status && search.status in w.statuses ? (search.status as Query<'listTickets'>['status']) : undefined
   const tickets = useQuery(ticketsQuery({ page: search.page, limit: search.limit, status }))
   const create = (
@@ -47,30 +47,19 @@ export default function TicketList() {
   )
   const actions = (
     <>
-      <NativeSelect
-        aria-label={w.filter}
-        value={status ?? ''}
-        onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
-        data={[{ value: '', label: commonWords.all }, ...Object.entries(w.statuses).map(([value, label]) => ({ value, label }))]}
-      />
+      <StatusFilter label={w.filter} status={status} choices={w.statuses} />
       {create}
     </>
   )
   return (
     <Page title={w.title} about={w.about} actions={actions}>
       <Card flush>
-        <Loaded of={tickets}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="buoy" title={w.emptyTitle} about={status ? w.noneWith : w.emptyAbout} action={create} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={COLUMNS} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={tickets}
+          caption={w.title}
+          columns={COLUMNS}
+          empty={<Empty icon="buoy" title={w.emptyTitle} about={status ? w.noneWith : w.emptyAbout} action={create} />}
+        />
       </Card>
       {creates && <NewTicket onClose={() => setCreates(false)} />}
     </Page>

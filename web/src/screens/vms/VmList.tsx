@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button } from '@mantine/core'
 import type { Query } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { bandwidthQuery } from '../../queries/account.ts'
@@ -9,6 +9,7 @@ import { Card, Page } from '../../ui/Page.tsx'
 import { Pager } from '../../ui/Pager.tsx'
 import { usePaging } from '../../ui/paging.ts'
 import { Empty, Loaded } from '../../ui/States.tsx'
+import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import { commonWords } from '../../words/common.ts'
 import { vmsWords as w } from '../../words/vms.ts'
 import { VmTable } from './VmTable.tsx'
@@ -23,7 +24,6 @@ export default function VmList() {
   const vms = useQuery(vmsQuery({ page: search.page, limit: search.limit, status }))
   const running = useQuery(runningActionsQuery)
   const traffic = useQuery(bandwidthQuery)
-  const choices = [{ value: '', label: commonWords.all }, ...Object.entries(w.statuses).map(([value, label]) => ({ value, label }))]
   const create = (
     <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
       {w.create}
@@ -31,12 +31,7 @@ export default function VmList() {
   )
   const actions = (
     <>
-      <NativeSelect
-        aria-label={w.filter}
-        data={choices}
-        value={status ?? ''}
-        onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
-      />
+      <StatusFilter label={w.filter} status={status} choices={w.statuses} />
       {create}
     </>
   )

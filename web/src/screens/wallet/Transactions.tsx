@@ -8,10 +8,10 @@ import { saveCsv } from '../../ui/csv.ts'
 import { Filters } from '../../ui/Filters.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { Empty } from '../../ui/States.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonWords } from '../../words/common.ts'
 import { walletWords as w } from '../../words/wallet.ts'
@@ -54,18 +54,12 @@ export function Transactions({ currency }: { currency: string }) {
           onChange={(event) => filter({ dateTo: event.currentTarget.value || undefined })}
         />
       </Filters>
-      <Loaded of={transactions}>
-        {({ items, pagination }) =>
-          items.length === 0 ? (
-            <Empty icon="wallet" title={w.empty} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />
-          ) : (
-            <>
-              <Table caption={w.transactions} columns={columns} rows={items} rowKey={({ id }) => id} />
-              <Pager pagination={pagination} />
-            </>
-          )
-        }
-      </Loaded>
+      <PagedTable
+        of={transactions}
+        caption={w.transactions}
+        columns={columns}
+        empty={<Empty icon="wallet" title={w.empty} about={isFiltered ? w.emptyFiltered : w.emptyAbout} />}
+      />
     </Card>
   )
 }

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, UnstyledButton } from '@mantine/core'
+import { Button, UnstyledButton } from '@mantine/core'
 import type { WebhookDelivery } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -7,18 +7,19 @@ import { useWrite } from '../../api/client.ts'
 import { deliveriesQuery } from '../../queries/webhooks.ts'
 import { formatDuration } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { StatusFilter } from '../../ui/StatusFilter.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonWords } from '../../words/common.ts'
 import { webhookWords as w } from '../../words/webhooks.ts'
 import { DeliveryDialog } from './DeliveryDialog.tsx'
 
 export function Deliveries({ webhookId }: { webhookId: string }) {
-  const { search, filter } = usePaging()
+  const { search } = usePaging()
   const [shown, setShown] = useState<string | null>(null)
   const status = search.status && search.status in w.statuses ? (search.status as WebhookDelivery['status']) : undefined
   const deliveries = useQuery(deliveriesQuery(webhookId, { page: search.page, limit: search.limit, status }))
@@ -52,29 +53,15 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
         ),
     },
   ]
-  const choose = (
-    <NativeSelect
-      size="xs"
-      aria-label={w.filter}
-      value={status ?? ''}
-      onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
-      data={[{ value: '', label: commonWords.all }, ...Object.entries(w.statuses).map(([value, label]) => ({ value, label }))]}
-    />
-  )
+  const choose = <StatusFilter size="xs" label={w.filter} status={status} choices={w.statuses} />
   return (
     <Card flush title={w.deliveries} about={w.deliveriesAbout} actions={choose}>
-      <Loaded of={deliveries}>
-        {({ items, pagination }) =>
-          items.length === 0 ? (
-            <Empty icon="webhook" title={w.noDeliveries} about={w.noDeliveriesAbout} />
-          ) : (
-            <>
-              <Table caption={w.deliveries} columns={columns} rows={items} rowKey={({ id }) => id} />
-              <Pager pagination={pagination} />
-            </>
-          )
-        }
-      </Loaded>
+      <PagedTable
+        of={deliveries}
+        caption={w.deliveries}
+        columns={columns}
+        empty={<Empty icon="webhook" title={w.noDeliveries} about={w.noDeliveriesAbout} />}
+      />
       {shown && <DeliveryDialog webhookId={webhookId} deliveryId={shown} onClose={() => setShown(null)} />}
     </Card>
   )

@@ -1,5 +1,5 @@
 import { Checkbox, TextInput } from '@mantine/core'
-import type { Body, Webhook, WebhookWithSecret } from '@berth/sdk'
+import { WEBHOOK_EVENTS, type Body, type Webhook, type WebhookWithSecret } from '@berth/sdk'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { commonWords } from '../../words/common.ts'
-import { EVENT_NAMES, webhookWords as w } from '../../words/webhooks.ts'
+import { webhookWords as w } from '../../words/webhooks.ts'
 
 interface Props {
   webhook?: Webhook
@@ -56,7 +56,7 @@ export function EditWebhook({ webhook, onClose, onCreated }: Props) {
         <Checkbox.Group label={w.events} value={events} onChange={setEvents} error={fieldError(save.error, 'events')}>
           <Stack gap={8}>
             <div />
-            {EVENT_NAMES.map((name) => (
+            {WEBHOOK_EVENTS.map((name) => (
               <Checkbox key={name} value={name} label={<code>{name}</code>} />
             ))}
           </Stack>

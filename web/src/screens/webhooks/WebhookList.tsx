@@ -8,10 +8,10 @@ import { Secret } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { Empty } from '../../ui/States.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { commonWords } from '../../words/common.ts'
 import { webhookWords as w } from '../../words/webhooks.ts'
@@ -52,18 +52,12 @@ export default function WebhookList() {
   return (
     <Page title={w.title} about={w.about} actions={create}>
       <Card flush>
-        <Loaded of={webhooks}>
-          {({ items, pagination }) =>
-            items.length === 0 ? (
-              <Empty icon="webhook" title={w.emptyTitle} about={w.emptyAbout} action={create} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={pagination} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={webhooks}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="webhook" title={w.emptyTitle} about={w.emptyAbout} action={create} />}
+        />
       </Card>
       {creates && <EditWebhook onClose={() => setCreates(false)} onCreated={setMade} />}
       {made && (

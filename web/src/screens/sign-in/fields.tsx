@@ -1,0 +1,47 @@
+// What the pages of signing in have in common.
+import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { fieldError } from '../../api/errors.ts'
+import { signInWords as w } from '../../words/sign-in.ts'
+
+interface Field {
+  value: string
+  onChange: (value: string) => void
+  /** Of the form: what it says of this field is shown here. */
+  failure?: unknown
+}
+
+export const EmailField = ({ value, onChange, failure, ...more }: Field & Omit<TextInputProps, keyof Field>) => (
+  <TextInput
+    label={w.email}
+    type="email"
+    autoComplete="username"
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+    error={fieldError(failure, 'email')}
+    {...more}
+  />
+)
+
+export const NewPasswordField = ({ value, onChange, failure, ...more }: Field & Omit<PasswordInputProps, keyof Field>) => (
+  <PasswordInput
+    label={w.password}
+    description={w.passwordHint}
+    autoComplete="new-password"
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+    error={fieldError(failure, 'password')}
+    {...more}
+  />
+)
+
+/** Somebody has just been let in: what was known of nobody is forgotten. */
+export function useEntrance(): () => Promise<void> {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  return async () => {
+    await client.resetQueries({ queryKey: ['session'] })
+    await navigate({ to: '/', replace: true })
+  }
+}
