@@ -67,6 +67,7 @@ describe('a request to change the protocol', async () => {
   test('is survived when the client does not speak the protocol', async () => {
     const bytes = upgrade('GET /socket HTTP/1.1', 'websocket', 'host: x', ...shake)
     expect(await api.exchange(`${bytes}hello there, this is no frame`)).toMatch(/^HTTP\/1\.1 101 /)
+    expect(await api.exchange(thenLeave(bytes))).toMatch(/^HTTP\/1\.1 101 /)
   })
 
   test('is refused when the handshake is not one', async () => {

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { openHouses, settle } from '../../test/houses.ts'
+import { sql } from '../kernel/db.ts'
+import { StepError } from './define.ts'
+import { startEngine } from './engine.ts'
+import { carryOn, type Runner } from './run.ts'
+import * as store from './store.ts'
+
+describe('the engine of durable work', async () => {
+  const { db, clock, world, deps, engine, runner, start, runOf, houseOf } = await openHouses()
+
+  test('refuses the write of a worker that was taken over', async () => {
+    const id = await start()
+    let takeOver: Promise<void> | undefined
+    const slow: Runner = {
+      ...runner,
+      checkpoint: (where) => {
+        if (where !== 'build run' || takeOver) return
+        clock.advance('16s') // its lease has run out without its noticing
+        takeOver = carryOn(runner, id)
+      },
+    }
+    await carryOn(slow, id)
+    await takeOver
+    const run = await runOf(id)
+    expect(run).toMatchObject({ status: 'COMPLETED', attempt: 2 })
+    expect((await houseOf(run)).row).toEqual({ what: 'owned for 12', times: 1 })
+  })
+
+  test('leaves a run alone while its worker lives', async () => {
+    const id = await start()
+    await db.run(sql`update workflow_runs set lease_until = ${new Date(clock.now().getTime() + 1000)}, status = 'RUNNING' where id = ${id}`)
+    await carryOn(runner, id)
+    expect(await runOf(id)).toMatchObject({ status: 'RUNNING', attempt: 0 })
+  })
+
+  test('allows one open run per subject', async () => {
+    await start({ subjectId: 'plot-7' })
+    await expect(start({ subjectId: 'plot-7' })).rejects.toMatchObject({ code: 'busy' })
+  })
+
+  test('cancels at once for its owner and undoes behind it', async () => {
+    const id = await start({ subjectId: 'plot-8' })
+    let cancelled: Promise<boolean> | undefined
+    const interrupted: Runner = {
+      ...runner,
+      checkpoint: (where) => {
+        if (where === 'buy saved') cancelled = db.tx((tx) => engine.cancel(tx, id, 'Made way for something more urgent'))
+      },
+    }
+    world.trouble = (verb) => {
+      if (verb === 'build') throw new StepError('host', 'Try again', { retry: true })
+    }
+    await carryOn(interrupted, id)
+    expect(await cancelled).toBe(true)
+    expect(await runOf(id)).toMatchObject({ status: 'CANCELLED', unwinding: true })
+    await expect(start({ subjectId: 'plot-8' })).resolves.toBeTypeOf('string')
+    await carryOn(runner, id)
+    const run = await runOf(id)
+    expect(run).toMatchObject({ status: 'CANCELLED', unwinding: false, error: 'Made way for something more urgent' })
+    expect(await houseOf(run)).toMatchObject({ plot: false, built: false })
+  })
+
+  test('starts nothing when the transaction it was started in rolls back', async () => {
+    let id = ''
+    const failing = db.tx(async (tx) => {
+      id = await engine.start(tx, settle, { house: 'never' }, { label: 'SETTLE' })
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    expect(await store.findRun(db, id)).toBeUndefined()
+    expect((await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows).toEqual([])
+  })
+
+  test('takes up a run soon whose job died with a worker before it was begun, as long as there is room', async () => {
+    const other = await startEngine(deps, { workflows: [settle], supervise: false })
+    const id = await start()
+    await db.raw(`delete from pgboss.job where data ->> 'runId' = '${id}'`)
+    clock.advance('11s')
+    const jobs = async () => (await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows.length
+    await engine.rescue() // which carries out nothing, and so cannot tell
+    expect(await jobs()).toBe(0)
+    await other.work(world, 1)
+    await other.rescue()
+    await expect.poll(async () => (await runOf(id)).status).toBe('COMPLETED')
+    await other.drain(AbortSignal.timeout(5_000))
+    await other.stop()
+  })
+
+  test('queues a run again when its worker has died', async () => {
+    const id = await start()
+    await db.raw(`delete from pgboss.job where data ->> 'runId' = '${id}'`)
+    await db.run(
+      sql`update workflow_runs set lease_until = ${new Date(clock.now().getTime() + 14_000)}, status = 'RUNNING' where id = ${id}`,
+    )
+    const jobs = async () => (await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows.length
+    await engine.rescue()
+    expect(await jobs()).toBe(0)
+    clock.advance('15s')
+    await engine.rescue()
+    expect(await jobs()).toBe(1)
+  })
+})
