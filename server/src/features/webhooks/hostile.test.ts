@@ -36,6 +36,18 @@ const app = await testApp({
   },
 })
 
+/** Hosts that are this machine, its network, its cloud or nowhere, as somebody might write them to get past a guard. */
+const GUISES = `
+  127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 017700000001 0177.0.0.1 127.000.000.001 127.0.0.1. 0.0.0.0 0 00000
+  127.255.255.254 %31%32%37.0.0.1 127。0。0。1 ①②⑦.0.0.1 [::1] [::] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
+  [64:ff9b::7f00:1] [2002:7f00:1::] [fe80::1] [fc00::1] [fd00:ec2::254] [ff02::1] [2001:db8::1] [fec0::1] [100::1] 10.0.0.1
+  10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.1 0xc0a80001 3232235521 169.254.169.254 2852039166 0xa9fea9fe
+  0251.0376.0251.0376 168.63.129.16 100.64.0.1 100.100.100.200 192.0.0.192 224.0.0.1 255.255.255.255 198.18.0.1 240.0.0.1 localhost
+  LOCALHOST localhost. db.localhost printer.local metadata.google.internal api.berth.example. API.berth.example inside.example.com
+  mixed.example.com user@127.0.0.1 1.1.1.1@127.0.0.1`
+  .trim()
+  .split(/\s+/)
+
 describe('a URL that leads inside', () => {
   test.each([
     ['http://hooks.example.com/', 'it must begin with https://'],
@@ -58,6 +70,18 @@ describe('a URL that leads inside', () => {
     const { data } = (await customer.post('/webhooks', { url: 'https://hooks.example.com/', events: ['vm.started'] })).body
     expect(await customer.patch(`/webhooks/${data.id}`, { url })).toMatchObject(refusal)
     expect((await customer.get('/webhooks')).body.data).toMatchObject([{ url: 'https://hooks.example.com/' }])
+  })
+
+  test('is refused in each of fifty guises, and nothing is connected to', async () => {
+    const customer = await app.given.customer()
+    const accepted: string[] = []
+    for (const host of GUISES) {
+      const { status } = await customer.post('/webhooks', { url: `https://${host}:${port}/`, events: ['vm.started'] })
+      if (status !== 422 && status !== 400) accepted.push(`${host}: ${status}`)
+    }
+    expect(GUISES.length).toBeGreaterThanOrEqual(50)
+    expect(accepted).toEqual([])
+    expect(connections).toBe(0)
   })
 
   test.each(['https://example.com\\@127.0.0.1/', 'https://１２７.０.０.１/', ' https://127.0.0.1/', 'https://12\t7.0.0.1/'])(
