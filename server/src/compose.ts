@@ -25,7 +25,6 @@ import { requireOwnPage } from './http/origin.ts'
 import { openPages } from './http/pages.ts'
 import { rateLimit, type RateLimit } from './http/rate-limit.ts'
 import { createServer } from './http/server.ts'
-import { libvirtDrivers } from './hypervisor/libvirt/driver.ts'
 import { createDriverPool } from './hypervisor/pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/pace.ts'
@@ -86,7 +85,10 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const hypervisors = createDriverPool({
     factories: {
       simulated: simulatedDrivers({ db, clock, ...(options.pace && { pace: options.pace }) }),
-      libvirt: libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir }),
+      libvirt: async (host) => {
+        const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // a hundred files that simulated hosts do without
+        return libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir })(host)
+      },
     },
     lookup: (hostId) => findHost(db, hostId),
   })

@@ -1,5 +1,6 @@
 // `up`: API, worker and PostgreSQL in one process, and the first thing that anybody sees of the product.
 import { relative } from 'node:path'
+import type * as Compose from '../compose.ts'
 import { SETTINGS, type Config } from '../config.ts'
 import { bringUpToDate } from '../database.ts'
 import { listAccounts } from '../features/accounts/service.ts'
@@ -19,8 +20,6 @@ import { VERSION } from '../kernel/version.ts'
 export const up = (config: Config): Promise<number> =>
   live(config, async (serving) => {
     say(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops, nothing is lost`)
-    const loading = import('../compose.ts') // half a second of reading code, while PostgreSQL starts beside it
-    loading.catch(() => {}) // awaited below, unless PostgreSQL fails first
     const { url } = await step(
       'PostgreSQL',
       () => openDatabase(serving),
@@ -32,7 +31,7 @@ export const up = (config: Config): Promise<number> =>
     const roles = { api: true, worker: true, alone: true }
     const { db, api } = await step(
       'API',
-      async () => openService(await loading, serving, url, roles),
+      async () => openService(await loadProduct(), serving, url, roles),
       ({ api: address }) => ({
         label: `API ${address}${PUBLIC_PATH} · docs /docs`,
         note: `ready in ${process.uptime().toFixed(1)} s`,
@@ -41,6 +40,9 @@ export const up = (config: Config): Promise<number> =>
     await buildMissingTemplates(serving, db)
     say(`\n${await nextSteps(config, db, api!)}\n`)
   })
+
+/** A third of a second of reading code, in which this process does nothing else. */
+const loadProduct = (): Promise<typeof Compose> => import('../compose.ts')
 
 const PUBLIC_PATH = '/api/public/v1'
 
@@ -60,7 +62,8 @@ async function openDatabase(serving: Serving): Promise<Database> {
 
 async function startPostgres({ config, log, stack }: Serving): Promise<Database> {
   const report = (sentence: string): void => log.error(sentence)
-  const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report }))
+  const launched = (): void => void loadProduct().catch(() => {}) // who needs it learns why
+  const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report, launched }))
   if (!postgres) {
     const { owner } = await inspectEmbeddedPostgres(postgresFolder(config))
     throw new Error(

@@ -10,7 +10,7 @@ export interface HostRef {
   uri: string
 }
 
-export type DriverFactory = (host: HostRef) => Driver
+type DriverFactory = (host: HostRef) => Driver | Promise<Driver>
 
 export interface DriverPool {
   get(hostId: string): Promise<Driver>

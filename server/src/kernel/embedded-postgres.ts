@@ -17,6 +17,8 @@ export interface EmbeddedPostgresOptions {
   settings?: Settings
   /** Told when PostgreSQL died and was started again, or could not be. */
   report?: (sentence: string) => void
+  /** Told when its process is under way: it gets ready by itself, whatever ours does meanwhile. */
+  launched?: () => void
 }
 
 export interface EmbeddedPostgres extends Pick<Running, 'version' | 'how'> {
@@ -25,10 +27,10 @@ export interface EmbeddedPostgres extends Pick<Running, 'version' | 'how'> {
 }
 
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { dataDir, database = 'berth', settings = {}, report = () => {} } = options
+  const { dataDir, database = 'berth', settings = {}, report = () => {}, launched } = options
   const folder = await prepareFolder(dataDir)
   const { url, version, how } = await withFileLock(folder.lock, async () => {
-    const running = await ensureDatabase(folder, settings, database)
+    const running = await ensureDatabase(folder, settings, database, launched)
     if (running.how !== 'joined') await takeOwnership(folder.owner)
     return running
   })
@@ -36,7 +38,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { url, version, how, stop: atMostOnce(supervise(folder, settings, report)) }
 }
 
-export async function borrowEmbeddedPostgres(options: Omit<EmbeddedPostgresOptions, 'report'>): Promise<EmbeddedPostgres> {
+export async function borrowEmbeddedPostgres(options: Omit<EmbeddedPostgresOptions, 'report' | 'launched'>): Promise<EmbeddedPostgres> {
   const { dataDir, database = 'berth', settings = {} } = options
   const folder = await prepareFolder(dataDir)
   const { url, version, how, entry } = await withFileLock(folder.lock, async () => {

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/db.ts'
 import type { Driver } from '../driver.ts'
-import type { DriverFactory } from '../pool.ts'
+import type { HostRef } from '../pool.ts'
 import { backupVerbs } from './backups.ts'
 import { diskVerbs } from './disks.ts'
 import { eventHub, ownSubscriptions } from './events.ts'
@@ -30,7 +30,12 @@ export interface SimulatedOptions {
 /** 2 to 20 kB/s: some 5 to 50 GB a month. */
 const idleChatter = (mac: string): number => 2_000 + (crc32(mac) % 18_000)
 
-export function simulatedDrivers({ db, clock, pace = realPace, bytesPerSecond = idleChatter }: SimulatedOptions): DriverFactory {
+export function simulatedDrivers({
+  db,
+  clock,
+  pace = realPace,
+  bytesPerSecond = idleChatter,
+}: SimulatedOptions): (host: HostRef) => Driver {
   const hub = eventHub(db)
   return ({ id: hostId, uri }): Driver => {
     const size = sizeFrom(uri)

@@ -44,12 +44,13 @@ export async function startPostmaster(
   postgres: string,
   launcher: Launcher,
   settings: Record<string, string>,
+  launched: () => void,
 ): Promise<Postmaster> {
   const assignments = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const command = [...launcher.prefix, postgres, '-D', folder.cluster, ...assignments]
   const elapsed = stopwatch()
   for (;;) {
-    const { postmaster, said } = await tryStart(folder, command)
+    const { postmaster, said } = await tryStart(folder, command, launched)
     if (postmaster) return postmaster
     const stillHeld = /lock file .* already exists|shared memory block/.test(said)
     if (!stillHeld || elapsed() > RETRY_MS) throw new Error(`PostgreSQL did not start. It said (${folder.log}):\n${said.trim()}`)
@@ -57,7 +58,7 @@ export async function startPostmaster(
   }
 }
 
-async function tryStart(folder: Folder, command: string[]): Promise<{ postmaster?: Postmaster; said: string }> {
+async function tryStart(folder: Folder, command: string[], launched: () => void): Promise<{ postmaster?: Postmaster; said: string }> {
   await using log = await openLog(folder.log)
   const { size } = await log.stat()
   // A session of its own: a terminal's Ctrl-C is for us, and we stop PostgreSQL in our own time.
@@ -65,6 +66,7 @@ async function tryStart(folder: Folder, command: string[]): Promise<{ postmaster
   const child = spawn(command[0]!, command.slice(1), options)
   await once(child, 'spawn')
   child.unref()
+  launched()
   const elapsed = stopwatch()
   while (child.exitCode === null && child.signalCode === null && elapsed() < READY_MS) {
     const postmaster = await findPostmaster(folder.cluster)

@@ -26,7 +26,7 @@ const DEFAULTS = {
   log_checkpoints: 'off',
 }
 
-export async function ensureRunning(folder: Folder, settings: Settings): Promise<Running> {
+export async function ensureRunning(folder: Folder, settings: Settings, launched = (): void => {}): Promise<Running> {
   const binaries = findBinaries()
   const account = await chooseAccount(folder.cluster)
   const launcher = await findLauncher(account, binaries.postgres, folder.dir)
@@ -34,15 +34,21 @@ export async function ensureRunning(folder: Folder, settings: Settings): Promise
   requireSameMajor(folder, dataVersion, launcher.version)
   const live = await findSettledPostmaster(folder.cluster)
   if (!dataVersion) await initialiseCluster(folder, launcher, binaries.initdb, settings.fsync !== 'off')
-  const { socketDir } = live ?? (await startPostmaster(folder, binaries.postgres, launcher, await allSettings(folder, account, settings)))
+  const start = async () => startPostmaster(folder, binaries.postgres, launcher, await allSettings(folder, account, settings), launched)
+  const { socketDir } = live ?? (await start())
   const joined = (await findOwner(folder.owner)) !== undefined
   const how = joined ? 'joined' : live ? 'adopted' : dataVersion ? 'started' : 'initialised'
   return { socketDir, version: launcher.version, how }
 }
 
 /** Running, and with that database in it. What was started in vain is stopped again. */
-export async function ensureDatabase(folder: Folder, settings: Settings, database: string): Promise<Running & { url: string }> {
-  const running = await ensureRunning(folder, settings)
+export async function ensureDatabase(
+  folder: Folder,
+  settings: Settings,
+  database: string,
+  launched?: () => void,
+): Promise<Running & { url: string }> {
+  const running = await ensureRunning(folder, settings, launched)
   try {
     await createDatabase(urlOf(running.socketDir, 'postgres'), database)
     return { ...running, url: urlOf(running.socketDir, database) }
