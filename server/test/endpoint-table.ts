@@ -165,9 +165,11 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
   listFirewallRules: async (world) => ({ params: { id: (await rule(world)).params!['id']! } }),
   addFirewallRule: withId((world) => world.firewall(), RULE),
   replaceFirewallRules: withId((world) => world.firewall(), { rules: [RULE] }),
+  getFirewallRule: rule,
   changeFirewallRule: async (world) => ({ ...(await rule(world)), body: { port: '23' } }),
   deleteFirewallRule: rule,
   listFirewallBindings: async (world) => ({ params: { id: (await boundFirewall(world)).id } }),
+  getFirewallBinding: async (world) => ({ params: await boundFirewall(world) }),
   bindFirewall: async (world) => ({ params: { id: await world.firewall() }, body: { vmId: await world.vm() } }),
   unbindFirewall: async (world) => ({ params: await boundFirewall(world) }),
   checkPacket: async (world) => {

@@ -427,6 +427,16 @@ export interface Operations {
     }
     data: FirewallRule[]
   }
+  /** Get a rule. Needs the scope `firewalls:read`. */
+  getFirewallRule: {
+    input: {
+      path: {
+        id: string
+        ruleId: string
+      }
+    }
+    data: FirewallRule
+  }
   /** Change or move a rule. Needs the scope `firewalls:update`. */
   changeFirewallRule: {
     input: {
@@ -466,6 +476,26 @@ export interface Operations {
         id: string
       }
       body: BindFirewall
+    }
+    data: FirewallBinding
+  }
+  /** Get a firewall's binding to a VM, and whether the VM's host has its latest rules. Needs the scope `firewalls:read`. */
+  getFirewallBinding: {
+    input: {
+      path: {
+        id: string
+        vmId: string
+      }
+    }
+    data: FirewallBindingState
+  }
+  /** Unbind a firewall from a VM. Needs the scope `firewalls:update`. */
+  unbindFirewall: {
+    input: {
+      path: {
+        id: string
+        vmId: string
+      }
     }
     data: FirewallBinding
   }
@@ -748,16 +778,6 @@ export interface Operations {
     }
     data: ActionStarted
   }
-  /** Unbind a firewall from a VM. Needs the scope `firewalls:update`. */
-  unbindFirewall: {
-    input: {
-      path: {
-        id: string
-        vmId: string
-      }
-    }
-    data: FirewallBinding
-  }
   /** Say which rule would decide about a packet. Needs the scope `firewalls:read`. */
   checkPacket: {
     input: {
@@ -1005,10 +1025,13 @@ export const OPERATIONS = {
   listFirewallRules: { method: 'GET', path: '/firewalls/{id}/rules' },
   addFirewallRule: { method: 'POST', path: '/firewalls/{id}/rules' },
   replaceFirewallRules: { method: 'PUT', path: '/firewalls/{id}/rules' },
+  getFirewallRule: { method: 'GET', path: '/firewalls/{id}/rules/{ruleId}' },
   changeFirewallRule: { method: 'PATCH', path: '/firewalls/{id}/rules/{ruleId}' },
   deleteFirewallRule: { method: 'DELETE', path: '/firewalls/{id}/rules/{ruleId}' },
   listFirewallBindings: { method: 'GET', path: '/firewalls/{id}/bindings' },
   bindFirewall: { method: 'POST', path: '/firewalls/{id}/bindings' },
+  getFirewallBinding: { method: 'GET', path: '/firewalls/{id}/bindings/{vmId}' },
+  unbindFirewall: { method: 'DELETE', path: '/firewalls/{id}/bindings/{vmId}' },
   createVm: { method: 'POST', path: '/vms' },
   listVms: { method: 'GET', path: '/vms' },
   getVm: { method: 'GET', path: '/vms/{id}' },
@@ -1034,7 +1057,6 @@ export const OPERATIONS = {
   getBackup: { method: 'GET', path: '/vms/{vmId}/backups/{id}' },
   deleteBackup: { method: 'DELETE', path: '/vms/{vmId}/backups/{id}' },
   restoreBackup: { method: 'POST', path: '/vms/{vmId}/backups/{id}/restore' },
-  unbindFirewall: { method: 'DELETE', path: '/firewalls/{id}/bindings/{vmId}' },
   checkPacket: { method: 'POST', path: '/firewalls/{id}/check' },
   listBandwidth: { method: 'GET', path: '/bandwidth' },
   listBandwidthPacks: { method: 'GET', path: '/vms/{vmId}/bandwidth/packs' },

@@ -28,6 +28,10 @@ export class Firewalls extends Resource {
     return this.api.call('listFirewallRules', { path: { id } }, options)
   }
 
+  rule(id: string, ruleId: string, options?: CallOptions) {
+    return this.api.call('getFirewallRule', { path: { id, ruleId } }, options)
+  }
+
   addRule(id: string, body: Body<'addFirewallRule'>, options?: CallOptions) {
     return this.api.call('addFirewallRule', { path: { id }, body }, options)
   }
@@ -47,6 +51,10 @@ export class Firewalls extends Resource {
 
   bindings(id: string, options?: CallOptions) {
     return this.api.call('listFirewallBindings', { path: { id } }, options)
+  }
+
+  binding(id: string, vmId: string, options?: CallOptions) {
+    return this.api.call('getFirewallBinding', { path: { id, vmId } }, options)
   }
 
   bind(id: string, vmId: string, options?: CallOptions) {

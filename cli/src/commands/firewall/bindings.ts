@@ -1,7 +1,16 @@
 import type { FirewallBindingState } from '@berth/sdk'
-import { rows } from '../../answer.ts'
+import { rows, type Columns } from '../../answer.ts'
 import { verb } from '../../command.ts'
 import { time } from '../../format.ts'
+
+export const BINDING_COLUMNS: Columns<FirewallBindingState> = {
+  VM: (each) => each.vmId,
+  APPLIED: (each) => each.applied,
+  SINCE: (each) => time(each.appliedAt),
+  ERROR: (each) => each.error,
+}
+
+export const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
 
 export const bindings = verb({
   name: 'bindings',
@@ -11,13 +20,8 @@ export const bindings = verb({
   run: async (call, _, firewall: string) =>
     rows(
       await call.berth.firewalls.bindings(await call.id('firewall', firewall)),
-      {
-        VM: (each: FirewallBindingState) => each.vmId,
-        APPLIED: (each) => each.applied,
-        SINCE: (each) => time(each.appliedAt),
-        ERROR: (each) => each.error,
-      },
+      BINDING_COLUMNS,
       `It guards no VM yet: berth firewall bind ${firewall} <vm>`,
-      ({ vmId }: { vmId?: string }) => vmId ?? '',
+      vmOf,
     ),
 })

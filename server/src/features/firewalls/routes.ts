@@ -1,6 +1,6 @@
 import { Type } from '../../http/schema.ts'
 import type { Routes } from '../deps.ts'
-import { addRule, changeRule, deleteRule, listRules, replaceRules } from './rules.ts'
+import { addRule, changeRule, deleteRule, getRule, listRules, replaceRules } from './rules.ts'
 import {
   AddRule,
   BindingState,
@@ -12,7 +12,15 @@ import {
   FirewallRule,
   ReplaceRules,
 } from './schema.ts'
-import { changeFirewall, createFirewall, deleteFirewall, getFirewall, listBindingStates, listFirewalls } from './service.ts'
+import {
+  changeFirewall,
+  createFirewall,
+  deleteFirewall,
+  getBindingState,
+  getFirewall,
+  listBindingStates,
+  listFirewalls,
+} from './service.ts'
 
 const tag = 'Firewalls'
 const params = { id: Type.String() }
@@ -109,6 +117,12 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     (tx, { principal, params: { id }, body }) => replaceRules(tx, clock.now(), principal.accountId, id, body),
   )
 
+  api.get(
+    '/firewalls/:id/rules/:ruleId',
+    { ...read, operationId: 'getFirewallRule', summary: 'Get a rule', params: ruleParams, data: FirewallRule },
+    ({ principal, params: { id, ruleId } }) => getRule(db, principal.accountId, id, ruleId),
+  )
+
   api.patch(
     '/firewalls/:id/rules/:ruleId',
     {
@@ -139,5 +153,17 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
       data: Type.Array(BindingState),
     },
     ({ principal, params: { id } }) => listBindingStates(db, principal.accountId, id),
+  )
+
+  api.get(
+    '/firewalls/:id/bindings/:vmId',
+    {
+      ...read,
+      operationId: 'getFirewallBinding',
+      summary: "Get a firewall's binding to a VM, and whether the VM's host has its latest rules",
+      params: { ...params, vmId: Type.String() },
+      data: BindingState,
+    },
+    ({ principal, params: { id, vmId } }) => getBindingState(db, principal.accountId, id, vmId),
   )
 }

@@ -19,6 +19,11 @@ export async function listRules(db: Queries, accountId: string, firewallId: stri
   return (await sql.listRules(db, firewallId)).map(toRule)
 }
 
+export async function getRule(db: Queries, accountId: string, firewallId: string, ruleId: string): Promise<FirewallRule> {
+  if (!(await sql.findFirewall(db, accountId, firewallId))) throw notFound('Firewall')
+  return toRule(requireRule(await sql.listRules(db, firewallId), ruleId))
+}
+
 export async function addRule(tx: Tx, now: Date, accountId: string, firewallId: string, input: AddRule): Promise<FirewallRule> {
   const { position, ...rest } = input
   const fields = checkedRule(rest)

@@ -75,6 +75,13 @@ export async function listBindingStates(db: Queries, accountId: string, firewall
   return (await listBindings(db, firewallId)).map(toBindingState)
 }
 
+export async function getBindingState(db: Queries, accountId: string, firewallId: string, vmId: string): Promise<BindingState> {
+  found(await sql.findFirewall(db, accountId, firewallId))
+  const binding = await findBinding(db, firewallId, vmId)
+  if (!binding) throw notFound('Binding')
+  return toBindingState(binding)
+}
+
 /** Which rule of all the VM's firewalls decides about a packet. `vm` is the account's; its address is null while it has none. */
 export async function checkPacket(
   db: Queries,
