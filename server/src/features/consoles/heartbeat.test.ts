@@ -23,6 +23,9 @@ describe('a session that nobody told of its end', async () => {
     server.close()
   })
 
+  const revoke = (tokenId: string) => app.db.tx((tx) => revokeToken(tx, app.clock.now(), tokenId))
+  const remove = (tokenId: string) => app.db.tx((tx) => deleteToken(tx, tokenId))
+
   const opened = async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
@@ -59,13 +62,13 @@ describe('a session that nobody told of its end', async () => {
 
   test('ends when the token that began it is revoked', async () => {
     const { token, client } = await opened()
-    await app.db.tx((tx) => revokeToken(tx, app.clock.now(), token.id))
+    await revoke(token.id)
     expect(await client.closed).toMatchObject({ code: 4008 })
   })
 
   test('ends when the token that began it is deleted', async () => {
     const { token, client } = await opened()
-    await app.db.tx((tx) => deleteToken(tx, token.id))
+    await remove(token.id)
     expect(await client.closed).toMatchObject({ code: 4008 })
   })
 
@@ -90,13 +93,16 @@ describe('a session that nobody told of its end', async () => {
     client.socket.terminate()
   })
 
-  test('does not begin with a token that was revoked meanwhile', async () => {
+  test.each([
+    ['revoked', revoke],
+    ['deleted', remove],
+  ])('does not begin with a token that was %s meanwhile', async (_, end) => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     const { body } = await customer.post(`/vms/${id}/console`, { type: 'serial' })
-    await app.db.tx((tx) => revokeToken(tx, app.clock.now(), customer.tokenId))
+    await end(customer.tokenId)
     await expect(sessions.open((body.data.url as string).split('/').at(-1)!)).rejects.toThrow(
-      'The API token that asked for this console URL is no longer valid',
+      'The API token or the session that asked for this console URL is no longer valid',
     )
   })
 })

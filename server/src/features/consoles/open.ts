@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { after } from '../../kernel/clock.ts'
 import { unauthorized } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { credentialStates } from './credentials.ts'
+import { usableCredentials } from './credentials.ts'
 import type { Deps } from '../deps.ts'
 import { driverOf, lockVm, recordVmEvent, requireAllowed, requireVm, type VmDetails } from '../vms/service.ts'
 import { redeem, refuseFor, requireRoom } from './service.ts'
@@ -16,15 +16,14 @@ const HOST_TIMEOUT_MS = 10_000
 export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors'>
 
 export interface Session extends sql.SessionKey {
+  /** The API token or the person's session that asked for the URL. */
   actorId: string
-  /** The API token or the person's session that asked for the URL, unless it was deleted since. */
-  credentialId: string | null
   host: Duplex
 }
 
 export async function openSession(deps: SessionDeps, secret: string): Promise<Session> {
   const link = await redeem(deps, secret)
-  const credentialId = await usableCredential(deps, link)
+  await requireUsable(deps, link)
   const vm = await requireVm(deps.db, link.account_id, link.vm_id)
   requireAllowed(vm, 'console')
   const host = await openOnHost(deps, vm, link.type)
@@ -35,13 +34,12 @@ export async function openSession(deps: SessionDeps, secret: string): Promise<Se
     host.destroy()
     throw error
   }
-  return { ...key, actorId: link.actor_id, credentialId, host }
+  return { ...key, actorId: link.actor_id, host }
 }
 
-async function usableCredential({ db, clock }: SessionDeps, { actor_id }: sql.LinkRow): Promise<string | null> {
-  const [credential] = await credentialStates(db, clock.now(), [actor_id])
-  if (credential && !credential.usable) throw unauthorized('The API token that asked for this console URL is no longer valid')
-  return credential?.id ?? null
+async function requireUsable({ db, clock }: SessionDeps, { actor_id }: sql.LinkRow): Promise<void> {
+  const usable = await usableCredentials(db, clock.now(), [actor_id])
+  if (!usable.has(actor_id)) throw unauthorized('The API token or the session that asked for this console URL is no longer valid')
 }
 
 async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['type']): Promise<Duplex> {

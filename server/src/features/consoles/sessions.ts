@@ -4,7 +4,7 @@ import type { WebSocket } from 'ws'
 import { after } from '../../kernel/clock.ts'
 import { refuse } from '../../kernel/errors.ts'
 import { bridge, LIMITS, type Bridge, type Limits } from './bridge.ts'
-import { credentialStates } from './credentials.ts'
+import { usableCredentials } from './credentials.ts'
 import { ENDINGS } from './endings.ts'
 import { ALIVE, openSession, type Session, type SessionDeps } from './open.ts'
 import { explain, look } from './reasons.ts'
@@ -46,13 +46,9 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
     const alive = new Set((await sql.keepAlive(db, [...carried.keys()], after(now, ALIVE))).map(({ id }) => id))
     for (const { session, bridge } of all.filter((each) => !alive.has(each.session.id)))
       bridge.end((await look(deps, session)) ?? 'host_ended')
-    const credentials = await credentialStates(
-      db,
-      now,
-      all.flatMap(({ session }) => session.credentialId ?? []),
-    )
-    const usable = new Set(credentials.filter((each) => each.usable).map(({ id }) => id))
-    for (const { session, bridge } of all) if (session.credentialId && !usable.has(session.credentialId)) bridge.end('revoked')
+    const actors = all.map(({ session }) => session.actorId)
+    const usable = await usableCredentials(db, now, actors)
+    for (const { session, bridge } of all) if (!usable.has(session.actorId)) bridge.end('revoked')
   }
   const beating = setInterval(
     () => void heartbeat().catch((error: unknown) => log.warn({ err: error }, 'consoles: no sign of life given, it is tried again')),
