@@ -23,6 +23,12 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
   await app.register(
     async (scope) => {
       scope.decorateRequest('principal', null as never)
+      scope.decorateRequest('isStillAdmitted', function isStillAdmitted() {
+        return mount.authenticate(this).then(
+          () => true,
+          (error: unknown) => !(error instanceof Refusal), // what cannot be found out now is asked again later
+        )
+      })
       scope.addHook('onRequest', async (request, reply) => {
         // Answers belong to one account, and `x-api-key` does not tell a cache in between so.
         reply.header('cache-control', 'no-store')

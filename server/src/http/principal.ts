@@ -26,6 +26,8 @@ export type Authenticate = (request: FastifyRequest) => Promise<Principal>
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal
+    /** For what goes on after it was admitted: whether it would be again. */
+    isStillAdmitted(): Promise<boolean>
   }
   interface FastifyContextConfig {
     operationId?: string

@@ -8,14 +8,14 @@ import { toEvent } from './view.ts'
 
 /** How often a quiet stream says that it lives; also how long an event can wait when the notice of it was lost. */
 const HEARTBEAT_MS = 15_000
-/** Then it ends, and the client comes back with its cursor and is asked for its token again. */
+/** Then it ends, and the client comes back with its cursor. */
 const LONGEST_MS = 15 * 60_000
 const STREAMS_PER_ACCOUNT = 10
 const ROWS_AT_A_TIME = 100
 
 export interface EventFeed {
-  /** `after` is a cursor; null means from now on. */
-  stream(accountId: string, after: string | null, signal: AbortSignal): Promise<Readable>
+  /** `after` is a cursor; null means from now on. It ends when whoever follows it is no longer admitted. */
+  stream(accountId: string, after: string | null, signal: AbortSignal, isAdmitted?: () => Promise<boolean>): Promise<Readable>
   /** Ends every stream. */
   close(): Promise<void>
 }
@@ -34,7 +34,7 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
       }))
 
   return {
-    async stream(accountId, after, signal) {
+    async stream(accountId, after, signal, isAdmitted = async () => true) {
       const streams = open.get(accountId) ?? new Set()
       if (streams.size >= STREAMS_PER_ACCOUNT)
         throw refuse('quota_exceeded', `Quota exceeded: ${STREAMS_PER_ACCOUNT} event streams of this account are open. Close one first`)
@@ -47,7 +47,7 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
       try {
         await listen()
         const from = after === null ? await lastNumber(db, accountId) : BigInt(after)
-        return Readable.from(follow(db, accountId, from, bell, heartbeatMs), { objectMode: false }).once('close', leave)
+        return Readable.from(follow(db, { accountId, from, isAdmitted }, bell, heartbeatMs), { objectMode: false }).once('close', leave)
       } catch (error) {
         leave()
         throw error
@@ -63,13 +63,21 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
   }
 }
 
-async function* follow(db: Db, accountId: string, from: bigint, bell: Doorbell, heartbeatMs: number): AsyncGenerator<string> {
+interface Follower {
+  accountId: string
+  from: bigint
+  isAdmitted: () => Promise<boolean>
+}
+
+async function* follow(db: Db, { accountId, from, isAdmitted }: Follower, bell: Doorbell, heartbeatMs: number): AsyncGenerator<string> {
   yield `retry: 2000\nid: ${from}\n\n` // the cursor at once: who is cut off before the first event comes back to the same place
   for (let cursor = from; !bell.signal.aborted;) {
     const rung = bell.next(heartbeatMs) // before the look: what is committed after it rings
     const events = await eventsAfter(db, accountId, cursor, ROWS_AT_A_TIME)
+    const quiet = events.length === 0 && (await rung) === 'quiet'
+    if ((events.length > 0 || quiet) && !(await isAdmitted())) return
     if (events.length > 0) yield events.map(toFrame).join('')
-    else if ((await rung) === 'quiet') yield ': still here\n\n'
+    else if (quiet) yield ': still here\n\n'
     cursor = events.at(-1)?.number ?? cursor
   }
 }

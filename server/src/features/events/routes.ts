@@ -19,7 +19,7 @@ export const eventRoutes: Routes = (api, { db, feed }) => {
     },
     async ({ principal: { accountId }, query: { after, limit }, request }, reply) => {
       if (!wantsStream(request)) return listEvents(db, accountId, after ?? '0', limit)
-      const stream = await feed.stream(accountId, lastSeen(request) ?? after ?? null, goneSignal(reply))
+      const stream = await feed.stream(accountId, lastSeen(request) ?? after ?? null, goneSignal(reply), () => request.isStillAdmitted())
       // Not before: a refusal is JSON. The connection ends with the stream, so that a server that stops need not wait for it.
       reply.type('text/event-stream').headers({ 'x-accel-buffering': 'no', connection: 'close' })
       return stream

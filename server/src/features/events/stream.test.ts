@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openApi, PUBLIC_PREFIX } from '../../compose.ts'
 import { testApp } from '../../../test/harness.ts'
+import { revokeToken } from '../accounts/service.ts'
 import { openEventFeed } from './feed.ts'
 import { recordEvent } from './service.ts'
 
@@ -143,6 +144,28 @@ describe('GET /events as a stream', () => {
     await expect.poll(() => text, SOON).toMatch(/^retry: 2000\nid: 0\n\n(: still here\n\n){2,}$/)
     await feed.close()
     await once(stream, 'close')
+  })
+
+  test('ends with the token that opened it, and tells nothing after it', async () => {
+    const customer = await app.given.customer()
+    const stream = await follow(customer.token)
+    const ended = once(stream.response, 'end')
+    await app.db.tx((tx) => revokeToken(tx, app.clock.now(), customer.tokenId))
+    await happen(customer.accountId, 'vm.started')
+    await ended
+    expect(stream.text()).toBe('retry: 2000\nid: 0\n\n')
+  })
+
+  test('ends with the token also while nothing happens', async () => {
+    const customer = await app.given.customer()
+    const feed = openEventFeed(app.db, 20)
+    let admitted = true
+    const stream = await feed.stream(customer.accountId, null, new AbortController().signal, async () => admitted)
+    stream.resume()
+    admitted = false
+    await once(stream, 'end')
+    expect(stream.readableEnded).toBe(true)
+    await feed.close()
   })
 
   test('ends when the server stops', async () => {
