@@ -47,6 +47,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
     routerOptions: { maxParamLength: 16 * 1024 }, // what fits into the headers is an id, if an unknown one
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
     clientErrorHandler: answerBadBytes(rateLimit),
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } }, // those it brings take long to load
   })
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setValidatorCompiler(validatorCompiler)
@@ -67,6 +68,10 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
   })
   answerUnrouted(app, rateLimit, pages)
   return app
+}
+
+function unused(): never {
+  throw new Error('BUG: we validate by our own compiler, and serialise without one')
 }
 
 function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {

@@ -1,15 +1,23 @@
 // Bodies are taken as they are: nothing coerced, nothing unknown let through. Query values are text, so whole numbers and booleans
 // among them are read; unknown ones are ignored.
-import { Ajv } from 'ajv'
-import formats from 'ajv-formats'
+import { createRequire } from 'node:module'
+import type { Ajv } from 'ajv'
+import type formats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { Refusal } from '../kernel/errors.ts'
 import type { TProperties, TSchema } from './schema.ts'
 import { refusalFor, validationFailed } from './validation-errors.ts'
 
 const options = { verbose: true, strict: false, useDefaults: true, validateSchema: false }
-const [first, all] = [new Ajv(options), new Ajv({ ...options, allErrors: true })]
-for (const ajv of [first, all]) formats.default(ajv, ['date-time', 'uri', 'email', 'ipv4'])
+const [first, all] = [lazily(() => openAjv(false)), lazily(() => openAjv(true))]
+
+/** A hundred files, read when the first request has something to validate: no start waits for them. */
+function openAjv(allErrors: boolean): Ajv {
+  const require = createRequire(import.meta.url)
+  const { Ajv: Validator } = require('ajv') as { Ajv: typeof Ajv }
+  const { default: addFormats } = require('ajv-formats') as typeof formats
+  return addFormats(new Validator({ ...options, allErrors }), ['date-time', 'uri', 'email', 'ipv4'])
+}
 
 type Schema = TSchema & { optionalBody?: boolean; properties?: TProperties }
 type Values = Record<string, unknown>
@@ -22,8 +30,8 @@ export const validatorCompiler: FastifySchemaCompiler<Schema> = ({ schema, httpP
  * first mistake is named. Compiled on first use, which a start with a hundred operations notices.
  */
 function validatorOf(schema: Schema): (value: unknown) => Refusal | null {
-  const decide = lazily(() => first.compile(schema))
-  const explain = lazily(() => all.compile(schema))
+  const decide = lazily(() => first().compile(schema))
+  const explain = lazily(() => all().compile(schema))
   return (value) => {
     if (decide()(value)) return null
     const { errors } = isSmall(value) && !explain()(value) ? explain() : decide()
