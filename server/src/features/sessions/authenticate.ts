@@ -1,4 +1,5 @@
 // Who a cookie belongs to. Asked of the database each time, so that a session that was ended is over with the next request.
+import type { FastifyRequest } from 'fastify'
 import type { Authenticate } from '../../http/principal.ts'
 import { isWellFormedToken, sha256 } from '../../kernel/crypto.ts'
 import { unauthorized } from '../../kernel/errors.ts'
@@ -16,6 +17,9 @@ export const OPERATOR = 'operator'
 const OF_CUSTOMERS: ReadonlySet<string> = new Set(SCOPES)
 const OF_OPERATORS: ReadonlySet<string> = new Set([...SCOPES, OPERATOR])
 
+/** It comes back by itself for as long as a page is open: nobody need be sitting there. */
+const isStream = ({ headers }: FastifyRequest): boolean => headers.accept === 'text/event-stream'
+
 export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Authenticate {
   return async (request) => {
     const secret = readCookie(request, config.publicUrl)
@@ -27,7 +31,7 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
     if (!row || isOver(row, now)) throw ended()
     const isPrevious = !row.hash.equals(hash)
     if (isPrevious && row.previous_until! <= now) throw ended()
-    if (now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
+    if (!isStream(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
     return {
       accountId: row.account_id,
       actorType: 'person',

@@ -13,18 +13,39 @@ const app = await testApp()
 await app.app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.app.server.address() as AddressInfo
 
-test('events reach a person as they happen, as a browser asks for them', async () => {
-  const { person, cookie } = await givenBrowser(app)
-  const headers = { accept: 'text/event-stream', cookie: cookie(), 'sec-fetch-site': 'same-origin' }
+async function listen(cookie: string | undefined) {
+  const headers = { accept: 'text/event-stream', cookie, 'sec-fetch-site': 'same-origin' }
   const request = get({ host: '127.0.0.1', port, path: '/api/dashboard/v1/events', headers })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   expect([response.statusCode, response.headers['content-type']]).toEqual([200, 'text/event-stream'])
   let text = ''
   response.on('data', (chunk: Buffer) => (text += chunk.toString())).on('error', () => {})
   await expect.poll(() => text, SOON).toContain('retry: 2000')
-  await app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId: person.accountId, type: 'vm.created', data: {} }))
-  await expect.poll(() => text, SOON).toContain('event: vm.created')
-  request.destroy()
+  return { response, text: () => text, cut: () => void request.destroy() }
+}
+
+const happen = (accountId: string) => app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId, type: 'vm.created', data: {} }))
+
+test('events reach a person as they happen, as a browser asks for them', async () => {
+  const { person, cookie } = await givenBrowser(app)
+  const stream = await listen(cookie())
+  await happen(person.accountId)
+  await expect.poll(stream.text, SOON).toContain('event: vm.created')
+  stream.cut()
+})
+
+test('a page that only listens keeps no session alive, and hears nothing after its end', async () => {
+  const { person, cookie, get: read } = await givenBrowser(app)
+  const stream = await listen(cookie())
+  app.clock.advance('23h')
+  await happen(person.accountId)
+  await expect.poll(stream.text, SOON).toContain('event: vm.created')
+  app.clock.advance('1h')
+  const ended = once(stream.response, 'end')
+  await happen(person.accountId)
+  await ended
+  expect(stream.text().match(/event: vm.created/g)).toHaveLength(1)
+  expect((await read('/session')).status).toBe(401)
 })
 
 test('the console of a VM opens for a person, and not for a page of another site', async () => {
