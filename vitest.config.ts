@@ -18,8 +18,9 @@ const shared = {
   expect: { poll: { timeout: 30_000 } },
 }
 
-// Programs of the repository use the SDK as it is written; elsewhere they use it as it was built.
-const resolve = { alias: { '@berth/sdk': fileURLToPath(new URL('./sdk/src/index.ts', import.meta.url)) } }
+// Programs of the repository use these packages as they are written; elsewhere they use them as they were built.
+const source = (name: string): string => fileURLToPath(new URL(`./${name}/src/index.ts`, import.meta.url))
+const resolve = { alias: { '@berth/libvirt': source('libvirt'), '@berth/sdk': source('sdk') } }
 
 export default defineConfig({
   test: {

@@ -1,4 +1,4 @@
-// How fast is the libvirt client, beside virsh started for each call, against one libvirtd in one run?  node bench/libvirt.ts
+// How fast is the libvirt client, beside virsh started for each call, against one libvirtd in one run?  npm run bench:libvirt
 // Needs root, libvirt and QEMU (`npm run prove` installs them). The daemon runs in a box and is gone afterwards.
 import { areas, Connection } from '@berth/libvirt'
 import type { Endpoint, Procedure } from '@berth/libvirt'

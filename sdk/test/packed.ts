@@ -14,12 +14,25 @@ export interface Outcome {
   stderr: string
 }
 
+export interface Packed {
+  name: string
+  filename: string
+  files: { path: string; mode: number }[]
+}
+
+/** Of these workspaces, or of all. One after the other on this machine: each build begins by removing what the one before has built. */
+export async function pack(into: string, ...workspaces: string[]): Promise<Packed[]> {
+  const which = workspaces.length > 0 ? workspaces.map((name) => `--workspace=${name}`) : ['--workspaces']
+  const env = { ...process.env, npm_config_update_notifier: 'false' }
+  const command = ['npm', 'pack', '--json', '--pack-destination', into, ...which]
+  const { stdout } = await run('flock', [join(root, 'node_modules/.berth-packing'), ...command], { cwd: root, env, maxBuffer: 2 ** 24 })
+  return JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as Packed[]
+}
+
 export async function packed() {
   const folder = mkdtempSync(join(tmpdir(), 'berth-packed-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  const env = { ...process.env, npm_config_update_notifier: 'false' }
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: join(root, 'sdk'), env })
-  const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string; files: { path: string }[] }]
+  const [{ filename, files }] = (await pack(folder, 'sdk')) as [Packed]
   const installed = join(folder, 'node_modules/@berth/sdk')
   mkdirSync(installed, { recursive: true })
   await run('tar', ['-xzf', join(folder, filename), '-C', installed, '--strip-components=1'])

@@ -1,5 +1,6 @@
 // Every setting: its variable, its default and one sentence. This is the only reader of the environment.
 import { join, resolve } from 'node:path'
+import { folderOf, PROJECT } from './kernel/places.ts'
 
 interface Setting<T> {
   variable: string
@@ -50,7 +51,7 @@ export const SETTINGS = {
   port: setting('BERTH_PORT', '8080', 'Port the API listens on; 0 picks a free one', whole(0, 65_535)),
   dataDir: setting(
     'BERTH_DATA_DIR',
-    join(import.meta.dirname, '../../.berth'),
+    join(PROJECT, '.berth'),
     'Folder for the embedded database, keys and logs; default .berth in the project',
     text,
   ),
@@ -69,7 +70,7 @@ export const SETTINGS = {
   ),
   webDir: setting(
     'BERTH_WEB_DIR',
-    join(import.meta.dirname, '../../web/dist'),
+    join(folderOf('@berth/web') ?? join(PROJECT, 'web'), 'dist'),
     "Folder of the dashboard's files; default web/dist in the project",
     text,
   ),

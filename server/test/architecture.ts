@@ -13,7 +13,7 @@ const PARTS: Record<string, string[]> = {
   invariants: ['kernel', 'hypervisor'],
   images: ['kernel', 'hypervisor'],
   'host-setup': ['kernel', 'hypervisor'],
-  'config.ts': [],
+  'config.ts': ['kernel'],
   features: ['kernel', 'http', 'workflow', 'hypervisor', 'config.ts'],
   'database.ts': ['kernel', 'workflow', 'features', 'config.ts'],
   'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'images', 'invariants', 'features', 'config.ts', 'database.ts'],

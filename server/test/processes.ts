@@ -68,8 +68,8 @@ export interface Service {
 }
 
 /** Starts `up`, `api`, `worker` or a program of a test's own, and waits until it says that it is ready. */
-export async function service(settings: Settings, command: string): Promise<Service> {
-  const program = /\.m?[tj]s$/.test(command) ? { path: command, args: [] } : { path: BERTHD, args: [command] }
+export async function service(settings: Settings, command: string, berthd = BERTHD): Promise<Service> {
+  const program = /\.m?[tj]s$/.test(command) ? { path: command, args: [] } : { path: berthd, args: [command] }
   const { child, text, ended } = start(program.path, program.args, settings)
   const output = (): string => text.stdout + text.stderr
   let over = false

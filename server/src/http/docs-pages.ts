@@ -4,9 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { CATALOGUE, notFound, type ErrorCode } from '../kernel/errors.ts'
+import { DOCS } from '../kernel/places.ts'
 import { anchorOf, escapeHtml, renderMarkdown } from './markdown.ts'
-
-const FOLDER = join(import.meta.dirname, '../../../docs')
 
 const SECTIONS: Record<string, string> = { guide: 'Guides', operate: "The operator's handbook", decisions: 'Decisions' }
 
@@ -35,7 +34,7 @@ export function servePages(app: FastifyInstance, counted: { onRequest: onRequest
     app.get(`/docs/errors/${code}`, counted, async (_, reply) => show(reply, errorPage(code)))
 }
 
-const namesOf = (section: string): string[] => readdirSync(join(FOLDER, section)).filter((name) => name.endsWith('.md'))
+const namesOf = (section: string): string[] => readdirSync(join(DOCS, section)).filter((name) => name.endsWith('.md'))
 
 function pagesOf(section: string): Page[] {
   const rank = ({ path }: Page): number => (FIRST.indexOf(posix.basename(path)) + FIRST.length + 1) % (FIRST.length + 1)
@@ -45,7 +44,7 @@ function pagesOf(section: string): Page[] {
 }
 
 const titleOf = (file: string): string => /^# (.+)$/m.exec(read(file))?.[1] ?? file
-const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8')
+const read = (file: string): string => readFileSync(join(DOCS, file), 'utf8')
 
 function contents(): string {
   const lists = Object.entries(SECTIONS).map(
@@ -77,7 +76,7 @@ function addressFrom(path: string, target: string): string | null {
 
 /** What is meant to be copied, such as alert rules. */
 function rawFile(reply: FastifyReply, section: string, name: string): FastifyReply {
-  const folder = join(FOLDER, section, 'files')
+  const folder = join(DOCS, section, 'files')
   if (!readdirSync(folder).includes(name)) throw notFound('File')
   return reply
     .type('text/plain; charset=utf-8')
@@ -86,7 +85,7 @@ function rawFile(reply: FastifyReply, section: string, name: string): FastifyRep
 }
 
 async function picture(reply: FastifyReply, name: string): Promise<FastifyReply> {
-  const folder = join(FOLDER, 'guide/dashboard')
+  const folder = join(DOCS, 'guide/dashboard')
   if (!readdirSync(folder).includes(name)) throw notFound('Picture')
   return reply
     .type('image/png')
@@ -107,7 +106,7 @@ interface Example {
 
 /** As they were asked and answered by a test. */
 function examplesPage(): string {
-  const examples = JSON.parse(readFileSync(join(FOLDER, '../openapi/examples.json'), 'utf8')) as Example[]
+  const examples = JSON.parse(readFileSync(join(DOCS, '../openapi/examples.json'), 'utf8')) as Example[]
   const parts = Object.entries(Object.groupBy(examples, ({ tag }) => tag)).map(
     ([tag, all = []]) => `<h2 id="${anchorOf(tag)}">${escapeHtml(tag)}</h2>${all.map(exampleOf).join('')}`,
   )

@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Worker } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
+import { moduleBeside } from '../kernel/places.ts'
 import { servePages } from './docs-pages.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './operation.ts'
@@ -46,7 +47,7 @@ function loadOnce(): () => Promise<Buffer> {
   let loading: Promise<Buffer> | undefined
   const load = (): Promise<Buffer> =>
     new Promise<Uint8Array>((resolve, reject) =>
-      new Worker(new URL('./docs-viewer.ts', import.meta.url)).once('message', resolve).once('error', reject),
+      new Worker(moduleBeside(import.meta.url, './docs-viewer')).once('message', resolve).once('error', reject),
     ).then((bytes) => Buffer.from(bytes.buffer))
   return () =>
     (loading ??= load().catch((error: unknown) => {

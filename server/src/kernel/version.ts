@@ -1,3 +1,5 @@
-import manifest from '../../package.json' with { type: 'json' }
+import { createRequire } from 'node:module'
+
+const manifest = createRequire(import.meta.url)('../../package.json') as { version: string }
 
 export const VERSION: string = manifest.version

@@ -1,10 +1,10 @@
 // From a product that has just started to a VM with a shell, in one command. Run twice, it finds what the first run has made.
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Config } from '../../config.ts'
 import { listHosts } from '../../features/hosts/service.ts'
+import { folderOf } from '../../kernel/places.ts'
 import { readClock } from '../../kernel/test-clock.ts'
 import { withDatabase } from '../database.ts'
 import { say, showLine, step } from '../progress.ts'
@@ -61,10 +61,11 @@ const kindOf = (hosts: { driver: string; acceleration: string | null }[]): Kind 
 
 /** So that `berth` works at once. Where it is not installed, the token is still in its file. */
 async function signIn(address: string, token: string): Promise<void> {
-  const berth = fileURLToPath(new URL('../../../../cli/bin/berth.mjs', import.meta.url))
-  if (!existsSync(berth)) return
+  const folder = folderOf('@berth/cli')
+  if (!folder) return
   try {
-    const login = promisify(execFile)(process.execPath, [berth, 'login', address, '--name', 'local', '--keep-current'])
+    const args = ['login', address, '--name', 'local', '--keep-current']
+    const login = promisify(execFile)(process.execPath, [join(folder, 'bin/berth.mjs'), ...args])
     login.child.stdin?.end(token)
     await login
     showLine('✓', 'signed in as “local”', 'npx berth vm list')

@@ -1,0 +1,6 @@
+// For whoever packs the dashboard: node ops/build-dashboard.mjs
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { buildDashboard } from './dashboard.mjs'
+
+await buildDashboard(dirname(dirname(fileURLToPath(import.meta.url))))

@@ -1,0 +1,24 @@
+// Where the product's files lie: in its repository, where it runs as it is written, or among somebody's packages, where it runs as it was
+// built. `dist` is as deep as `src`, so what lies beside both of them is found by its relative path alone.
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+
+const isBuilt = import.meta.filename.endsWith('.js')
+const fromHere = (path: string): string => join(import.meta.dirname, path)
+
+/** The folder of the repository, or the one in which the packages were installed. */
+export const PROJECT = isBuilt ? (import.meta.dirname.split('/node_modules/')[0] ?? '.') : fromHere('../../..')
+
+export const DOCS = isBuilt ? fromHere('../docs') : fromHere('../../../docs')
+
+/** Of another package of ours; null where it is not installed. */
+export function folderOf(name: string): string | null {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+  } catch {
+    return null
+  }
+}
+
+/** A module that is started by its path; `name` has no ending. */
+export const moduleBeside = (here: string, name: string): URL => new URL(`${name}${isBuilt ? '.js' : '.ts'}`, here)
