@@ -1,5 +1,5 @@
 // The product is upgraded while VMs run and one is being built: the schema changes under the old version, the processes are replaced one by
-// one, nothing stops and nothing is lost.
+// one, nothing stops and nothing is lost. And what a real older release left behind is taken over by this one.
 import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,13 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
+import { openCore } from '../src/compose.ts'
+import { readConfig } from '../src/config.ts'
+import { checkInvariants, describeBroken } from '../src/invariants/check.ts'
+import { createLog } from '../src/kernel/log.ts'
 import { testDatabase } from './harness.ts'
+import { BALANCE, olderRelease, TOKEN, VM_ID } from './older-release/older-release.ts'
+import { receiver } from './receiver.ts'
 import { berthd, berthdJson, cleanEnvironment, eventually, service, type Settings } from './processes.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -24,7 +30,10 @@ const settings: Settings = {
 /** What the next release would be: the same product with one more migration. */
 function nextRelease() {
   const release = join(folder, 'next')
-  cpSync(join(root, 'server'), join(release, 'server'), { recursive: true, filter: (path) => !/node_modules|\.test\.ts$/.test(path) })
+  cpSync(join(root, 'server'), join(release, 'server'), {
+    recursive: true,
+    filter: (path) => !/node_modules|server\/dist|\.test\.ts$/.test(path),
+  })
   for (const name of ['node_modules', 'docs', 'ops']) symlinkSync(join(root, name), join(release, name))
   writeFileSync(
     join(release, 'server/migrations/9999_next.sql'),
@@ -41,24 +50,35 @@ function nextRelease() {
   return { run, program }
 }
 
-/** When each machine was last started, by the word of its host. */
-async function lives(): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: settings['BERTH_DATABASE_URL'] })
+async function ask<Row extends object>({ BERTH_DATABASE_URL }: Settings, question: string, given: string[] = []): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: BERTH_DATABASE_URL })
   await client.connect()
-  const { rows } = await client.query('select m.power, m.epoch from simulated.machines m order by m.epoch limit 1')
+  const { rows } = await client.query<Row>(question, given)
   await client.end()
   return rows
 }
 
-interface Answer {
-  data: { id: string; status: string; vm: { id: string }; actionId: string }
+/** Whether the machine runs, and how often it was started, by the word of its host. */
+const lifeOf = (vmId: string, where: Settings) => ask(where, 'select power, epoch from simulated.machines where vm_id = $1', [vmId])
+
+interface Data {
+  id: string
+  status: string
+  vm: { id: string }
+  actionId: string
 }
 
-const caller = (url: string, token: string) => async (path: string, body?: object) => {
-  const headers = { 'x-api-key': token, ...(body && { 'content-type': 'application/json' }) }
-  const response = await fetch(`${url}${path}`, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) })
-  return ((await response.json()) as Answer).data
-}
+const caller =
+  (url: string, token: string) =>
+  async <T = Data>(path: string, body?: object, method = body ? 'POST' : 'GET'): Promise<T> => {
+    const headers = { 'x-api-key': token, ...(body && { 'content-type': 'application/json' }) }
+    const response = await fetch(`${url}${path}`, { headers, method, ...(body && { body: JSON.stringify(body) }) })
+    return ((await response.json()) as { data: T }).data
+  }
+type Call = ReturnType<typeof caller>
+
+const ended = (call: Call, vmId: string, actionId: string) =>
+  eventually(async () => (await call(`/vms/${vmId}/actions/${actionId}?wait=5`)).status === 'COMPLETED', 90_000)
 
 test('VMs run on while the product is upgraded, and work under way is finished by the new version', { timeout: 240_000 }, async () => {
   const [oldApi, oldWorker] = [await service(settings, 'api'), await service(settings, 'worker')]
@@ -66,14 +86,12 @@ test('VMs run on while the product is upgraded, and work under way is finished b
   await berthdJson(settings, 'account', 'credit', '--account', 'ada@example.com', '--amount', '100.00')
   const { token } = await berthdJson(settings, 'token', 'create', '--account', 'ada@example.com', '--name', 't', '--scopes', '*')
   const before = caller(oldApi.url, token!)
-  const [region] = (await before('/regions')) as unknown as { id: string }[]
+  const [region] = await before<{ id: string }[]>('/regions')
   const { id: osTemplateId } = await before('/os-templates/debian-12')
   const create = (hostname: string) => before('/vms', { regionId: region!.id, osTemplateId, hostname })
   const running = await create('web-1')
-  const ended = (call: typeof before, { vm, actionId }: typeof running) =>
-    eventually(async () => (await call(`/vms/${vm.id}/actions/${actionId}?wait=5`)).status === 'COMPLETED', 90_000)
-  await ended(before, running)
-  const asStarted = await lives()
+  await ended(before, running.vm.id, running.actionId)
+  const asStarted = await lifeOf(running.vm.id, settings)
 
   const next = nextRelease()
   const underWay = await create('web-2')
@@ -86,11 +104,74 @@ test('VMs run on while the product is upgraded, and work under way is finished b
   const newApi = await service(settings, next.program('api'))
   expect(await oldApi.kill('SIGTERM')).toBe(0)
   const after = caller(newApi.url, token!)
-  await ended(after, underWay)
+  await ended(after, underWay.vm.id, underWay.actionId)
 
   for (const { vm } of [running, underWay]) expect((await after(`/vms/${vm.id}`)).status).toBe('RUNNING')
-  expect(await lives()).toEqual(asStarted)
+  expect(await lifeOf(running.vm.id, settings)).toEqual(asStarted)
   const { code, stderr } = await berthd(settings, 'migrate')
   expect([code, stderr]).toEqual([1, expect.stringContaining('Start the newer version')])
   await Promise.all([newApi.kill('SIGTERM'), newWorker.kill('SIGTERM')])
+})
+
+interface Listed {
+  id: string
+  name: string
+  status: string
+}
+
+/** What is not as promised, when everything has had time to come to rest. */
+async function brokenAfter(older: Settings): Promise<string> {
+  const core = await openCore(readConfig(older), older['BERTH_DATABASE_URL']!, createLog({ level: 'silent', pretty: false }), {
+    worker: false,
+  })
+  let broken = ''
+  const whole = async (): Promise<boolean> => (broken = describeBroken(await checkInvariants(core.deps))) === ''
+  await eventually(whole, 60_000).catch(() => undefined)
+  await core.close()
+  return broken
+}
+
+test('what an older release left is taken over: VMs run on, its work is ended, its money adds up', { timeout: 300_000 }, async () => {
+  const dataDir = join(folder, 'older')
+  const older = {
+    ...settings,
+    BERTH_DATA_DIR: dataDir,
+    BERTH_DATABASE_URL: await olderRelease(dataDir),
+    BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true',
+  }
+  const asStarted = await lifeOf(VM_ID, older)
+  expect(asStarted).toMatchObject([{ power: 'running' }])
+  const underWay = await ask<{ id: string; vm_id: string; label: string }>(
+    older,
+    'select id, subject_id as vm_id, label from workflow_runs where completed_at is null order by label',
+  )
+  expect(underWay.map(({ label }) => label)).toEqual(['CREATE', 'STOP'])
+  const up = await service(older, 'up')
+  const call = caller(up.url, TOKEN)
+  for (const { id, vm_id } of underWay) await ended(call, vm_id, id)
+  const vms = await call<Listed[]>('/vms')
+  expect(Object.fromEntries(vms.map(({ name, status }) => [name, status]))).toEqual({
+    'web-1': 'RUNNING',
+    'web-2': 'STOPPED',
+    'web-3': 'RUNNING',
+  })
+  expect(await lifeOf(VM_ID, older)).toEqual(asStarted)
+  expect(await call('/wallet')).toMatchObject({ balance: BALANCE })
+
+  const target = await receiver()
+  const [webhook] = await call<Listed[]>('/webhooks')
+  await call(`/webhooks/${webhook!.id}`, { url: target.url }, 'PATCH')
+  await call(`/webhooks/${webhook!.id}/test`, {})
+  expect(target.received.at(-1)?.headers).toMatchObject({ 'webhook-signature': expect.stringMatching(/^v1,/) })
+
+  const [region] = await call<Listed[]>('/regions')
+  const { id: osTemplateId } = await call('/os-templates/debian-12')
+  const made = await call('/vms', { regionId: region!.id, osTemplateId, hostname: 'web-4' })
+  await ended(call, made.vm.id, made.actionId)
+  for (const id of [made.vm.id, vms.find(({ name }) => name === 'web-3')!.id]) {
+    await call(`/vms/${id}`, undefined, 'DELETE')
+    await eventually(async () => (await call(`/vms/${id}`)) === undefined, 60_000)
+  }
+  expect(await brokenAfter(older)).toBe('')
+  expect(await up.kill('SIGTERM')).toBe(0)
 })

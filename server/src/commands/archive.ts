@@ -16,9 +16,9 @@ import { requireServer, withDatabaseUrl } from './database.ts'
 import { WrongUsage } from './errors.ts'
 import { show, type Result } from './output.ts'
 
-const KIND = 'backup of Berth'
+export const KIND = 'backup of Berth'
 /** The queue is made anew by what stands in the journal; counters live for a minute; migrations are applied, not copied. */
-const NOT_KEPT = { schemas: ['pgboss'], tables: ['schema_migrations'] }
+export const NOT_KEPT = { schemas: ['pgboss'], tables: ['schema_migrations'] }
 
 export function archiveCommands(program: Command): void {
   onDatabase(

@@ -1,0 +1,48 @@
+// A database as a real older release left it, with its migrations up to 0020, when all of its processes were killed at one moment: a
+// customer with money, a key, a network, a firewall and a webhook; web-1 and web-2 run, one VM is gone; web-3 is being created, killed in
+// the middle of its disk; web-2 is to be stopped, which no worker has seen.
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { KIND, NOT_KEPT } from '../../src/commands/archive.ts'
+import { MIGRATIONS } from '../../src/database.ts'
+import { inspectArchive, loadArchive, makeEmpty } from '../../src/kernel/archive/read.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { migrate } from '../../src/kernel/migrate.ts'
+import { testDatabase } from '../harness.ts'
+
+const ARCHIVE = join(import.meta.dirname, 'archive.gz')
+
+export const TOKEN = 'vmk_Gyy2isoYQzS8R4irirWhyOmAxSCxam5Oci0DGQ9D3tRz03'
+/** Of web-1. */
+export const VM_ID = 'cmwhtvezwpd17yopc8rl4gwoe'
+export const BALANCE = '81.80'
+
+/** Its processes were killed just now: the times in it are moved, or it would be a database that nobody looked after for years. */
+export async function olderRelease(dataDir: string): Promise<string> {
+  const { head } = await inspectArchive(ARCHIVE, KIND)
+  const url = await testDatabase()
+  await makeEmpty(url)
+  await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
+  await loadArchive(url, ARCHIVE, NOT_KEPT)
+  await moveTimes(url, systemClock.now().getTime() - Date.parse(head.createdAt))
+  mkdirSync(dataDir, { recursive: true })
+  copyFileSync(join(import.meta.dirname, 'master.key'), join(dataDir, 'master.key'))
+  return url
+}
+
+async function moveTimes(url: string, byMs: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query('set session_replication_role = replica') // the ledger refuses to be changed
+    const { rows } = await client.query<{ relation: string; columns: string[] }>(`
+      select format('%I.%I', table_schema, table_name) as relation, array_agg(quote_ident(column_name)::text) as columns
+      from information_schema.columns join information_schema.tables using (table_schema, table_name)
+      where table_type = 'BASE TABLE' and data_type = 'timestamp with time zone' and table_schema in ('public', 'simulated') group by 1`)
+    for (const { relation, columns } of rows)
+      await client.query(`update ${relation} set ${columns.map((name) => `${name} = ${name} + interval '${byMs} ms'`).join(', ')}`)
+  } finally {
+    await client.end()
+  }
+}
