@@ -1,10 +1,10 @@
 // Somebody is killed in every step of a snapshot, a backup and a restore on a real host: the action ends, the guest has the disk that the
 // action says, and the volumes of the host are those that are written down.
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from '../src/kernel/db.ts'
 import { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
-import { guestFiles } from './real-copies.ts'
+import { guestFiles, nightOf } from './real-copies.ts'
 import { canRunReal, PATIENCE_MS, realProduct, type RealProduct } from './real-product.ts'
 
 const MAKING = { snapshots: ['copy'], backups: ['begin', 'copy', 'carry', 'let go'] } as const
@@ -64,17 +64,46 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
       })
     })
 
-    describe('while a snapshot is restored', () => {
-      test.each(RESTORING)('in the step "%s"', async (step) => {
-        const known = await db.maybe<{ id: string }>(sql`select id from snapshots where status = 'AVAILABLE'`)
-        if (!known) await customer.order('POST', `/vms/${vmId}/snapshots`, { name: 'kept' })
-        const { id } = known ?? (await db.one<{ id: string }>(sql`select id from snapshots where status = 'AVAILABLE'`))
-        const later = await files.write(`later, before ${step}`)
-        const outcome = await dieIn(step, `/vms/${vmId}/snapshots/${id}/restore`)
+    /** A copy of the disk, and what the guest had on it. */
+    const copied = async (path: string) => ({ path: `/vms/${vmId}/${path}`, held: (await files.list()).toSorted() })
+    const takeSnapshot = async () => {
+      await customer.order('POST', `/vms/${vmId}/snapshots`, { name: 'kept' })
+      const { id } = await db.one<{ id: string }>(sql`select id from snapshots where status = 'AVAILABLE'`)
+      return copied(`snapshots/${id}`)
+    }
+    const makeFull = async () => {
+      await customer.make(`/vms/${vmId}`, { dailyBackupEnabled: true }, 'PATCH')
+      const made = await nightOf(db, vmId)
+      expect(made).toMatchObject({ status: 'AVAILABLE', parent_id: null }) // a restored disk begins a chain of its own
+      return copied(`backups/${made.id}`)
+    }
+    const makeOneOnTop = async () => {
+      const { path } = await makeFull()
+      await files.write('between two nights')
+      const made = await nightOf(db, vmId)
+      expect(made).toMatchObject({ status: 'AVAILABLE', parent_id: path.split('/').at(-1) })
+      return copied(`backups/${made.id}`)
+    }
+
+    describe.each([
+      ['a snapshot', RESTORING, takeSnapshot],
+      ['a full backup', ['fetch', ...RESTORING], makeFull],
+      ['a backup that builds on another', ['fetch', ...RESTORING], makeOneOnTop],
+    ] as const)('while %s is restored', (kind, steps, make) => {
+      let copy: Awaited<ReturnType<typeof make>>
+      beforeAll(async () => {
+        copy = await make()
+      }, 3 * PATIENCE_MS)
+
+      test.each(steps)('in the step "%s"', async (step) => {
+        const later = await files.write(`later than ${kind}, before ${step}`)
+        const before = (await files.list()).toSorted()
+        expect(before).toContain(later)
+        const outcome = await dieIn(step, `${copy.path}/restore`)
         const { status } = await customer.get(`/vms/${vmId}`)
         expect([outcome, status]).toEqual([expect.stringMatching(/^(COMPLETED|FAILED)$/), 'RUNNING'])
-        expect(await files.list()).toEqual(outcome === 'COMPLETED' ? [kept] : [kept, later].toSorted())
-        console.log(`${victim} killed in "${step}" of a restore: ${outcome}`)
+        expect((await files.list()).toSorted()).toEqual(outcome === 'COMPLETED' ? copy.held : before)
+        console.log(`${victim} killed in "${step}" of a restore of ${kind}: ${outcome}`)
       })
     })
   })

@@ -102,14 +102,9 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
     processes['worker'] = await start('worker')
   }
 
-  test.each<[who: string, step: string, kill: () => Promise<unknown>]>([
-    ['the worker', 'copy', worker],
-    ['the worker', 'carry', worker],
-    ['the worker', 'let go', worker],
-    ['the libvirtd that keeps it', 'carry', () => daemon(keeper)],
-    ['the libvirtd that made it', 'carry', () => daemon(source)],
-  ])('when %s is killed in the step "%s", it is made all the same', async (_who, step, kill) => {
-    const { status, data } = await customer.send('POST', `/vms/${vmId}/backups`, { name: step })
+  /** Answers how it ended. */
+  const killedIn = async (step: string, kill: () => Promise<unknown>, path: string, body?: object): Promise<string> => {
+    const { status, data } = await customer.send('POST', path, body)
     expect(status).toBe(202)
     await eventually(
       () => db.maybe(sql`select from workflow_steps where run_id = ${data.actionId} and name = ${step} and status <> 'PENDING'`),
@@ -117,10 +112,32 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
     )
     await kill()
     await ended(PATIENCE_MS)
-    const { status: outcome } = await db.one<{ status: string }>(sql`select status from workflow_runs where id = ${data.actionId}`)
-    expect(outcome).toBe('COMPLETED')
     expect(await broken()).toBe('')
     expect(await copiesOn(source)).toEqual([])
+    return (await db.one<{ status: string }>(sql`select status from workflow_runs where id = ${data.actionId}`)).status
+  }
+
+  test.each<[who: string, step: string, kill: () => Promise<unknown>]>([
+    ['the worker', 'copy', worker],
+    ['the worker', 'carry', worker],
+    ['the worker', 'let go', worker],
+    ['the libvirtd that keeps it', 'carry', () => daemon(keeper)],
+    ['the libvirtd that made it', 'carry', () => daemon(source)],
+  ])('when %s is killed in the step "%s", it is made all the same', async (_who, step, kill) => {
+    expect(await killedIn(step, kill, `/vms/${vmId}/backups`, { name: step })).toBe('COMPLETED')
+  })
+
+  test.each<[who: string, step: string, kill: () => Promise<unknown>]>([
+    ['the worker', 'fetch', worker],
+    ['the worker', 'clean up', worker],
+    ['the libvirtd that keeps it', 'fetch', () => daemon(keeper)],
+    ['the libvirtd that gets it', 'fetch', () => daemon(source)],
+  ])('when %s is killed in the step "%s" of a restore, it comes back all the same', async (who, step, kill) => {
+    const { id } = await db.one<{ id: string }>(sql`select id from backups where vm_id = ${vmId} and depth > 0`)
+    const kept = await filesOn(source).list()
+    await filesOn(source).write(`before ${who} is killed in ${step}`)
+    expect(await killedIn(step, kill, `/vms/${vmId}/backups/${id}/restore`)).toBe('COMPLETED')
+    expect(await filesOn(source).list()).toEqual(kept)
   })
 
   test('restores when the first host is gone, and what that still has of the VM goes when it is back', async () => {
