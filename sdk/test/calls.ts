@@ -91,7 +91,7 @@ export const CALLS: Record<string, CallBySdk> = {
   listBackups: (berth, { vmId }) => berth.backups.list(vmId).page(),
   createBackup: (berth, { vmId }, body) => berth.backups.create(vmId, body),
   getBackup: (berth, { vmId, id }) => berth.backups.get(vmId, id),
-  restoreBackup: (berth, { vmId, id }) => berth.backups.restore(vmId, id),
+  restoreBackup: (berth, { vmId, id }, body) => berth.backups.restore(vmId, id, body),
   deleteBackup: (berth, { vmId, id }) => berth.backups.delete(vmId, id),
 
   listBandwidth: (berth) => berth.bandwidth.list(),

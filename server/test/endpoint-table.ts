@@ -217,7 +217,7 @@ export const ENDPOINTS: Record<string, (world: World) => Promise<Call>> = {
   listBackups: async (world) => ({ params: { vmId: (await backup(world)).params!['vmId']! } }),
   createBackup: ofVm({ name: 'before' }),
   getBackup: backup,
-  restoreBackup: backup,
+  restoreBackup: async (world) => ({ ...(await backup(world)), body: { withoutNetworks: false } }),
   deleteBackup: backup,
 
   listBandwidth: having(vm),

@@ -49,6 +49,7 @@ import type {
   Backup,
   BackupCreated,
   CreateBackup,
+  RestoreBackup,
   BackupDeleted,
   FirewallBinding,
   BindFirewall,
@@ -775,6 +776,7 @@ export interface Operations {
         vmId: string
         id: string
       }
+      body?: RestoreBackup | undefined
     }
     data: ActionStarted
   }

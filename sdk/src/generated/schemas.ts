@@ -742,6 +742,11 @@ export interface CreateBackup {
   name: string
 }
 
+export interface RestoreBackup {
+  /** When the host of the VM is lost, its private networks are lost with it: true brings the VM back without them. Otherwise it changes nothing */
+  withoutNetworks?: boolean | undefined
+}
+
 export interface BackupDeleted {
   message: string
 }

@@ -16,8 +16,8 @@ export class Backups extends Resource {
   }
 
   /** Brings the VM back to it. What was written since is lost. */
-  restore(vmId: string, id: string, options?: CallOptions) {
-    return this.api.start(vmId, 'restoreBackup', { path: { vmId, id } }, options)
+  restore(vmId: string, id: string, body?: Body<'restoreBackup'>, options?: CallOptions) {
+    return this.api.start(vmId, 'restoreBackup', { path: { vmId, id }, body }, options)
   }
 
   delete(vmId: string, id: string, options?: CallOptions) {

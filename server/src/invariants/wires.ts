@@ -4,6 +4,9 @@ import { hostInvariant, invariant, type Invariant } from './invariant.ts'
 import { filtersOf, machinesOf, networksOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
+/** The machine of the VM `v` has an interface that is about to be unplugged, as its host was lost meanwhile. */
+const hasLeftNic = sql`exists (select from left_nics l where l.host_id = v.host_id and l.vm_id = v.id)`
+
 const plugged = hostInvariant(
   'nics.plugged',
   'A machine has its public interface and one for each of its networks, and no other',
@@ -15,7 +18,7 @@ const plugged = hostInvariant(
         select a.mac::text, a.network_id from network_attachments a where a.vm_id = v.id) each) wanted,
       lateral (select array_agg((nic ->> 'mac') || ' ' || coalesce(nic ->> 'networkId', 'public') order by nic ->> 'mac') as nics
         from jsonb_array_elements(m.nics) nic) real
-    where wanted.nics is distinct from real.nics and v.status <> 'UNMANAGED' and not ${isBusy}`,
+    where wanted.nics is distinct from real.nics and v.status <> 'UNMANAGED' and not ${isBusy} and not ${hasLeftNic}`,
 )
 
 /** Only simulated hosts tell what address an interface hands out; others have no rows here. */
@@ -27,7 +30,7 @@ const leases = invariant(
     from simulated.nics n join vms v on v.id = n.machine and v.host_id = n.host_id
       left join network_attachments a on a.vm_id = v.id and a.mac::text = n.mac,
       lateral (select case when n.kind = 'public' then v.ip_address else a.address end as address) wanted
-    where host(wanted.address) is distinct from n.address and v.status <> 'UNMANAGED' and not ${isBusy}`,
+    where host(wanted.address) is distinct from n.address and v.status <> 'UNMANAGED' and not ${isBusy} and not ${hasLeftNic}`,
   { settle: '60s' },
 )
 

@@ -129,6 +129,7 @@ export const vmWords = {
     restore: 'Restore',
     restoreTitle: (name: string) => `Restore ${name}?`,
     restoreAbout: 'The disk returns to that moment. Everything written since is lost.',
+    withoutNetworks: 'Bring it back without its private networks',
     delete: 'Delete',
     deleteTitle: (name: string) => `Delete ${name}?`,
     deleteAbout: 'It cannot be brought back.',

@@ -82,16 +82,22 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
   )
 
   if (!thorough) return // what follows takes minutes
-  describe('a restore after the host was lost', () => {
+  describe('a restore after the host was lost, and a private network with it', () => {
     test(
       'survives death and failure at any step, and leaves nothing on the host when it is back',
       async () => {
         const { app, customer } = await given()
         const second = await givenSecondHost(app)
         const { faults } = controlOf(app, app.host.id)
+        const network = { name: 'lost', nodeId: app.host.id, cidr: '10.9.0.0/24' }
+        const networkId: string = (await customer.post('/networks', network)).body.data.id
+        await app.rest()
         let vmId = ''
         const place = () =>
-          app.db.one<{ host_id: string; address: string }>(sql`select host_id, host(ip_address) as address from vms where id = ${vmId}`)
+          app.db.one<{ host_id: string; address: string; networks: string[] }>(sql`
+            select host_id, host(ip_address) as address,
+              array(select concat_ws(' ', network_id, mac, address) from network_attachments where vm_id = v.id) as networks
+            from vms v where id = ${vmId}`)
         let before: Awaited<ReturnType<typeof place>>
         const comeBack = async () => {
           await faults.returnHost()
@@ -111,18 +117,18 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
           runner: testRunner(app.deps),
           workflow: restoreFromBackup,
           start: async () => {
-            ;({ vmId } = await givenLost(app, customer))
+            ;({ vmId } = await givenLost(app, customer, networkId))
             before = await place()
-            expect(before.host_id).toBe(app.host.id)
+            expect(before).toMatchObject({ host_id: app.host.id, networks: [expect.stringContaining(networkId)] })
             const { id } = await app.db.one<{ id: string }>(sql`select id from backups where vm_id = ${vmId}`)
             await faults.loseHost()
             await app.db.run(
               sql`update hosts set unreachable_since = ${new Date(app.clock.now().getTime() - 600_000)} where id = ${app.host.id}`,
             )
-            return (await customer.post(`/vms/${vmId}/backups/${id}/restore`)).body.data.actionId as string
+            return (await customer.post(`/vms/${vmId}/backups/${id}/restore`, { withoutNetworks: true })).body.data.actionId as string
           },
           completed: async () => {
-            expect(await place()).toEqual({ host_id: second.id, address: expect.stringMatching(/^10\.66\./) })
+            expect(await place()).toEqual({ host_id: second.id, address: expect.stringMatching(/^10\.66\./), networks: [] })
             const seen = (await customer.get(`/vms/${vmId}`)).body.data
             expect(seen).toMatchObject({ status: 'RUNNING', ipAddress: (await place()).address })
             expect(await controlOf(app, second.id).drift.readFile(vmId, 'moment')).toBe('before')
@@ -141,14 +147,18 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
         }
         await proveDurable(setup, { thorough })
       },
-      3 * PATIENCE_MS,
+      5 * PATIENCE_MS,
     )
   })
 }
 
-/** A VM whose disk said "before" when it was backed up to the other host. */
-async function givenLost(app: TestApp, customer: Awaited<ReturnType<typeof given>>['customer']): Promise<{ vmId: string }> {
-  const { id: vmId } = await app.given.vm(customer)
+/** A VM in a network whose disk said "before" when it was backed up to the other host. */
+async function givenLost(
+  app: TestApp,
+  customer: Awaited<ReturnType<typeof given>>['customer'],
+  networkId: string,
+): Promise<{ vmId: string }> {
+  const { id: vmId } = await app.given.vm(customer, { privateNetworkIds: [networkId] })
   await diskOf(app, vmId).write('before')
   await customer.post(`/vms/${vmId}/backups`, { name: 'x' })
   await app.settle()

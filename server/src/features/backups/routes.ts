@@ -2,7 +2,7 @@ import { Type } from '../../http/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
-import { Backup, BackupCreated, BackupDeleted, CreateBackup } from './schema.ts'
+import { Backup, BackupCreated, BackupDeleted, CreateBackup, RestoreBackup } from './schema.ts'
 import { createBackup, deleteBackup, getBackup, listBackups, restoreBackup } from './service.ts'
 
 const tag = 'Backups'
@@ -55,11 +55,13 @@ export const backupRoutes: Routes = (api, deps) => {
       tag,
       scope: 'backups:restore',
       params,
+      body: RestoreBackup,
+      optionalBody: true,
       status: 202,
       data: ActionStarted,
       refuses: ['busy', 'invalid_state', 'protected'],
     },
-    async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id)),
+    async (tx, { principal, params: { vmId, id }, body }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id, body)),
   )
 
   api.delete(

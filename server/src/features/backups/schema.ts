@@ -34,5 +34,19 @@ export type Backup = Static<typeof Backup>
 export const CreateBackup = object({ name: text(1, 100) }, { title: 'CreateBackup' })
 export type CreateBackup = Static<typeof CreateBackup>
 
+export const RestoreBackup = object(
+  {
+    withoutNetworks: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'When the host of the VM is lost, its private networks are lost with it: true brings the VM back without them. Otherwise it changes nothing',
+      }),
+    ),
+  },
+  { title: 'RestoreBackup' },
+)
+export type RestoreBackup = Static<typeof RestoreBackup>
+
 export const BackupCreated = object({ backup: Backup, actionId: Type.String() }, { title: 'BackupCreated' })
 export const BackupDeleted = object({ message: Type.String() }, { title: 'BackupDeleted' })

@@ -12,7 +12,7 @@ import { makeBackup } from './create.workflow.ts'
 import { REMOVE } from './names.ts'
 import { chooseTarget, isHostLost } from './targets.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
-import type { Backup, CreateBackup } from './schema.ts'
+import type { Backup, CreateBackup, RestoreBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
@@ -88,14 +88,21 @@ async function requireBackup(db: Queries, vmId: string, id: string): Promise<sql
   return row
 }
 
-export async function restoreBackup(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
+export async function restoreBackup(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  id: string,
+  { withoutNetworks = false }: RestoreBackup,
+): Promise<Started> {
   const vm = await lockVm(tx, who.accountId, vmId)
   const backup = await requireBackup(tx, vmId, id)
   await requireIdle(tx, deps, vm, 'restore')
   if (backup.status !== 'AVAILABLE') throw refuse('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
   const now = deps.clock.now()
   const isMoved = backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, now))
-  const order = { label: 'BACKUP_RESTORE', runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved }
+  const order = { label: 'BACKUP_RESTORE', runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved, withoutNetworks }
   await sql.markRestoring(tx, id, order.runId)
   return startRestore(tx, deps, vm, restoreFromBackup, order)
 }

@@ -4,7 +4,7 @@ import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 import { refuse } from '../../kernel/errors.ts'
 import { randomMac } from '../../kernel/mac.ts'
-import type { NetworkRow } from './sql.ts'
+import { lockNetworks, type NetworkRow } from './sql.ts'
 
 export interface Attachment {
   vm_id: string
@@ -14,6 +14,9 @@ export interface Attachment {
   address: string
   prefix: number
 }
+
+/** What is remembered of one that may come back. */
+export type HeldAddress = Pick<Attachment, 'network_id' | 'mac' | 'address'>
 
 const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix`
 
@@ -31,7 +34,7 @@ export async function allocateAddress(tx: Tx, network: NetworkRow, vmId: string)
   if (address === null) throw full(network)
   await tx.run(sql`update networks set last_address = ${address} where id = ${network.id}`)
   for (let tries = 0; tries < 5; tries++) {
-    const row = await insertAttachment(tx, network, vmId, address)
+    const row = await insertAttachment(tx, network, vmId, { mac: randomMac(), address })
     if (row) return row
     if ((await attachmentsOf(tx, vmId)).some(({ network_id }) => network_id === network.id))
       throw refuse('already_exists', `The VM is attached to the network ${network.name} already`)
@@ -55,12 +58,12 @@ async function nextFree(tx: Tx, { id, cidr }: NetworkRow): Promise<string | null
   return row?.address ?? null
 }
 
-/** No row when the MAC is taken, or the VM is attached already. */
-const insertAttachment = (tx: Tx, network: NetworkRow, vmId: string, address: string) =>
+/** No row when the MAC or the address is taken, or the VM is attached already. */
+const insertAttachment = (tx: Tx, network: NetworkRow, vmId: string, { mac, address }: Pick<Attachment, 'mac' | 'address'>) =>
   tx.maybe<Attachment>(sql`
     with a as (
       insert into network_attachments (network_id, vm_id, account_id, mac, address)
-      values (${network.id}, ${vmId}, ${network.account_id}, ${randomMac()}, ${address})
+      values (${network.id}, ${vmId}, ${network.account_id}, ${mac}, ${address})
       on conflict do nothing returning *)
     select ${columns} from a join networks n on n.id = a.network_id`)
 
@@ -72,6 +75,18 @@ export const releaseAddress = (tx: Tx, networkId: string, vmId: string) =>
   tx.run(sql`delete from network_attachments where network_id = ${networkId} and vm_id = ${vmId}`)
 
 export const releaseAllAddresses = (tx: Tx, vmId: string) => tx.run(sql`delete from network_attachments where vm_id = ${vmId}`)
+
+/** Answers those that are the VM's again: their networks are still there, and nobody else has got their addresses. */
+export async function retakeAddresses(tx: Tx, accountId: string, vmId: string, held: HeldAddress[]): Promise<HeldAddress[]> {
+  const ids = held.map((each) => each.network_id)
+  const networks = new Map((await lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
+  const back: HeldAddress[] = []
+  for (const each of held) {
+    const network = networks.get(each.network_id)
+    if (network && (await insertAttachment(tx, network, vmId, each))) back.push(each)
+  }
+  return back
+}
 
 /** Of one VM or several, in the order they were attached. */
 export const attachmentsOf = (db: Queries, vmIds: string | string[]) =>

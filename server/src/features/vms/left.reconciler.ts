@@ -1,17 +1,25 @@
-// Hosts that were lost and came back still have machines of VMs that live elsewhere by now: these go, before two of them answer.
+// Hosts that were lost and came back still have machines of VMs that live elsewhere by now: these go, before two of them answer. So do
+// private interfaces that their VMs lost meanwhile.
 import { sql } from '../../kernel/db.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
 import { askHost, isSettled, listHosts } from '../hosts/service.ts'
 
 export const removeLeft = lanedReconciler('vms.left', '30s', {
   busy: async ({ db, clock }) => {
-    const left = new Set((await db.many<{ host_id: string }>(sql`select distinct host_id from left_machines`)).map((row) => row.host_id))
+    const left = new Set(
+      (await db.many<{ host_id: string }>(sql`select host_id from left_machines union select host_id from left_nics`)).map(
+        (row) => row.host_id,
+      ),
+    )
     return (await listHosts(db)).filter((host) => left.has(host.id) && isSettled(host, clock.now())).map(({ id }) => id)
   },
-  pass: removeOnHost,
+  pass: async (...args) => {
+    await removeMachines(...args)
+    await removeNics(...args)
+  },
 })
 
-async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const left = await deps.db.many<{ vm_id: string }>(sql`
     select l.vm_id from left_machines l left join vms v on v.id = l.vm_id where l.host_id = ${hostId} and v.host_id is distinct from ${hostId}`)
   for (const { vm_id } of left) {
@@ -19,5 +27,13 @@ async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): 
     if (error) continue
     await deps.db.run(sql`delete from left_machines where host_id = ${hostId} and vm_id = ${vm_id}`)
     deps.log.warn({ hostId, vmId: vm_id }, 'removed a machine from a host that was lost: its VM lives elsewhere')
+  }
+}
+
+async function removeNics(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+  const left = await deps.db.many<{ vm_id: string; mac: string }>(sql`select vm_id, mac from left_nics where host_id = ${hostId}`)
+  for (const { vm_id, mac } of left) {
+    const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoInterface(vm_id, mac, signal))
+    if (!error) await deps.db.run(sql`delete from left_nics where host_id = ${hostId} and vm_id = ${vm_id} and mac = ${mac}`)
   }
 }

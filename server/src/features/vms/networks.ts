@@ -29,20 +29,22 @@ async function plugIn(context: Context): Promise<void> {
 const unplug = async (context: Context): Promise<void> =>
   (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal)
 
+const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
+
 export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '5m' })
   .step('network', { run: prepareNetworks })
   .step('plug in', {
     run: plugIn,
     undo: unplug,
   })
-  .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }))
+  .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
   .onFailure((tx, { input }) => releaseAddress(tx, input.networkId, input.vmId))
 
 export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '5m' })
   .step('unplug', { run: unplug, undo: plugIn })
   .onSuccess(async (tx, { input, runId, now }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
-    await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId })
+    await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
   })
 
 export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {

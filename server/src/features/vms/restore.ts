@@ -4,7 +4,7 @@ import type { Tx } from '../../kernel/db.ts'
 import type { Builder, StepContext, Workflow } from '../../workflow/define.ts'
 import type { Deps } from '../deps.ts'
 import { recordVmEvent } from './events.ts'
-import { leaveBehind, moveFromLostHost, returnPlace } from './move.ts'
+import { leaveBehind, moveFromLostHost, returnPlace, type Move } from './move.ts'
 import { newDiskWorkflow, settleOnNewDisk, settleOnOldDisk, type NewDiskInput } from './new-disk.ts'
 import * as sql from './sql.ts'
 
@@ -43,17 +43,15 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
     })
     .onFailure(async (tx, { input, error, runId, now }) => {
       const reason = `The restore failed and the old disk was kept: ${error?.sentence ?? 'it was cancelled'}`
-      const isBack = !input.placeBefore || (await returnPlace(tx, now, input.vmId, input.placeBefore))
+      const isBack = !input.placeBefore || (await returnPlace(tx, now, input.vmId, input.placeBefore, runId))
       await settleOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, reason)
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, now, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
     })
 
-export interface RestoreOrder {
+export interface RestoreOrder extends Move {
   label: string
-  runId: string
   copyId: string
-  templateId: string
   /** The VM's host is lost: it is brought back on another one. */
   isMoved?: boolean
 }
@@ -67,7 +65,7 @@ export async function startRestore(
   order: RestoreOrder,
 ): Promise<{ actionId: string }> {
   const { label, runId, copyId, templateId, isMoved } = order
-  const placeBefore = isMoved ? await moveFromLostHost(tx, deps.clock.now(), vm, templateId) : null
+  const placeBefore = isMoved ? await moveFromLostHost(tx, deps.clock.now(), vm, order) : null
   const generation = await sql.nextGeneration(tx, vm.id)
   await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
   const input = {

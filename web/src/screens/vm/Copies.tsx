@@ -1,10 +1,10 @@
-import { Textarea, TextInput } from '@mantine/core'
+import { Checkbox, Textarea, TextInput } from '@mantine/core'
 import type { Backup, Snapshot, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { fieldError } from '../../api/errors.ts'
+import { fieldError, isCode } from '../../api/errors.ts'
 import { backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
 import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
@@ -114,10 +114,22 @@ interface ActProps {
 }
 
 function Restore({ vmId, kind, copy, onClose }: ActProps) {
-  const write = useWrite<void, unknown>(() => berth[kind].restore(vmId, copy.id), { inForm: true, changes, says: w.restoring })
+  const [withoutNetworks, setWithoutNetworks] = useState(false)
+  const start = () =>
+    kind === 'backups' ? berth.backups.restore(vmId, copy.id, { withoutNetworks }) : berth.snapshots.restore(vmId, copy.id)
+  const write = useWrite<void, unknown>(start, { inForm: true, changes, says: w.restoring })
+  const areNetworksLost = isCode(write.error, 'invalid_state') && write.error.message.includes('withoutNetworks')
   return (
     <Confirm title={w.restoreTitle(copy.name)} submit={w.restore} write={write} onClose={onClose}>
       {w.restoreAbout}
+      {(areNetworksLost || withoutNetworks) && (
+        <Checkbox
+          mt={12}
+          label={w.withoutNetworks}
+          checked={withoutNetworks}
+          onChange={(event) => setWithoutNetworks(event.currentTarget.checked)}
+        />
+      )}
     </Confirm>
   )
 }

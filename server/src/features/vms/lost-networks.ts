@@ -1,0 +1,38 @@
+// Private networks live on one host and are lost with it. A VM that is brought back elsewhere lets go of them; when that fails they are its
+// own again.
+import { sql, type Tx } from '../../kernel/db.ts'
+import { refuse } from '../../kernel/errors.ts'
+import { attachmentsOf, releaseAllAddresses, retakeAddresses, type HeldAddress } from '../networks/service.ts'
+import { recordVmEvent } from './events.ts'
+import type { PlaceBefore } from './move.ts'
+
+export async function letGoOfNetworks(tx: Tx, vmId: string, withoutNetworks: boolean): Promise<HeldAddress[]> {
+  const held = (await attachmentsOf(tx, vmId)).map(({ network_id, mac, address }) => ({ network_id, mac, address }))
+  if (held.length > 0 && !withoutNetworks)
+    throw refuse(
+      'invalid_state',
+      'The host of this VM is lost, and its private networks with it: send withoutNetworks: true to bring the VM back without them',
+    )
+  await releaseAllAddresses(tx, vmId)
+  return held
+}
+
+/** What its machine still has of those that are not to be had any more is unplugged when its host answers. */
+export async function takeNetworksBack(tx: Tx, vm: { id: string; account_id: string }, before: PlaceBefore): Promise<HeldAddress[]> {
+  const { host_id, networks = [] } = before
+  const back = await retakeAddresses(tx, vm.account_id, vm.id, networks)
+  for (const { mac } of networks.filter((each) => !back.includes(each)))
+    await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${host_id}, ${vm.id}, ${mac}) on conflict do nothing`)
+  return back
+}
+
+export async function tellOfNetworks(
+  tx: Tx,
+  now: Date,
+  vmId: string,
+  type: 'vm.network_attached' | 'vm.network_detached',
+  networks: HeldAddress[],
+  actionId: string,
+): Promise<void> {
+  for (const { network_id: id } of networks) await recordVmEvent(tx, now, vmId, type, { actionId, reason: 'host' }, { network: { id } })
+}
