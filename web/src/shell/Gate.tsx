@@ -1,7 +1,8 @@
 // Who is signed in sees the shell; who is not is led to the sign-in and back.
 import { useQuery } from '@tanstack/react-query'
-import { Navigate, useLocation } from '@tanstack/react-router'
+import { useLocation } from '@tanstack/react-router'
 import { sessionQuery } from '../api/session.ts'
+import { Redirect } from '../ui/Redirect.tsx'
 import { Failed } from '../ui/States.tsx'
 import { Shell } from './Shell.tsx'
 
@@ -9,6 +10,6 @@ export function Gate() {
   const session = useQuery(sessionQuery)
   const { href } = useLocation()
   if (session.data) return <Shell session={session.data} />
-  if (session.data === null) return <Navigate to="/sign-in" search={href === '/' ? {} : { next: href }} replace />
+  if (session.data === null) return <Redirect to={href === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(href)}`} />
   return session.isError ? <Failed level={1} error={session.error} retry={() => session.refetch()} /> : null
 }

@@ -1,12 +1,13 @@
 import { Alert, PasswordInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Navigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { useWrite } from '../../api/client.ts'
 import { sessionQuery, setupQuery, type SignInAnswer } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
+import { Redirect } from '../../ui/Redirect.tsx'
 import { signInWords as w } from '../../words/sign-in.ts'
 import { EmailField } from './fields.tsx'
 import { Frame } from './Frame.tsx'
@@ -23,7 +24,7 @@ export default function SignIn() {
     // A new page: nothing that belonged to another session is left in memory.
     after: ({ totpRequired }) => (totpRequired ? setTotp('') : location.assign(next)),
   })
-  if (session.data) return <Navigate to={next} replace />
+  if (session.data) return <Redirect to={next} />
   const below = setup.data?.signUpOpen && (
     <>
       {w.noAccount} <TextLink to="/sign-up">{w.signUp}</TextLink>
@@ -48,10 +49,10 @@ export default function SignIn() {
           <TextInput
             label={w.code}
             description={w.codeHint}
-            inputMode="numeric"
             autoComplete="one-time-code"
             value={totp}
-            onChange={(event) => setTotp(event.currentTarget.value)}
+            onChange={(event) => setTotp(event.currentTarget.value.trim())}
+            spellCheck={false}
             autoFocus
           />
         )}
