@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX } from '../src/compose.ts'
 import type { Operation } from '../src/http/operation.ts'
 import { newId } from '../src/kernel/ids.ts'
-import { browserOf, givenBrowser, OWN_PAGE } from './browser.ts'
+import { browserOf, givenBrowser, OWN_PAGE, PASSWORD } from './browser.ts'
 import { DASHBOARD, type DashboardWorld } from './dashboard-table.ts'
 import type { Call } from './endpoint-table.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -130,6 +130,7 @@ test('what cannot be taken back asks for the password', () => {
     'deleteVm',
     'operatorMakeSetUpLink',
     'removeTotp',
+    'renewRecoveryCodes',
   ])
 })
 
@@ -146,7 +147,7 @@ describe.each(operations.filter(({ needsRecentProof }) => needsRecentProof))('$o
       payload: { password: 'wrong' },
     })
     expect(statusCode).toBe(401)
-    await browser.post('/reauthenticate', { password: 'correct horse battery' })
+    await browser.post('/reauthenticate', { password: PASSWORD, ...call.proof })
     expect((await send(operation, call, as(browser))).status).toBeLessThan(300)
   })
 })

@@ -84,6 +84,12 @@ export const DASHBOARD: Record<string, Arrange> = {
     const { secret } = (await browser.post('/totp')).body.data as { secret: string }
     return { body: { code: codeOf(secret, app.clock.now()) } }
   },
+  getTotp: nothing,
+  renewRecoveryCodes: async ({ app, browser }) => {
+    const { secret } = (await browser.post('/totp')).body.data as { secret: string }
+    const { body } = await browser.post('/totp/confirm', { code: codeOf(secret, app.clock.now()) })
+    return { proof: { totp: (body.data as { recoveryCodes: string[] }).recoveryCodes[0]! } }
+  },
   removeTotp: nothing,
 
   listScopes: nothing,

@@ -9,6 +9,8 @@ export interface Call {
   params?: Record<string, string>
   query?: string
   body?: Record<string, unknown>
+  /** What a person must give beside the password to prove again who it is. */
+  proof?: Record<string, string>
   /** The ids in the path belong to everyone: there is no other account to try. */
   shared?: true
 }

@@ -45,6 +45,17 @@ export interface SessionEntry {
 
 export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: () => ask<SessionEntry[]>('GET', '/sessions') })
 
+export interface Totp {
+  enabled: boolean
+  recoveryCodesLeft: number
+}
+
+export const totpQuery = queryOptions({ queryKey: ['totp'], queryFn: () => ask<Totp>('GET', '/totp') })
+
+export interface RecoveryCodes {
+  recoveryCodes: string[]
+}
+
 export interface TotpSetup {
   secret: string
   uri: string

@@ -48,8 +48,8 @@ export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
           <TextInput
             label={w.totpCode}
             value={totp}
-            onChange={(event) => setTotp(event.currentTarget.value)}
-            inputMode="numeric"
+            onChange={(event) => setTotp(event.currentTarget.value.trim())}
+            spellCheck={false}
             autoComplete="one-time-code"
           />
         )}

@@ -6,7 +6,7 @@ export const signInWords = {
   password: 'Password',
   passwordHint: 'At least 10 characters. A sentence is easier to keep in mind than symbols.',
   code: 'Code from your authenticator',
-  codeHint: 'The six digits it shows now.',
+  codeHint: 'The six digits it shows now, or one of your recovery codes.',
   forgot: 'Forgot your password?',
   noAccount: 'No account yet?',
   signUp: 'Sign up',

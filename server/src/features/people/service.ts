@@ -7,7 +7,8 @@ import { useWelcomeLink } from './links.ts'
 import * as sql from './sql.ts'
 
 export { hashPassword, isPassword } from './passwords.ts'
-export { beginTotp, confirmTotp, removeTotp, spendCode } from './totp.ts'
+export { beginTotp, confirmTotp, removeTotp, spendAnyCode } from './totp.ts'
+export { countRecoveryCodes, renewRecoveryCodes } from './recovery.ts'
 export { issuePasswordLink, issueWelcomeLink, usePasswordLink } from './links.ts'
 export {
   dropLinksOf,

@@ -49,6 +49,20 @@ export const setTotp = (tx: Tx, id: string, { secret, enabledAt }: { secret: Buf
 export const spendStep = (tx: Tx, id: string, step: bigint) =>
   tx.run(sql`update people set totp_step = ${step} where id = ${id} and totp_step < ${step}`)
 
+export const insertRecoveryCodes = (tx: Tx, now: Date, personId: string, hashes: Buffer[]) =>
+  tx.run(sql`
+    insert into recovery_codes (person_id, hash, created_at)
+    select ${personId}, hash, ${now} from unnest(${hashes}::bytea[]) as hash`)
+
+/** Of two who send the same, a single one deletes it. */
+export const takeRecoveryCode = (tx: Tx, personId: string, hash: Buffer) =>
+  tx.run(sql`delete from recovery_codes where person_id = ${personId} and hash = ${hash}`)
+
+export const dropRecoveryCodes = (tx: Tx, personId: string) => tx.run(sql`delete from recovery_codes where person_id = ${personId}`)
+
+export const countRecoveryCodes = async (db: Queries, personId: string): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from recovery_codes where person_id = ${personId}`)).count
+
 export interface NewLink {
   hash: Buffer
   kind: 'welcome' | 'password'

@@ -1,7 +1,9 @@
-// The second factor: six digits of an app, new every 30 seconds. A clock that is one step off is forgiven; no code works twice.
+// The second factor: six digits of an app, new every 30 seconds. A clock that is one step off is forgiven; no code works twice. Whoever has
+// lost the app uses one of the codes to recover by.
 import type { Tx } from '../../kernel/db.ts'
 import { refuse } from '../../kernel/errors.ts'
 import type { Vault } from '../../kernel/crypto.ts'
+import { renewRecoveryCodes, takeRecoveryCode } from './recovery.ts'
 import type { PersonRow } from './sql.ts'
 import * as sql from './sql.ts'
 
@@ -26,16 +28,34 @@ export async function beginTotp(tx: Tx, vault: Vault, person: PersonRow): Promis
   return { secret: secret.base32, uri: new TOTP({ issuer: ISSUER, label: person.email, secret }).toString() }
 }
 
-export async function confirmTotp(tx: Tx, vault: Vault, now: Date, person: PersonRow, code: string): Promise<void> {
+/** Answers the codes to recover by. */
+export async function confirmTotp(tx: Tx, vault: Vault, now: Date, person: PersonRow, code: string): Promise<string[]> {
   if (person.totp_enabled_at || !person.totp_secret) throw refuse('invalid_state', 'There is no second factor to confirm: begin again')
   await spendCode(tx, vault, now, person, code)
   await sql.setTotp(tx, person.id, { secret: person.totp_secret, enabledAt: now })
+  return renewRecoveryCodes(tx, vault, now, { ...person, totp_enabled_at: now })
 }
 
-export const removeTotp = (tx: Tx, person: PersonRow) => sql.setTotp(tx, person.id, { secret: null, enabledAt: null })
+export async function removeTotp(tx: Tx, person: PersonRow): Promise<void> {
+  await sql.setTotp(tx, person.id, { secret: null, enabledAt: null })
+  await sql.dropRecoveryCodes(tx, person.id)
+}
 
-/** Uses the code up, or refuses it. Of two who send the same, one conditional statement lets a single one through. */
-export async function spendCode(tx: Tx, vault: Vault, now: Date, person: PersonRow, code: string): Promise<void> {
+export type SpentCode = 'totp' | 'recovery'
+
+/** Uses the code up, of whichever kind it is, or refuses it. */
+export async function spendAnyCode(tx: Tx, vault: Vault, now: Date, person: PersonRow, code: string): Promise<SpentCode> {
+  if (/^\d{6}$/.test(code)) {
+    await spendCode(tx, vault, now, person, code)
+    return 'totp'
+  }
+  if (!(await takeRecoveryCode(tx, vault, person, code)))
+    throw refuse('wrong_totp', 'This code is not right, or was used already: each recovery code works once')
+  return 'recovery'
+}
+
+/** Of two who send the same, one conditional statement lets a single one through. */
+async function spendCode(tx: Tx, vault: Vault, now: Date, person: PersonRow, code: string): Promise<void> {
   const { Secret, TOTP } = await library()
   const totp = new TOTP({ secret: Secret.fromBase32(vault.open(person.totp_secret!, contextOf(person.id))) })
   const delta = totp.validate({ token: code, timestamp: now.getTime(), window: 1 })

@@ -60,8 +60,8 @@ export class Desk {
     const { vault, clock } = this.#deps
     const person = await people.lockPerson(tx, checked.id)
     if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was looked at
-    if (person.totp_enabled_at) await people.spendCode(tx, vault, clock.now(), person, totp ?? '')
-    return this.#arrive(tx, visitor, person)
+    const spent = person.totp_enabled_at && (await people.spendAnyCode(tx, vault, clock.now(), person, totp ?? ''))
+    return this.#arrive(tx, spent === 'recovery' ? withRecoveryCode(visitor) : visitor, person)
   }
 
   async welcome(visitor: Visitor, { token, password, ...user }: Welcome): Promise<Arrival> {
@@ -104,6 +104,12 @@ export class Desk {
     this.#deps.audit.refusal(callOf(visitor, person, status, code))
   }
 }
+
+/** Its owner should see in the audit log that it was no code of the app. */
+const withRecoveryCode = (visitor: Visitor): Visitor => ({
+  ...visitor,
+  operation: { ...visitor.operation, action: `${visitor.operation.action}WithRecoveryCode` },
+})
 
 /** For the audit log. */
 export const callOf = (visitor: Visitor, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({

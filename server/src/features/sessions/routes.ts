@@ -97,6 +97,18 @@ export const sessionRoutes =
       },
     )
 
+    api.get(
+      '/totp',
+      {
+        operationId: 'getTotp',
+        summary: 'Whether there is a second factor, and how many recovery codes are left',
+        tag,
+        scope,
+        data: shapes.Totp,
+      },
+      ({ principal }) => service.getTotp(deps, principal),
+    )
+
     api.post(
       '/totp',
       {
@@ -116,16 +128,36 @@ export const sessionRoutes =
       '/totp/confirm',
       {
         operationId: 'confirmTotp',
-        summary: 'Put the second factor in force, by a code of it',
+        summary: 'Put the second factor in force, by a code of it, and get ten recovery codes',
         tag,
         scope,
         body: shapes.ConfirmTotp,
-        data,
+        data: shapes.RecoveryCodes,
         refuses: ['wrong_totp', 'invalid_state'],
       },
       async (tx, { principal, body, request }) => {
-        request.newCookie = await proofs.code(principal, () => service.confirmTotp(tx, deps, principal, body.code))
-        return service.getSession(deps, principal, tx)
+        const { secret, recoveryCodes } = await proofs.code(principal, () => service.confirmTotp(tx, deps, principal, body.code))
+        request.newCookie = secret
+        return { recoveryCodes }
+      },
+    )
+
+    api.post(
+      '/totp/recovery-codes',
+      {
+        operationId: 'renewRecoveryCodes',
+        summary: 'Get ten new recovery codes; those there were work no more',
+        tag,
+        scope,
+        needsRecentProof: true,
+        status: 201,
+        data: shapes.RecoveryCodes,
+        refuses: ['invalid_state'],
+      },
+      async (tx, { principal, request }) => {
+        const { secret, recoveryCodes } = await service.renewRecoveryCodes(tx, deps, principal)
+        request.newCookie = secret
+        return { recoveryCodes }
       },
     )
 

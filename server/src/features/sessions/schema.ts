@@ -5,6 +5,10 @@ const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^
 const NewPassword = Type.String({ minLength: 10, maxLength: 200, rule: 'must be 10-200 characters' })
 const GivenPassword = Type.String({ maxLength: 200 })
 const Code = Type.String({ pattern: '^\\d{6}$', rule: 'must be the 6 digits that the app shows' })
+const AnyCode = Type.String({
+  pattern: '^(\\d{6}|([A-Za-z0-9][ -]?){16})$',
+  rule: 'must be the 6 digits that the app shows, or one of your recovery codes',
+})
 const Link = text(1, 100)
 
 export const Setup = object(
@@ -38,7 +42,7 @@ export const Session = object(
 )
 export type Session = Static<typeof Session>
 
-export const SignIn = object({ email: Type.String({ maxLength: 254 }), password: GivenPassword, totp: Type.Optional(Code) })
+export const SignIn = object({ email: Type.String({ maxLength: 254 }), password: GivenPassword, totp: Type.Optional(AnyCode) })
 export type SignIn = Static<typeof SignIn>
 
 export const TotpRequired = object({ totpRequired: Type.Literal(true) }, { title: 'TotpRequired' })
@@ -50,7 +54,7 @@ export type SignUp = Static<typeof SignUp>
 export const Welcome = object({ token: Link, email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
 export type Welcome = Static<typeof Welcome>
 
-export const Reauthenticate = object({ password: GivenPassword, totp: Type.Optional(Code) })
+export const Reauthenticate = object({ password: GivenPassword, totp: Type.Optional(AnyCode) })
 export type Reauthenticate = Static<typeof Reauthenticate>
 
 export const ChangePassword = object({ currentPassword: GivenPassword, newPassword: NewPassword })
@@ -85,4 +89,17 @@ export const TotpSetup = object(
 export type TotpSetup = Static<typeof TotpSetup>
 
 export const ConfirmTotp = object({ code: Code })
+
+export const Totp = object(
+  { enabled: Type.Boolean(), recoveryCodesLeft: Type.Integer({ description: 'How many were not used yet' }) },
+  { title: 'Totp' },
+)
+export type Totp = Static<typeof Totp>
+
+export const RecoveryCodes = object(
+  { recoveryCodes: Type.Array(Type.String({ description: 'Works once instead of a code of the app. Shown this once' })) },
+  { title: 'RecoveryCodes' },
+)
+export type RecoveryCodes = Static<typeof RecoveryCodes>
+
 export const ChangeUser = object({ name: text(0, 100) })

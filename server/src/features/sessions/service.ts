@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import * as people from '../people/service.ts'
 import { ended, idleSince, renewSession } from './life.ts'
 import { bars, guarded } from './lockout.ts'
-import type { ChangePassword, Reauthenticate, Session, SessionEntry, TotpSetup } from './schema.ts'
+import type { ChangePassword, Reauthenticate, Session, SessionEntry, Totp, TotpSetup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toEntry, toSession } from './view.ts'
 
@@ -77,7 +77,7 @@ export async function reauthenticate(
 ): Promise<string> {
   const now = clock.now()
   const person = await lockChecked(tx, principal, checked)
-  if (person.totp_enabled_at) await people.spendCode(tx, vault, now, person, totp ?? '')
+  if (person.totp_enabled_at) await people.spendAnyCode(tx, vault, now, person, totp ?? '')
   return (await renewSession(tx, now, signedIn(principal).sessionId, now)).secret
 }
 
@@ -101,9 +101,27 @@ export const rename = (tx: Tx, { actorId }: Principal, name: string) => people.s
 export const beginTotp = async (tx: Tx, { vault }: Deps, { actorId }: Principal): Promise<TotpSetup> =>
   people.beginTotp(tx, vault, await people.lockPerson(tx, actorId))
 
-export async function confirmTotp(tx: Tx, deps: Deps, principal: Principal, code: string): Promise<string> {
-  await people.confirmTotp(tx, deps.vault, deps.clock.now(), await people.lockPerson(tx, principal.actorId), code)
-  return afterChange(tx, deps, principal)
+export async function getTotp({ db }: Deps, { actorId }: Principal): Promise<Totp> {
+  const person = await people.findPerson(db, actorId)
+  return { enabled: (person?.totp_enabled_at ?? null) !== null, recoveryCodesLeft: await people.countRecoveryCodes(db, actorId) }
+}
+
+interface Changed {
+  /** Of the session. */
+  secret: string
+  recoveryCodes: string[]
+}
+
+export async function confirmTotp(tx: Tx, deps: Deps, principal: Principal, code: string): Promise<Changed> {
+  const person = await people.lockPerson(tx, principal.actorId)
+  const recoveryCodes = await people.confirmTotp(tx, deps.vault, deps.clock.now(), person, code)
+  return { secret: await afterChange(tx, deps, principal), recoveryCodes }
+}
+
+export async function renewRecoveryCodes(tx: Tx, deps: Deps, principal: Principal): Promise<Changed> {
+  const person = await people.lockPerson(tx, principal.actorId)
+  const recoveryCodes = await people.renewRecoveryCodes(tx, deps.vault, deps.clock.now(), person)
+  return { secret: await afterChange(tx, deps, principal), recoveryCodes }
 }
 
 export async function removeTotp(tx: Tx, deps: Deps, principal: Principal): Promise<string> {

@@ -5,15 +5,17 @@ import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 
 const app = await testApp()
+const statusOf = async (answer: Promise<{ status: number }>): Promise<number> => (await answer).status
 
 async function withTotp() {
   const browser = await givenBrowser(app)
   const { secret } = (await browser.post('/totp')).body.data as { secret: string }
   const code = () => codeOf(secret, app.clock.now())
   const confirmed = await browser.post('/totp/confirm', { code: code() })
-  expect(confirmed.body.data.user.totpEnabled).toBe(true)
+  const { recoveryCodes } = confirmed.body.data as { recoveryCodes: string[] }
+  expect((await browser.get('/session')).body.data.user.totpEnabled).toBe(true)
   app.clock.advance('30s')
-  return { browser, secret, code, email: browser.person.email }
+  return { browser, secret, code, email: browser.person.email, recoveryCodes }
 }
 
 describe('a second factor', () => {
@@ -92,5 +94,67 @@ describe('a second factor', () => {
     const { browser, email } = await withTotp()
     expect((await browser.delete('/totp')).body.data.user.totpEnabled).toBe(false)
     expect((await browserOf(app).signIn(email)).body.data).toHaveProperty('user')
+  })
+})
+
+describe('recovery codes', () => {
+  const left = async ({ get }: { get: (path: string) => Promise<{ body: { data: object } }> }) => (await get('/totp')).body.data
+
+  test('are ten, come with the second factor, and work once instead of it', async () => {
+    const { browser, email, recoveryCodes } = await withTotp()
+    expect(new Set(recoveryCodes).size).toBe(10)
+    for (const code of recoveryCodes) expect(code).toMatch(/^([a-hjkmnp-z2-9]{4}-){3}[a-hjkmnp-z2-9]{4}$/)
+    expect(await left(browser)).toEqual({ enabled: true, recoveryCodesLeft: 10 })
+    const signIn = (code: string) => statusOf(browserOf(app).signIn(email, PASSWORD, code))
+    const [first, second] = recoveryCodes as [string, string]
+    const both = await Promise.all([signIn(first), signIn(first)])
+    expect(new Set(both)).toEqual(new Set([200, 401]))
+    expect(await signIn(first)).toBe(401)
+    expect(await signIn(second.replaceAll('-', ' ').toUpperCase())).toBe(200)
+    expect(await left(browser)).toEqual({ enabled: true, recoveryCodesLeft: 8 })
+  })
+
+  test('are worth nothing without the password, and to anybody else', async () => {
+    const [mine, theirs] = [await withTotp(), await withTotp()]
+    const code = mine.recoveryCodes[0]!
+    const wrong = await browserOf(app).signIn(mine.email, 'not the password', code)
+    expect(wrong.headers['x-error-code']).toBe('wrong_credentials')
+    expect((await browserOf(app).signIn(theirs.email, PASSWORD, code)).headers['x-error-code']).toBe('wrong_totp')
+    expect(await statusOf(browserOf(app).signIn(mine.email, PASSWORD, code))).toBe(200)
+  })
+
+  test('are kept as hashes, and their use is in the audit log', async () => {
+    const { browser, email, recoveryCodes } = await withTotp()
+    const rows = await app.db.many<{ row: string }>(sql`select r::text as row from recovery_codes r where person_id = ${browser.person.id}`)
+    const kept = rows.map(({ row }) => row).join('\n')
+    for (const code of recoveryCodes)
+      for (const form of [code, code.replaceAll('-', '')]) {
+        expect(kept).not.toContain(form)
+        expect(kept).not.toContain(Buffer.from(form).toString('hex'))
+      }
+    await browserOf(app).signIn(email, PASSWORD, recoveryCodes[0])
+    const actions = await app.db.many<{ action: string }>(sql`select action from audit_log where account_id = ${browser.person.accountId}`)
+    expect(actions.map(({ action }) => action)).toContain('signInWithRecoveryCode')
+  })
+
+  test('can be made anew, and then the old ones are void', async () => {
+    const { browser, email, recoveryCodes } = await withTotp()
+    const before = browser.cookie()
+    const { status, body } = await browser.post('/totp/recovery-codes')
+    const fresh = (body.data as { recoveryCodes: string[] }).recoveryCodes
+    expect([status, fresh.length, browser.cookie() === before]).toEqual([201, 10, false])
+    expect(await statusOf(browserOf(app).signIn(email, PASSWORD, recoveryCodes[0]))).toBe(401)
+    expect(await statusOf(browserOf(app).signIn(email, PASSWORD, fresh[0]))).toBe(200)
+  })
+
+  test('prove it is you again, cannot be guessed, and go with the second factor', async () => {
+    const { browser, email, recoveryCodes } = await withTotp()
+    expect(await statusOf(browser.post('/reauthenticate', { password: PASSWORD, totp: recoveryCodes[0]! }))).toBe(200)
+    const guesses: number[] = []
+    for (let i = 0; i < 11; i++) guesses.push(await statusOf(browserOf(app, `10.8.0.${i}`).signIn(email, PASSWORD, 'abcd-abcd-abcd-abcd')))
+    expect(guesses).toEqual([...Array(10).fill(401), 429])
+    expect(await statusOf(browser.delete('/totp'))).toBe(200)
+    expect(await left(browser)).toEqual({ enabled: false, recoveryCodesLeft: 0 })
+    expect((await browser.post('/totp/recovery-codes')).headers['x-error-code']).toBe('invalid_state')
   })
 })

@@ -7,9 +7,10 @@ import { fieldError } from '../../api/errors.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { Confirm } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { Card, Columns } from '../../ui/Page.tsx'
+import { Card, Columns, Stack } from '../../ui/Page.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { settingsWords } from '../../words/settings.ts'
+import { RecoveryCodes } from './RecoveryCodes.tsx'
 import { SetUpTotp } from './SetUpTotp.tsx'
 
 const w = settingsWords.security
@@ -64,7 +65,7 @@ function Password() {
 function SecondFactor() {
   const [open, setOpen] = useState<'on' | 'off' | null>(null)
   const isOn = useQuery(sessionQuery).data?.user.totpEnabled ?? false
-  const disable = useWrite<void, unknown>(() => ask('DELETE', '/totp'), { inForm: true, says: w.disabled, changes: ['session'] })
+  const disable = useWrite<void, unknown>(() => ask('DELETE', '/totp'), { inForm: true, says: w.disabled, changes: ['session', 'totp'] })
   const close = (): void => setOpen(null)
   return (
     <Card
@@ -76,7 +77,10 @@ function SecondFactor() {
         </Button>
       }
     >
-      <Status tone={isOn ? 'good' : 'held'}>{isOn ? w.totpOn : w.totpOff}</Status>
+      <Stack gap={14}>
+        <Status tone={isOn ? 'good' : 'held'}>{isOn ? w.totpOn : w.totpOff}</Status>
+        {isOn && <RecoveryCodes />}
+      </Stack>
       {open === 'on' && <SetUpTotp onClose={close} />}
       {open === 'off' && (
         <Confirm title={w.disableTitle} submit={w.disable} write={disable} onClose={close}>

@@ -1,18 +1,23 @@
 import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { ask } from '../../api/ask.ts'
 import { useWrite } from '../../api/client.ts'
 import { withPassword } from '../../api/reauthenticate.ts'
-import type { TotpSetup } from '../../api/session.ts'
+import type { RecoveryCodes, TotpSetup } from '../../api/session.ts'
 import { Code } from '../../ui/Copy.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded, Waiting } from '../../ui/States.tsx'
 import { settingsWords } from '../../words/settings.ts'
+import { ShowCodes } from './RecoveryCodes.tsx'
+import css from './settings.module.css'
+
+const QrCode = lazy(() => import('../../qr/QrCode.tsx'))
 
 const w = settingsWords.security
 
+/** First the secret into the app, then a code of it, then the recovery codes onto paper. */
 export function SetUpTotp({ onClose }: { onClose: () => void }) {
   const [code, setCode] = useState('')
   const setup = useQuery({
@@ -22,18 +27,24 @@ export function SetUpTotp({ onClose }: { onClose: () => void }) {
     gcTime: 0,
     refetchOnWindowFocus: false,
   })
-  const confirm = useWrite(() => ask('POST', '/totp/confirm', { code }), {
+  const confirm = useWrite(() => ask<RecoveryCodes>('POST', '/totp/confirm', { code }), {
     inForm: true,
     says: w.enabled,
-    changes: ['session'],
-    after: onClose,
+    changes: ['session', 'totp'],
   })
+  if (confirm.data) return <ShowCodes codes={confirm.data.recoveryCodes} onClose={onClose} />
   return (
     <Dialog title={w.setUpTitle} onClose={onClose}>
       <Loaded of={setup}>
         {({ secret, uri }) => (
           <Form onSubmit={() => confirm.mutate()} busy={confirm.isPending} error={confirm.error} submit={w.confirm} onCancel={onClose}>
             <p>{w.setUpAbout}</p>
+            <div className={css['qr']}>
+              <Suspense fallback={<Waiting />}>
+                <QrCode text={uri} label={w.qr} />
+              </Suspense>
+            </div>
+            <p className="muted">{w.byHand}</p>
             <Code text={secret} what={w.secret} />
             <a href={uri}>{w.uri}</a>
             <TextInput

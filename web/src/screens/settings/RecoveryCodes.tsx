@@ -1,0 +1,41 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../../api/ask.ts'
+import { useWrite } from '../../api/client.ts'
+import { totpQuery, type RecoveryCodes as Codes } from '../../api/session.ts'
+import { Confirm, Secret } from '../../ui/Dialogs.tsx'
+import { Row } from '../../ui/Page.tsx'
+import { settingsWords } from '../../words/settings.ts'
+
+const w = settingsWords.security
+
+/** How many are left, and a way to new ones. */
+export function RecoveryCodes() {
+  const [asking, setAsking] = useState(false)
+  const [codes, setCodes] = useState<string[] | null>(null)
+  const left = useQuery(totpQuery).data?.recoveryCodesLeft
+  const renew = useWrite<void, Codes>(() => ask('POST', '/totp/recovery-codes'), {
+    inForm: true,
+    changes: ['totp'],
+    after: ({ recoveryCodes }) => setCodes(recoveryCodes),
+  })
+  return (
+    <Row gap={16}>
+      {left !== undefined && <span className={left < 3 ? undefined : 'muted'}>{w.codesLeft(left)}</span>}
+      <Button variant="default" size="xs" onClick={() => setAsking(true)}>
+        {w.newCodes}
+      </Button>
+      {asking && (
+        <Confirm title={w.newCodesTitle} submit={w.newCodes} write={renew} onClose={() => setAsking(false)}>
+          {w.newCodesAbout}
+        </Confirm>
+      )}
+      {codes && <ShowCodes codes={codes} onClose={() => setCodes(null)} />}
+    </Row>
+  )
+}
+
+export const ShowCodes = ({ codes, onClose }: { codes: string[]; onClose: () => void }) => (
+  <Secret label={w.codes} secret={codes.join('\n')} hint={<p className="muted">{w.codesAbout}</p>} onClose={onClose} />
+)
