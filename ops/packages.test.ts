@@ -80,7 +80,15 @@ test('the clients run with the Node of the machine', async () => {
 test('the product runs, and a VM is created and stopped by the command of customers', { timeout: 300_000 }, async () => {
   const up = await service(settings, 'up', installed('.bin/berthd'))
   expect(readdirSync(join(folder, '.berth'))).toContain('postgres')
-  for (const path of ['/', '/docs/viewer.js', '/docs/guides', '/docs/guide/tutorial', '/docs/examples', '/docs/operate/files/alerts.yaml'])
+  for (const path of [
+    '/',
+    '/docs',
+    '/docs/files/try.js',
+    '/docs/guides',
+    '/docs/guide/tutorial',
+    '/docs/reference/wallet',
+    '/docs/operate/files/alerts.yaml',
+  ])
     expect([path, (await fetch(new URL(path, up.url))).status]).toEqual([path, 200])
 
   expect((await run(process.execPath, installed('.bin/berthd'), 'quickstart')).stdout).toContain('first is RUNNING')

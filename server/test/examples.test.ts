@@ -1,4 +1,4 @@
-// A request and its answer for every operation, as the server really gives it: openapi/examples.json, which /docs/examples shows.
+// A request and its answer for every operation, as the server really gives it: openapi/examples.json, which the reference at /docs shows.
 // `npm run openapi` renews it.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -41,7 +41,7 @@ const BLOCKS: Block[] = [
   {
     begins: /^```/,
     end: (lines, at) => endWhere((line) => line === '```')(lines, at) + 1,
-    show: (lines) => `<pre><code>${escapeHtml(lines.slice(1, -1).join('\n'))}</code></pre>`,
+    show: (lines) => `<pre tabindex="0"><code>${escapeHtml(lines.slice(1, -1).join('\n'))}</code></pre>`,
   },
   { begins: /^#{1,4} /, end: (_, at) => at + 1, show: ([line], inline) => heading(line!, inline) },
   { begins: /^\|/, end: endWhere((line) => !line.startsWith('|')), show: table },
@@ -69,11 +69,12 @@ function table(lines: string[], inline: (text: string) => string): string {
   const cells = (line: string): string[] => line.replace(/^\||\|\s*$/g, '').split(/(?<!\\)\|/)
   const row = (line: string, tag: string): string =>
     `<tr>${cells(line)
-      .map((cell) => `<${tag}>${inline(cell.trim().replaceAll('\\|', '|'))}</${tag}>`)
+      .map((cell) => cell.trim().replaceAll('\\|', '|'))
+      .map((cell) => (cell === '' ? '<td></td>' : `<${tag}>${inline(cell)}</${tag}>`))
       .join('')}</tr>`
   const [head, , ...body] = lines
   const titles = /\w/.test(head!) ? `<thead>${row(head!, 'th')}</thead>` : ''
-  return `<table>${titles}<tbody>${body.map((line) => row(line, 'td')).join('')}</tbody></table>`
+  return `<div class="scroll" tabindex="0"><table>${titles}<tbody>${body.map((line) => row(line, 'td')).join('')}</tbody></table></div>`
 }
 
 /** One level is enough for us; what is indented belongs to the item above it. */

@@ -19,6 +19,3 @@ export function folderOf(name: string): string | null {
     return null
   }
 }
-
-/** A module that is started by its path; `name` has no ending. */
-export const moduleBeside = (here: string, name: string): URL => new URL(`${name}${isBuilt ? '.js' : '.ts'}`, here)

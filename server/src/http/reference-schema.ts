@@ -1,0 +1,77 @@
+// The fields of a JSON schema as rows of a table, and its types in words.
+import { escapeHtml } from './page.ts'
+import type { Json } from './openapi-schema.ts'
+
+export type Schemas = Record<string, Json>
+
+/** Deeper ones say the name of what they are. */
+const DEEPEST = 3
+
+export interface Field {
+  name: string
+  type: string
+  required: boolean
+  about: string
+}
+
+const nameOf = (schema: Json): string | undefined => (schema['$ref'] as string | undefined)?.replace(/^.*\//, '')
+
+export const resolve = (schema: Json, schemas: Schemas): Json => {
+  const name = nameOf(schema)
+  return name === undefined ? schema : (schemas[name] ?? {})
+}
+
+/** Of an object and of those in it, by dotted names; `[]` stands for each of a list. */
+export function fieldsOf(schema: Json, schemas: Schemas, prefix = '', depth = 0): Field[] {
+  const { properties = {}, required = [] } = resolve(schema, schemas) as { properties?: Schemas; required?: string[] }
+  return Object.entries(properties).flatMap(([key, value]) => {
+    const name = `${prefix}${key}`
+    const field = { name, type: typeOf(value, schemas), required: required.includes(key), about: aboutOf(value, schemas) }
+    const { within, mark } = innerOf(value, schemas)
+    return [field, ...(within && depth < DEEPEST ? fieldsOf(within, schemas, `${name}${mark}.`, depth + 1) : [])]
+  })
+}
+
+function innerOf(schema: Json, schemas: Schemas): { within?: Json; mark: string } {
+  const found = resolve(schema, schemas)
+  const choices = (found['anyOf'] as Json[] | undefined)?.filter(({ type }) => type !== 'null')
+  if (choices?.length === 1) return innerOf(choices[0]!, schemas)
+  if (found['type'] === 'array') return { ...innerOf(found['items'] as Json, schemas), mark: '[]' }
+  return found['properties'] ? { within: found, mark: '' } : { mark: '' }
+}
+
+export function typeOf(schema: Json, schemas: Schemas): string {
+  const found = resolve(schema, schemas)
+  if (found['const'] !== undefined) return JSON.stringify(found['const'])
+  if (found['enum']) return (found['enum'] as unknown[]).map((each) => JSON.stringify(each)).join(' | ')
+  if (found['anyOf']) return [...new Set((found['anyOf'] as Json[]).map((each) => typeOf(each, schemas)))].join(' | ')
+  if (found['type'] === 'array') return `list of ${typeOf(found['items'] as Json, schemas)}`
+  if (found['type'] === 'object') return nameOf(schema) ?? 'object'
+  const { type = 'anything', format } = found as { type?: string | string[]; format?: string }
+  const word = [type].flat().join(' | ')
+  return format ? `${word} (${format})` : word
+}
+
+const LIMITS: [string, (limit: unknown) => string][] = [
+  ['minimum', (limit) => `at least ${String(limit)}`],
+  ['maximum', (limit) => `at most ${String(limit)}`],
+  ['minLength', (limit) => `at least ${String(limit)} characters`],
+  ['maxLength', (limit) => `at most ${String(limit)} characters`],
+  ['maxItems', (limit) => `at most ${String(limit)} of them`],
+  ['default', (value) => `${JSON.stringify(value)} unless given`],
+]
+
+/** What it is for; where nothing says so, its limits. */
+export function aboutOf(schema: Json, schemas: Schemas): string {
+  const found = { ...resolve(schema, schemas), ...schema }
+  const limits = LIMITS.filter(([key]) => found[key] !== undefined).map(([key, say]) => say(found[key]))
+  return (found['description'] as string | undefined) ?? limits.join(', ')
+}
+
+export function fieldTable(fields: Field[]): string {
+  const rows = fields.map(
+    ({ name, type, required, about }) =>
+      `<tr><td><code>${escapeHtml(name)}</code>${required ? ' <span class="muted">required</span>' : ''}</td><td>${escapeHtml(type)}</td><td>${escapeHtml(about)}</td></tr>`,
+  )
+  return `<div class="scroll" tabindex="0"><table class="fields-of"><thead><tr><th>Name</th><th>Type</th><th>What it is</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+}
