@@ -1,4 +1,4 @@
-// Everything without a mouse: a VM is created, a rule is moved, a password is asked for again.
+// Everything without a mouse: a VM is created, a rule is moved (as it can be dragged), a password is asked for again.
 import { describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
@@ -52,6 +52,19 @@ describe('by keyboard alone', async () => {
     await page.keyboard.press('ArrowDown')
     await expectShown(page.getByText('Rule 1 is now number 2'))
     await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['DROP', 'ACCEPT'])
+  })
+
+  test('and by dragging it with a mouse, back up', async () => {
+    const rule = (number: number) =>
+      page
+        .getByRole('list', { name: 'Rules' })
+        .getByRole('listitem')
+        .nth(number - 1)
+    await rule(2).dragTo(rule(1))
+    await expectShown(page.getByText('Rule 2 is now number 1'))
+    await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['ACCEPT', 'DROP'])
+    await page.reload()
+    expect(await rule(1).innerText()).toContain('TCP 22')
   })
 
   test('a dialog takes the focus, keeps it and gives it back', async () => {

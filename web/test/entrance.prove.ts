@@ -1,0 +1,134 @@
+// The ways in: signing up, a forgotten password, a second factor scanned from the screen, and a recovery code when it is lost.
+import type { Locator } from 'playwright-core'
+import jsqr from 'jsqr'
+import { describe, expect, test } from 'vitest'
+import { codeOf } from '../../server/test/dashboard-table.ts'
+import { eventually } from '../../server/test/processes.ts'
+import { smtpServer } from '../../server/test/smtp-server.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
+import { violations } from './axe.ts'
+import { expectNoComplaint, visit } from './browser.ts'
+import { startProduct } from './product.ts'
+
+const ADA = { email: 'ada@example.com', password: 'a sentence of mine' }
+const NEXT = 'another sentence of mine'
+const STEP_MS = 30_000
+
+/** What a phone reads off the screen. */
+async function scan(picture: Locator): Promise<string | undefined> {
+  const png = (await picture.screenshot()).toString('base64')
+  const { pixels, width, height } = await picture.page().evaluate(async (base64) => {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
+    const { width, height } = await createImageBitmap(new Blob([bytes]))
+    const drawing = new OffscreenCanvas(width, height).getContext('2d')!
+    drawing.drawImage(await createImageBitmap(new Blob([bytes])), 0, 0)
+    return { pixels: [...drawing.getImageData(0, 0, width, height).data], width, height }
+  }, png)
+  return jsqr.default(Uint8ClampedArray.from(pixels), width, height)?.data
+}
+
+describe('somebody new', async () => {
+  const mailbox = await smtpServer()
+  const mail = { BERTH_SMTP_URL: mailbox.url(), BERTH_MAIL_FROM: 'noreply@cloud.example' }
+  const product = await startProduct({ BERTH_SIGN_UP: 'open', ...mail })
+  const owner = await visit(product.origin)
+  await becomeOwner(owner.page, product)
+  const guest = await visit(product.origin, { colorScheme: 'dark' })
+  const { page } = guest
+  let recoveryCodes: string[] = []
+
+  const signOut = async (): Promise<void> => {
+    await button(page, 'Sign out').click()
+    await expectShown(heading(page, 'Sign in'))
+  }
+  const signIn = async (password: string): Promise<void> => {
+    await fill(page, { 'E-mail': ADA.email, Password: password })
+    await button(page, 'Sign in').click()
+  }
+
+  test('makes an account, where the operator allows it', async () => {
+    await page.goto('/')
+    await link(page, 'Sign up').click()
+    await fill(page, { 'Your name': 'Ada', 'E-mail': ADA.email, Password: 'short' })
+    await button(page, 'Sign up').click()
+    await expectShown(page.getByText(/must be 10-200 characters/))
+    await fill(page, { Password: ADA.password })
+    await button(page, 'Sign up').click()
+    await expectShown(heading(page, /Hello/))
+    await signOut()
+  })
+
+  test('who forgot the password sets another by mail, with a link that works once', async () => {
+    await link(page, 'Forgot your password?').click()
+    await fill(page, { 'E-mail': ADA.email })
+    await button(page, 'Send the link').click()
+    await expectShown(page.getByText(/a mail with a link is on its way/))
+    const { to, data } = await eventually(async () => mailbox.received[0])
+    expect(to).toEqual([ADA.email])
+    const url = /http:\S+\/reset#\w+/.exec(data.replaceAll('=\r\n', ''))![0]
+    await page.goto(url)
+    await fill(page, { Password: NEXT })
+    await button(page, 'Set the password').click()
+    await expectShown(heading(page, /Hello/))
+    await signOut()
+    await page.goto('about:blank')
+    await page.goto(url)
+    await fill(page, { Password: ADA.password })
+    await button(page, 'Set the password').click()
+    await expectShown(page.getByText(/This link was used already/))
+  })
+
+  test('scans the second factor off the screen, and keeps the recovery codes', async () => {
+    await page.goto('/sign-in')
+    await signIn(NEXT)
+    await expectShown(heading(page, /Hello/))
+    await go(page, 'Settings')
+    await page.getByRole('tab', { name: 'Security' }).click()
+    await button(page, 'Set up').click()
+    const uri = new URL((await scan(dialog(page).getByRole('img', { name: 'QR code of the secret' })))!)
+    expect(decodeURIComponent(uri.pathname)).toContain(`Berth:${ADA.email}`)
+    const secret = uri.searchParams.get('secret')!
+    expect(await dialog(page).getByLabel('Secret', { exact: true }).innerText()).toBe(secret)
+    expect(await violations(page)).toEqual([])
+    await fill(dialog(page), { 'Code it shows now': codeOf(secret, new Date()) })
+    await button(dialog(page), 'Switch on').click()
+    recoveryCodes = (await dialog(page).getByLabel('Recovery codes', { exact: true }).innerText()).split('\n')
+    expect(recoveryCodes).toHaveLength(10)
+    expect(await violations(page)).toEqual([])
+    await dialog(page).getByLabel('I have saved it').check()
+    await button(dialog(page), 'Done').click()
+    await expectShown(page.getByText('10 recovery codes left'))
+    await signOut()
+    await signIn(NEXT)
+    await fill(page, { 'Code from your authenticator': '000000' })
+    await button(page, 'Sign in').click()
+    await expectShown(page.getByText(/This code is not right/))
+    await fill(page, { 'Code from your authenticator': codeOf(secret, new Date(Date.now() + STEP_MS)) })
+    await button(page, 'Sign in').click()
+    await expectShown(heading(page, /Hello/))
+    await signOut()
+  })
+
+  test('comes in by a recovery code once, and makes new ones', async () => {
+    const byCode = async (code: string): Promise<void> => {
+      await signIn(NEXT)
+      await fill(page, { 'Code from your authenticator': code })
+      await button(page, 'Sign in').click()
+    }
+    await byCode(recoveryCodes[0]!)
+    await expectShown(heading(page, /Hello/))
+    await page.goto('/settings?tab=security')
+    await expectShown(page.getByText('9 recovery codes left'))
+    await button(page, 'New recovery codes').click()
+    await button(dialog(page), 'New recovery codes').click()
+    const shown = page.getByLabel('Recovery codes', { exact: true })
+    expect((await shown.innerText()).split('\n')).not.toContain(recoveryCodes[1])
+    await page.getByLabel('I have saved it').check()
+    await button(page, 'Done').click()
+    await expectShown(page.getByText('10 recovery codes left'))
+    await signOut()
+    await byCode(recoveryCodes[1]!)
+    await expectShown(page.getByText(/each recovery code works once/))
+    expectNoComplaint(guest)
+  })
+})
