@@ -54,7 +54,8 @@ class CopyOut extends Copy {
     const full = this.#write(Buffer.from(chunk))
     if (!full) return
     stream.pause()
-    void full.finally(() => stream.resume())
+    const resume = (): void => void stream.resume()
+    full.then(resume, resume) // what went wrong is told by whoever writes the file
   }
 }
 

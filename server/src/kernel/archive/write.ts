@@ -56,6 +56,7 @@ async function writeContents(client: pg.Client, archive: Archive, head: Omit<Hea
 class Archive {
   readonly #gzip: Gzip
   readonly #hash = createHash('sha256')
+  #drained: Promise<void> | undefined
 
   constructor(gzip: Gzip) {
     this.#gzip = gzip
@@ -68,7 +69,10 @@ class Archive {
   /** Answers a promise when the file cannot keep up. */
   write(chunk: Buffer): Promise<void> | undefined {
     this.#hash.update(chunk)
-    return this.#gzip.write(chunk) ? undefined : once(this.#gzip, 'drain').then(() => {})
+    if (this.#gzip.write(chunk)) return undefined
+    // Hundreds of rows come from the socket at once: they wait together.
+    this.#drained ??= once(this.#gzip, 'drain').then(() => void (this.#drained = undefined))
+    return this.#drained
   }
 
   digest(): string {
