@@ -6,7 +6,18 @@ import { createProgram as createOperators } from '../../server/src/commands/prog
 import { signatureOf } from '../../server/src/features/webhooks/message.ts'
 import { verifyWebhook } from '../../sdk/src/index.ts'
 import { createProgram } from '../src/program.ts'
-import { fencesOf, pages } from './fences.ts'
+import { fencesOf, languagesOf, pages } from './fences.ts'
+
+describe('every example', () => {
+  /** The languages that a test carries out or reads, beside those of these pages alone. */
+  const known = ['sh', 'console', 'text', 'json']
+  const special: Record<string, string[]> = { 'docs/guide/sdk.md': ['ts'], 'docs/guide/webhooks.md': ['ts', 'python', 'perl'] }
+
+  test.each(pages)('of %s is of a kind that some test looks at', (page) => {
+    expect(languagesOf(page).filter((language) => ![...known, ...(special[page] ?? [])].includes(language))).toEqual([])
+    for (const text of fencesOf(page, 'json')) expect(() => JSON.parse(text) as unknown).not.toThrow()
+  })
+})
 
 describe('docs/guide/webhooks.md', () => {
   const page = 'docs/guide/webhooks.md'

@@ -1,4 +1,5 @@
-// Every `sh` of the documentation is carried out, page by page, against a product of its own.
+// Every `sh` of the documentation is carried out, page by page, against a product of its own. Each command must end well, and each request
+// be answered well: `curl` alone does not tell, so what it was answered is noted.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -6,23 +7,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../../server/test/harness.ts'
+import { systemClock } from '../../server/src/kernel/clock.ts'
+import { openDb } from '../../server/src/kernel/db.ts'
+import { freePort } from '../../server/test/free-port.ts'
+import { givenHost } from '../../server/test/hosts.ts'
 import { berthdJson, service, type Service, type Settings } from '../../server/test/processes.ts'
 import { fencesOf, pages } from './fences.ts'
-import { start } from './world.ts'
+import { start as startBerth } from './world.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'berth-docs-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const settings: Settings = {
-  BERTH_DATA_DIR: join(folder, 'data'),
-  BERTH_DATABASE_URL: await testDatabase(),
-  BERTH_PORT: '0',
-  BERTH_METRICS_PORT: '0',
-}
-let address: string
+/** What a page shows of refusals. */
+const REFUSED: Record<string, number[]> = { 'docs/guide/errors.md': [404, 400] }
+/** It takes hosts out of service. */
+const ALONE = 'docs/operate/runbooks.md'
 
-/** `berth`, `berthd` and `npx` as they are found within the repository. */
+/** `berth`, `berthd` and `npx` as they are found within the repository; `npm start` has been done; `curl` says how it was answered. */
 function makeCommands(): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
@@ -33,16 +35,36 @@ function makeCommands(): string {
   write('berth', `exec ${process.execPath} ${join(root, 'cli/bin/berth.mjs')} "$@"`)
   write('berthd', `exec ${process.execPath} ${join(root, 'server/bin/berthd.mjs')} "$@"`)
   write('npx', 'exec "$@"')
+  write('npm', '[ "$*" = start ]')
+  write('curl', `exec /usr/bin/curl -w '%{stderr}\\ncurl was answered %{http_code}\\n' "$@"`)
   return `${bin}:${process.env['PATH']}`
 }
 const path = makeCommands()
 
-let up: Service
+interface Product {
+  settings: Settings
+  up: Service
+}
+
+async function start(name: string): Promise<Product> {
+  const settings = {
+    BERTH_DATA_DIR: join(folder, name),
+    BERTH_DATABASE_URL: await testDatabase(),
+    BERTH_PORT: await freePort(),
+    BERTH_METRICS_PORT: await freePort(),
+  }
+  return { settings, up: await service(settings, 'up') }
+}
+
+let shared: Product
+let alone: Product
 beforeAll(async () => {
-  up = await service(settings, 'up')
-  address = new URL(up.url).origin
+  ;[shared, alone] = await Promise.all([start('shared'), start('alone')])
+  const db = openDb({ url: alone.settings['BERTH_DATABASE_URL']!, maxConnections: 1, onError: () => {} })
+  await givenHost({ db, clock: systemClock }, 'rack1')
+  await db.close()
 }, 120_000)
-afterAll(() => up.kill('SIGTERM'))
+afterAll(() => Promise.all([shared, alone].map(({ up }) => up.kill('SIGTERM'))))
 
 interface Reader {
   env: Record<string, string>
@@ -50,7 +72,8 @@ interface Reader {
 }
 
 /** A customer with money and a folder of their own; most pages also presume a VM. */
-async function reader(page: string, email: string): Promise<Reader> {
+async function reader(page: string, email: string, { settings, up }: Product): Promise<Reader> {
+  const address = new URL(up.url).origin
   const cwd = join(folder, page.replaceAll('/', '-'))
   mkdirSync(cwd)
   await berthdJson(settings, 'account', 'create', '--email', email)
@@ -60,7 +83,7 @@ async function reader(page: string, email: string): Promise<Reader> {
   writeFileSync(join(cwd, 'token.txt'), token!)
   spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(cwd, 'id_ed25519')])
   if (!/vm create web-1/.test(fencesOf(page, 'sh').join()) && page.startsWith('docs/guide/')) {
-    const { code, stdout } = await start(env, ['vm', 'create', 'web-1', '--os', 'debian-12', '-o', 'json']).ended
+    const { code, stdout } = await startBerth(env, ['vm', 'create', 'web-1', '--os', 'debian-12', '-o', 'json']).ended
     if (code !== 0) throw new Error(stdout)
     Object.assign(env, { vm: (JSON.parse(stdout) as { id: string }).id })
   }
@@ -72,14 +95,20 @@ const executed = pages.filter((page) => fencesOf(page, 'sh').length > 0)
 
 describe.concurrent.each(executed)('%s', (page) => {
   test('works as it is written', { timeout: 300_000 }, async () => {
-    const email = page.startsWith('docs/operate/payments') ? 'ada@example.com' : `${page.replace(/\W/g, '')}@example.com`
-    const { env, cwd } = await reader(page, email)
-    const script = fencesOf(page, 'sh').join('\n').replaceAll('http://127.0.0.1:8080', address)
+    const email = /ada@example.com/.test(fencesOf(page, 'sh').join()) ? 'ada@example.com' : `${page.replace(/\W/g, '')}@example.com`
+    const product = page === ALONE ? alone : shared
+    const { env, cwd } = await reader(page, email, product)
+    const script = fencesOf(page, 'sh')
+      .join('\n')
+      .replaceAll('http://127.0.0.1:8080', env['BERTH_URL']!)
+      .replaceAll('127.0.0.1:8081', `127.0.0.1:${product.settings['BERTH_METRICS_PORT']}`)
     const child = spawn('bash', ['-euxo', 'pipefail', '-c', script], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const said = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (said[name] += text))
     const [code] = (await once(child, 'close')) as [number]
-    expect(code, said.slice(-2_000)).toBe(0)
-    expect(said).not.toContain('"success":false,"error":"Something')
+    expect(code, said.stdout.slice(-1_000) + said.stderr.slice(-2_000)).toBe(0)
+    const answers = [...said.stderr.matchAll(/^curl was answered (\d+)$/gm)].map(([, status]) => Number(status))
+    expect(answers).toHaveLength(script.match(/\bcurl /g)?.length ?? 0)
+    expect(answers.filter((status) => status < 200 || status > 299)).toEqual(REFUSED[page] ?? [])
   })
 })

@@ -4,9 +4,17 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
-export const pages = globSync('docs/{guide,operate}/*.md', { cwd: root }).sort()
+export const pages = ['README.md', 'cli/README.md', ...globSync('docs/{guide,operate}/*.md', { cwd: root }).sort()]
+
+const allFencesOf = (page: string): { language: string; text: string }[] =>
+  [...readFileSync(join(root, page), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language, text]) => ({
+    language: language!,
+    text: text!,
+  }))
 
 export const fencesOf = (page: string, language: string): string[] =>
-  [...readFileSync(join(root, page), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)]
-    .filter(([, name]) => name === language)
-    .map(([, , text]) => text!)
+  allFencesOf(page)
+    .filter((fence) => fence.language === language)
+    .map(({ text }) => text)
+
+export const languagesOf = (page: string): string[] => [...new Set(allFencesOf(page).map(({ language }) => language))]
