@@ -36,6 +36,7 @@ const MORE_DOORS: Record<string, string[]> = {
   'audit-log': ['operator.ts'],
   hosts: ['addresses.ts', 'capacity.ts'],
   support: ['staff.ts'],
+  operator: ['work.ts'],
 }
 /** These are allowed to know every file of every feature. */
 const ASSEMBLERS = ['src/features/index.ts', 'src/features/fill.ts', 'src/features/deps.ts', 'src/compose.ts']

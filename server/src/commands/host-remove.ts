@@ -3,11 +3,12 @@
 import { belongingsOf, getHost, removeHost } from '../features/hosts/service.ts'
 import { sql } from '../kernel/db.ts'
 import { refuse } from '../kernel/errors.ts'
-import { createLog } from '../kernel/log.ts'
 import type { Admin } from './admin.ts'
+import { withCore } from './core.ts'
 import type { Result } from './output.ts'
 
-export async function remove({ config, db, now }: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
+export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
+  const { db, now } = admin
   const host = await getHost(db, name!)
   const { vms, networks, backups } = await belongingsOf(db, host.id)
   if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
@@ -16,23 +17,19 @@ export async function remove({ config, db, now }: Admin, { unmanage = false }: {
       `Host ${host.name} has ${vms} VMs, ${networks} private networks and ${backups} backups. Delete them first, or leave them as they are with --unmanage: VMs run on, unbilled`,
     )
   }
-  const { openCore } = await import('../compose.ts')
   const { unmanage: leave } = await import('../features/vms/service.ts')
-  const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false })
-  try {
-    const outcome = await core.deps.db.tx(async (tx) => {
+  const outcome = await withCore(admin, (deps) =>
+    deps.db.tx(async (tx) => {
       const managed = await tx.many<{ id: string }>(
         sql`select id from vms where host_id = ${host.id} and status <> 'UNMANAGED' order by id`,
       )
-      for (const { id } of managed) await leave(tx, core.deps, id)
+      for (const { id } of managed) await leave(tx, deps, id)
       return removeHost(tx, now, host)
-    })
-    const text =
-      outcome === 'forgotten'
-        ? `Host ${host.name} is gone`
-        : `Host ${host.name} has left the fleet; ${vms} VMs stay on it, unmanaged. Adding it again under this name brings them back`
-    return { data: { id: host.id, name: host.name, outcome, vms }, text }
-  } finally {
-    await core.close()
-  }
+    }),
+  )
+  const text =
+    outcome === 'forgotten'
+      ? `Host ${host.name} is gone`
+      : `Host ${host.name} has left the fleet; ${vms} VMs stay on it, unmanaged. Adding it again under this name brings them back`
+  return { data: { id: host.id, name: host.name, outcome, vms }, text }
 }

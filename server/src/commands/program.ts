@@ -1,6 +1,7 @@
 // The command line: commands, exit codes (0 ok, 1 failed, 2 wrong usage) and how errors read. Data goes to stdout, all else to stderr.
 import { CommanderError, createCommand, type Command } from 'commander'
 import { accountCommands } from './account.ts'
+import { actionCommands } from './action.ts'
 import { archiveCommands } from './archive.ts'
 import { clockCommands } from './clock.ts'
 import { explain, WrongUsage } from './errors.ts'
@@ -33,6 +34,7 @@ export function createProgram(json: boolean): Command {
     planCommands,
     templateCommands,
     vmCommands,
+    actionCommands,
     ticketCommands,
   ])
     add(program)

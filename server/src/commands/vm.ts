@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { createLog } from '../kernel/log.ts'
 import type { Deps } from '../features/deps.ts'
 import { onDatabase, type Admin } from './admin.ts'
+import { withCore } from './core.ts'
 import { table, type Result } from './output.ts'
 
 export function vmCommands(program: Command): void {
@@ -65,14 +65,7 @@ const adopt: Verb = async (deps, id) => {
   return 'is managed again'
 }
 
-/** These start workflows or ask hosts, so they need more than the database. */
-async function act({ config, db }: Admin, id: string, verb: Verb): Promise<Result> {
-  const { openCore } = await import('../compose.ts')
-  const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false })
-  try {
-    const outcome = await verb(core.deps, id)
-    return { data: { id, outcome }, text: `VM ${id} ${outcome}` }
-  } finally {
-    await core.close()
-  }
+async function act(admin: Admin, id: string, verb: Verb): Promise<Result> {
+  const outcome = await withCore(admin, (deps) => verb(deps, id))
+  return { data: { id, outcome }, text: `VM ${id} ${outcome}` }
 }
