@@ -100,7 +100,8 @@ const platformXml = (arch: Arch): Xml[] => [
   element('graphics', { type: 'vnc' }, element('listen', { type: 'socket' })),
   element('rng', { model: 'virtio' }, element('backend', { model: 'random' }, '/dev/urandom')),
   element('memballoon', { model: 'virtio' }, element('stats', { period: 5 })),
+  // The plain frame that the firmware hands on: kernels made for clouds have no driver for a card, and would leave its picture as it was.
   ...(arch === 'aarch64'
-    ? [element('video', {}, element('model', { type: 'virtio' })), element('input', { type: 'keyboard', bus: 'virtio' })]
+    ? [element('video', {}, element('model', { type: 'ramfb' })), element('input', { type: 'keyboard', bus: 'virtio' })]
     : [element('video', {}, element('model', { type: 'vga' })), element('panic', { model: 'isa' })]),
 ]

@@ -22,7 +22,7 @@ const NOT_INSTALLED = ['initramfs-tools', 'linux-base', 'kmod', 'debconf', 'init
 const PROGRAMS = ['usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/sbin/qemu-ga', 'sbin/resize2fs', 'usr/lib/openssh/sftp-server']
 /** To reach the root disk, and all else. */
 const DISK_MODULES = ['virtio_pci', 'virtio_blk', 'ext4']
-const MODULES = ['virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon', 'isofs', 'button', 'evdev']
+const MODULES = ['virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon', 'virtio_input', 'isofs', 'button', 'evdev']
 
 export const buildTiny: Build = async ({ arch, folder, progress, signal }, output) => {
   requireTools(
