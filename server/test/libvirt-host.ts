@@ -1,4 +1,6 @@
 // A real host of one's own: libvirtd in a box, prepared as a host is, with a pool, the public network and its gateway.
+import { mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Host } from '@berth/libvirt'
 import type { Box } from '../../libvirt/test/box.ts'
 import { Boxes } from '../../libvirt/test/boxes.ts'
@@ -23,6 +25,14 @@ export async function openLibvirtHost(): Promise<LibvirtHost> {
   const box = await boxes.add()
   await prepare(boxes, box)
   return { boxes, box, uri: `qemu+unix:///system?socket=${box.socket}`, gateway: GATEWAY, close: () => boxes.close() }
+}
+
+/** Its address with the folder where its files are seen from here, as those of this very machine are: the screens of guests need that. */
+export async function uriWithFiles({ box, uri }: LibvirtHost): Promise<string> {
+  const root = join(box.folder, 'root')
+  await mkdir(join(root, 'var/lib'), { recursive: true })
+  await symlink(join(box.folder, 'lib'), join(root, 'var/lib/libvirt'))
+  return `${uri}&root=${root}`
 }
 
 const PLAN: HostPlan = {

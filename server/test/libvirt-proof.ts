@@ -23,11 +23,10 @@ export interface Proof {
   close(): Promise<void>
 }
 
-/** `rootOf` says where the files of the host are seen from here. */
-export async function openProof(rootOf?: (host: LibvirtHost) => Promise<string>): Promise<Proof> {
+export async function openProof(uriOf?: (host: LibvirtHost) => Promise<string>): Promise<Proof> {
   const image = await tinyImage()
   const host = await openLibvirtHost()
-  const uri = rootOf ? `${host.uri}&root=${await rootOf(host)}` : host.uri
+  const uri = (await uriOf?.(host)) ?? host.uri
   const images = { open: () => Promise.resolve(image) }
   const open = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: host.box.folder })
   const [driver, other] = [open({ id: 'host', driver: 'libvirt', uri }), open({ id: 'host', driver: 'libvirt', uri })]

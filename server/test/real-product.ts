@@ -8,7 +8,7 @@ import type { Box } from '../../libvirt/test/box.ts'
 import { nativeArch } from '../src/images/arch.ts'
 import { sql } from '../src/kernel/db.ts'
 import { clientOf, fleet, type Fleet } from './fleet.ts'
-import { openLibvirtHost } from './libvirt-host.ts'
+import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
 
@@ -20,15 +20,16 @@ export const canRunReal = (): boolean => canBox(`qemu-system-${nativeArch()}`, '
 
 export type RealProduct = Awaited<ReturnType<typeof realProduct>>
 
-/** One real host, in the place of the simulated one. */
-export async function realProduct() {
+/** One real host, in the place of the simulated one. `uriOf`: how the product is told of it. */
+export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>) {
   const image = await tinyImage()
   const host = await openLibvirtHost()
   afterAll(() => host.close())
+  const uri = (await uriOf?.(host)) ?? host.uri
   const rig = await fleet()
   await berthdJson(rig.settings, 'host', 'remove', 'local')
   await berthdJson(rig.settings, 'template', 'import', 'tiny', '--file', image.path)
-  await berthdJson(rig.settings, 'host', 'add', host.uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
+  await berthdJson(rig.settings, 'host', 'add', uri, '--name', 'box', '--range', '10.77.0.0/16', '--dns', host.gateway)
   const processes = { api: await rig.start('api'), worker: await rig.start('worker') }
   const newCustomer = async (email: string) => {
     const { token, accountId } = await rig.account(1_000_000n, email)

@@ -17,7 +17,7 @@ export async function fill(within: Page | Locator, values: Record<string, string
 /** By the menu at the side. */
 export const go = (page: Page, name: string): Promise<void> => link(page.getByRole('navigation', { name: 'Main' }), name).click()
 
-export async function becomeOwner(page: Page, { welcome }: Product): Promise<void> {
+export async function becomeOwner(page: Page, { welcome }: Pick<Product, 'welcome'>): Promise<void> {
   await page.goto(welcome)
   await fill(page, { 'E-mail': OWNER.email, Password: OWNER.password })
   await button(page, 'Set the password and go on').click()

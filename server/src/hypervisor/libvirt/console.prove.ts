@@ -1,20 +1,14 @@
 // The screen of a machine on this very host, by the socket that QEMU listens on.
 import { once } from 'node:events'
-import { mkdir, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canBox } from '../../../../libvirt/test/command.ts'
+import { uriWithFiles } from '../../../test/libvirt-host.ts'
 import { openProof, soon, type Proof } from '../../../test/libvirt-proof.ts'
 
 describe.runIf(canBox())('the screen of a machine', { timeout: 300_000 }, () => {
   let proof: Proof
   beforeAll(async () => {
-    proof = await openProof(async ({ box }) => {
-      const root = join(box.folder, 'root')
-      await mkdir(join(root, 'var/lib'), { recursive: true })
-      await symlink(join(box.folder, 'lib'), join(root, 'var/lib/libvirt'))
-      return root
-    })
+    proof = await openProof(uriWithFiles)
   }, 300_000)
   afterAll(() => proof.close())
 
