@@ -48,7 +48,9 @@ export async function startBox(options: BoxOptions): Promise<Box> {
   const socket = join(folder, 'run/libvirt-sock')
   const virsh = (...args: string[]) => run('virsh', '-c', `qemu+unix:///system?socket=${socket}`, ...args)
   const startDaemon = async () => {
-    await inside('sh', '-c', `rm -f /run/libvirt/libvirtd.pid; exec libvirtd --listen -d -p /run/libvirt/libvirtd.pid`)
+    // One that was killed, or a child that it was just making, may hold its port for a moment.
+    const start = `rm -f /run/libvirt/libvirtd.pid; exec libvirtd --listen -d -p /run/libvirt/libvirtd.pid`
+    await eventually('the start of libvirtd', () => inside('sh', '-c', start).then(() => true))
     await eventually('libvirtd', () => virsh('uri'))
   }
   await inside('virtlogd', '-d', '-p', '/run/libvirt/virtlogd.pid')
