@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { getAccount } from '../features/accounts/service.ts'
 import type { OperatorActionDetails } from '../features/operator/schema.ts'
 import { onDatabase, type Admin } from './admin.ts'
@@ -6,6 +6,7 @@ import { withCore } from './core.ts'
 import { table, type Result } from './output.ts'
 
 const MOST_SHOWN = 100
+const STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
 
 export function actionCommands(program: Command): void {
   const action = program.command('action').description('what is being done, was done or failed, for all accounts')
@@ -13,7 +14,7 @@ export function actionCommands(program: Command): void {
     action
       .command('list')
       .description(`list the newest ${MOST_SHOWN} actions`)
-      .option('--status <status>', 'PENDING, RUNNING, COMPLETED, FAILED or CANCELLED')
+      .addOption(new Option('--status <status>').choices(STATUSES))
       .option('--vm <id>')
       .option('--account <id or email>')
       .option('--stranded', 'only those that left something behind'),
@@ -42,7 +43,7 @@ interface Filter {
 async function list({ db }: Admin, { status, account, ...rest }: Filter): Promise<Result> {
   const filter = {
     ...rest,
-    ...(status && { status: status.toUpperCase() }),
+    ...(status && { status }),
     ...(account && { account: (await getAccount(db, account)).id }),
   }
   const { items } = await (await work()).showActions(db, filter, { page: 1, limit: MOST_SHOWN })

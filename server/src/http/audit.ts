@@ -3,6 +3,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { Tx } from '../kernel/db.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Where the operation alone does not say what was done. */
+    auditedAs?: string
+  }
+}
+
 export interface AuditedCall {
   accountId: string
   actorType: 'token' | 'person'
@@ -33,7 +40,15 @@ export function callOf(request: FastifyRequest, status: number, code: string | n
   const { accountId, actorType, actorId, actorName } = request.principal
   const { operationId = '', route = '' } = request.routeOptions.config
   const who = { accountId, actorType, actorId, actorName, ip: request.ip, requestId: request.id }
-  return { ...who, action: operationId, method: request.method, route, resourceIds: resourceIds(request.params, data), status, code }
+  return {
+    ...who,
+    action: request.auditedAs ?? operationId,
+    method: request.method,
+    route,
+    resourceIds: resourceIds(request.params, data),
+    status,
+    code,
+  }
 }
 
 /** Somebody may send a secret where an id belongs: only what looks like an id of ours is kept. */

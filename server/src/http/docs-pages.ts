@@ -45,13 +45,15 @@ function pagesOf(section: string): Page[] {
 const titleOf = (file: string): string => /^# (.+)$/m.exec(read(file))?.[1] ?? file
 const read = (file: string): string => readFileSync(join(DOCS, file), 'utf8')
 
-function contents(): string {
-  const lists = Object.entries(SECTIONS).map(
-    ([section, title]) =>
-      `<h2 id="${section}">${title}</h2><ul>${pagesOf(section)
-        .map(({ path, title }) => `<li><a href="/docs/${path}">${escapeHtml(title)}</a></li>`)
-        .join('')}</ul>`,
+function listOf(section: string, open?: string): string {
+  const items = pagesOf(section).map(
+    ({ path, title }) => `<li><a href="/docs/${path}"${path === open ? ' aria-current="page"' : ''}>${escapeHtml(title)}</a></li>`,
   )
+  return `<ul>${items.join('')}</ul>`
+}
+
+function contents(): string {
+  const lists = Object.entries(SECTIONS).map(([section, title]) => `<h2 id="${section}">${title}</h2>${listOf(section)}`)
   const reference = '<ul><li><a href="/docs">The API, operation by operation</a></li><li><a href="/docs/errors">Errors</a></li></ul>'
   return `<h1>Documentation</h1>${lists.join('')}<h2 id="reference">Reference</h2>${reference}`
 }
@@ -117,14 +119,9 @@ function explanationOf(code: ErrorCode): string {
 }
 
 /** Beside a guide: all of them. */
-function side(open?: string): string {
-  const lists = Object.entries(SECTIONS).map(
-    ([section, title]) =>
-      `<p>${title}</p><ul>${pagesOf(section)
-        .map(({ path, title }) => `<li><a href="/docs/${path}"${path === open ? ' aria-current="page"' : ''}>${escapeHtml(title)}</a></li>`)
-        .join('')}</ul>`,
-  )
-  return lists.join('')
-}
+const side = (open?: string): string =>
+  Object.entries(SECTIONS)
+    .map(([section, title]) => `<p>${title}</p>${listOf(section, open)}`)
+    .join('')
 
 const guide = (title: string, body: string, path?: string): string => framed({ title, body, part: '/docs/guides', side: side(path) })

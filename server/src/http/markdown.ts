@@ -1,5 +1,6 @@
 // The Markdown of our own documentation as HTML: headings, paragraphs, lists, tables, fences, links, pictures, code and emphasis. Everything is escaped
 // first, so that no page can hold markup of its own.
+import { escapeHtml } from './page.ts'
 
 export interface Rendered {
   title: string
@@ -110,6 +111,3 @@ const link = (label: string, address: string | null): string =>
 
 const image = (words: string, address: string | null): string =>
   address === null ? escapeHtml(words) : `<img src="${escapeHtml(address)}" alt="${escapeHtml(words)}" loading="lazy">`
-
-export const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')

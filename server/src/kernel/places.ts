@@ -6,10 +6,15 @@ import { dirname, join } from 'node:path'
 const isBuilt = import.meta.filename.endsWith('.js')
 const fromHere = (path: string): string => join(import.meta.dirname, path)
 
-/** The folder of the repository, or the one in which the packages were installed. */
-export const PROJECT = isBuilt ? (import.meta.dirname.split('/node_modules/')[0] ?? '.') : fromHere('../../..')
+/** The folder of the repository, or the one in which the packages were installed, or else where we were started. */
+export const PROJECT = isBuilt ? installedIn(import.meta.dirname) : fromHere('../../..')
 
 export const DOCS = isBuilt ? fromHere('../docs') : fromHere('../../../docs')
+
+function installedIn(path: string): string {
+  const [folder = '', ...below] = path.split('/node_modules/')
+  return below.length > 0 ? folder : process.cwd()
+}
 
 /** Of another package of ours; null where it is not installed. */
 export function folderOf(name: string): string | null {

@@ -17,8 +17,8 @@ export const OPERATOR = 'operator'
 const OF_CUSTOMERS: ReadonlySet<string> = new Set(SCOPES)
 const OF_OPERATORS: ReadonlySet<string> = new Set([...SCOPES, OPERATOR])
 
-/** It comes back by itself for as long as a page is open: nobody need be sitting there. */
-const isStream = ({ headers }: FastifyRequest): boolean => headers.accept === 'text/event-stream'
+/** A page listens by itself for as long as it is open: nobody need be sitting there. */
+const isListening = ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.operationId === 'listEvents'
 
 export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Authenticate {
   return async (request) => {
@@ -31,7 +31,7 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
     if (!row || isOver(row, now)) throw ended()
     const isPrevious = !row.hash.equals(hash)
     if (isPrevious && row.previous_until! <= now) throw ended()
-    if (!isStream(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
+    if (!isListening(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
     return {
       accountId: row.account_id,
       actorType: 'person',

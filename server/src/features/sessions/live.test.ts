@@ -14,7 +14,7 @@ await app.app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.app.server.address() as AddressInfo
 
 async function listen(cookie: string | undefined) {
-  const headers = { accept: 'text/event-stream', cookie, 'sec-fetch-site': 'same-origin' }
+  const headers = { accept: 'text/event-stream, application/problem+json', cookie, 'sec-fetch-site': 'same-origin' }
   const request = get({ host: '127.0.0.1', port, path: '/api/dashboard/v1/events', headers })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   expect([response.statusCode, response.headers['content-type']]).toEqual([200, 'text/event-stream'])
@@ -40,6 +40,7 @@ test('a page that only listens keeps no session alive, and hears nothing after i
   app.clock.advance('23h')
   await happen(person.accountId)
   await expect.poll(stream.text, SOON).toContain('event: vm.created')
+  expect((await read('/v1/events?after=0')).status).toBe(200)
   app.clock.advance('1h')
   const ended = once(stream.response, 'end')
   await happen(person.accountId)

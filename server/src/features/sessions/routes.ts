@@ -41,7 +41,10 @@ export const sessionRoutes =
         prepare: ({ principal, body }) => proofs.password(principal, body.password),
       },
       async (tx, { principal, body, request }, checked) => {
-        request.newCookie = await proofs.code(principal, () => service.reauthenticate(tx, deps, principal, body, checked))
+        const attempt = () => service.reauthenticate(tx, deps, principal, body, checked)
+        const { secret, withRecoveryCode } = await proofs.code(principal, attempt)
+        request.newCookie = secret
+        if (withRecoveryCode) request.auditedAs = 'reauthenticateWithRecoveryCode'
         return service.getSession(deps, principal, tx)
       },
     )

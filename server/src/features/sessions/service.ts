@@ -67,18 +67,18 @@ async function lockChecked(tx: Tx, { actorId }: Principal, checked: string): Pro
   return person
 }
 
-/** Answers the new secret. */
 export async function reauthenticate(
   tx: Tx,
   { clock, vault }: Deps,
   principal: Principal,
   { totp }: Reauthenticate,
   checked: string,
-): Promise<string> {
+): Promise<{ secret: string; withRecoveryCode: boolean }> {
   const now = clock.now()
   const person = await lockChecked(tx, principal, checked)
-  if (person.totp_enabled_at) await people.spendAnyCode(tx, vault, now, person, totp ?? '')
-  return (await renewSession(tx, now, signedIn(principal).sessionId, now)).secret
+  const spent = person.totp_enabled_at && (await people.spendAnyCode(tx, vault, now, person, totp ?? ''))
+  const { secret } = await renewSession(tx, now, signedIn(principal).sessionId, now)
+  return { secret, withRecoveryCode: spent === 'recovery' }
 }
 
 /** Everybody else who is signed in as this person has to give the new one. */

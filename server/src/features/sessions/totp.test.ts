@@ -133,8 +133,10 @@ describe('recovery codes', () => {
         expect(kept).not.toContain(Buffer.from(form).toString('hex'))
       }
     await browserOf(app).signIn(email, PASSWORD, recoveryCodes[0])
+    await browser.post('/reauthenticate', { password: PASSWORD, totp: recoveryCodes[1] })
     const actions = await app.db.many<{ action: string }>(sql`select action from audit_log where account_id = ${browser.person.accountId}`)
-    expect(actions.map(({ action }) => action)).toContain('signInWithRecoveryCode')
+    const expected = ['signInWithRecoveryCode', 'reauthenticateWithRecoveryCode']
+    expect(actions.map(({ action }) => action)).toEqual(expect.arrayContaining(expected))
   })
 
   test('can be made anew, and then the old ones are void', async () => {

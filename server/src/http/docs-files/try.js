@@ -27,7 +27,7 @@ async function findSession() {
     return
   }
   const { data } = await response.json()
-  asSession.checked = true
+  if (token.value === '') asSession.checked = true // whoever has begun to give a key means it
   whose.textContent = `Signed in as ${data.user.email}.`
 }
 
