@@ -52,20 +52,25 @@ export function typeOf(schema: Json, schemas: Schemas): string {
   return format ? `${word} (${format})` : word
 }
 
-const LIMITS: [string, (limit: unknown) => string][] = [
-  ['minimum', (limit) => `at least ${String(limit)}`],
-  ['maximum', (limit) => `at most ${String(limit)}`],
-  ['minLength', (limit) => `at least ${String(limit)} characters`],
-  ['maxLength', (limit) => `at most ${String(limit)} characters`],
-  ['maxItems', (limit) => `at most ${String(limit)} of them`],
-  ['default', (value) => `${JSON.stringify(value)} unless given`],
-]
+/** The two limits of a thing, and what is counted. */
+const LIMITS = [
+  ['minimum', 'maximum', ''],
+  ['minLength', 'maxLength', ' characters'],
+  ['minItems', 'maxItems', ' of them'],
+] as const
+
+function rangeOf(least: unknown, most: unknown, unit: string): string | undefined {
+  if (least !== undefined && most !== undefined) return `${JSON.stringify(least)} to ${JSON.stringify(most)}${unit}`
+  if (most !== undefined) return `at most ${JSON.stringify(most)}${unit}`
+  return least === undefined ? undefined : `at least ${JSON.stringify(least)}${unit}`
+}
 
 /** What it is for; where nothing says so, its limits. */
 export function aboutOf(schema: Json, schemas: Schemas): string {
   const found = { ...resolve(schema, schemas), ...schema }
-  const limits = LIMITS.filter(([key]) => found[key] !== undefined).map(([key, say]) => say(found[key]))
-  return (found['description'] as string | undefined) ?? limits.join(', ')
+  const limits = LIMITS.map(([least, most, unit]) => rangeOf(found[least], found[most], unit))
+  const usual = found['default'] === undefined ? undefined : `${JSON.stringify(found['default'])} unless given`
+  return (found['description'] as string | undefined) ?? [...limits, usual].filter(Boolean).join(', ')
 }
 
 export function fieldTable(fields: Field[]): string {
