@@ -24,7 +24,7 @@ async function scan(picture: Locator): Promise<string | undefined> {
     drawing.drawImage(await createImageBitmap(new Blob([bytes])), 0, 0)
     return { pixels: [...drawing.getImageData(0, 0, width, height).data], width, height }
   }, png)
-  return jsqr.default(Uint8ClampedArray.from(pixels), width, height)?.data
+  return jsqr(Uint8ClampedArray.from(pixels), width, height)?.data
 }
 
 describe('somebody new', async () => {

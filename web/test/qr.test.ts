@@ -15,7 +15,7 @@ function read(points: Points): string | undefined {
       const dark = points[Math.floor(y / SCALE) - BORDER]?.[Math.floor(x / SCALE) - BORDER]
       if (dark) pixels.fill(0, 4 * (y * width + x), 4 * (y * width + x) + 3)
     }
-  return jsqr.default(pixels, width, width)?.data
+  return jsqr(pixels, width, width)?.data
 }
 
 describe('a QR code', () => {

@@ -55,5 +55,5 @@ function interleave(data: number[], version: number): number[] {
 export function toCodewords(text: string): { version: number; codewords: number[] } | null {
   const bytes = new TextEncoder().encode(text)
   const version = versionFor(bytes.length)
-  return version && { version, codewords: interleave(dataOf(bytes, version), version) }
+  return version === null ? null : { version, codewords: interleave(dataOf(bytes, version), version) }
 }
