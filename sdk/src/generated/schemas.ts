@@ -967,6 +967,7 @@ export type ErrorCode =
   | 'in_use'
   | 'already_exists'
   | 'networks_overlap'
+  | 'networks_lost'
   | 'idempotency_in_progress'
   | 'link_gone'
   | 'payload_too_large'

@@ -4,7 +4,7 @@ import { testApp } from '../../test/harness.ts'
 import { plants, type Plant, type PlantWorld } from '../../test/invariant-plants.ts'
 import { generateKey } from '../../test/openssh-keys.ts'
 import { collect } from '../hypervisor/conformance/rig.ts'
-import { sql } from '../kernel/db.ts'
+import { sql, type Sql } from '../kernel/db.ts'
 import { checkInvariants, describeBroken } from './check.ts'
 import { invariants } from './index.ts'
 import type { Invariant, Violation } from './invariant.ts'
@@ -95,6 +95,22 @@ describe('the invariants', async () => {
       return []
     }
     expect(await foundAfter(speed, unlimited)).toEqual([])
+  })
+
+  test('let off an interface that is about to be unplugged, and no other', async () => {
+    const leave = (mac: Sql): Sql =>
+      sql`insert into left_nics (host_id, vm_id, mac) select ${app.host.id}, a.vm_id, ${mac} from network_attachments a where a.vm_id = ${world.vmId}`
+    const lose: Plant = ({ vmId }) => [leave(sql`a.mac`), sql`delete from network_attachments where vm_id = ${vmId}`]
+    const beside: Plant = ({ vmId }) => [
+      leave(sql`'52:54:00:00:00:09'::macaddr`),
+      sql`delete from network_attachments where vm_id = ${vmId}`,
+    ]
+    for (const name of ['nics.plugged', 'nics.leases']) {
+      const each = invariants.find((one) => one.name === name)!
+      expect([name, await foundAfter(each, lose)]).toEqual([name, []])
+      expect(await foundAfter(each, beside)).toHaveLength(1)
+      expect(await foundAfter(each, (planted) => [leave(sql`a.mac`), ...plants[name]!(planted)])).not.toEqual([])
+    }
   })
 
   test('are asked of the hosts themselves', async () => {

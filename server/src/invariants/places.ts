@@ -3,6 +3,12 @@ import { sql } from '../kernel/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './work.ts'
 
+/** A VM that is being brought back elsewhere has room in both places until that has ended well. */
+const roomTaken = sql`
+  select host_id, vcpu, ram_mib, disk_gib from vms union all
+  select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, v.disk_gib from workflow_runs r join vms v on v.id = r.subject_id
+  where (r.status in ('PENDING', 'RUNNING') or r.unwinding)`
+
 const room = invariant(
   'hosts.room',
   'What a host has given away is what its VMs have',
@@ -10,7 +16,7 @@ const room = invariant(
     select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s', h.name, h.vcpu_used, h.ram_used_mib,
       h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0)) as what
     from hosts h left join (
-      select host_id, sum(vcpu) as vcpu, sum(ram_mib) as ram, sum(disk_gib) as disk from vms group by host_id) v on v.host_id = h.id
+      select host_id, sum(vcpu) as vcpu, sum(ram_mib) as ram, sum(disk_gib) as disk from (${roomTaken}) each group by host_id) v on v.host_id = h.id
     where (h.vcpu_used, h.ram_used_mib, h.disk_used_gib) is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0))`,
 )
 

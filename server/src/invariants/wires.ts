@@ -1,11 +1,12 @@
 // Interfaces, leases, filters and networks on the hosts are those that were handed out.
-import { sql } from '../kernel/db.ts'
+import { sql, type Sql } from '../kernel/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
 import { filtersOf, machinesOf, networksOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
-/** The machine of the VM `v` has an interface that is about to be unplugged, as its host was lost meanwhile. */
-const hasLeftNic = sql`exists (select from left_nics l where l.host_id = v.host_id and l.vm_id = v.id)`
+/** Whether this interface of the VM `v` is about to be unplugged, as its host was lost meanwhile. */
+const isLeftNic = (mac: Sql): Sql =>
+  sql`exists (select from left_nics l where l.host_id = v.host_id and l.vm_id = v.id and l.mac::text = ${mac})`
 
 const plugged = hostInvariant(
   'nics.plugged',
@@ -17,8 +18,8 @@ const plugged = hostInvariant(
         select v.mac::text as mac, 'public' as network union all
         select a.mac::text, a.network_id from network_attachments a where a.vm_id = v.id) each) wanted,
       lateral (select array_agg((nic ->> 'mac') || ' ' || coalesce(nic ->> 'networkId', 'public') order by nic ->> 'mac') as nics
-        from jsonb_array_elements(m.nics) nic) real
-    where wanted.nics is distinct from real.nics and v.status <> 'UNMANAGED' and not ${isBusy} and not ${hasLeftNic}`,
+        from jsonb_array_elements(m.nics) nic where not ${isLeftNic(sql`nic ->> 'mac'`)}) real
+    where wanted.nics is distinct from real.nics and v.status <> 'UNMANAGED' and not ${isBusy}`,
 )
 
 /** Only simulated hosts tell what address an interface hands out; others have no rows here. */
@@ -30,7 +31,7 @@ const leases = invariant(
     from simulated.nics n join vms v on v.id = n.machine and v.host_id = n.host_id
       left join network_attachments a on a.vm_id = v.id and a.mac::text = n.mac,
       lateral (select case when n.kind = 'public' then v.ip_address else a.address end as address) wanted
-    where host(wanted.address) is distinct from n.address and v.status <> 'UNMANAGED' and not ${isBusy} and not ${hasLeftNic}`,
+    where host(wanted.address) is distinct from n.address and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isLeftNic(sql`n.mac`)}`,
   { settle: '60s' },
 )
 

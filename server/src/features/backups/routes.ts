@@ -59,7 +59,7 @@ export const backupRoutes: Routes = (api, deps) => {
       optionalBody: true,
       status: 202,
       data: ActionStarted,
-      refuses: ['busy', 'invalid_state', 'protected'],
+      refuses: ['busy', 'invalid_state', 'networks_lost', 'protected'],
     },
     async (tx, { principal, params: { vmId, id }, body }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id, body)),
   )

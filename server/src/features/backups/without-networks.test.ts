@@ -53,8 +53,9 @@ describe('a restore without private networks', async () => {
     const before = await vmOf(vmId)
     await lose()
     const answer = await restore()
-    expect([answer.status, answer.body.error]).toEqual([
+    expect([answer.status, answer.headers['x-error-code'], answer.body.error]).toEqual([
       409,
+      'networks_lost',
       'The host of this VM is lost, and its private networks with it: send withoutNetworks: true to bring the VM back without them',
     ])
     expect((await restore({ withoutNetworks: false })).status).toBe(409)

@@ -49,7 +49,12 @@ async function keepRange(tx: Tx, now: Date, pool: Parameters<typeof addPool>[2])
 
 /** Leaves nothing of a host that has nothing of ours. One that has keeps its row, so that its VMs can be adopted when it comes back. */
 export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<'forgotten' | 'kept'> {
-  const { vms, networks, backups } = await sql.belongingsOf(tx, host.id)
+  const { vms, networks, backups, leaving } = await sql.belongingsOf(tx, host.id)
+  if (leaving > 0)
+    throw refuse(
+      'busy',
+      `VMs of host ${host.name} are being restored elsewhere (${leaving}), and return to it if that fails: try again when that has ended`,
+    )
   if (vms > 0 || networks > 0 || backups > 0) {
     await sql.markRemoved(tx, now, host.id)
     return 'kept'

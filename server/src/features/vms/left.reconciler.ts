@@ -1,5 +1,5 @@
-// Hosts that were lost and came back still have machines of VMs that live elsewhere by now: these go, before two of them answer. So do
-// private interfaces that their VMs lost meanwhile.
+// Hosts that were lost and came back still have machines of VMs that live elsewhere by now, and so do hosts that could not be asked to
+// remove one: these go, before two of them answer. So do private interfaces that their VMs lost meanwhile.
 import { sql } from '../../kernel/db.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
 import { askHost, isSettled, listHosts } from '../hosts/service.ts'
@@ -26,12 +26,16 @@ async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal)
     const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoMachine(vm_id, signal))
     if (error) continue
     await deps.db.run(sql`delete from left_machines where host_id = ${hostId} and vm_id = ${vm_id}`)
-    deps.log.warn({ hostId, vmId: vm_id }, 'removed a machine from a host that was lost: its VM lives elsewhere')
+    deps.log.warn({ hostId, vmId: vm_id }, 'removed a machine that was left on a host: its VM lives elsewhere')
   }
 }
 
+/** Never while an action works on the VM, nor of one that is out of our hands. */
 async function removeNics(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
-  const left = await deps.db.many<{ vm_id: string; mac: string }>(sql`select vm_id, mac from left_nics where host_id = ${hostId}`)
+  const left = await deps.db.many<{ vm_id: string; mac: string }>(sql`
+    select l.vm_id, l.mac from left_nics l left join vms v on v.id = l.vm_id
+    where l.host_id = ${hostId} and v.status is distinct from 'UNMANAGED'
+      and not exists (select from workflow_runs r where r.subject_id = l.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`)
   for (const { vm_id, mac } of left) {
     const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoInterface(vm_id, mac, signal))
     if (!error) await deps.db.run(sql`delete from left_nics where host_id = ${hostId} and vm_id = ${vm_id} and mac = ${mac}`)

@@ -10,20 +10,32 @@ export async function letGoOfNetworks(tx: Tx, vmId: string, withoutNetworks: boo
   const held = (await attachmentsOf(tx, vmId)).map(({ network_id, mac, address }) => ({ network_id, mac, address }))
   if (held.length > 0 && !withoutNetworks)
     throw refuse(
-      'invalid_state',
+      'networks_lost',
       'The host of this VM is lost, and its private networks with it: send withoutNetworks: true to bring the VM back without them',
     )
   await releaseAllAddresses(tx, vmId)
   return held
 }
 
-/** What its machine still has of those that are not to be had any more is unplugged when its host answers. */
-export async function takeNetworksBack(tx: Tx, vm: { id: string; account_id: string }, before: PlaceBefore): Promise<HeldAddress[]> {
-  const { host_id, networks = [] } = before
+interface Returned {
+  back: HeldAddress[]
+  /** Their networks were deleted meanwhile, or their addresses given to others. */
+  lost: HeldAddress[]
+}
+
+export async function takeNetworksBack(
+  tx: Tx,
+  vm: { id: string; account_id: string },
+  { networks = [] }: Pick<PlaceBefore, 'networks'>,
+): Promise<Returned> {
   const back = await retakeAddresses(tx, vm.account_id, vm.id, networks)
-  for (const { mac } of networks.filter((each) => !back.includes(each)))
-    await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${host_id}, ${vm.id}, ${mac}) on conflict do nothing`)
-  return back
+  return { back, lost: networks.filter((each) => !back.includes(each)) }
+}
+
+/** What the machine still has of them is unplugged when its host answers. */
+export async function leaveNics(tx: Tx, vmId: string, hostId: string, lost: HeldAddress[]): Promise<void> {
+  for (const { mac } of lost)
+    await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
 }
 
 export async function tellOfNetworks(

@@ -3,10 +3,11 @@
 import { sql as query, type Tx } from '../../kernel/db.ts'
 import { getRegion, getTemplate } from '../catalog/service.ts'
 import { resumeFilter, trackFilter } from '../firewalls/service.ts'
-import { retakeAddress } from '../hosts/addresses.ts'
-import { takeRoom } from '../hosts/capacity.ts'
-import { releaseAllAddresses, type HeldAddress } from '../networks/service.ts'
-import { letGoOfNetworks, takeNetworksBack, tellOfNetworks } from './lost-networks.ts'
+import { giveBackAddress, retakeAddress } from '../hosts/addresses.ts'
+import { giveBackRoom } from '../hosts/capacity.ts'
+import { findHost } from '../hosts/service.ts'
+import type { HeldAddress } from '../networks/service.ts'
+import { leaveNics, letGoOfNetworks, takeNetworksBack, tellOfNetworks } from './lost-networks.ts'
 import { getVmRow } from './machine.ts'
 import { giveBackPlace, sizeOf, takePlace, type Place } from './place.ts'
 import type { VmDetails } from './sql.ts'
@@ -21,12 +22,14 @@ export interface Move {
   withoutNetworks?: boolean
 }
 
+/** Its room on the lost host stays taken until the VM is well elsewhere: its disk there may be the only good one, so that it has to fit
+ *  there again when this fails. Nobody can use that room meanwhile, and should the host come back, its machine does. */
 export async function moveFromLostHost(tx: Tx, now: Date, vm: VmDetails, move: Move): Promise<PlaceBefore> {
   const { runId, templateId, withoutNetworks = false } = move
   const networks = await letGoOfNetworks(tx, vm.id, withoutNetworks)
   const { arch } = await getTemplate(tx, templateId)
   const place = await takePlace(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), { hostId: null, arch })
-  await giveBackPlace(tx, now, vm, true)
+  await giveBackAddress(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // something may still answer there
   await settleAt(tx, now, vm, place)
   await tellOfNetworks(tx, now, vm.id, 'vm.network_detached', networks, runId)
   return { host_id: vm.host_id!, ip_address: vm.ip_address!, address_pool_id: vm.address_pool_id!, mac: vm.mac!, networks }
@@ -40,22 +43,37 @@ async function settleAt(tx: Tx, now: Date, vm: VmDetails, place: Place & { host_
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
 }
 
-/** Nobody else has got its public address: it rests for longer than a restore may take. False when its room was given away after its host
- *  came back. Networks are locked before room, as by whoever creates a VM. */
-export async function returnPlace(tx: Tx, now: Date, vmId: string, before: PlaceBefore, runId: string): Promise<boolean> {
+export interface FailedMove {
+  runId: string
+  /** Something of it could not be removed from the host where it should have come up. */
+  stranded: boolean
+}
+
+/** The VM's home is where its old disk is, whether or not that host answers already: nothing else holds what it wrote since the backup.
+ *  Its room waited for it, and its public address rests for longer than a restore may take. False when the host is gone for good, and the
+ *  disk with it (`berthd host remove` waits for restores): then the VM stays where it should have come up. Networks are locked before room,
+ *  as by whoever creates a VM. */
+export async function returnPlace(tx: Tx, now: Date, vmId: string, before: PlaceBefore, end: FailedMove): Promise<boolean> {
+  if (!(await findHost(tx, before.host_id))) return false
   const vm = await getVmRow(tx, vmId)
-  const networks = await takeNetworksBack(tx, vm, before)
-  if (!(await takeRoom(tx, before.host_id, sizeOf(vm)))) {
-    await releaseAllAddresses(tx, vmId)
-    return false
-  }
+  const { back, lost } = await takeNetworksBack(tx, vm, before)
+  await leaveNics(tx, vmId, before.host_id, lost)
   await retakeAddress(tx, { address: before.ip_address, poolId: before.address_pool_id })
-  await giveBackPlace(tx, now, vm)
+  await giveBackPlace(tx, now, vm, end.stranded)
+  if (end.stranded) await noteLeftMachine(tx, now, vmId, vm.host_id!)
   await settleAt(tx, now, vm, before)
   await resumeFilter(tx, vmId)
-  await tellOfNetworks(tx, now, vmId, 'vm.network_attached', networks, runId)
+  await tellOfNetworks(tx, now, vmId, 'vm.network_attached', back, end.runId)
   return true
 }
 
-export const leaveBehind = (tx: Tx, now: Date, vmId: string, { host_id }: PlaceBefore) =>
-  tx.run(query`insert into left_machines (host_id, vm_id, left_at) values (${host_id}, ${vmId}, ${now}) on conflict do nothing`)
+/** A VM that is well elsewhere needs its room there no more. A host that is gone has nothing to remove. */
+export async function leaveBehind(tx: Tx, now: Date, vmId: string, { host_id }: PlaceBefore): Promise<void> {
+  await giveBackRoom(tx, host_id, sizeOf(await getVmRow(tx, vmId)))
+  await noteLeftMachine(tx, now, vmId, host_id)
+}
+
+/** It is removed when its host answers. */
+const noteLeftMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+  tx.run(query`
+    insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)

@@ -41,9 +41,10 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       await recordVmEvent(tx, now, input.vmId, `${thing}.restored`, { actionId: runId }, { [thing]: copy })
       await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
     })
-    .onFailure(async (tx, { input, error, runId, now }) => {
-      const reason = `The restore failed and the old disk was kept: ${error?.sentence ?? 'it was cancelled'}`
-      const isBack = !input.placeBefore || (await returnPlace(tx, now, input.vmId, input.placeBefore, runId))
+    .onFailure(async (tx, { input, error, runId, now, stranded }) => {
+      const isBack = !input.placeBefore || (await returnPlace(tx, now, input.vmId, input.placeBefore, { runId, stranded }))
+      const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
+      const reason = `The restore failed${outcome}: ${error?.sentence ?? 'it was cancelled'}`
       await settleOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, reason)
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, now, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })

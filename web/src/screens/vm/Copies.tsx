@@ -118,7 +118,7 @@ function Restore({ vmId, kind, copy, onClose }: ActProps) {
   const start = () =>
     kind === 'backups' ? berth.backups.restore(vmId, copy.id, { withoutNetworks }) : berth.snapshots.restore(vmId, copy.id)
   const write = useWrite<void, unknown>(start, { inForm: true, changes, says: w.restoring })
-  const areNetworksLost = isCode(write.error, 'invalid_state') && write.error.message.includes('withoutNetworks')
+  const areNetworksLost = isCode(write.error, 'networks_lost')
   return (
     <Confirm title={w.restoreTitle(copy.name)} submit={w.restore} write={write} onClose={onClose}>
       {w.restoreAbout}
