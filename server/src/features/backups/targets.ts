@@ -1,5 +1,5 @@
 // Which host keeps a backup: another one than the VM's own where there is one, so that losing a host does not lose both.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Tx } from '../../kernel/db.ts'
 import { getHost, listHosts, type HostRow } from '../hosts/service.ts'
 import type { BackupRow } from './sql.ts'
 
@@ -25,12 +25,3 @@ export async function chooseTarget(tx: Tx, vmHostId: string, parent: BackupRow |
   if (parent && holder && (holder.id !== vmHostId || targets.length === 1)) return { hostId: holder.id, parentId: parent.id }
   return { hostId: targets[failures % targets.length]!.id, parentId: null }
 }
-
-/** Whether the VM's host is lost as far as anybody can tell, so that the VM may be brought back elsewhere. */
-export async function isHostLost(db: Queries, hostId: string, now: Date): Promise<boolean> {
-  const { unreachable_since, removed_at } = await getHost(db, hostId)
-  return removed_at === null && unreachable_since !== null && now.getTime() - unreachable_since.getTime() >= LOST_AFTER_MS
-}
-
-/** Longer than a reboot of a host takes. */
-const LOST_AFTER_MS = 5 * 60_000

@@ -22,6 +22,15 @@ const SETTLING_MS = 30_000
 export const isSettled = ({ unreachable_since, reachable_since }: sql.HostRow, now: Date): boolean =>
   unreachable_since === null && (reachable_since === null || now.getTime() - reachable_since.getTime() >= SETTLING_MS)
 
+/** Longer than a reboot of a host takes. */
+const LOST_AFTER_MS = 5 * 60_000
+
+/** Whether a host is lost as far as anybody can tell, so that its VMs may be brought back elsewhere, or deleted without it. */
+export async function isHostLost(db: Queries, hostId: string, now: Date): Promise<boolean> {
+  const { unreachable_since, removed_at } = await getHost(db, hostId)
+  return removed_at === null && unreachable_since !== null && now.getTime() - unreachable_since.getTime() >= LOST_AFTER_MS
+}
+
 export async function getHost(db: Queries, idOrName: string): Promise<sql.HostRow> {
   const row = await sql.findHost(db, idOrName)
   if (!row) throw notFound('Host')

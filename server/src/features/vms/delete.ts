@@ -1,14 +1,17 @@
-// DELETE /vms/{id}: off its host first, then out of the books in one transaction.
+// DELETE /vms/{id}: off its host first, then out of the books in one transaction. Of a host that is lost nobody waits for an answer: what
+// is left there goes when it comes back.
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../firewalls/service.ts'
+import { isHostLost } from '../hosts/service.ts'
 import { releaseAllAddresses } from '../networks/service.ts'
 import { forgetKeyUse } from '../ssh-keys/service.ts'
 import { refund, refundable } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow } from './machine.ts'
+import { noteLeftMachine } from './move.ts'
 import { giveBackPlace, giveBackVmQuotas, sizeOf } from './place.ts'
 import { refundForUnusedDays } from './pricing.ts'
 import { requireAllowed } from './rules.ts'
@@ -25,11 +28,15 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     timeout: '10m',
     tries: 100,
     run: async (context) => {
-      const vm = await getVmRow(context.deps.db, context.input.vmId)
-      if (vm.host_id !== null) await wipe(context)
+      const { db, clock } = context.deps
+      const { host_id } = await getVmRow(db, context.input.vmId)
+      if (host_id === null) return 'gone'
+      if (await isHostLost(db, host_id, clock.now())) return 'left'
+      await wipe(context)
+      return 'gone'
     },
   })
-  .onSuccess((tx, { input, runId, now }) => forgetVm(tx, now, runId, input))
+  .onSuccess((tx, { input, results, runId, now }) => forgetVm(tx, now, runId, input, results['remove from the host'] === 'left'))
   .onFailure(async (tx, { input, error, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.sentence ?? ''}` })
@@ -42,14 +49,15 @@ const whenDeleted: WhenDeleted[] = []
 /** For what belongs to a VM and does not lie on its host. */
 export const onVmDeleted = (hook: WhenDeleted): void => void whenDeleted.push(hook)
 
-async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input): Promise<void> {
+async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
   const vm = await getVmRow(tx, vmId)
   await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
   await forgetFilter(tx, vmId)
   await releaseAllAddresses(tx, vmId)
-  await giveBackPlace(tx, now, vm)
+  await giveBackPlace(tx, now, vm, isLeft)
+  if (isLeft) await noteLeftMachine(tx, now, vmId, vm.host_id!)
   await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
   for (const hook of whenDeleted) await hook(tx, vm)
   await sql.deleteVm(tx, vmId)

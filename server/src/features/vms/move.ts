@@ -74,6 +74,6 @@ export async function leaveBehind(tx: Tx, now: Date, vmId: string, { host_id }: 
 }
 
 /** It is removed when its host answers. */
-const noteLeftMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+export const noteLeftMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(query`
     insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
