@@ -3,8 +3,11 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { canBox } from '../libvirt/test/command.ts'
 import { sql } from '../server/src/kernel/db.ts'
-import type { LibvirtHost } from '../server/test/libvirt-host.ts'
+import { openLibvirtHost, type LibvirtHost } from '../server/test/libvirt-host.ts'
+import { scratchFolder } from '../server/test/scratch-folder.ts'
+import { tinyImage } from '../server/test/tiny-image.ts'
 import type { Image } from '../server/src/hypervisor/libvirt/image-source.ts'
 import { connect, prepare, withPostgres } from './vms-database.ts'
 
@@ -31,6 +34,17 @@ interface Action {
   status: string
   error: string | null
   steps: { name: string; startedAt: string; completedAt: string }[]
+}
+
+/** A host in a box for a bench, with what the product needs beside it. All of it goes with the stack. */
+export async function openStage(stack: AsyncDisposableStack): Promise<{ folder: string; host: LibvirtHost; image: Image }> {
+  if (!canBox()) throw new Error('This takes root, libvirt and QEMU; npm run doctor says what is missing')
+  const folder = await scratchFolder()
+  stack.defer(folder.remove)
+  const image = await tinyImage()
+  const host = await openLibvirtHost()
+  stack.defer(host.close)
+  return { folder: folder.path, host, image }
 }
 
 type Work<T> = (product: Product, another: Product) => Promise<T>

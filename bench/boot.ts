@@ -2,30 +2,21 @@
 // defines and starts the same image in the same shape, until its agent answers. On a libvirtd in a box, in turns, medians. It takes root.
 //   npm run bench:boot -- [--rounds 5]
 import { parseArgs } from 'node:util'
-import { canBox } from '../libvirt/test/command.ts'
-import { openLibvirtHost } from '../server/test/libvirt-host.ts'
-import { scratchFolder } from '../server/test/scratch-folder.ts'
-import { tinyImage } from '../server/test/tiny-image.ts'
 import { bareLike, type Bare } from './boot-bare.ts'
 import { watchGuests, type Watch } from './boot-guest.ts'
-import { withProduct, type Created, type Product } from './boot-product.ts'
+import { openStage, withProduct, type Created, type Product } from './boot-product.ts'
 import { median } from './vms-table.ts'
 
 const [GOAL_MS, STRETCH_MS] = [1_000, 400]
 const WIDTH = 32
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 
-if (!canBox()) throw new Error('This takes root, libvirt and QEMU; npm run doctor says what is missing')
 await using stack = new AsyncDisposableStack()
-const folder = await scratchFolder()
-stack.defer(folder.remove)
-const image = await tinyImage()
-const host = await openLibvirtHost()
-stack.defer(host.close)
+const { folder, host, image } = await openStage(stack)
 const watch = await watchGuests(host.boxes.unix(host.box))
 stack.defer(watch.close)
 
-await withProduct(folder.path, host, image, async (product) => {
+await withProduct(folder, host, image, async (product) => {
   // The first carries the template to the host and finds out how guests run there.
   const { vmId } = await product.create()
   const bare = await bareLike(vmId, host.box)

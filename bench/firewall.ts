@@ -3,12 +3,8 @@
 // And how many applies a burst of 20 changes to one VM costs. On a libvirtd in a box, with VMs whose filters are bound. It takes root.
 //   npm run bench:firewall -- [--rounds 3] [--vms 8]
 import { parseArgs } from 'node:util'
-import { canBox } from '../libvirt/test/command.ts'
 import { sleep } from '../server/src/kernel/clock.ts'
-import { openLibvirtHost } from '../server/test/libvirt-host.ts'
-import { scratchFolder } from '../server/test/scratch-folder.ts'
-import { tinyImage } from '../server/test/tiny-image.ts'
-import { withProduct, type Product } from './boot-product.ts'
+import { openStage, withProduct, type Product } from './boot-product.ts'
 import { bareChange } from './firewall-bare.ts'
 import { missed, printHead, printLimit, printRatio } from './vms-table.ts'
 
@@ -19,13 +15,8 @@ const POLL_MS = 40
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, vms: { type: 'string', default: '8' } } })
 const [ROUNDS, VMS] = [Number(values.rounds), Number(values.vms)]
 
-if (!canBox()) throw new Error('This takes root, libvirt and QEMU; npm run doctor says what is missing')
 await using stack = new AsyncDisposableStack()
-const folder = await scratchFolder()
-stack.defer(folder.remove)
-const image = await tinyImage()
-const host = await openLibvirtHost()
-stack.defer(host.close)
+const { folder, host, image } = await openStage(stack)
 
 let changes = 0
 /** Never twice the same. */
@@ -102,7 +93,7 @@ async function burst({ ask, firewallId }: Side): Promise<number> {
   }
 }
 
-await withProduct(folder.path, host, image, async (product, another) => {
+await withProduct(folder, host, image, async (product, another) => {
   const one = await sideOf(product, 1)
   const crowd = await sideOf(another, VMS)
   const kinds = {

@@ -1,5 +1,6 @@
 // What a person does again and again, by what they see: roles and labels.
 import type { Locator, Page } from 'playwright-core'
+import type { Berth } from '../../sdk/src/index.ts'
 import { OWNER, type Product } from './product.ts'
 
 export const button = (page: Page | Locator, name: string | RegExp): Locator =>
@@ -22,4 +23,11 @@ export async function becomeOwner(page: Page, { welcome }: Pick<Product, 'welcom
   await fill(page, { 'E-mail': OWNER.email, Password: OWNER.password })
   await button(page, 'Set the password and go on').click()
   await expectShown(heading(page, /Hello/))
+}
+
+/** With money, and a program beside the browser. */
+export async function becomeRichOwner(page: Page, product: Product): Promise<Berth> {
+  await becomeOwner(page, product)
+  await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
+  return (await product.client(OWNER.email)).berth
 }

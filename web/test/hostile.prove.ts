@@ -1,9 +1,9 @@
 // Names are words, whatever is written in them: nothing of it runs, nothing leaves the page, nothing breaks its width.
 import { describe, expect, test } from 'vitest'
-import { becomeOwner } from './acts.ts'
+import { becomeRichOwner } from './acts.ts'
 import { expectNoComplaint, visit } from './browser.ts'
 import { furnish, type Furnished } from './furnish.ts'
-import { OWNER, startProduct } from './product.ts'
+import { startProduct } from './product.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, pagesOf } from './screens.ts'
 
 const HOSTILE = `"><img src=x onerror=pwned=1><script>pwned=1</script>{{7*7}}`
@@ -14,9 +14,7 @@ describe('hostile names', async () => {
   const product = await startProduct()
   const owner = await visit(product.origin)
   const { page } = owner
-  await becomeOwner(page, product)
-  await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
-  const { berth } = await product.client(OWNER.email)
+  const berth = await becomeRichOwner(page, product)
   const furnished: Furnished = await furnish(berth, (what) => `${what}${HOSTILE}`.slice(0, 100))
   const paths = [...CUSTOMER_LISTS, ...pagesOf(furnished), ...OPERATOR_LISTS]
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
-import { becomeOwner, button, dialog, expectShown, fill, heading } from './acts.ts'
+import { becomeRichOwner, button, dialog, expectShown, fill, heading } from './acts.ts'
 import { visit } from './browser.ts'
 import { furnish } from './furnish.ts'
 import { OWNER, startProduct } from './product.ts'
@@ -25,9 +25,7 @@ const focusedName = (page: Page): Promise<string> =>
 describe('by keyboard alone', async () => {
   const product = await startProduct()
   const { page } = await visit(product.origin)
-  await becomeOwner(page, product)
-  await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
-  const { berth } = await product.client(OWNER.email)
+  const berth = await becomeRichOwner(page, product)
   const { firewallId } = await furnish(berth)
 
   test('the menu is skipped, and a VM is created', async () => {

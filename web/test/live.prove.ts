@@ -1,10 +1,10 @@
 // What is true is on screen within two seconds, with the stream and without it; and neither a reload nor a restart loses anything.
 import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../../server/src/kernel/clock.ts'
-import { becomeOwner, expectShown, go, heading } from './acts.ts'
+import { becomeRichOwner, expectShown, go, heading } from './acts.ts'
 import { visit } from './browser.ts'
 import { furnish } from './furnish.ts'
-import { OWNER, startProduct } from './product.ts'
+import { startProduct } from './product.ts'
 
 const WITHIN_MS = 2_000
 
@@ -12,9 +12,7 @@ describe('the dashboard', async () => {
   const product = await startProduct()
   const owner = await visit(product.origin)
   const { page } = owner
-  await becomeOwner(page, product)
-  await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
-  const { berth } = await product.client(OWNER.email)
+  const berth = await becomeRichOwner(page, product)
   const { vmId } = await furnish(berth)
 
   /** From the end of an action to its sight. */

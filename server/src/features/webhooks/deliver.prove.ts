@@ -28,7 +28,8 @@ const worker = (): Promise<Service> =>
     'worker',
   )
 
-/** Slow enough for one worker to keep up: what is measured is a place taken by the one that hangs, not the length of a queue. */
+/** Slow enough for one worker to keep up. In a burst of all events at once the queue itself takes about two seconds, and one that hangs
+ *  makes that a fifth longer. */
 const EVERY_MS = 50
 
 const FAILURES: Behave[] = [answer(500), answer(503, {}, 'busy'), reset, halfBody, answer(307, { location: 'http://127.0.0.1:1/' })]
