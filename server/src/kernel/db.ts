@@ -167,15 +167,16 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   }
   try {
     const begun = open().query('begin')
+    begun.catch(() => {}) // heard below
     const tx = {
       ...queriesOf(open),
       afterCommit: (hint: () => void) => void hints.push(hint),
       lastly: (query: Sql) => void last.push(query),
     }
-    const [result] = await Promise.all([work(tx), begun])
+    const result = await work(tx)
     over = true
     sendTogether(client)
-    await Promise.all([...last.map((query) => client.query(query)), client.query('commit')]) // a commit after a failure is a rollback
+    await Promise.all([begun, ...last.map((query) => client.query(query)), client.query('commit')]) // a commit after a failure is a rollback
     queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
     return result
   } catch (error) {

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { answer, halfBody, hang, receiver, reset, type Behave, type Received } from '../../../test/receiver.ts'
 import { eventually, service, type Service } from '../../../test/processes.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
-import { sleep } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/db.ts'
 
 const KILLS = 20
@@ -27,10 +26,6 @@ const worker = (): Promise<Service> =>
     },
     'worker',
   )
-
-/** Slow enough for one worker to keep up. In a burst of all events at once the queue itself takes about two seconds, and one that hangs
- *  makes that a fifth longer. */
-const EVERY_MS = 50
 
 const FAILURES: Behave[] = [answer(500), answer(503, {}, 'busy'), reset, halfBody, answer(307, { location: 'http://127.0.0.1:1/' })]
 let hangs = 10 // each holds its place for 15 seconds
@@ -98,29 +93,47 @@ describe('deliveries', () => {
     for (const { secret, received } of targets) expect(received.filter((request) => !isGenuine(secret, request))).toEqual([])
   })
 
-  test('reach others soon although one receiver hangs', async () => {
-    const customer = await app.given.customer()
-    const latenciesMs: number[] = []
-    const { id } = await app.subscribe(customer, (await receiver(hang)).url)
-    for (let i = 1; i < RECEIVERS; i++) {
-      const target = await receiver((response, request, count) => {
-        const { timestamp } = JSON.parse(request.body) as { timestamp: string }
-        latenciesMs.push(Date.now() - Date.parse(timestamp))
-        return answer(200)(response, request, count)
-      })
-      await app.subscribe(customer, target.url)
-    }
+  test('reach others as soon when one receiver hangs, in a burst', { timeout: 300_000 }, async () => {
     const alone = await worker()
-    for (let i = 0; i < 200; i++) {
-      app.clock.set(new Date())
-      await app.happen(customer)
-      await sleep(EVERY_MS)
+    const [beside, without]: [number[], number[]] = [[], []]
+    for (let round = 0; round <= ROUNDS; round++) {
+      const [none, one] = [await burst(false), await burst(true)]
+      if (round === 0) continue // compiled code, warm caches
+      without.push(none)
+      beside.push(one)
     }
-    await eventually(async () => latenciesMs.length >= 200 * (RECEIVERS - 1), 60_000)
-    await customer.delete(`/webhooks/${id}`)
     await alone.kill('SIGTERM')
-    const p95 = latenciesMs.toSorted((a, b) => a - b)[Math.floor(latenciesMs.length * 0.95)]!
-    console.log(`${latenciesMs.length} deliveries beside a receiver that hangs: 95 % within ${p95} ms of their event`)
-    expect(p95).toBeLessThanOrEqual(2_000)
+    console.log(
+      `95 % of ${BURST * (RECEIVERS - 1)} deliveries within ${beside.join(', ')} ms beside one that hangs, ${without.join(', ')} ms when none does`,
+    )
+    expect(Math.max(...beside)).toBeLessThanOrEqual(2_000)
+    expect(sum(beside)).toBeLessThanOrEqual(sum(without) * 1.2)
   })
 })
+
+const ROUNDS = 8
+const BURST = 200
+
+/** As many events as the database takes, at once, to receivers that answer, and perhaps to one that hangs: within which time have 95 % come? */
+async function burst(oneHangs: boolean): Promise<number> {
+  const customer = await app.given.customer()
+  const latenciesMs: number[] = []
+  const hanging = oneHangs ? await app.subscribe(customer, (await receiver(hang)).url) : null
+  for (let i = 1; i < RECEIVERS; i++) {
+    const target = await receiver((response, request, count) => {
+      const { timestamp } = JSON.parse(request.body) as { timestamp: string }
+      latenciesMs.push(Date.now() - Date.parse(timestamp))
+      return answer(200)(response, request, count)
+    })
+    await app.subscribe(customer, target.url)
+  }
+  for (let i = 0; i < BURST; i++) {
+    app.clock.set(new Date())
+    await app.happen(customer)
+  }
+  await eventually(async () => latenciesMs.length >= BURST * (RECEIVERS - 1), 60_000)
+  if (hanging) await customer.delete(`/webhooks/${hanging.id}`)
+  return latenciesMs.toSorted((a, b) => a - b)[Math.floor(latenciesMs.length * 0.95)]!
+}
+
+const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0)

@@ -1,15 +1,15 @@
 // Sends what is due. A pass claims as much as there is room for and waits for none of it: attempts go on beside each other, what has
 // ended is written down in batches, and the room it leaves is filled at once. A worker that dies holds its claims for 25 seconds.
 import { batching } from '../../kernel/batch.ts'
-import { sleep } from '../../kernel/clock.ts'
+import { sleep, stopwatch } from '../../kernel/clock.ts'
 import type { Opened, Reconciler } from '../../workflow/reconcile.ts'
 import type { Deps } from '../deps.ts'
 import { DELIVER } from './fan-out.ts'
 import { bodyOf, openSecrets, send } from './message.ts'
 import * as queue from './queue-sql.ts'
-import { claimedUntil } from './schedule.ts'
+import { claimedUntil, givenUpSince } from './schedule.ts'
 import { settle, type Ended } from './settle.ts'
-import { shareOut } from './shares.ts'
+import { shareOut, SLOW_MS } from './shares.ts'
 import { cancelPending } from './sql.ts'
 
 const LANES_PER_PASS = 1_000
@@ -26,7 +26,8 @@ export interface Deliveries extends Opened {
 
 export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   const { db, clock, log, metrics } = deps
-  const flights = new Map<queue.Claim, Promise<void>>()
+  const flights = new Map<queue.Claim, { ended: Promise<void>; elapsed: () => number }>()
+  let slowSoon: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   let isClosed = false
   const write = batching<Ended>((batch) => settle(deps, batch), {
@@ -43,7 +44,8 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
     else await write({ claim, sent, sentAt })
   }
   const takeOff = (claim: queue.Claim): void => {
-    const flight = fly(claim)
+    const elapsed = stopwatch()
+    const ended = fly(claim)
       .catch((error: unknown) =>
         log.warn({ err: error, delivery: claim.id }, 'webhook attempt failed: it is made again when its claim ends'),
       )
@@ -51,23 +53,27 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
         flights.delete(claim)
         again()
       })
-    flights.set(claim, flight)
+    flights.set(claim, { ended, elapsed })
   }
-  const landed = (): Promise<unknown> => Promise.all(flights.values())
+  const landed = (): Promise<unknown> => Promise.all([...flights.values()].map(({ ended }) => ended))
   return {
     async pass() {
       if (isClosed) return 0
       const lanes = await dueLanes(deps)
-      const shares = shareOut(lanes, flights.keys())
+      const shares = shareOut(lanes, flights.keys(), (claim) => flights.get(claim)!.elapsed() >= SLOW_MS)
       if (shares.length === 0) return 0
-      const claims = await queue.claimDue(db, shares, clock.now(), claimedUntil(clock.now()))
+      const now = clock.now()
+      const claims = await queue.claimDue(db, shares, now, claimedUntil(now), givenUpSince(now))
       claims.forEach(takeOff)
+      clearTimeout(slowSoon)
+      slowSoon = setTimeout(again, SLOW_MS).unref() // others get the places of those that have not ended by then
       return claims.length
     },
     underWay: () => flights.size,
     landed,
     async stop() {
       isClosed = true
+      clearTimeout(slowSoon)
       await Promise.race([landed(), sleep(GRACE_MS)])
       stopping.abort()
       await Promise.race([landed(), sleep(GRACE_MS)])

@@ -45,6 +45,8 @@ export interface Claim {
   webhook_id: string
   account_id: string
   failing: boolean
+  /** It has not worked for so long that more failures end it. */
+  forlorn: boolean
   url: string
   secret: Buffer
   previous_secret: Buffer | null
@@ -61,7 +63,7 @@ export interface Share {
 }
 
 /** Whatever another worker holds at this moment is passed over. */
-export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date) =>
+export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date, forlornSince: Date) =>
   db.many<Claim>(sql`
     with due as (
       select d.id from unnest(${shares.map((share) => share.webhookId)}::text[], ${shares.map((share) => share.count)}::int[])
@@ -72,6 +74,7 @@ export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date) =
     update webhook_deliveries d set claims = d.claims + 1, claimed_until = ${until}
     from due, webhooks w, events e where d.id = due.id and w.id = d.webhook_id and e.id = d.event_id
     returning d.id, d.claims, d.attempts, d.webhook_id, w.account_id, w.fail_count > 0 as failing, w.url, w.secret,
+      greatest(w.last_success_at, w.active_since) <= ${forlornSince} as forlorn,
       case when w.previous_secret_until > ${now} then w.previous_secret end as previous_secret,
       e.id as event_id, e.type, e.data::text as data, e.created_at as happened_at`)
 
@@ -86,14 +89,14 @@ export interface Tally {
 }
 
 /** Locks the subscriptions in one order everywhere, so that workers that settle at the same moment do not wait in a circle. */
-export const countOutcomes = (tx: Tx, tallies: Tally[], now: Date) =>
-  tx.run(sql`
+export const countOutcomes = (tallies: Tally[], now: Date): Sql =>
+  sql`
     update webhooks w set fail_count = case when t.succeeded then t.failures else w.fail_count + t.failures end,
       last_success_at = case when t.succeeded then ${now} else w.last_success_at end
     from (select id from webhooks where id = any(${tallies.map((tally) => tally.webhookId)}::text[]) order by id for no key update) held,
       unnest(${tallies.map((tally) => tally.webhookId)}::text[], ${tallies.map((tally) => tally.failures)}::int[],
         ${tallies.map((tally) => tally.succeeded)}::bool[]) as t(id, failures, succeeded)
-    where w.id = held.id and t.id = held.id`)
+    where w.id = held.id and t.id = held.id`
 
 export interface Settled {
   id: string
@@ -103,14 +106,14 @@ export interface Settled {
 }
 
 /** A claim that is no longer the last one changes nothing. */
-export const settleDeliveries = (tx: Tx, settled: Settled[], now: Date) =>
-  tx.run(sql`
+export const settleDeliveries = (settled: Settled[], now: Date): Sql =>
+  sql`
     update webhook_deliveries d set status = s.status, attempts = d.attempts + 1, next_attempt_at = s.next_attempt_at, claimed_until = null,
       completed_at = case when s.status <> 'PENDING' then ${now}::timestamptz end
     from unnest(${settled.map((each) => each.id)}::text[], ${settled.map((each) => each.claims)}::int[],
       ${settled.map((each) => each.status)}::text[], ${settled.map((each) => each.nextAttemptAt)}::timestamptz[])
       as s(id, claims, status, next_attempt_at)
-    where d.id = s.id and d.claims = s.claims and d.status = 'PENDING'`)
+    where d.id = s.id and d.claims = s.claims and d.status = 'PENDING'`
 
 export const disable = (tx: Tx, webhookIds: string[], reason: string, now: Date) =>
   tx.many<WebhookRow>(sql`

@@ -14,14 +14,16 @@ export interface Ended {
   sentAt: Date
 }
 
+/** A worker that dies before this is written sends again what had arrived: so it goes to the database in one piece wherever it can. */
 export const settle = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, batch: Ended[]): Promise<void> =>
   db.tx(async (tx) => {
     const now = clock.now()
-    await queue.countOutcomes(tx, tally(batch), now)
     const settled = batch.map((each) => outcomeOf(each, now))
-    await queue.settleDeliveries(tx, settled, now)
-    await sql.insertAttempts(tx, batch.map(toAttempt))
-    if (batch.some(({ sent }) => sent.problem)) await giveUp(tx, batch, now)
+    const writes = [queue.countOutcomes(tally(batch), now), queue.settleDeliveries(settled, now), sql.insertAttempts(batch.map(toAttempt))]
+    const last = batch.filter((each) => isGone(each) || (each.sent.problem && each.claim.forlorn))
+    if (last.length === 0) return writes.forEach(tx.lastly)
+    await Promise.all(writes.map(tx.run))
+    await giveUp(tx, last, now)
   })
 
 const isGone = ({ sent }: Ended): boolean => sent.error === null && sent.status === 410
@@ -56,8 +58,7 @@ const toAttempt = ({ claim, sent, sentAt }: Ended): sql.AttemptRow => ({
   attempted_at: sentAt,
 })
 
-async function giveUp(tx: Tx, batch: Ended[], now: Date): Promise<void> {
-  const failed = batch.filter(({ sent }) => sent.problem)
+async function giveUp(tx: Tx, failed: Ended[], now: Date): Promise<void> {
   const gone = failed.filter(isGone).map(({ claim }) => claim.webhook_id)
   const ids = failed.map(({ claim }) => claim.webhook_id)
   const disabled = [

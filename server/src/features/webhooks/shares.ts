@@ -1,34 +1,47 @@
-// Who may send how much at the same moment. Receivers that fail share a part of the room among themselves, and no receiver and no
-// account can take it all, so that one that hangs slows nobody else.
+// Who may send how much at the same moment. Receivers that fail, or keep us waiting right now, share a part of the room among themselves,
+// and no receiver and no account can take it all: one that hangs slows nobody, not even its own account's other receivers.
 import type { Claim, Lane, Share } from './queue-sql.ts'
 
-const ALL = 256
-const FAILING = 96
-const PER_ACCOUNT = 24
+const ALL = 512
+const DOUBTFUL = 192
+const PER_ACCOUNT = 32
+const DOUBTFUL_PER_ACCOUNT = 24
 const PER_RECEIVER = 8
 const PER_FAILING_RECEIVER = 2
+/** An attempt that has not ended by then leaves its place to others of its account, and takes one of those for the doubtful. */
+export const SLOW_MS = 200
+
+type Receiver = Pick<Lane, 'webhook_id' | 'account_id' | 'failing'>
 
 /** One each, then another one each: what is scarce is dealt out evenly. Lanes that come first are served first. */
-export function shareOut(lanes: Lane[], inFlight: Iterable<Claim>): Share[] {
+export function shareOut(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: (claim: Claim) => boolean): Share[] {
   const counts = new Map<string, number>()
-  const places = (lane: Pick<Lane, 'webhook_id' | 'account_id' | 'failing'>): [string, number][] => [
+  const places = (of: Receiver, doubtful: boolean): [string, number][] => [
     ['all', ALL],
-    ...(lane.failing ? [['failing', FAILING] as [string, number]] : []),
-    [lane.account_id, PER_ACCOUNT],
-    [lane.webhook_id, lane.failing ? PER_FAILING_RECEIVER : PER_RECEIVER],
+    ...((doubtful
+      ? [
+          ['doubtful', DOUBTFUL],
+          [`doubtful of ${of.account_id}`, DOUBTFUL_PER_ACCOUNT],
+        ]
+      : [[of.account_id, PER_ACCOUNT]]) as [string, number][]),
+    [of.webhook_id, of.failing ? PER_FAILING_RECEIVER : PER_RECEIVER],
   ]
-  const take = (lane: Pick<Lane, 'webhook_id' | 'account_id' | 'failing'>): void =>
-    places(lane).forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))
-  const hasRoom = (lane: Lane): boolean => places(lane).every(([place, most]) => (counts.get(place) ?? 0) < most)
+  const take = (taken: [string, number][]): void => taken.forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))
+  const isFree = ([place, most]: [string, number]): boolean => (counts.get(place) ?? 0) < most
 
-  for (const claim of inFlight) take(claim)
+  const slow = new Set<string>()
+  for (const claim of inFlight) {
+    if (isSlow(claim)) slow.add(claim.webhook_id)
+    take(places(claim, claim.failing || isSlow(claim)))
+  }
   const shares = new Map<string, number>()
-  for (let waiting = lanes; waiting.length > 0;) {
-    waiting = waiting.filter(hasRoom)
+  let waiting = lanes.map((lane) => ({ id: lane.webhook_id, places: places(lane, lane.failing || slow.has(lane.webhook_id)) }))
+  while (waiting.length > 0) {
+    waiting = waiting.filter((lane) => lane.places.every(isFree))
     for (const lane of waiting) {
-      if (!hasRoom(lane)) continue
-      take(lane)
-      shares.set(lane.webhook_id, (shares.get(lane.webhook_id) ?? 0) + 1)
+      if (!lane.places.every(isFree)) continue
+      take(lane.places)
+      shares.set(lane.id, (shares.get(lane.id) ?? 0) + 1)
     }
   }
   return [...shares].map(([webhookId, count]) => ({ webhookId, count }))

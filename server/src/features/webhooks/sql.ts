@@ -1,5 +1,5 @@
 // Subscriptions and their log. Whoever locks rows of both tables locks the subscription first.
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 
 export interface WebhookRow {
   id: string
@@ -123,12 +123,12 @@ export const insertTest = (tx: Tx, row: Pick<DeliveryRow, 'id' | 'webhook_id' | 
     values (${row.id}, ${row.webhook_id}, ${row.type}, ${row.status}, 1, 1, ${row.created_at}, ${now})`)
 
 /** Of deliveries that are gone since, nothing is kept. */
-export const insertAttempts = (tx: Tx, rows: AttemptRow[]) =>
-  tx.run(sql`
+export const insertAttempts = (rows: AttemptRow[]): Sql =>
+  sql`
     insert into webhook_attempts (delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at)
     select r.* from unnest(${rows.map((row) => row.delivery_id)}::text[], ${rows.map((row) => row.number)}::int[],
       ${rows.map((row) => row.url)}::text[], ${rows.map((row) => row.signature)}::text[], ${rows.map((row) => row.status)}::int[],
       ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.response)}::text[], ${rows.map((row) => row.latency_ms)}::int[],
       ${rows.map((row) => row.attempted_at)}::timestamptz[]) as r(id)
     where exists (select 1 from webhook_deliveries where id = r.id)
-    on conflict do nothing`)
+    on conflict do nothing`

@@ -31,19 +31,8 @@ export async function sendTest({ db, clock, vault, outbound }: Deps, accountId: 
 export async function recordTest(tx: Tx, now: Date, { row, url, sent }: TestRun): Promise<{ message: string }> {
   await sql.insertTest(tx, { ...row, status: sent.problem ? 'EXHAUSTED' : 'SUCCEEDED' }, now)
   const { signature, status, problem, body, latencyMs } = sent
-  await sql.insertAttempts(tx, [
-    {
-      delivery_id: row.id,
-      number: 1,
-      url,
-      signature,
-      status,
-      error: problem,
-      response: body,
-      latency_ms: latencyMs,
-      attempted_at: row.created_at,
-    },
-  ])
+  const attempt = { delivery_id: row.id, number: 1, url, signature, status, error: problem, response: body, latency_ms: latencyMs }
+  await tx.run(sql.insertAttempts([{ ...attempt, attempted_at: row.created_at }]))
   return {
     message: problem
       ? `The test event was not delivered: ${problem}`

@@ -38,6 +38,23 @@ describe('workers', () => {
     await customer.delete(`/webhooks/${hanging.id}`)
   })
 
+  test('do not let receivers that hang use up what their account may send', async () => {
+    const customer = await app.given.customer()
+    const [dead, alive] = [await receiver(hang), await receiver()]
+    const hanging = []
+    for (let i = 0; i < 5; i++) hanging.push(await subscribe(customer, dead.url))
+    for (let i = 0; i < 10; i++) await happen(customer)
+    const deliveries = worker()
+    await deliveries.pass()
+    await expect.poll(() => dead.received.length, SOON).toBe(32) // all that one account may have at a time
+    await subscribe(customer, alive.url)
+    await happen(customer)
+    await expect.poll(() => deliveries.pass().then(() => alive.received.length), SOON).toBe(1)
+    expect(dead.received.length).toBe(32)
+    await deliveries.stop()
+    for (const { id } of hanging) await customer.delete(`/webhooks/${id}`)
+  })
+
   test('hand back what they have under way when they stop', async () => {
     const customer = await app.given.customer()
     const target = await receiver(hang)
