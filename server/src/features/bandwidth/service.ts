@@ -7,7 +7,7 @@ import { refuse } from '../../kernel/errors.ts'
 import { formatCents, prorateUp } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
-import { lockVm, recordVmEvent, requireVm, type VmDetails } from '../vms/service.ts'
+import { lockVm, recordVmEvent, requirePaidMonth, requireVm, type VmDetails } from '../vms/service.ts'
 import { charge, listTransactionsOf, toTransaction, type Transaction } from '../wallet/service.ts'
 import { orderLimits } from './limits.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
@@ -54,12 +54,7 @@ export async function buyPack(
 function requireSellable(vm: VmDetails, now: Date): void {
   const isOutOfUse = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
   if (isOutOfUse) throw refuse('invalid_state', `VM is ${vm.status}: a pack is sold only for a VM that is in use`)
-  if (vm.billing_status !== 'ACTIVE' || vm.next_renewal_at <= now) {
-    throw refuse(
-      'invalid_state',
-      'The period of this VM is over and its renewal not paid yet: it renews by itself once the wallet covers it',
-    )
-  }
+  requirePaidMonth(vm, now)
   if (vm.bandwidth_gb === 0) throw refuse('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
 }
 

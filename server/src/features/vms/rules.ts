@@ -30,7 +30,11 @@ const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
 /** A VM that never came up has nothing to start, copy or restore into: only a rebuild or its deletion leads on. */
 const NEEDS_DISK = new Set<Verb>(['start', 'restore'])
 
-type Judged = Pick<VmRow, 'status' | 'provisioned' | 'is_protected'>
+/** Paid for the rest of the month, so that month must be paid itself. */
+const SOLD_FOR_THE_MONTH = new Set<Verb>(['upgrade'])
+const UNPAID = 'The renewal of this VM is not paid: deposit what is due, it renews by itself within a minute, then try again'
+
+type Judged = Pick<VmRow, 'status' | 'provisioned' | 'is_protected' | 'billing_status'>
 
 export function requireAllowed(vm: Judged, verb: Verb): void {
   const objection = objectionTo(vm, verb)
@@ -42,8 +46,15 @@ function objectionTo(vm: Judged, verb: Verb): [code: 'invalid_state' | 'protecte
   if (!states.includes(vm.status)) return ['invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`]
   if (NEEDS_DISK.has(verb) && !vm.provisioned)
     return ['invalid_state', `VM never came up, so there is nothing to ${verb}: rebuild or delete it`]
+  if (SOLD_FOR_THE_MONTH.has(verb) && vm.billing_status !== 'ACTIVE') return ['invalid_state', UNPAID]
   if (vm.is_protected && PROTECTED_FROM.has(verb)) return ['protected', `VM is protected against ${verb}: set isProtected to false first`]
   return null
+}
+
+/** What is sold for the time that is left would cost nothing when none is left. */
+export function requirePaidMonth(vm: Pick<VmRow, 'billing_status' | 'next_renewal_at'>, now: Date): void {
+  if (vm.billing_status !== 'ACTIVE') throw refuse('invalid_state', UNPAID)
+  if (vm.next_renewal_at <= now) throw refuse('invalid_state', 'The month of this VM is over and being renewed: try again in a minute')
 }
 
 export const allowedActions = (vm: Judged): Verb[] =>

@@ -11,6 +11,8 @@ import { charge } from '../wallet/service.ts'
 import { billForAddOns } from './add-ons.ts'
 import { recordVmEvent } from './events.ts'
 import { driverOf, getVmRow } from './machine.ts'
+import type { AddOns } from './pricing.ts'
+import { requirePaidMonth } from './rules.ts'
 import type { UpdateVm, Vm } from './schema.ts'
 import { lockVm, makeWay } from './gate.ts'
 import { shapeChanged } from './shape.ts'
@@ -27,6 +29,7 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await makeWay(tx, deps, vm)
+  if (isSwitchedOn(vm, wanted) && isInUse(vm)) requirePaidMonth(vm, now)
   const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {
     id: vm.id,
@@ -53,6 +56,12 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
   }
   return getVm(tx, who.accountId, vmId)
 }
+
+const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): boolean =>
+  (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
+
+/** One that is not begins a new month when it comes back, and pays for its add-ons with that. */
+const isInUse = ({ provisioned, status }: sql.VmDetails): boolean => provisioned && status !== 'SUSPENDED' && status !== 'UNMANAGED'
 
 /** By an operator: the VM is left running and untouched, unbilled, and no longer acted upon. */
 export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> {

@@ -13,6 +13,7 @@ import { recordVmEvent } from './events.ts'
 import { sizeOf, takeVmQuotas } from './place.ts'
 import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
 import { lockIdleVm } from './gate.ts'
+import { requirePaidMonth } from './rules.ts'
 import { changeShape } from './shape.ts'
 import * as sql from './sql.ts'
 import { upgradeVm, type ShapeBefore } from './upgrade.workflow.ts'
@@ -28,6 +29,7 @@ export async function upgrade(
   const { currency } = deps.config
   const now = deps.clock.now()
   const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'upgrade')
+  requirePaidMonth(vm, now)
   const shape = planShape(await getPlan(tx, planId))
   requireLarger(vm, shape)
   const more = difference(vm, shape)
