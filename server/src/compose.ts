@@ -77,6 +77,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     url,
     maxConnections: config.databaseConnections,
     onError: warnOfSwarm(log, 'database connection'),
+    onDeadlock: () => metrics.deadlocks.inc(),
   })
   const time = options.clock ? null : await openClock(db, config.testClock)
   const clock = options.clock ?? time!.clock

@@ -149,6 +149,9 @@ export async function testApp(options: TestAppOptions = {}) {
   afterAll(async () => {
     await rest()
     await checkInvariants()
+    const { values } = await deps.metrics.deadlocks.get()
+    if (values.some(({ value }) => value > 0))
+      throw new Error('Transactions waited for each other: they lock the same things in different orders')
   }, 60_000)
   type Customer = ReturnType<typeof clientOf>
   let customers = 0

@@ -102,6 +102,20 @@ export const describeRaces = (atOnce: number) =>
       expect(await charges(customer)).toBe(1)
     })
 
+    test('beside deletions of the same account: nobody waits in a circle', async () => {
+      const customer = await buyer({ credit: '10000.00' })
+      const network = (await customer.post('/networks', { name: 'lan', nodeId: input.regionId, cidr: '10.9.0.0/20' })).body.data.id
+      const firewall = (await customer.post('/firewalls', { name: 'web' })).body.data.id
+      const belongings = { privateNetworkIds: [network], firewallIds: [firewall] }
+      const doomed: string[] = []
+      for (let i = 0; i < 8; i++) doomed.push((await app.given.vm(customer, belongings)).id)
+      for (const id of doomed) await customer.delete(`/vms/${id}`)
+      const createBesides = (number: number) => customer.post('/vms', { ...input, ...belongings, hostname: `web-${number}` })
+      const [answers] = await Promise.all([together(createBesides), app.settle()])
+      expect(counts(answers)).toEqual({ 202: atOnce })
+      expect((await app.deps.metrics.deadlocks.get()).values).toMatchObject([{ value: 0 }])
+    })
+
     test('on one VM: one is accepted, the others are told that it is busy', async () => {
       const customer = await buyer({ credit: '100.00' })
       const { id } = await app.given.vm(customer)

@@ -56,11 +56,8 @@ async function show({ db }: Admin, _: object, id?: string): Promise<Result> {
 
 async function reply({ db, now }: Admin, input: { body: string; close?: true }, id?: string): Promise<Result> {
   await loadFeatures()
-  const { replyAsStaff, closeTicket } = await support()
-  const data = await db.tx(async (tx) => {
-    const replied = await replyAsStaff(tx, now, id!, input.body)
-    return input.close ? { ...replied, ticket: await closeTicket(tx, now, id!) } : replied
-  })
+  const { replyAsStaff } = await support()
+  const data = await db.tx((tx) => replyAsStaff(tx, now, id!, input.body, input.close))
   return { data, text: said(data.ticket) }
 }
 

@@ -111,9 +111,11 @@ export interface DbOptions {
   url: string
   maxConnections: number
   onError: (error: Error) => void
+  /** Two transactions waited for each other, and one of them runs again: it costs seconds, so each is worth a look. */
+  onDeadlock?: () => void
 }
 
-export function openDb({ url, maxConnections, onError }: DbOptions): Db {
+export function openDb({ url, maxConnections, onError, onDeadlock = () => {} }: DbOptions): Db {
   const options: pg.PoolConfig & { pipeline: boolean } = {
     connectionString: url,
     pipeline: true,
@@ -133,7 +135,7 @@ export function openDb({ url, maxConnections, onError }: DbOptions): Db {
   })
   return {
     ...queriesOf(() => pool as unknown as Client),
-    tx: (work) => inTransaction(pool, work, onError),
+    tx: (work) => inTransaction(pool, work, onError, onDeadlock),
     listen: listenerOn(url),
     url,
     close: () => pool.end(),
@@ -142,12 +144,19 @@ export function openDb({ url, maxConnections, onError }: DbOptions): Db {
 
 const DEADLOCK = '40P01'
 
-async function inTransaction<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
+async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<T>,
+  onError: (error: Error) => void,
+  onDeadlock: () => void,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await once(pool, work, onError)
     } catch (error) {
-      if ((error as { code?: string }).code !== DEADLOCK || attempt === 5) throw error
+      if ((error as { code?: string }).code !== DEADLOCK) throw error
+      onDeadlock()
+      if (attempt === 5) throw error
     }
   }
 }

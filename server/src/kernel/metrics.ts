@@ -60,6 +60,11 @@ export function createMetrics() {
       labelNames: ['outcome'],
       registers,
     }),
+    deadlocks: new Counter({
+      name: 'berth_database_deadlocks_total',
+      help: 'Transactions that waited for each other; one of them was carried out again',
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; anything but zero deserves a look',

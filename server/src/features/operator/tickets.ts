@@ -1,5 +1,5 @@
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { closeTicket, listForStaff, replyAsStaff, showToStaff } from '../support/staff.ts'
+import { listForStaff, replyAsStaff, showToStaff } from '../support/staff.ts'
 import type { TicketStatus } from '../support/schema.ts'
 import type { StaffReply } from './schema.ts'
 
@@ -10,7 +10,4 @@ export const showTickets = async (db: Queries, filter: { account?: string; statu
 
 export const showTicket = async (db: Queries, id: string) => named(await showToStaff(db, id))
 
-export async function reply(tx: Tx, now: Date, id: string, { body, close }: StaffReply) {
-  const replied = await replyAsStaff(tx, now, id, body)
-  return close ? { ...replied, ticket: await closeTicket(tx, now, id) } : replied
-}
+export const reply = (tx: Tx, now: Date, id: string, { body, close }: StaffReply) => replyAsStaff(tx, now, id, body, close)

@@ -29,15 +29,18 @@ export async function showToStaff(db: Queries, id: string): Promise<TicketWithRe
   return { ...ticket, account: (await getAccount(db, accountId)).email, accountId }
 }
 
-/** A reply to a closed ticket leaves it closed. */
-export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string): Promise<{ ticket: Ticket; reply: Reply }> {
+/** A reply to a closed ticket leaves it closed. The quota is given back before the event log is locked, as everywhere. */
+export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string, close = false): Promise<{ ticket: Ticket; reply: Reply }> {
   if (body.trim() === '' || body.length > LONGEST) throw invalid(`a reply must be 1-${LONGEST} characters`, 'body')
   const before = await lockTicket(tx, null, id)
+  const closes = close && before.status !== 'CLOSED'
+  if (closes) await giveBackQuota(tx, before.account_id, OPEN_TICKETS, 1n)
   const reply = toReply(await addReply(tx, now, before, 'staff', body))
   const status = before.status === 'CLOSED' ? 'CLOSED' : 'ANSWERED'
-  const ticket = toTicket(await sql.updateTicket(tx, { ...before, status, reply_count: before.reply_count + 1, updated_at: now }))
-  await tell(tx, now, before, 'ticket reply', 'ticket.reply', { ticket, reply })
-  return { ticket, reply }
+  const row = await sql.updateTicket(tx, { ...before, status, reply_count: before.reply_count + 1, updated_at: now })
+  const ticket = toTicket(row)
+  await tell(tx, now, row, 'ticket reply', 'ticket.reply', { ticket, reply })
+  return { ticket: closes ? await markClosed(tx, now, row) : ticket, reply }
 }
 
 /** One that is closed already stays as it is. */
@@ -45,6 +48,10 @@ export async function closeTicket(tx: Tx, now: Date, id: string): Promise<Ticket
   const before = await lockTicket(tx, null, id)
   if (before.status === 'CLOSED') return toTicket(before)
   await giveBackQuota(tx, before.account_id, OPEN_TICKETS, 1n)
+  return markClosed(tx, now, before)
+}
+
+async function markClosed(tx: Tx, now: Date, before: sql.TicketRow): Promise<Ticket> {
   const ticket = toTicket(await sql.updateTicket(tx, { ...before, status: 'CLOSED', updated_at: now, closed_at: now }))
   await tell(tx, now, before, 'ticket close', 'ticket.closed', { ticket })
   return ticket

@@ -49,17 +49,19 @@ const whenDeleted: WhenDeleted[] = []
 /** For what belongs to a VM and does not lie on its host. */
 export const onVmDeleted = (hook: WhenDeleted): void => void whenDeleted.push(hook)
 
+/** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
 async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
+  await sql.lockVm(tx, vmId)
   const vm = await getVmRow(tx, vmId)
-  await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
   await forgetFilter(tx, vmId)
   await releaseAllAddresses(tx, vmId)
+  await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
   await giveBackPlace(tx, now, vm, isLeft)
   if (isLeft) await noteLeftMachine(tx, now, vmId, vm.host_id!)
-  await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
   for (const hook of whenDeleted) await hook(tx, vm)
+  await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
   await sql.deleteVm(tx, vmId)
   await refundUnused(tx, now, vm)
 }

@@ -94,8 +94,8 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
       network_10g_paid_until: dateOf(before.network10gPaidUntil),
     })
-    await giveBackRoom(tx, vm.host_id!, more)
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
+    await giveBackRoom(tx, vm.host_id!, more)
     const reason = `The upgrade failed and was taken back: ${error?.sentence ?? 'it was cancelled'}`
     await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
     await recordVmEvent(tx, now, vm.id, 'vm.upgrade_failed', { actionId: runId, reason })
