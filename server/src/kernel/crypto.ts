@@ -1,7 +1,7 @@
 // Secrets at rest: AES-256-GCM under a key kept in a file outside the database. Tokens: random, with a checksum so that a typo is
 // told apart from a revoked token without a look at the database.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { randomText } from './ids.ts'
 
@@ -65,17 +65,21 @@ export function openVault(path: string): Vault {
 }
 
 function readOrCreateKey(path: string): Buffer {
+  if (!existsSync(path)) createKey(path)
+  const key = readFileSync(path, 'utf8').trim()
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new Error(`The master key file ${path} must hold 64 hex digits. Restore it from your backup`)
+  return Buffer.from(key, 'hex')
+}
+
+/** It appears whole or not at all: processes that start at the same moment must not read each other's half. */
+function createKey(path: string): void {
+  const draft = `${path}.${randomText(8, BASE62)}`
+  writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true })
   try {
-    const descriptor = openSync(path, 'wx', 0o600)
-    const key = randomBytes(32)
-    writeSync(descriptor, `${key.toString('hex')}\n`)
-    fsyncSync(descriptor)
-    closeSync(descriptor)
-    return key
+    linkSync(draft, path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    const key = readFileSync(path, 'utf8').trim()
-    if (!/^[0-9a-f]{64}$/.test(key)) throw new Error(`The master key file ${path} must hold 64 hex digits. Restore it from your backup`)
-    return Buffer.from(key, 'hex')
+  } finally {
+    unlinkSync(draft)
   }
 }

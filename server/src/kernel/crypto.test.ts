@@ -1,0 +1,37 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, test } from 'vitest'
+import { scratchFolder } from '../../test/scratch-folder.ts'
+
+const [STARTING, TIMES] = [4, 50]
+
+/** Opens key files one after the other, each in the same moment as the others do, and answers what it recognises each key by. */
+const PROGRAM = `
+  const { parentPort, workerData: { url, folder, arrived } } = require('node:worker_threads')
+  import(url).then(({ openVault }) => {
+    const answers = []
+    for (let i = 0; i < ${TIMES}; i++) {
+      Atomics.add(arrived, 0, 1)
+      while (Atomics.load(arrived, 0) < (i + 1) * ${STARTING}) {}
+      try { answers.push(openVault(folder + '/' + i + '.key').digest('key').toString('hex')) } catch (error) { answers.push(error.message) }
+    }
+    parentPort.postMessage(answers)
+  })`
+
+describe('the master key', () => {
+  test('is one, and whole, for all who start at the same moment', async () => {
+    const folder = await scratchFolder()
+    const arrived = new Int32Array(new SharedArrayBuffer(4))
+    const workerData = { url: join(import.meta.dirname, 'crypto.ts'), folder: folder.path, arrived }
+    const starts = Array.from({ length: STARTING }, async () => {
+      const worker = new Worker(PROGRAM, { eval: true, workerData })
+      return new Promise<string[]>((resolve, reject) => worker.once('message', resolve).once('error', reject))
+    })
+    const [first, ...others] = await Promise.all(starts)
+    for (const other of others) expect(other).toEqual(first)
+    expect(new Set(first).size).toBe(TIMES)
+    expect(readdirSync(folder.path).toSorted()).toEqual(Array.from({ length: TIMES }, (_, i) => `${i}.key`).toSorted())
+    await folder.remove()
+  })
+})
