@@ -12,6 +12,7 @@ type NoticeDeps = Pick<Deps, 'clock' | 'config' | 'log'>
 
 export async function applyNotice(tx: Tx, deps: NoticeDeps, provider: string, notice: Notice): Promise<void> {
   const now = deps.clock.now()
+  if (notice.intentId !== null) await sql.queueForIntent(tx, notice.intentId)
   if (!(await sql.insertNotice(tx, now, provider, notice))) return
   const payment = await sql.lockPaymentOf(tx, notice)
   if (!payment) return reportUnknown(deps, notice)

@@ -50,6 +50,9 @@ export const savePayment = (tx: Tx, now: Date, row: PaymentRow) =>
       transaction_id = ${row.transaction_id}, updated_at = ${now}
     where id = ${row.id}`)
 
+/** Notices of one payment follow each other: two at the same moment could each miss what the other wrote. */
+export const queueForIntent = (tx: Tx, intentId: string) => tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${intentId}, 0))`)
+
 /** False when it is known already; one that another process is about to write is waited for. */
 export const insertNotice = async (tx: Tx, now: Date, provider: string, notice: Notice): Promise<boolean> =>
   (await tx.run(sql`

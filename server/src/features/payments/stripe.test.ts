@@ -188,6 +188,29 @@ describe('a refund or a chargeback', () => {
     expect(await deposit()).toMatchObject({ status: 'SUCCEEDED', refunded: '25.00' })
   })
 
+  test('that comes at the same moment as the payment is taken', async () => {
+    const { payment, balance } = await begun()
+    const read = async (payload: string) => (await app.deps.payments!.readNotice!(Buffer.from(payload), sign(payload)))!
+    const [paid, disputed] = [await read(sessionEvent('completed', payment)), await read(disputeEvent('funds_withdrawn', payment))]
+    const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const first = app.db.tx(async (tx) => {
+      await applyNotice(tx, app.deps, 'stripe', disputed)
+      written.resolve()
+      await released.promise
+    })
+    await written.promise
+    let isOver = false
+    const second = app.db.tx((tx) => applyNotice(tx, app.deps, 'stripe', paid)).finally(() => (isOver = true))
+    const waiting = () =>
+      app.db.many(sql`
+        select 1 from pg_locks join pg_database d on d.oid = database
+        where d.datname = current_database() and locktype = 'advisory' and not granted`)
+    await expect.poll(async () => isOver || (await waiting()).length > 0).toBe(true)
+    released.resolve()
+    await Promise.all([first, second])
+    expect(await balance()).toBe('0.00')
+  })
+
   test.each([true, false])('that comes before the payment is taken when that arrives (with our id in it: %s)', async (metadata) => {
     const { payment, balance, ledger } = await begun()
     await deliver(refundEvent(payment, 500, { metadata }))
