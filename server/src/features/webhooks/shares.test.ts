@@ -58,4 +58,14 @@ describe('shareOut', () => {
     expect(shareOut([lane('w0', { account_id: 'one' })], few, always)).toEqual([{ webhookId: 'w0', count: 5 }])
     expect(shareOut([lane('w0', { account_id: 'one' })], [...few, ...many], always)).toEqual([])
   })
+
+  test('leaves room for others beside an account whose receivers hang one after the other', () => {
+    const held: Claim[] = []
+    for (let wave = 0; wave < 5; wave++) {
+      const next = Array.from({ length: 4 }, (_, i) => lane(`${wave}-${i}`, { account_id: 'greedy' }))
+      for (const { webhookId, count } of shareOut(next, held, always))
+        held.push(...inFlight(lane(webhookId, { account_id: 'greedy' }), count))
+    }
+    expect(held).toHaveLength(56)
+  })
 })

@@ -4,7 +4,8 @@ import type { Claim, Lane, Share } from './queue-sql.ts'
 
 const ALL = 512
 const DOUBTFUL = 192
-const PER_ACCOUNT = 32
+const PER_ACCOUNT = 56
+const FRESH_PER_ACCOUNT = 32
 const DOUBTFUL_PER_ACCOUNT = 24
 const PER_RECEIVER = 8
 const PER_FAILING_RECEIVER = 2
@@ -18,12 +19,13 @@ export function shareOut(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: (clai
   const counts = new Map<string, number>()
   const places = (of: Receiver, doubtful: boolean): [string, number][] => [
     ['all', ALL],
+    [of.account_id, PER_ACCOUNT],
     ...((doubtful
       ? [
           ['doubtful', DOUBTFUL],
           [`doubtful of ${of.account_id}`, DOUBTFUL_PER_ACCOUNT],
         ]
-      : [[of.account_id, PER_ACCOUNT]]) as [string, number][]),
+      : [[`fresh of ${of.account_id}`, FRESH_PER_ACCOUNT]]) as [string, number][]),
     [of.webhook_id, of.failing ? PER_FAILING_RECEIVER : PER_RECEIVER],
   ]
   const take = (taken: [string, number][]): void => taken.forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))

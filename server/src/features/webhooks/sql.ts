@@ -112,10 +112,11 @@ export const restartDelivery = (tx: Tx, id: string, now: Date) =>
       claimed_until = null, completed_at = null
     where id = ${id}`)
 
+/** Of subscriptions that are off: one that was switched on again meanwhile keeps what it waits for. */
 export const cancelPending = (tx: Tx, webhookIds: string[], now: Date) =>
   tx.run(sql`
     update webhook_deliveries set status = 'CANCELLED', next_attempt_at = null, completed_at = ${now}
-    where webhook_id = any(${webhookIds}::text[]) and status = 'PENDING'`)
+    where webhook_id in (select id from webhooks where id = any(${webhookIds}::text[]) and not is_active) and status = 'PENDING'`)
 
 export const insertTest = (tx: Tx, row: Pick<DeliveryRow, 'id' | 'webhook_id' | 'type' | 'status' | 'created_at'>, now: Date) =>
   tx.run(sql`

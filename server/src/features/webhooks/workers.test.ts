@@ -5,6 +5,7 @@ import { sql } from '../../kernel/db.ts'
 import { openOutbound } from '../../kernel/outbound.ts'
 import { hearNudges, startReconcilers } from '../../workflow/reconcile.ts'
 import { deliverWebhooks, openDeliveries } from './deliver.reconciler.ts'
+import { cancelPending } from './sql.ts'
 
 const SOON = { timeout: 10_000 }
 
@@ -124,6 +125,15 @@ describe('workers', () => {
     }
     await deafen()
     await loops.stop()
+  })
+
+  test('cancel nothing of a subscription that is on again', async () => {
+    const customer = await app.given.customer()
+    const { id } = await subscribe(customer, (await receiver()).url)
+    await happen(customer)
+    await app.db.tx((tx) => cancelPending(tx, [id], app.clock.now())) // as by a worker that saw it switched off a moment ago
+    await deliver()
+    expect(await statuses(customer, id)).toEqual(['SUCCEEDED'])
   })
 
   test('send nothing for a subscription that was switched off in the moment of the event', async () => {
