@@ -59,7 +59,7 @@ function addCommonOptions(command: Command, { waits, asks, priced, bare }: Verb)
     command.option('--timeout <seconds>', 'how long to wait at most (exit code 7; the action goes on)', toSeconds)
   }
   if (asks) command.option('-y, --yes', 'do not ask first')
-  if (priced) command.option('--dry-run', 'say what it would cost, and change nothing')
+  if (priced) command.option('--dry-run', 'say what it would cost or give back, and change nothing')
   if (bare) return
   command.addOption(new Option('-o, --output <format>', 'how to answer').choices(FORMATS).default('table'))
   command.option('--context <name>', 'the server to talk to: see berth context list')

@@ -15,6 +15,8 @@ const SESSION = [
   ['vm', 'list'],
   ['vm', 'stop', 'web-1'],
   ['vm', 'restart', 'web-1'],
+  ['vm', 'rebuild', 'web-1', '--os', 'debian-12', '--dry-run'],
+  ['vm', 'delete', 'web-1', '--dry-run'],
   ['vm', 'get', 'web-2'],
   ['vm', 'list', '-o', 'name'],
 ]

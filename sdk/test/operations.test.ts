@@ -47,8 +47,12 @@ describe('what costs money', async () => {
       await berth.vms.quoteUpgrade(vm!.id, large!.id),
       await berth.vms.quoteUpdate(vm!.id, { dailyBackupEnabled: true }),
       await berth.bandwidth.quotePack(vm!.id, 100),
+      await berth.vms.quoteRebuild(vm!.id, { osTemplateId: input.osTemplateId }),
+      await berth.vms.quoteDelete(vm!.id),
     ]
-    for (const each of quotes) expect(each).toMatchObject({ charge: expect.stringMatching(/^\d+\.\d\d$/), currency: quote.currency })
+    for (const each of quotes) expect(each).toMatchObject({ charge: expect.stringMatching(/^-?\d+\.\d\d$/), currency: quote.currency })
+    expect(quotes.slice(-2)).toMatchObject([{ charge: '0.00' }, { charge: `-${quote.charge}`, balanceAfter: '100.00' }])
+    expect(await berth.vms.get(vm!.id)).toMatchObject({ status: 'RUNNING' })
     expect(await berth.wallet.get()).toMatchObject({ balance: quote.balanceAfter })
   })
 })

@@ -72,6 +72,16 @@ describe.each(operations.filter(isWrite))('$operationId', (operation) => {
   })
 })
 
+describe.each(closed.filter(isWrite))('$operationId', (operation) => {
+  test('has no dry run, says so, and changes nothing', async () => {
+    const { browser, call } = await arranged(operation)
+    const before = await fingerprint(app.db)
+    const { status, text } = await send(operation, { ...call, query: '?dryRun=true' }, as(browser))
+    expect([status, JSON.parse(text).error]).toEqual([400, expect.stringContaining('has no dry run; nothing was done')])
+    expect(await fingerprint(app.db)).toEqual(before)
+  })
+})
+
 describe.each(closed)('$operationId', (operation) => {
   test.each([
     ['nobody', undefined],

@@ -68,6 +68,8 @@ test('every operation has an entry, and every entry an operation', () => {
   expect(Object.keys(ENDPOINTS).toSorted()).toEqual(app.operations.map(({ operationId }) => operationId).toSorted())
 })
 
+const offersDryRun = ({ query }: Operation): boolean => query?.['dryRun'] !== undefined
+
 const covered = app.operations.filter(({ operationId }) => operationId in ENDPOINTS)
 
 describe.each(covered)('$operationId', (operation) => {
@@ -154,6 +156,39 @@ describe.each(covered.filter(({ method }) => method !== 'GET'))('$operationId', 
     expect([second.headers['idempotent-replayed'], second.headers['location']]).toEqual(['true', first.headers['location']])
     expect(await fingerprint(app.db)).toEqual(after)
   })
+})
+
+const [rehearsed, unrehearsed] = [true, false].map((offers) =>
+  covered.filter((operation) => operation.method !== 'GET' && offersDryRun(operation) === offers),
+) as [Operation[], Operation[]]
+
+/** What comes back with `dryRun`, and whether anything has changed. */
+async function rehearse(operation: Operation) {
+  const { customer, call } = await arranged(operation)
+  const before = await fingerprint(app.db)
+  const { status, text } = await send(operation, { ...call, query: '?dryRun=true' }, customer.token)
+  return { status, answer: JSON.parse(text) as object, before, after: await fingerprint(app.db) }
+}
+
+test.each(rehearsed)('$operationId with dryRun says the price and changes nothing', async (operation) => {
+  const { status, answer, before, after } = await rehearse(operation)
+  expect([status, undocumented(operation, status, answer)]).toEqual([200, []])
+  expect(answer).toMatchObject({ data: { charge: expect.any(String), balanceAfter: expect.any(String) } })
+  expect(after).toEqual(before)
+})
+
+test.each(unrehearsed)('$operationId refuses dryRun and changes nothing', async (operation) => {
+  const { status, answer, before, after } = await rehearse(operation)
+  const route = operation.path.replace(/:(\w+)/g, '{$1}')
+  const error = `Validation failed: ${operation.method} ${route} has no dry run; nothing was done`
+  expect([status, answer]).toEqual([400, { success: false, error }])
+  expect(after).toEqual(before)
+})
+
+test('whatever costs or gives back money has a dry run', () => {
+  const named = (operations: Operation[]): string[] => operations.map(({ operationId }) => operationId).toSorted()
+  const costs = app.operations.filter(({ refuses = [] }) => refuses.includes('insufficient_funds'))
+  expect(named(app.operations.filter(offersDryRun))).toEqual([...named(costs), 'deleteVm'].toSorted())
 })
 
 test('the fingerprint sees every change', async () => {

@@ -136,7 +136,8 @@ export const priced = (quote: Quote): Answer =>
   record(
     quote,
     {
-      'Charged now': ({ charge, currency }) => `${charge} ${currency}`,
+      'Charged now': ({ charge, currency }) => (charge.startsWith('-') ? undefined : `${charge} ${currency}`),
+      'Given back': ({ charge, currency }) => (charge.startsWith('-') ? `${charge.slice(1)} ${currency}` : undefined),
       'Each month': ({ monthly, currency }) => `${monthly} ${currency}`,
       'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
     },

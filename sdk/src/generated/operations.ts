@@ -552,8 +552,12 @@ export interface Operations {
       path: {
         id: string
       }
+      query?: {
+        /** Validate, place and price, but change nothing */
+        dryRun?: boolean | undefined
+      } | undefined
     }
-    data: ActionStarted
+    data: Quote | ActionStarted
   }
   /** Start a VM. Needs the scope `vms:power`. */
   startVm: {
@@ -610,9 +614,13 @@ export interface Operations {
       path: {
         id: string
       }
+      query?: {
+        /** Validate, place and price, but change nothing */
+        dryRun?: boolean | undefined
+      } | undefined
       body: RebuildVm
     }
-    data: ActionStarted
+    data: Quote | ActionStarted
   }
   /** Set the login password of a running VM. Needs the scope `vms:update`. */
   setVmPassword: {

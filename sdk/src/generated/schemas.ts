@@ -518,9 +518,9 @@ export interface VmCreated {
 }
 
 export interface Quote {
-  /** Decimal with two places, for example "12.00"; debits are negative */
+  /** What would be taken from the wallet now, for example "12.00"; negative: given back */
   charge: string
-  /** Decimal with two places, for example "12.00"; debits are negative */
+  /** What the VM would cost a month from then on */
   monthly: string
   currency: string
   /** Decimal with two places, for example "12.00"; debits are negative */

@@ -35,6 +35,11 @@ export class Vms extends Resource {
     return this.api.start(id, 'deleteVm', { path: { id } }, options)
   }
 
+  /** What would be given back: a charge below zero. */
+  quoteDelete(id: string, options?: CallOptions) {
+    return this.api.quote('deleteVm', { path: { id } }, options)
+  }
+
   start(id: string, options?: CallOptions) {
     return this.api.start(id, 'startVm', { path: { id } }, options)
   }
@@ -59,6 +64,11 @@ export class Vms extends Resource {
   /** Begins anew from a template. Everything on its disk is lost. */
   rebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
     return this.api.start(id, 'rebuildVm', { path: { id }, body }, options)
+  }
+
+  /** Nothing, unless it never came up: such a VM is paid for again. */
+  quoteRebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
+    return this.api.quote('rebuildVm', { path: { id }, body }, options)
   }
 
   setPassword(id: string, password: string, options?: CallOptions) {

@@ -92,6 +92,7 @@ export class Api {
         operationId: spec.operationId,
         scope: spec.scope,
         needsRecentProof: spec.needsRecentProof ?? false,
+        ...(method !== 'GET' && { offersDryRun: spec.query?.['dryRun'] !== undefined }),
         route: path.replace(/:(\w+)/g, '{$1}'),
       },
       schema: {

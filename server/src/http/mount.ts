@@ -4,6 +4,7 @@ import { after } from '../kernel/clock.ts'
 import { refuse, Refusal } from '../kernel/errors.ts'
 import { Api, type ApiDeps } from './api.ts'
 import { isAudited, callOf } from './audit.ts'
+import { isDryRun, refuseImpossibleDryRun } from './dry-run.ts'
 import type { Operation } from './operation.ts'
 import type { Authenticate, Principal } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
@@ -37,6 +38,7 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
         mount.admit?.(request)
         requireScope(request)
         requireRecentProof(request, deps.clock.now())
+        refuseImpossibleDryRun(request)
       })
       mount.hooks?.(scope)
       scope.addHook('onResponse', (request, reply, done) => {
@@ -73,8 +75,10 @@ function requireScope({ routeOptions, principal }: FastifyRequest): void {
 /** How long a password counts as just given. */
 const RECENT = '15m'
 
-function requireRecentProof({ routeOptions, principal }: FastifyRequest, now: Date): void {
-  if (!routeOptions.config.needsRecentProof || !principal.signedIn) return
+/** What changes nothing needs none. */
+function requireRecentProof(request: FastifyRequest, now: Date): void {
+  const { routeOptions, principal } = request
+  if (!routeOptions.config.needsRecentProof || !principal.signedIn || isDryRun(request)) return
   if (after(principal.signedIn.provedAt, RECENT) <= now)
     throw refuse('reauthentication_required', 'This needs your password again: it was last given more than 15 minutes ago')
 }

@@ -35,5 +35,7 @@ declare module 'fastify' {
     route?: string
     scope?: string | null
     needsRecentProof?: boolean
+    /** Of a write: whether it can be rehearsed. */
+    offersDryRun?: boolean
   }
 }

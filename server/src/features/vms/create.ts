@@ -1,12 +1,10 @@
 // POST /vms. One transaction: quota, room, address, row, action, event and charge exist together or not at all. The wallet is locked
 // last, because all of an account's creates queue for it.
 import { randomUUID } from 'node:crypto'
-import { Rehearsal } from '../../http/api.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { refuse } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { formatCents } from '../../kernel/money.ts'
 import { hashPassword } from '../../kernel/password.ts'
 import { catalogNumbers, getRegion, getTemplate, type RegionRow, type TemplateRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
@@ -19,6 +17,7 @@ import { recordVmEvent } from './events.ts'
 import { nextRenewal } from './period.ts'
 import { takePlace, takeVmQuotas } from './place.ts'
 import { monthlyPrice, shapeFor, type PricedShape } from './pricing.ts'
+import { rehearsed } from './quote.ts'
 import type { CreateVm, Vm } from './schema.ts'
 import * as sql from './sql.ts'
 import type { ShownVm } from './shown-sql.ts'
@@ -99,13 +98,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     currency,
   } as const
   const { balance_after_cents } = await charge(tx, now, accountId, price, entry)
-  if (dryRun)
-    throw new Rehearsal({
-      charge: formatCents(price),
-      monthly: formatCents(price),
-      currency,
-      balanceAfter: formatCents(balance_after_cents),
-    })
+  if (dryRun) throw rehearsed(deps, { charge: price, monthly: price, balanceAfter: balance_after_cents })
   const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
   const open_run = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 } as const
   return { vm: toVm({ ...created, can_limit: place.can_limit, ssh_keys: sorted, firewalls, networks: attached, open_run }), actionId }

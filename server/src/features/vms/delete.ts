@@ -2,18 +2,20 @@
 // is left there goes when it comes back.
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
+import type { Cents } from '../../kernel/money.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../firewalls/service.ts'
 import { isHostLost } from '../hosts/service.ts'
 import { releaseAllAddresses } from '../networks/service.ts'
 import { forgetKeyUse } from '../ssh-keys/service.ts'
-import { refund, refundable } from '../wallet/service.ts'
+import { balanceOf, refund, refundable } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow } from './machine.ts'
 import { noteLeftMachine } from './move.ts'
 import { giveBackPlace, giveBackVmQuotas, sizeOf } from './place.ts'
 import { refundForUnusedDays } from './pricing.ts'
+import { rehearsed } from './quote.ts'
 import { requireAllowed } from './rules.ts'
 import { lockIdleVm, makeWay } from './gate.ts'
 import * as sql from './sql.ts'
@@ -66,12 +68,17 @@ async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: I
   await refundUnused(tx, now, vm)
 }
 
-async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
+/** What is left of the month that was paid for, were it deleted now. */
+async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails): Promise<Cents> {
   const numbers = await catalogNumbers(tx)
-  if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return
+  if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return 0n
   const amount = refundForUnusedDays(vm, now)
   const most = await refundable(tx, vm.account_id, vm.id)
-  const cents = amount < most ? amount : most
+  return amount < most ? amount : most
+}
+
+async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
+  const cents = await unusedOf(tx, now, vm)
   if (cents === 0n) return
   await refund(tx, now, vm.account_id, cents, {
     type: 'VM_REFUND',
@@ -81,8 +88,12 @@ async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void>
   })
 }
 
-export async function remove(tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string): Promise<{ actionId: string }> {
+export async function remove(tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<{ actionId: string }> {
   const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'delete')
+  if (dryRun) {
+    const unused = await unusedOf(tx, deps.clock.now(), vm)
+    throw rehearsed(deps, { charge: -unused, monthly: 0n, balanceAfter: (await balanceOf(tx, vm.account_id)) + unused })
+  }
   return startDelete(tx, deps, vm, 'Deleted by its owner')
 }
 

@@ -3,24 +3,33 @@ import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { hashPassword } from '../../kernel/password.ts'
 import { refuse } from '../../kernel/errors.ts'
+import type { Cents } from '../../kernel/money.ts'
 import { getRegion, getTemplate, type TemplateRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { trackFilter } from '../firewalls/service.ts'
 import { canRun, getHost } from '../hosts/service.ts'
 import { attachedNetworks } from '../networks/service.ts'
 import { keysOf, noteKeyUse, forgetKeyUse, requireKeys } from '../ssh-keys/service.ts'
-import { charge, requireFunds } from '../wallet/service.ts'
+import { balanceOf, charge, requireFunds } from '../wallet/service.ts'
 import { provision } from './create.workflow.ts'
 import { requireFits, sealHash } from './create.ts'
 import { recordVmEvent } from './events.ts'
 import { nextRenewal } from './period.ts'
 import { sizeOf, takePlace } from './place.ts'
+import { rehearsed } from './quote.ts'
 import { rebuildVm } from './rebuild.workflow.ts'
 import type { RebuildVm } from './schema.ts'
 import { lockIdleVm } from './gate.ts'
 import * as sql from './sql.ts'
 
-export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, input: RebuildVm): Promise<{ actionId: string }> {
+export async function rebuild(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  input: RebuildVm,
+  dryRun = false,
+): Promise<{ actionId: string }> {
   const now = deps.clock.now()
   const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'rebuild')
   const template = await getTemplate(tx, input.osTemplateId)
@@ -38,9 +47,12 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
   if (!vm.provisioned) {
     await sql.setTemplate(tx, vmId, template.id)
-    return { actionId: await provisionAgain(tx, deps, now, vm, template.arch, passwordHash, options) }
+    const actionId = await provisionAgain(tx, deps, now, vm, template.arch, passwordHash, options)
+    if (dryRun) throw await quoteFor(tx, deps, vm, vm.renewal_price_cents)
+    return { actionId }
   }
 
+  if (dryRun) throw await quoteFor(tx, deps, vm, 0n)
   const generation = await sql.nextGeneration(tx, vmId)
   await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
   const run = {
@@ -56,6 +68,10 @@ export async function rebuild(tx: Tx, deps: Deps, who: Principal, vmId: string, 
   await recordVmEvent(tx, now, vmId, 'vm.rebuilding', { actionId })
   return { actionId }
 }
+
+/** `charge` has been taken already. */
+const quoteFor = async (tx: Tx, deps: Deps, vm: sql.VmDetails, charge: Cents) =>
+  rehearsed(deps, { charge, monthly: vm.renewal_price_cents, balanceAfter: await balanceOf(tx, vm.account_id) })
 
 /** A VM stays on its host, which may be of another kind than a new image. */
 async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {

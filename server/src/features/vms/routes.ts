@@ -90,8 +90,9 @@ export const vmRoutes: Routes = (api, deps) => {
       scope: 'vms:delete',
       needsRecentProof: true,
       ...started,
+      ...withQuote,
     },
-    async (tx, { principal, params: { id } }) => accepted(id, await remove(tx, deps, principal, id)),
+    async (tx, { principal, params: { id }, query }) => accepted(id, await remove(tx, deps, principal, id, query.dryRun)),
   )
 
   api.post(
@@ -161,8 +162,9 @@ export const vmRoutes: Routes = (api, deps) => {
       scope: 'vms:update',
       ...started,
       body: RebuildVm,
+      ...withQuote,
     },
-    async (tx, { principal, params: { id }, body }) => accepted(id, await rebuild(tx, deps, principal, id, body)),
+    async (tx, { principal, params: { id }, body, query }) => accepted(id, await rebuild(tx, deps, principal, id, body, query.dryRun)),
   )
 
   api.post(

@@ -126,5 +126,7 @@ export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' 
 export const StatusQuery = { status: Type.Optional(Status) }
 export const DryRunQuery = { dryRun: Type.Optional(Type.Boolean({ description: 'Validate, place and price, but change nothing' })) }
 
-export const Quote = object({ charge: Money, monthly: Money, currency: Type.String(), balanceAfter: Money }, { title: 'Quote' })
+const Charge = Type.String({ description: 'What would be taken from the wallet now, for example "12.00"; negative: given back' })
+const Monthly = Type.String({ description: 'What the VM would cost a month from then on' })
+export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.String(), balanceAfter: Money }, { title: 'Quote' })
 export type Quote = Static<typeof Quote>

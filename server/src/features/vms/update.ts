@@ -1,9 +1,7 @@
 // PATCH /vms/{id}, and what an operator does with a VM's place in the fleet.
 import type { Principal } from '../../http/principal.ts'
-import { Rehearsal } from '../../http/api.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { invalid, notFound, refuse } from '../../kernel/errors.ts'
-import { formatCents } from '../../kernel/money.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { pauseFilter, resumeFilter } from '../firewalls/service.ts'
@@ -13,6 +11,7 @@ import { recordVmEvent } from './events.ts'
 import { driverOf, getVmRow } from './machine.ts'
 import type { AddOns } from './pricing.ts'
 import { requirePaidMonth } from './rules.ts'
+import { rehearsed } from './quote.ts'
 import type { UpdateVm, Vm } from './schema.ts'
 import { lockVm, makeWay } from './gate.ts'
 import { shapeChanged } from './shape.ts'
@@ -47,12 +46,7 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
   const paid = bill.charge > 0n || dryRun ? await charge(tx, now, vm.account_id, bill.charge, entry) : null
   if (dryRun && paid) {
     const monthly = (await getVmRow(tx, vmId)).renewal_price_cents
-    throw new Rehearsal({
-      charge: formatCents(bill.charge),
-      monthly: formatCents(monthly),
-      currency,
-      balanceAfter: formatCents(paid.balance_after_cents),
-    })
+    throw rehearsed(deps, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents })
   }
   return getVm(tx, who.accountId, vmId)
 }

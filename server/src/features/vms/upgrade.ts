@@ -1,9 +1,7 @@
 // POST /vms/{id}/upgrade. The larger size, its room, its quota and its charge are taken before anything happens; a failure gives all back.
-import { Rehearsal } from '../../http/api.ts'
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { refuse } from '../../kernel/errors.ts'
-import { formatCents } from '../../kernel/money.ts'
 import { catalogNumbers, getPlan } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { takeRoom, type Size } from '../hosts/capacity.ts'
@@ -14,6 +12,7 @@ import { sizeOf, takeVmQuotas } from './place.ts'
 import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
 import { lockIdleVm } from './gate.ts'
 import { requirePaidMonth } from './rules.ts'
+import { rehearsed } from './quote.ts'
 import { changeShape } from './shape.ts'
 import * as sql from './sql.ts'
 import { upgradeVm, type ShapeBefore } from './upgrade.workflow.ts'
@@ -58,13 +57,7 @@ export async function upgrade(
   const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
   const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
-  if (dryRun)
-    throw new Rehearsal({
-      charge: formatCents(price),
-      monthly: formatCents(monthly),
-      currency,
-      balanceAfter: formatCents(balance_after_cents),
-    })
+  if (dryRun) throw rehearsed(deps, { charge: price, monthly, balanceAfter: balance_after_cents })
   return { actionId }
 }
 

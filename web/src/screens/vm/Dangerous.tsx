@@ -9,7 +9,7 @@ import { fieldError } from '../../api/errors.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { templatesQuery } from '../../queries/catalog.ts'
 import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
-import { formatOs } from '../../ui/format.ts'
+import { formatMoney, formatOs } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { vmWords } from '../../words/vm.ts'
@@ -24,6 +24,7 @@ interface Props {
 
 export function DeleteVm({ vm, onClose }: Props) {
   const navigate = useNavigate()
+  const quote = useQuery({ queryKey: ['quote', vm.id, 'delete'], queryFn: ({ signal }) => berth.vms.quoteDelete(vm.id, { signal }) })
   const write = useWrite(() => berth.vms.delete(vm.id), {
     inForm: true,
     changes: ['vms', 'wallet', 'actions'],
@@ -32,7 +33,7 @@ export function DeleteVm({ vm, onClose }: Props) {
   })
   return (
     <Confirm title={w.deleteTitle(vm.name)} submit={w.deleteButton} write={write} onClose={onClose} name={vm.name}>
-      {w.deleteAbout}
+      {w.deleteAbout} {quote.data && w.refund(formatMoney(quote.data.charge.replace('-', ''), quote.data.currency))}
     </Confirm>
   )
 }
@@ -64,11 +65,18 @@ export function RebuildVm({ vm, onClose }: Props) {
   const [sshKeyIds, setSshKeyIds] = useState(vm.sshKeys.map(({ id }) => id))
   const current = choices.find(({ slug }) => slug === vm.osTemplate.slug) ?? choices[0]
   const osTemplateId = chosen || (current?.id ?? '')
-  const write = useWrite(() => berth.vms.rebuild(vm.id, { osTemplateId, sshKeyIds }), { inForm: true, changes, says: w.rebuilding })
+  const body = { osTemplateId, sshKeyIds }
+  const quote = useQuery({
+    queryKey: ['quote', vm.id, 'rebuild', body],
+    queryFn: ({ signal }) => berth.vms.quoteRebuild(vm.id, body, { signal }),
+    enabled: vm.status === 'ERROR' && osTemplateId !== '',
+  })
+  const write = useWrite(() => berth.vms.rebuild(vm.id, body), { inForm: true, changes, says: w.rebuilding })
   return (
     <Confirm title={w.rebuildTitle(vm.name)} submit={w.rebuild} write={write} onClose={onClose} name={vm.name}>
       <Stack gap={14}>
         <p>{w.rebuildAbout}</p>
+        {quote.data && quote.data.charge !== '0.00' && <p>{w.rebuildPrice(formatMoney(quote.data.charge, quote.data.currency))}</p>}
         <NativeSelect
           label={w.os}
           value={osTemplateId}
