@@ -49,10 +49,14 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
 export interface Workflow<D = never, I = never> {
   readonly name: string
   readonly deadlineMs: number
+  readonly holds: Holds<I> | undefined
   readonly steps: readonly (Required<Pick<Step, 'timeout' | 'tries'>> & Step<D, I, never> & { name: string })[]
   readonly success: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
   readonly failure: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
 }
+
+/** Locks what whoever cancels such a run has locked before it: the run's own transactions lock in the same order. */
+type Holds<I> = (tx: Tx, input: I) => Promise<unknown>
 
 export interface StartOptions {
   /** What the owner of the run reads it as. */
@@ -77,6 +81,7 @@ export interface Engine {
 export class Builder<D, I, R extends object> implements Workflow<D, I> {
   readonly name: string
   readonly deadlineMs: number
+  readonly holds: Holds<I> | undefined
   readonly steps: Workflow<D, I>['steps']
   readonly success: Workflow<D, I>['success']
   readonly failure: Workflow<D, I>['failure']
@@ -86,6 +91,7 @@ export class Builder<D, I, R extends object> implements Workflow<D, I> {
     this.#parts = parts
     this.name = parts.name
     this.deadlineMs = parts.deadlineMs
+    this.holds = parts.holds
     this.steps = parts.steps
     this.success = parts.success
     this.failure = parts.failure
@@ -109,8 +115,8 @@ export class Builder<D, I, R extends object> implements Workflow<D, I> {
 
 export const workflowsFor =
   <D>() =>
-  <I>(name: string, options: { deadline: string }): Builder<D, I, {}> =>
-    new Builder({ name, deadlineMs: milliseconds(options.deadline), steps: [], success: undefined, failure: undefined })
+  <I>(name: string, { deadline, holds }: { deadline: string; holds?: Holds<I> }): Builder<D, I, {}> =>
+    new Builder({ name, deadlineMs: milliseconds(deadline), holds, steps: [], success: undefined, failure: undefined })
 
 /** Thrown by a step. `retry` says whether trying again can help; the sentence is for the customer, the cause for the operator. */
 export class StepError extends Error {

@@ -229,6 +229,7 @@ class Execution {
   #journal(where: string, progress: number, write: (tx: Tx) => Promise<unknown>): Promise<void> {
     return this.#db
       .tx(async (tx) => {
+        await this.#workflow.holds?.(tx, this.#run.input as never)
         await store.holdRun(tx, this.#run, progress)
         await write(tx)
         this.#at(`${where}, not committed`)

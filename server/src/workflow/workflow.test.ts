@@ -28,8 +28,8 @@ describe('durable work', async () => {
   })
 
   test('finds a workflow whose undo forgets something', async () => {
-    const { name, deadlineMs, success, failure } = settle
-    const careless = { name, deadlineMs, success, failure, steps: settle.steps.map(({ undo: _, ...step }) => step) } as AnyWorkflow
+    const { name, deadlineMs, holds, success, failure } = settle
+    const careless = { name, deadlineMs, holds, success, failure, steps: settle.steps.map(({ undo: _, ...step }) => step) } as AnyWorkflow
     const proof = proveDurable({
       db,
       clock,

@@ -6,7 +6,7 @@ import type { Tx } from '../../kernel/db.ts'
 import type { StepContext } from '../../workflow/define.ts'
 import { nudge } from '../../workflow/reconcile.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { driverFor, driverOf, recordVmEvent, vmById } from '../vms/service.ts'
+import { driverFor, driverOf, lockVmById, recordVmEvent, vmById } from '../vms/service.ts'
 import { carry, type Carried } from './carry.ts'
 import { DAILY, REMOVE } from './names.ts'
 import { planAfterCancel, planAfterFailure, planAfterSuccess } from './schedule.ts'
@@ -26,7 +26,7 @@ type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 
 
 const KEEP_DAILY = 7
 
-export const makeBackup = workflow<BackupInput>('backup.create', { deadline: '6h' })
+export const makeBackup = workflow<BackupInput>('backup.create', { deadline: '6h', holds: (tx, { vmId }) => lockVmById(tx, vmId) })
   .step('begin', { save: (tx, { input, now }) => sql.markRunning(tx, now, input.backupId) })
   .step('copy', {
     timeout: '2h',

@@ -4,7 +4,7 @@ import { after } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
 import { askHost, isSilent, pauseAfter } from '../hosts/service.ts'
-import { recordVmEvent } from '../vms/service.ts'
+import { lockVmById, recordVmEvent } from '../vms/service.ts'
 import { REMOVE } from './names.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
@@ -20,7 +20,7 @@ async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): 
     const backup = await sql.nextRemovable(db, hostId, clock.now())
     goesOn = backup !== undefined && (await removeOne(deps, hostId, backup, stopping))
   }
-  for (const { id } of await sql.keptForOthers(db, hostId)) await hide(deps, id)
+  for (const backup of await sql.keptForOthers(db, hostId)) await hide(deps, backup)
 }
 
 /** False when the host had better be left alone for now. */
@@ -28,10 +28,10 @@ async function removeOne(deps: Deps, hostId: string, backup: sql.BackupRow, stop
   const { id, vm_id } = backup
   const remove = (where: string) => askHost(deps, where, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
   const error = (await forgetAtSource(backup, remove)) ?? (await remove(hostId))
-  if (!error) return forget(deps, id)
+  if (!error) return forget(deps, backup)
   if (!stopping.aborted) await sql.postpone(deps.db, id, after(deps.clock.now(), pauseAfter(error)))
   // Something that no row tells of builds on it, until the volume sweep removes that.
-  if (isDriverError(error, 'in_use')) await hide(deps, id)
+  if (isDriverError(error, 'in_use')) await hide(deps, backup)
   return !isSilent(error)
 }
 
@@ -45,16 +45,18 @@ async function forgetAtSource(
   return completed_at === null ? error : null
 }
 
-async function forget(deps: Deps, id: string): Promise<true> {
+async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
   await deps.db.tx(async (tx) => {
+    await lockVmById(tx, vm_id) // before the backup, as by everybody
     const backup = await sql.deleteBackup(tx, id)
     if (backup && !backup.is_hidden) await tell(tx, deps.clock.now(), backup)
   })
   return true
 }
 
-async function hide(deps: Deps, id: string): Promise<void> {
+async function hide(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<void> {
   await deps.db.tx(async (tx) => {
+    await lockVmById(tx, vm_id)
     const backup = await sql.hide(tx, id)
     if (backup) await tell(tx, deps.clock.now(), backup)
   })

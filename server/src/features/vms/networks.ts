@@ -7,7 +7,7 @@ import { workflow, type Deps } from '../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../networks/service.ts'
 import { recordVmEvent } from './events.ts'
 import { privateNic } from './machine.ts'
-import { lockIdleVm } from './gate.ts'
+import { lockVm, requireIdle } from './gate.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from './steps.ts'
 
 const MOST_NETWORKS = 5
@@ -48,8 +48,9 @@ export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '5
   })
 
 export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'attach')
+  const vm = await lockVm(tx, who.accountId, vmId)
   const [network] = await requireNetworks(tx, who.accountId, [networkId])
+  await requireIdle(tx, deps, vm, 'attach')
   const attachments = await attachmentsOf(tx, vmId)
   if (attachments.some((each) => each.network_id === networkId)) throw refuse('already_exists', `VM is in network ${network!.name} already`)
   if (network!.host_id !== vm.host_id) throw refuse('region_mismatch', `Network ${network!.name} lives on another node than this VM`)
@@ -63,9 +64,10 @@ export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, n
 }
 
 export async function detach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'detach')
+  const vm = await lockVm(tx, who.accountId, vmId)
   const attachment = (await attachmentsOf(tx, vmId)).find((each) => each.network_id === networkId)
   if (!attachment) throw refuse('not_found', 'Network not found')
+  await requireIdle(tx, deps, vm, 'detach')
   const input = { vmId, networkId, mac: attachment.mac }
   return {
     actionId: await deps.workflows.start(tx, detachNetwork, input, { label: 'NETWORK_DETACH', ownerId: vm.account_id, subjectId: vmId }),

@@ -19,7 +19,7 @@ import { sizeOf, takePlace } from './place.ts'
 import { rehearsed } from './quote.ts'
 import { rebuildVm } from './rebuild.workflow.ts'
 import type { RebuildVm } from './schema.ts'
-import { lockIdleVm } from './gate.ts'
+import { lockVm, requireIdle } from './gate.ts'
 import * as sql from './sql.ts'
 
 export async function rebuild(
@@ -31,10 +31,11 @@ export async function rebuild(
   dryRun = false,
 ): Promise<{ actionId: string }> {
   const now = deps.clock.now()
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'rebuild')
+  const vm = await lockVm(tx, who.accountId, vmId)
   const template = await getTemplate(tx, input.osTemplateId)
   const keysBefore = (await keysOf(tx, vmId)).map((key) => key.id)
   const keys = await requireKeys(tx, vm.account_id, [...new Set(input.sshKeyIds ?? keysBefore)])
+  await requireIdle(tx, deps, vm, 'rebuild')
   requireFits(template, sizeOf(vm))
   if (vm.provisioned) await requireRuns(tx, vm, template)
   await forgetKeyUse(tx, vmId)

@@ -10,7 +10,7 @@ import { tradeInAddOns } from './add-ons.ts'
 import { recordVmEvent } from './events.ts'
 import { sizeOf, takeVmQuotas } from './place.ts'
 import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
-import { lockIdleVm } from './gate.ts'
+import { lockVm, requireIdle } from './gate.ts'
 import { requirePaidMonth } from './rules.ts'
 import { rehearsed } from './quote.ts'
 import { changeShape } from './shape.ts'
@@ -27,9 +27,10 @@ export async function upgrade(
 ): Promise<{ actionId: string }> {
   const { currency } = deps.config
   const now = deps.clock.now()
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'upgrade')
-  requirePaidMonth(vm, now)
+  const vm = await lockVm(tx, who.accountId, vmId)
   const shape = planShape(await getPlan(tx, planId))
+  await requireIdle(tx, deps, vm, 'upgrade')
+  requirePaidMonth(vm, now)
   requireLarger(vm, shape)
   const more = difference(vm, shape)
   await takeVmQuotas(tx, vm.account_id, more, 0n)

@@ -89,13 +89,13 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
       customPriceCents: before.customPriceCents === null ? null : BigInt(before.customPriceCents),
       periodPriceCents: BigInt(before.periodPriceCents),
     }
+    await giveBackVmQuotas(tx, vm.account_id, more, 0n)
+    await giveBackRoom(tx, vm.host_id!, more)
     await changeShape(tx, now, vm.id, { ...before, ...price })
     await sql.setPaidAddOns(tx, vm.id, {
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
       network_10g_paid_until: dateOf(before.network10gPaidUntil),
     })
-    await giveBackVmQuotas(tx, vm.account_id, more, 0n)
-    await giveBackRoom(tx, vm.host_id!, more)
     const reason = `The upgrade failed and was taken back: ${error?.sentence ?? 'it was cancelled'}`
     await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
     await recordVmEvent(tx, now, vm.id, 'vm.upgrade_failed', { actionId: runId, reason })

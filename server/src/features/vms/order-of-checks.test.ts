@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+
+describe('what is not there is said before what is going on', async () => {
+  const app = await testApp()
+  const customer = await app.given.customer({ credit: '100.00' })
+  const { id } = await app.given.vm(customer)
+  await customer.post(`/vms/${id}/restart`) // and nobody works on it yet
+
+  test.each([
+    ['upgrade', 'POST', { planId: 'cnothere0000' }, 'Plan not found'],
+    ['rebuild', 'POST', { osTemplateId: 'cnothere0000' }, 'OS template not found'],
+    ['networks', 'POST', { networkId: 'cnothere0000' }, 'Network not found'],
+    ['networks/cnothere0000', 'DELETE', undefined, 'Network not found'],
+  ])('%s %s', async (path, method, body, sentence) => {
+    const answer = method === 'POST' ? await customer.post(`/vms/${id}/${path}`, body) : await customer.delete(`/vms/${id}/${path}`)
+    expect([answer.status, answer.body.error]).toEqual([404, sentence])
+  })
+
+  test('a known plan meets the action that is waiting', async () => {
+    const [plan] = (await customer.get('/plans')).body.data
+    const { status, headers } = await customer.post(`/vms/${id}/upgrade`, { planId: plan.id })
+    expect([status, headers['x-error-code']]).toEqual([409, 'busy'])
+  })
+})

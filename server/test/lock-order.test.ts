@@ -1,0 +1,87 @@
+// Pairs of transactions that want the same rows: whoever comes second waits, and nobody waits in a circle. The first is held up where it
+// has locked half of what it needs, so that they are sure to meet. The harness fails on every deadlock; these say which pair it was.
+import { describe, expect, test } from 'vitest'
+import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
+import { removeBackups } from '../src/features/backups/remove.reconciler.ts'
+import { sql } from '../src/kernel/db.ts'
+import { carryOn } from '../src/workflow/run.ts'
+import { startDailyBackup } from './copies.ts'
+import { testApp, type Answer } from './harness.ts'
+import { testRunner } from './settle.ts'
+import { GB, quietVm } from './traffic.ts'
+
+describe('transactions of one VM or account do not wait in a circle', async () => {
+  const app = await testApp()
+  const customer = await app.given.customer({ credit: '10000.00' })
+  const work = (runId: string): Promise<unknown> => carryOn(testRunner(app.deps), runId)
+  const isHeldUp = async (): Promise<boolean> =>
+    (await app.db.many(sql`select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`)).length > 0
+  const deadlocks = async (): Promise<number> => (await app.deps.metrics.deadlocks.get()).values[0]!.value
+
+  /** `moment` is a write of the first one, as a trigger names it. */
+  async function meet<T>(moment: string, first: () => Promise<unknown>, second: () => Promise<T>): Promise<T> {
+    const table = / on (\w+)/.exec(moment)![1]!
+    await app.db.raw(`
+      create or replace function hold_up() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(0.6); return case when tg_op = 'DELETE' then old else new end; end $$`)
+    await app.db.raw(`create trigger hold_up before ${moment} execute function hold_up()`)
+    const begun = first()
+    await expect.poll(isHeldUp, { timeout: 10_000, interval: 20 }).toBe(true)
+    const [answer] = await Promise.all([second(), begun])
+    await app.db.raw(`drop trigger hold_up on ${table}`)
+    expect(await deadlocks()).toBe(0)
+    await app.settle()
+    return answer
+  }
+  const isMade = `update on backups for each row when (new.status = 'AVAILABLE')`
+
+  test('a backup that is made, and its deletion', async () => {
+    const { id } = await app.given.vm(customer)
+    const { backup, actionId } = (await customer.post(`/vms/${id}/backups`, { name: 'x' })).body.data
+    const deletion = () => customer.delete(`/vms/${id}/backups/${backup.id}`)
+    expect((await meet(isMade, () => work(actionId), deletion)).status).toBe(200)
+  })
+
+  test('a daily backup that is made, and an action it makes way for', async () => {
+    const { id } = await app.given.vm(customer, { dailyBackupEnabled: true })
+    const { run_id } = await startDailyBackup(app, id)
+    expect(
+      (
+        await meet(
+          isMade,
+          () => work(run_id),
+          () => customer.post(`/vms/${id}/restart`),
+        )
+      ).status,
+    ).toBe(202)
+  })
+
+  test('a backup that is cleared away, and the deletion of its VM', async () => {
+    const { id } = await app.given.vm(customer)
+    const { backup } = (await customer.post(`/vms/${id}/backups`, { name: 'x' })).body.data
+    await app.settle()
+    await customer.delete(`/vms/${id}/backups/${backup.id}`)
+    const { actionId } = (await customer.delete(`/vms/${id}`)).body.data
+    const removal = () => removeBackups.pass(app.deps)
+    await meet('delete on backups for each row', removal, () => work(actionId))
+    expect((await customer.get(`/vms/${id}`)).status).toBe(404)
+  })
+
+  test('an upgrade that is taken back, and a new VM', async () => {
+    const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+    const plan = (slug: string) => plans.find((each) => each.slug === slug)!.id
+    const vm = await quietVm(app, customer, { planId: plan('small') })
+    await vm.receive(2_000 * GB)
+    await meter.pass(app.deps)
+    const { actionId } = (await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })).body.data
+    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent', times: 1 })
+    const throttled = `insert on events for each row when (new.type = 'bandwidth.throttled')`
+    const input = await app.given.vmInput()
+    const created: Answer = await meet(
+      throttled,
+      () => work(actionId),
+      () => customer.post('/vms', input),
+    )
+    expect(created.status).toBe(202)
+  })
+})
