@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { diskOf, givenSecondHost, startDailyBackup, volumesOf } from '../../../test/copies.ts'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
+import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
+import { carryOn } from '../../workflow/run.ts'
 import { removeBackups } from './remove.reconciler.ts'
 
 describe('a backup that another host keeps', async () => {
@@ -99,6 +101,34 @@ describe('a backup that another host keeps', async () => {
     await removeBackups.pass(app.deps)
     expect(await volumesOf(app, vmId)).toEqual([])
     expect(await app.db.many(sql`select from backups where vm_id = ${vmId}`)).toEqual([])
+  })
+
+  test.each([
+    ['within the time to take it back', '1m'],
+    ['after it', '7h'],
+  ])('that is cancelled by the deletion of its VM leaves nothing when its host returns %s', async (_, later) => {
+    const { id: vmId } = await app.given.vm(customer, { dailyBackupEnabled: true })
+    const { run_id } = await startDailyBackup(app, vmId)
+    const goOn = (runId: string) => carryOn(testRunner(app.deps), runId)
+    await other.faults.plant({ verb: 'ensureBackupCopy', kind: 'halfway' })
+    await goOn(run_id)
+    expect(await volumesOf(app, vmId)).toContain('backup half made on second')
+    await other.faults.loseHost()
+    const { actionId } = (await customer.delete(`/vms/${vmId}`)).body.data
+    await goOn(actionId)
+    expect((await customer.get(`/vms/${vmId}`)).status).toBe(404)
+    app.clock.advance(later)
+    await goOn(run_id)
+    await other.faults.returnHost()
+    app.clock.advance('1m')
+    await goOn(run_id)
+    await removeBackups.pass(app.deps)
+    expect(await volumesOf(app, vmId)).toEqual([])
+    expect(await app.db.many(sql`select from backups where vm_id = ${vmId}`)).toEqual([])
+    expect(await app.db.one(sql`select status, unwinding from workflow_runs where id = ${run_id}`)).toEqual({
+      status: 'CANCELLED',
+      unwinding: false,
+    })
   })
 
   test('brings its VM back on another host when the first is lost, and the old one goes when that returns', async () => {

@@ -28,9 +28,10 @@ export async function planNights(db: Queries, now: Date): Promise<void> {
     on conflict (vm_id) do update set next_at = excluded.next_at`)
 }
 
+/** Plans nothing for a VM that is gone, and waits for whoever is about to delete it. */
 export const planAfterSuccess = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`
-    insert into backup_schedules (vm_id, next_at) values (${vmId}, ${nextNight(vmId, after(now, APART))})
+    insert into backup_schedules (vm_id, next_at) select id, ${nextNight(vmId, after(now, APART))} from vms where id = ${vmId} for key share
     on conflict (vm_id) do update set next_at = excluded.next_at, failures = 0`)
 
 /** After half an hour, one hour, two, then every four. */
