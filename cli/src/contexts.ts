@@ -1,4 +1,4 @@
-// Servers and tokens under names, in a file that only its owner can read. BERTH_URL and BERTH_TOKEN win over it.
+// Servers and tokens under names, in a file that only its owner can read. A stored token goes to the server it was stored for, and nowhere else.
 import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -41,14 +41,41 @@ export function writeContexts(env: Io['env'], contexts: Contexts): void {
   renameSync(draft, path)
 }
 
-/** The server and token that a command talks to. */
+/** The server and token that a command talks to: those of the context it names, else BERTH_URL with BERTH_TOKEN, else the current context. */
 export function serverOf(env: Io['env'], wanted?: string): Server {
-  const name = wanted ?? env['BERTH_CONTEXT']
-  if (!name && env['BERTH_TOKEN']) return { url: env['BERTH_URL'] || DEFAULT_URL, token: env['BERTH_TOKEN'] }
-  const { current, contexts } = readContexts(env)
-  const chosen = name ?? current
-  if (chosen === null) throw new Failure(EXIT.auth, 'You are not signed in. Run: berth login, or set BERTH_TOKEN')
-  const server = contexts[chosen]
-  if (!server) throw wrongUsage(`There is no context "${chosen}". There are: ${Object.keys(contexts).join(', ') || 'none'}`)
-  return { url: env['BERTH_URL'] || server.url, token: env['BERTH_TOKEN'] && !name ? env['BERTH_TOKEN'] : server.token }
+  const name = wanted || env['BERTH_CONTEXT']
+  if (name) return contextOf(env, name)
+  if (env['BERTH_TOKEN']) return { url: env['BERTH_URL'] || DEFAULT_URL, token: env['BERTH_TOKEN'] }
+  const { current } = readContexts(env)
+  if (current === null) throw new Failure(EXIT.auth, 'You are not signed in. Run: berth login, or set BERTH_TOKEN')
+  const server = contextOf(env, current)
+  if (isElsewhere(env, server)) throw new Failure(EXIT.auth, mismatch(env['BERTH_URL']!, current, server.url))
+  return server
 }
+
+export function contextOf(env: Io['env'], name: string): Server {
+  const { contexts } = readContexts(env)
+  const server = contexts[name]
+  if (!server) throw wrongUsage(`There is no context "${name}". There are: ${Object.keys(contexts).join(', ') || 'none'}`)
+  return server
+}
+
+/** Says what of the environment keeps commands from going to this context although it is the current one. */
+export function whatOverrules(env: Io['env'], name: string): string | undefined {
+  const { BERTH_CONTEXT, BERTH_TOKEN } = env
+  const overrules = {
+    BERTH_CONTEXT: BERTH_CONTEXT && BERTH_CONTEXT !== name,
+    BERTH_TOKEN,
+    BERTH_URL: isElsewhere(env, contextOf(env, name)),
+  }
+  const set = Object.entries(overrules).flatMap(([variable, does]) => (does ? [variable] : []))
+  if (set.length > 0) return `Your environment still comes first. For commands to go to ${name}: unset ${set.join(' ')}`
+}
+
+const isElsewhere = ({ BERTH_URL }: Io['env'], { url }: Server): boolean => Boolean(BERTH_URL) && originOf(BERTH_URL!) !== originOf(url)
+
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)
+
+const mismatch = (url: string, context: string, known: string): string =>
+  `BERTH_URL is ${url}, but the token of the current context ${context} is for ${known} alone. ` +
+  'Set BERTH_TOKEN too, name a context with --context, or unset BERTH_URL'

@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, statSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { berth, cliWorld, onTerminal } from './world.ts'
 
 const [here, there] = [await cliWorld(), await cliWorld()]
@@ -35,6 +36,55 @@ test('BERTH_TOKEN and BERTH_URL win over the file', async () => {
   expect(await whoAmI({ BERTH_URL: there.baseUrl, BERTH_TOKEN: bob.token })).toBe(bob.email)
 })
 
+describe('a stored token goes only to the server it was stored for:', () => {
+  const elsewhere = { BERTH_URL: there.baseUrl }
+  const seen: unknown[] = []
+  there.app.server.on('request', ({ headers }: IncomingMessage) => seen.push(headers['x-api-key']))
+  beforeEach(() => void (seen.length = 0))
+
+  test('a context that is named brings its own server', async () => {
+    expect(await whoAmI(elsewhere, '--context', 'production')).toBe(ada.email)
+    expect(await whoAmI({ ...elsewhere, BERTH_TOKEN: bob.token }, '--context', 'production')).toBe(ada.email)
+    expect(await whoAmI({ ...elsewhere, BERTH_TOKEN: bob.token, BERTH_CONTEXT: 'production' })).toBe(ada.email)
+    expect(seen).toEqual([])
+  })
+
+  test('the current one does not follow BERTH_URL to another server', async () => {
+    expect(await berth({ ...env, ...elsewhere }, ['account', 'show'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr:
+        `Error: BERTH_URL is ${there.baseUrl}, but the token of the current context production is for ${here.baseUrl} alone. ` +
+        'Set BERTH_TOKEN too, name a context with --context, or unset BERTH_URL\n',
+    })
+    expect(seen).toEqual([])
+    expect(await whoAmI({ BERTH_URL: `${here.baseUrl}/` })).toBe(ada.email)
+  })
+
+  test('signing in takes no token from the environment', async () => {
+    const outcome = await berth(
+      { ...env, BERTH_TOKEN: ada.token },
+      ['login', there.baseUrl, '--name', 'staging', '--keep-current'],
+      bob.token,
+    )
+    expect([outcome.code, new Set(seen)]).toEqual([0, new Set([bob.token])])
+  })
+})
+
+test('whoever chooses a context is told what of the environment comes first', async () => {
+  const use = (more = {}) => berth({ ...env, ...more }, ['context', 'use', 'production'])
+  const goes = `Commands now go to production, ${here.baseUrl}\n`
+  expect(await use()).toEqual({ code: 0, stdout: goes, stderr: '' })
+  expect(await use({ BERTH_URL: here.baseUrl, BERTH_CONTEXT: 'production' })).toEqual({ code: 0, stdout: goes, stderr: '' })
+  expect(await use({ BERTH_URL: there.baseUrl, BERTH_TOKEN: bob.token, BERTH_CONTEXT: 'staging' })).toEqual({
+    code: 0,
+    stdout: `production, ${here.baseUrl}, is the current context now\n`,
+    stderr: 'Your environment still comes first. For commands to go to production: unset BERTH_CONTEXT BERTH_TOKEN BERTH_URL\n',
+  })
+  const login = await berth({ ...env, BERTH_TOKEN: bob.token }, ['login', here.baseUrl, '--name', 'production'], ada.token)
+  expect(login).toMatchObject({ code: 0, stderr: expect.stringContaining('unset BERTH_TOKEN') })
+})
+
 test('a token that does not work is not kept', async () => {
   const before = readFileSync(file, 'utf8')
   expect(await berth(env, ['login', here.baseUrl], 'vmk_wrong')).toMatchObject({ code: 3 })
@@ -57,7 +107,7 @@ test('an unknown or forgotten name is named, with those there are', async () => 
 
 test('a person is asked for the token, and it is not shown', async () => {
   const login = onTerminal(env, ['login', here.baseUrl, '--name', 'typed'])
-  await expect.poll(login.text).toContain('API token (vmk_…): ')
+  await expect.poll(login.text).toContain(`API token of ${here.baseUrl} (vmk_…): `)
   login.type(`${ada.token}\r`)
   const { code, raw } = await login.ended
   expect([code, raw]).toEqual([0, expect.stringContaining(`as ${ada.email}`)])

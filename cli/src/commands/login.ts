@@ -1,7 +1,7 @@
 import { Berth } from '@berth/sdk'
 import { said } from '../answer.ts'
 import { verb } from '../command.ts'
-import { contextsFile, readContexts, writeContexts } from '../contexts.ts'
+import { contextsFile, readContexts, whatOverrules, writeContexts } from '../contexts.ts'
 import { wrongUsage } from '../failure.ts'
 import { isAttended, type Io } from '../io.ts'
 import { ask, readAll } from '../prompt.ts'
@@ -15,20 +15,26 @@ export const login = verb<{ name?: string; keepCurrent?: true }>({
     ['--keep-current', 'go on talking to the server that is used now, if there is one'],
   ],
   example: 'login https://cloud.example.com --name production',
-  async run({ io }, { name, keepCurrent }, url: string = 'http://127.0.0.1:8080') {
+  async run(call, { name, keepCurrent }, url: string = 'http://127.0.0.1:8080') {
     if (!URL.canParse(url)) throw wrongUsage(`"${url}" is no address: give one such as https://cloud.example.com`)
+    const { io } = call
     const context = name ?? new URL(url).host
-    const token = await readToken(io)
+    const token = await readToken(io, url)
     const account = await new Berth({ baseUrl: url, token, maxRetries: 1 }).account.get()
     const { current, contexts } = readContexts(io.env)
     writeContexts(io.env, { current: (keepCurrent && current) || context, contexts: { ...contexts, [context]: { url, token } } })
+    const overruled = !keepCurrent && whatOverrules(io.env, context)
+    if (overruled) call.note(overruled)
     return said({ context, url, email: account.email }, context, `Signed in to ${url} as ${account.email}. Kept in ${contextsFile(io.env)}`)
   },
 })
 
-/** Never an argument: those can be read by everybody on the machine, and stay in the history of the shell. */
-async function readToken(io: Io): Promise<string> {
-  const given = io.env['BERTH_TOKEN'] || (isAttended(io) ? await ask(io, 'API token (vmk_…): ', { hidden: true }) : await readAll(io.stdin))
+/**
+ * Never an argument: those can be read by everybody on the machine, and stay in the history of the shell. Nor BERTH_TOKEN, which may be that of
+ * another server.
+ */
+async function readToken(io: Io, url: string): Promise<string> {
+  const given = isAttended(io) ? await ask(io, `API token of ${url} (vmk_…): `, { hidden: true }) : await readAll(io.stdin)
   if (!given.trim().startsWith('vmk_'))
     throw wrongUsage('An API token begins with vmk_: make one in the dashboard under Settings, API Keys')
   return given.trim()

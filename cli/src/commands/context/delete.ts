@@ -1,6 +1,6 @@
 import { said } from '../../answer.ts'
 import { verb } from '../../command.ts'
-import { readContexts, serverOf, writeContexts } from '../../contexts.ts'
+import { contextOf, readContexts, writeContexts } from '../../contexts.ts'
 
 export const remove = verb({
   name: 'delete',
@@ -8,7 +8,7 @@ export const remove = verb({
   args: '<context>',
   example: 'context delete staging',
   async run({ io }, _, name: string) {
-    serverOf(io.env, name)
+    contextOf(io.env, name)
     const { current, contexts } = readContexts(io.env)
     const { [name]: _gone, ...rest } = contexts
     writeContexts(io.env, { current: current === name ? null : current, contexts: rest })
