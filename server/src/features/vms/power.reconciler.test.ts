@@ -16,6 +16,12 @@ describe('the power sweep', async () => {
       app.clock.advance('11s')
     }
   }
+  const mails = async (id: string) =>
+    (
+      await app.db.one<{ count: number }>(
+        sql`select count(*)::int from mails m join events e on e.id = m.event_id where e.subject_id = ${id}`,
+      )
+    ).count
   const events = async (id: string) =>
     (await app.db.many<{ type: string }>(sql`select type from events where subject_id = ${id} order by number`)).map((event) => event.type)
 
@@ -68,7 +74,7 @@ describe('the power sweep', async () => {
     await app.checkInvariants()
   })
 
-  test('switches off again what is suspended and was started on its host', async () => {
+  test('switches off again what is suspended and was started on its host, and tells of it once', async () => {
     const { id } = await app.given.vm(customer)
     await suspendByOperator(app.deps, id)
     await app.settle()
@@ -78,6 +84,9 @@ describe('the power sweep', async () => {
     await app.settle()
     expect(await vm(id)).toMatchObject({ status: 'SUSPENDED', statusReason: expect.stringContaining('operator') })
     expect(await app.db.one(sql`select suspended_at from vms where id = ${id}`)).toEqual(since)
+    expect((await customer.get(`/vms/${id}/actions`)).body.data.slice(0, 2)).toMatchObject([{ action: 'SUSPEND' }, { action: 'SUSPEND' }])
+    expect((await events(id)).filter((type) => type === 'vm.suspended')).toHaveLength(1)
+    expect(await mails(id)).toBe(1)
     await app.checkInvariants()
   })
 

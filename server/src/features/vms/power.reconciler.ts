@@ -104,7 +104,7 @@ async function correct(deps: Deps, vmId: string, seen: Seen): Promise<void> {
     const options = { ownerId: vm.account_id, subjectId: vmId }
     if (vm.status === 'SUSPENDED') {
       const unpaid = vm.billing_status === 'SUSPENDED'
-      return deps.workflows.start(tx, suspendVm, { vmId, unpaid }, { label: 'SUSPEND', ...options })
+      return deps.workflows.start(tx, suspendVm, { vmId, unpaid, again: true }, { label: 'SUSPEND', ...options })
     }
     const isPaused = seen.power === 'paused' && vm.status === 'RUNNING'
     if (seen.power !== 'stopped' && !isPaused) {

@@ -73,17 +73,19 @@ export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5
 
 export interface SuspendInput extends VmInput {
   unpaid: boolean
+  /** It is suspended already and somebody has started it on its host: it goes off again, and nobody is told a second time. */
+  again?: boolean
 }
 
 export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
   .step('power off', { run: (context) => powerOff(context, GRACE_MS), timeout: '3m' })
-  .onSuccess(async (tx, { input: { vmId, unpaid }, runId, now }) => {
+  .onSuccess(async (tx, { input: { vmId, unpaid, again }, runId, now }) => {
     const reason = unpaid
       ? 'Its renewal is unpaid: it comes back by itself when the wallet covers it'
       : 'Suspended by the operator: ask support what to do'
     await sql.setStatus(tx, now, vmId, { status: 'SUSPENDED', reason, readiness: 'booting' })
     await sql.markSuspended(tx, now, vmId, unpaid)
-    await recordVmEvent(tx, now, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
+    if (!again) await recordVmEvent(tx, now, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
   })
 
 /** Back to the power state before. */
