@@ -88,6 +88,9 @@ export const plants: Record<string, Plant> = {
   'renewals.once': (world) => [entry(world, 'VM_RENEWAL', -100, world.vmId)],
   'renewals.paid': ({ vmId }) => [sql`update vms set period_started_at = period_started_at - interval '1 hour' where id = ${vmId}`],
   'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],
+  'accounts.suspended': ({ vmId }) => [
+    sql`update accounts set suspended_at = ${LONG_AGO} where id = (select account_id from vms where id = ${vmId})`,
+  ],
   'bandwidth.throttled': ({ vmId }) => [
     sql`insert into bandwidth_baselines (vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes) select id, mac, '', 0, 0, 0, 1e15 from vms
       where id = ${vmId} on conflict (vm_id, mac) do update set used_bytes = 1e15`,

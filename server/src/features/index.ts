@@ -58,6 +58,7 @@ import { firewallBindingRoutes } from './vms/firewalls.routes.ts'
 import { powerHints } from './vms/hints.reconciler.ts'
 import { removeLeft } from './vms/left.reconciler.ts'
 import { powerSweep } from './vms/power.reconciler.ts'
+import { suspendLeftOn } from './vms/left-on.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
 import { onBeforePowerOff, onShapeChange, onVmDeleted } from './vms/service.ts'
 import { vmWorkflows } from './vms/workflows.ts'
@@ -108,6 +109,7 @@ export const reconcilers: Reconciler<Deps>[] = [
   powerSweep,
   powerHints,
   removeLeft,
+  suspendLeftOn,
   pruneConsoles,
   sampleMetrics,
   rollUpMetrics,

@@ -32,6 +32,8 @@ const paid = invariant(
         where t.reference_id = v.id and t.type = 'VM_CHARGE' and t.created_at = v.period_started_at)`,
 )
 
+const ofSuspendedAccount = sql`exists (select from accounts a where a.id = v.account_id and a.suspended_at is not null)`
+
 /** What an operator has taken out of management or suspended is not charged for; a host that does not answer can suspend nothing. */
 const due = invariant(
   'renewals.due',
@@ -41,11 +43,22 @@ const due = invariant(
       v.billing_status, v.next_renewal_at, v.past_due_at, v.suspended_at) as what
     from vms v left join hosts h on h.id = v.host_id
     where v.provisioned and v.status <> 'UNMANAGED' and h.unreachable_since is null and not ${isBusy}
+      and not ${ofSuspendedAccount}
       and case v.billing_status
         when 'ACTIVE' then v.status <> 'SUSPENDED' and v.next_renewal_at < ${ago(now, '15m')}
         when 'PAST_DUE' then v.status <> 'SUSPENDED' and v.past_due_at < ${ago(now, '25h')}
         when 'SUSPENDED' then v.status <> 'SUSPENDED' or v.suspended_at < ${ago(now, '170h')}
         else true end`,
+  { settle: '15m' },
+)
+
+const held = invariant(
+  'accounts.suspended',
+  'Nothing of a suspended account is on',
+  ({ now }) => sql`
+    select v.id, format('VM %s is %s, and its account %s is suspended since %s', v.name, v.status, a.id, a.suspended_at) as what
+    from vms v join accounts a on a.id = v.account_id join hosts h on h.id = v.host_id
+    where a.suspended_at < ${ago(now, '30m')} and v.status in ('RUNNING', 'STOPPED') and h.unreachable_since is null and not ${isBusy}`,
   { settle: '15m' },
 )
 
@@ -80,4 +93,4 @@ const limits = invariant(
     where l.next_try_at < ${ago(now, '15m')} and h.unreachable_since is null and v.status <> 'UNMANAGED'`,
 )
 
-export const billingInvariants: Invariant[] = [once, paid, due, throttled, packs, limits]
+export const billingInvariants: Invariant[] = [once, paid, due, held, throttled, packs, limits]

@@ -118,7 +118,8 @@ export const operatorWords = {
     moved: (amount: string) => `The balance is now ${amount}`,
     suspend: 'Suspend',
     suspendTitle: 'Suspend this account?',
-    suspendAbout: 'All its VMs are stopped; disks and addresses are kept. Its API keys and sessions still read.',
+    suspendAbout:
+      'All its VMs are stopped; disks and addresses are kept. Nothing is charged or deleted until it is lifted. Its API keys and sessions still read.',
     unsuspend: 'Lift suspension',
     suspending: 'The account is suspended',
     unsuspended: 'The suspension is lifted',

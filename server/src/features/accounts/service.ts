@@ -35,6 +35,8 @@ export async function setSuspended(tx: Tx, id: string, at: Date | null, why: str
   return account
 }
 
+export const isSuspended = sql.isSuspended
+
 export const listAccounts = (db: Queries): Promise<sql.AccountRow[]> => sql.listAccounts(db)
 
 export interface NewToken {

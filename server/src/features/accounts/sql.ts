@@ -1,4 +1,4 @@
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
 
 export interface AccountRow {
   id: string
@@ -37,6 +37,10 @@ export const listAccounts = (db: Queries) => db.many<AccountRow>(sql`select * fr
 
 export const setSuspended = (tx: Tx, id: string, at: Date | null, why: string | null) =>
   tx.maybe<AccountRow>(sql`update accounts set suspended_at = ${at}, suspended_why = ${why} where id = ${id} returning *`)
+
+/** As part of another statement. */
+export const isSuspended = (accountId: Sql): Sql =>
+  sql`exists (select from accounts s where s.id = ${accountId} and s.suspended_at is not null)`
 
 export const insertToken = (tx: Tx, row: TokenRow) =>
   tx.run(sql`
@@ -89,7 +93,7 @@ export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, b
     from unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
     where account_id = ${accountId} and q.name = more.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
       (select value from catalog_numbers n where n.name = 'quota.' || q.name)))
-      and (more.amount <= 0 or q.name <> 'vms' or not exists (select from accounts a where a.id = ${accountId} and a.suspended_at is not null))
+      and (more.amount <= 0 or q.name <> 'vms' or not ${isSuspended(sql`${accountId}`)})
     returning q.name`)
 
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>

@@ -39,12 +39,13 @@ const owner = (vm: VmDetails) => ({ accountId: vm.account_id })
 const isOver = (now: Date, since: Date | null, duration: string): boolean => since !== null && after(since, duration) <= now
 
 /**
- * Another process may have taken the step meanwhile, or an operator the VM. What the next month costs is only certain when an upgrade has
- * ended: it is renewed then, from the same day.
+ * Another process may have taken the step meanwhile, or an operator the VM or its account. What the next month costs is only certain when
+ * an upgrade has ended: it is renewed then, from the same day.
  */
 function isDue(vm: VmDetails, now: Date): boolean {
   if (vm.status === 'UPGRADING') return false
-  const heldByOperator = vm.status === 'UNMANAGED' || (vm.status === 'SUSPENDED' && vm.billing_status !== 'SUSPENDED')
+  const heldByOperator =
+    vm.account_suspended || vm.status === 'UNMANAGED' || (vm.status === 'SUSPENDED' && vm.billing_status !== 'SUSPENDED')
   return vm.provisioned && vm.billing_status !== 'CANCELLED' && !heldByOperator && vm.next_renewal_at <= now
 }
 

@@ -1,8 +1,16 @@
 import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { isSuspended } from '../accounts/service.ts'
 import type { VmRow } from '../vms/service.ts'
 
-/** What is paid for month by month: not what could not be built, what is out of management, or what an operator has suspended. */
-const onTheBooks = sql`v.billing_status <> 'CANCELLED' and v.status <> 'UNMANAGED' and (v.status <> 'SUSPENDED' or v.billing_status = 'SUSPENDED')`
+const ofSuspendedAccount = isSuspended(sql`v.account_id`)
+
+/**
+ * What is paid for month by month: not what could not be built, what is out of management, or what an operator has suspended, alone or
+ * with its account.
+ */
+const onTheBooks = sql`
+  v.billing_status <> 'CANCELLED' and v.status <> 'UNMANAGED' and (v.status <> 'SUSPENDED' or v.billing_status = 'SUSPENDED')
+  and not ${ofSuspendedAccount}`
 
 export interface DueVm {
   id: string
@@ -33,7 +41,7 @@ export const dueVms = (db: Queries, { now, graceOver, retentionOver }: Deadlines
 export const paidButSuspended = (db: Queries, now: Date, triedBefore: Date) =>
   db.many<Pick<VmRow, 'id' | 'account_id'>>(sql`
     select id, account_id from vms v where billing_status = 'SUSPENDED' and status = 'SUSPENDED' and next_renewal_at > ${now}
-      and not exists (select from workflow_runs r where r.subject_id = v.id
+      and not ${ofSuspendedAccount} and not exists (select from workflow_runs r where r.subject_id = v.id
         and (r.created_at > ${triedBefore} or r.status in ('PENDING', 'RUNNING') or r.unwinding))
     order by id limit 500`)
 

@@ -1,13 +1,15 @@
 // Accounts and their VMs, as an operator sees and steers them. What is done to a customer is in that customer's audit log.
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, notFound, Refusal } from '../../kernel/errors.ts'
+import { invalid, notFound } from '../../kernel/errors.ts'
+import { nudge } from '../../workflow/reconcile.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 import { createAccount, getAccount, listQuotas, setQuotaLimit, setSuspended } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { issuePasswordLink, listPeople, personFor } from '../people/service.ts'
-import { orderSuspension, orderUnsuspension } from '../vms/service.ts'
+import { bringBackVmsOf, suspendVmsOf, type SuspensionOutcome } from '../vms/service.ts'
+import { WAITS_FOR_MONEY } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/corrections.ts'
 import type { AccountDetails, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
 import * as sql from './sql.ts'
@@ -74,35 +76,27 @@ export async function makeSetUpLink(tx: Tx, now: Date, id: string, dashboard: UR
   return { url, expiresAt: expiresAt.toISOString() }
 }
 
-/** Stops all VMs that can be stopped now and lets no new one be made; says which were left as they are, and why. */
+/** Stops all its VMs and lets no new one be made; says which are busy now, and follow when they no longer are. */
 export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: string) {
   const now = deps.clock.now()
   await setSuspended(tx, id, now, reason)
   recordByOperator(tx, now, { accountId: id, action: 'account suspend', resourceIds: [id] })
-  return orderAll(tx, deps, id, ['RUNNING', 'STOPPED'], orderSuspension)
+  return showOutcome(tx, deps, id, await suspendVmsOf(tx, deps, id))
 }
 
-/** Also of VMs that were suspended one by one. */
+/** Also of VMs that were suspended one by one. What is unpaid is brought back by the renewals, if there is money for it. */
 export async function unsuspendAccount(tx: Tx, deps: Deps, id: string) {
   await setSuspended(tx, id, null, null)
   recordByOperator(tx, deps.clock.now(), { accountId: id, action: 'account unsuspend', resourceIds: [id] })
-  return orderAll(tx, deps, id, ['SUSPENDED'], orderUnsuspension)
+  const outcome = await bringBackVmsOf(tx, deps, id)
+  await nudge(tx, WAITS_FOR_MONEY)
+  return showOutcome(tx, deps, id, outcome)
 }
 
-async function orderAll(tx: Tx, deps: Deps, accountId: string, from: string[], order: typeof orderSuspension) {
-  const actionIds: string[] = []
-  const untouched: { vmId: string; why: string }[] = []
-  for (const vm of await sql.vmsOf(tx, accountId)) {
-    if (!from.includes(vm.status)) continue
-    try {
-      actionIds.push(await order(tx, deps, vm.id))
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      untouched.push({ vmId: vm.id, why: error.message })
-    }
-  }
-  return { account: toAccount(await requireAccount(tx, accountId), deps.config.currency), actionIds, untouched }
-}
+const showOutcome = async (tx: Tx, { config }: Place, id: string, outcome: SuspensionOutcome) => ({
+  account: toAccount(await requireAccount(tx, id), config.currency),
+  ...outcome,
+})
 
 export async function showVms(db: Queries, filter: sql.VmFilter, page: PageRequest): Promise<Paged<OperatorVm>> {
   const total = await sql.countVms(db, filter)

@@ -60,9 +60,6 @@ export const listVms = (db: Queries, filter: VmFilter, limit: number, offset: nu
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
     where ${ofVms(filter)} order by d.id desc limit ${limit} offset ${offset}`)
 
-export const vmsOf = (db: Queries, accountId: string) =>
-  db.many<{ id: string; status: string }>(sql`select id, status from vms where account_id = ${accountId} order by id`)
-
 export const vmsPerHost = (db: Queries) =>
   db.many<{ host_id: string; count: number }>(
     sql`select host_id, count(*)::int as count from vms where host_id is not null group by host_id`,

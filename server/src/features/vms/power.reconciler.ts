@@ -116,7 +116,7 @@ async function correct(deps: Deps, vmId: string, seen: Seen): Promise<void> {
     const bringBack = reason === 'host' && vm.wanted_on
     await sql.setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
     await recordVmEvent(tx, now, vmId, 'vm.stopped', { reason })
-    if (bringBack) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
+    if (bringBack && !vm.account_suspended) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
   })
 }
 

@@ -1,5 +1,6 @@
 import { workflow } from '../deps.ts'
 import { recordVmEvent } from './events.ts'
+import { getVmRow } from './machine.ts'
 import * as sql from './sql.ts'
 import {
   applyFilter,
@@ -71,6 +72,9 @@ export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5
   },
 })
 
+export const COMES_BACK_WHEN_PAID = 'Its renewal is unpaid: it comes back by itself when the wallet covers it'
+export const HELD_BY_OPERATOR = 'Suspended by the operator: ask support what to do'
+
 export interface SuspendInput extends VmInput {
   unpaid: boolean
   /** It is suspended already and somebody has started it on its host: it goes off again, and nobody is told a second time. */
@@ -80,9 +84,8 @@ export interface SuspendInput extends VmInput {
 export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
   .step('power off', { run: (context) => powerOff(context, GRACE_MS), timeout: '3m' })
   .onSuccess(async (tx, { input: { vmId, unpaid, again }, runId, now }) => {
-    const reason = unpaid
-      ? 'Its renewal is unpaid: it comes back by itself when the wallet covers it'
-      : 'Suspended by the operator: ask support what to do'
+    const comesBack = unpaid && !(await getVmRow(tx, vmId)).account_suspended
+    const reason = comesBack ? COMES_BACK_WHEN_PAID : HELD_BY_OPERATOR
     await sql.setStatus(tx, now, vmId, { status: 'SUSPENDED', reason, readiness: 'booting' })
     await sql.markSuspended(tx, now, vmId, unpaid)
     if (!again) await recordVmEvent(tx, now, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })

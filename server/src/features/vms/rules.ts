@@ -1,7 +1,7 @@
 // What may be done with a VM in which state: the one table that the API refuses by and that `allowedActions` is read from.
 import { refuse } from '../../kernel/errors.ts'
 import type { VmStatus } from './schema.ts'
-import type { VmRow } from './sql.ts'
+import type { VmDetails } from './sql.ts'
 
 const ANY_STABLE: VmStatus[] = ['RUNNING', 'STOPPED', 'SUSPENDED', 'UNMANAGED', 'ERROR']
 
@@ -27,6 +27,9 @@ export type Verb = keyof typeof ALLOWED
 
 const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
 const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
+/** Nothing of an account that is suspended is started, changed or copied. */
+const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'detach', 'suspend'])
+const HELD_BACK = 'This account is suspended, so nothing of it is started or changed: open a ticket to ask why'
 /** A VM that never came up has nothing to start, copy or restore into: only a rebuild or its deletion leads on. */
 const NEEDS_DISK = new Set<Verb>(['start', 'restore'])
 
@@ -34,7 +37,7 @@ const NEEDS_DISK = new Set<Verb>(['start', 'restore'])
 const SOLD_FOR_THE_MONTH = new Set<Verb>(['upgrade'])
 const UNPAID = 'The renewal of this VM is not paid: deposit what is due, it renews by itself within a minute, then try again'
 
-type Judged = Pick<VmRow, 'status' | 'provisioned' | 'is_protected' | 'billing_status'>
+type Judged = Pick<VmDetails, 'status' | 'provisioned' | 'is_protected' | 'billing_status' | 'account_suspended'>
 
 export function requireAllowed(vm: Judged, verb: Verb): void {
   const objection = objectionTo(vm, verb)
@@ -42,6 +45,7 @@ export function requireAllowed(vm: Judged, verb: Verb): void {
 }
 
 function objectionTo(vm: Judged, verb: Verb): [code: 'invalid_state' | 'protected', sentence: string] | null {
+  if (vm.account_suspended && !DESPITE_SUSPENSION.has(verb)) return ['invalid_state', heldBack(verb)]
   const states: VmStatus[] = ALLOWED[verb]
   if (!states.includes(vm.status)) return ['invalid_state', `VM must be ${states.join(' or ')} to ${verb}; it is ${vm.status}`]
   if (NEEDS_DISK.has(verb) && !vm.provisioned)
@@ -51,8 +55,12 @@ function objectionTo(vm: Judged, verb: Verb): [code: 'invalid_state' | 'protecte
   return null
 }
 
+const heldBack = (verb: Verb): string =>
+  OPERATORS_ONLY.has(verb) ? 'The account of this VM is suspended: lift that first, which brings its VMs back' : HELD_BACK
+
 /** What is sold for the time that is left would cost nothing when none is left. */
-export function requirePaidMonth(vm: Pick<VmRow, 'billing_status' | 'next_renewal_at'>, now: Date): void {
+export function requirePaidMonth(vm: Pick<VmDetails, 'billing_status' | 'next_renewal_at' | 'account_suspended'>, now: Date): void {
+  if (vm.account_suspended) throw refuse('invalid_state', HELD_BACK)
   if (vm.billing_status !== 'ACTIVE') throw refuse('invalid_state', UNPAID)
   if (vm.next_renewal_at <= now) throw refuse('invalid_state', 'The month of this VM is over and being renewed: try again in a minute')
 }

@@ -1,7 +1,7 @@
 // What customers are shown of their VMs.
 import { inline, sql, type Queries } from '../../kernel/db.ts'
 import { openRunAsJson, type OpenRun } from '../../workflow/store.ts'
-import { usedOfQuota } from '../accounts/service.ts'
+import { isSuspended, usedOfQuota } from '../accounts/service.ts'
 import { firewallsAsJson } from '../firewalls/service.ts'
 import { networksAsJson } from '../networks/service.ts'
 import { keysAsJson } from '../ssh-keys/service.ts'
@@ -51,7 +51,10 @@ interface Named {
 export interface ShownVm
   extends
     ListedVm,
-    Pick<VmDetails, 'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at'> {
+    Pick<
+      VmDetails,
+      'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at' | 'account_suspended'
+    > {
   can_limit: boolean
   ssh_keys: (Named & { fingerprint: string })[]
   firewalls: Named[]
@@ -62,6 +65,7 @@ export interface ShownVm
 const id = sql`d.id`
 const shown = sql`
   ${listed}, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned, d.updated_at,
+  ${isSuspended(sql`d.account_id`)} as account_suspended,
   coalesce((select h.can_limit from hosts h where h.id = d.host_id), true) as can_limit,
   ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
 

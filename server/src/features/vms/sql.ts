@@ -1,4 +1,5 @@
 import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { isSuspended } from '../accounts/service.ts'
 import type { VmStatus } from './schema.ts'
 
 export interface VmRow {
@@ -46,7 +47,7 @@ export interface VmRow {
   updated_at: Date
 }
 
-/** A row of the view `vm_details`. */
+/** A row of the view `vm_details`, and how its account stands. */
 export interface VmDetails extends VmRow {
   region_slug: string
   region_name: string
@@ -61,6 +62,7 @@ export interface VmDetails extends VmRow {
   plan_name: string
   plan_price_cents: bigint
   renewal_price_cents: bigint
+  account_suspended: boolean
 }
 
 export type NewVm = Omit<
@@ -94,7 +96,8 @@ export const insertVm = (tx: Tx, vm: NewVm) =>
       ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
       ${vm.is_protected}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
 
-const details = sql`select d.*, host(d.ip_address) as ip_address from vm_details d`
+const details = sql`
+  select d.*, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended from vm_details d`
 
 export const findVm = (db: Queries, accountId: string, id: string) =>
   db.maybe<VmDetails>(sql`${details} where d.id = ${id} and d.account_id = ${accountId}`)
@@ -218,9 +221,15 @@ export const putOnTheBooks = (tx: Tx, now: Date, id: string) =>
       renewal_day = case when next_renewal_at < ${now} then extract(day from ${now}::timestamptz at time zone 'UTC') else renewal_day end
     where id = ${id}`)
 
+/** Its time to be paid begins anew. */
+export const keepFromNowOn = (tx: Tx, now: Date, id: string) => tx.run(sql`update vms set suspended_at = ${now} where id = ${id}`)
+
+export const idsOf = async (db: Queries, accountId: string): Promise<string[]> =>
+  (await db.many<{ id: string }>(sql`select id from vms where account_id = ${accountId} order by id`)).map(({ id }) => id)
+
 /** For operators: every account's. */
 export const listAllVms = (db: Queries, idOrEmail: string | null) =>
   db.many<VmDetails & { email: string; host_name: string | null }>(sql`
-    select d.*, host(d.ip_address) as ip_address, a.email, h.name as host_name
+    select d.*, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, a.email, h.name as host_name
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
     where ${idOrEmail}::text is null or a.id = ${idOrEmail} or lower(a.email) = lower(${idOrEmail}) order by d.id`)

@@ -16,5 +16,14 @@ export const comparableVms = (db: Queries, hostId: string, ids: string[]) =>
 export const vmsOnHost = (db: Queries, hostId: string, after: string, limit: number) =>
   db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
 
+/** What is not suspended although its account is; one that could not be, on a host that answers, a while after the last try. */
+export const leftOn = (db: Queries, triedBefore: Date) =>
+  db.many<{ id: string }>(sql`
+    select v.id from accounts a join vms v on v.account_id = a.id join hosts h on h.id = v.host_id
+    where a.suspended_at is not null and v.status in ('RUNNING', 'STOPPED') and h.unreachable_since is null
+      and not exists (select from workflow_runs r where r.subject_id = v.id and r.label = 'SUSPEND'
+        and (r.status in ('PENDING', 'RUNNING') or (r.status = 'FAILED' and r.created_at > ${triedBefore})))
+    order by v.id limit 500`)
+
 export const noteSighting = (db: Queries, id: string, power: string | null, at: Date | null) =>
   db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)

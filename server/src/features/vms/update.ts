@@ -28,7 +28,7 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await makeWay(tx, deps, vm)
-  if (isSwitchedOn(vm, wanted) && isInUse(vm)) requirePaidMonth(vm, now)
+  if (isSwitchedOn(vm, wanted) && (isInUse(vm) || vm.account_suspended)) requirePaidMonth(vm, now)
   const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {
     id: vm.id,

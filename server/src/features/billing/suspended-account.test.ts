@@ -1,0 +1,235 @@
+// An account that its operator has suspended: nothing of it runs, is charged for or is deleted until that is lifted.
+import { describe, expect, test } from 'vitest'
+import { billingWorld } from '../../../test/billing-world.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { suspendAccount, unsuspendAccount } from '../operator/customers.ts'
+import { suspendLeftOn } from '../vms/left-on.reconciler.ts'
+import { powerSweep } from '../vms/power.reconciler.ts'
+import { orderUnsuspension } from '../vms/service.ts'
+import { takeStep } from './renew.ts'
+
+describe('of an account that is suspended', async () => {
+  const app = await testApp()
+  const { vm, turn, toRenewal, balance, deposit, renewalsOf, events } = await billingWorld(app)
+  const { faults, drift } = app.simulated
+  type Customer = Awaited<ReturnType<typeof app.given.customer>>
+
+  const suspend = ({ accountId }: Customer) => app.db.tx((tx) => suspendAccount(tx, app.deps, accountId, 'Spam'))
+  const lift = ({ accountId }: Customer) => app.db.tx((tx) => unsuspendAccount(tx, app.deps, accountId))
+  /** Everything that looks after VMs by itself has looked, and what it began is done. */
+  const rest = async () => {
+    await suspendLeftOn.pass(app.deps)
+    await turn()
+  }
+  const states = async (customer: Customer, id: string) => {
+    const { status, billing } = await vm(customer, id)
+    return [status, billing.status]
+  }
+  /** Suspended, because its renewal is unpaid. */
+  const unpaid = async () => {
+    const customer = await app.given.customer({ credit: '6.00' })
+    const { id } = await app.given.vm(customer)
+    await toRenewal(customer, id)
+    await turn()
+    app.clock.advance('24h')
+    await turn()
+    expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
+    return { customer, id }
+  }
+  const inError = async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await app.db.run(sql`update vms set status = 'ERROR' where id = ${id}`)
+    await drift.stopMachine(id, 'crash')
+    return { customer, id }
+  }
+
+  test('an unpaid VM neither comes back by a deposit nor is charged or deleted, and does when that is lifted', async () => {
+    const { customer, id } = await unpaid()
+    await suspend(customer)
+    expect((await vm(customer, id)).statusReason).toBe('Suspended by the operator: ask support what to do')
+    await deposit(customer, '100.00')
+    expect(await app.db.tx((tx) => takeStep(tx, app.deps, id))).toBe(false) // by a process that saw it due before
+    for (const days of ['1d', '30d']) {
+      await rest()
+      expect([await states(customer, id), await balance(customer)]).toEqual([['SUSPENDED', 'SUSPENDED'], '100.00'])
+      app.clock.advance(days)
+    }
+    expect((await customer.get('/wallet')).body.data.dueNext7Days).toBe('0.00')
+    await lift(customer)
+    await rest()
+    expect([await states(customer, id), await balance(customer)]).toEqual([['RUNNING', 'ACTIVE'], '94.00'])
+    expect((await events(id)).slice(-3)).toEqual(['vm.suspended', 'vm.renewed', 'vm.started'])
+  })
+
+  test('an unpaid VM is kept for a week after that is lifted', async () => {
+    const { customer, id } = await unpaid()
+    await suspend(customer)
+    app.clock.advance('30d')
+    await lift(customer)
+    expect((await vm(customer, id)).statusReason).toBe('Its renewal is unpaid: it comes back by itself when the wallet covers it')
+    app.clock.advance('6d')
+    await rest()
+    expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
+    app.clock.advance('1d')
+    await rest()
+    expect((await customer.get(`/vms/${id}`)).status).toBe(404)
+  })
+
+  test('a VM that was paid and could not be brought back is not, until that is lifted, and is charged once', async () => {
+    const { customer, id } = await unpaid()
+    await faults.plant({ verb: 'ensureRunning', kind: 'permanent' })
+    await deposit(customer, '6.00')
+    await turn()
+    await suspend(customer)
+    app.clock.advance('10m')
+    await rest()
+    expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
+    await lift(customer)
+    await rest()
+    expect([await states(customer, id), (await renewalsOf(customer, id)).length]).toEqual([['RUNNING', 'ACTIVE'], 1])
+  })
+
+  test('a VM that was busy is suspended when it no longer is, and not charged', async () => {
+    const customer = await app.given.customer({ credit: '6.00' })
+    const { id } = await app.given.vm(customer)
+    await toRenewal(customer, id)
+    await customer.post(`/vms/${id}/restart`)
+    expect((await suspend(customer)).untouched).toMatchObject([{ vmId: id, why: expect.stringContaining('RESTART') }])
+    await deposit(customer, '100.00')
+    await rest()
+    expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
+    await rest()
+    expect([await states(customer, id), await balance(customer)]).toEqual([['SUSPENDED', 'ACTIVE'], '100.00'])
+  })
+
+  test('a VM that is being built is suspended when it has come up', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer, {}, { settled: false })
+    expect((await suspend(customer)).untouched).toMatchObject([{ vmId: id }])
+    await app.settle()
+    await rest()
+    expect(await states(customer, id)).toEqual(['SUSPENDED', 'ACTIVE'])
+    await lift(customer)
+    await rest()
+    expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
+  })
+
+  test('a VM whose suspension failed is suspended at another try', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await faults.plant({ verb: 'ensureStopped', kind: 'permanent' })
+    await suspend(customer)
+    await app.settle()
+    await rest()
+    expect((await vm(customer, id)).status).toBe('RUNNING')
+    app.clock.advance('10m')
+    await rest()
+    expect((await vm(customer, id)).status).toBe('SUSPENDED')
+  })
+
+  test('a VM in ERROR cannot be started, and is not charged for that time', async () => {
+    const { customer, id } = await inError()
+    const { osTemplateId } = await app.given.vmInput()
+    await suspend(customer)
+    for (const [path, body] of [['start'], ['rebuild', { osTemplateId }]] as const) {
+      const { status, headers, body: answer } = await customer.post(`/vms/${id}/${path}`, body)
+      const sentence = 'This account is suspended, so nothing of it is started or changed: open a ticket to ask why'
+      expect([status, headers['x-error-code'], answer.error]).toEqual([409, 'invalid_state', sentence])
+    }
+    expect((await vm(customer, id)).allowedActions).toEqual(['delete'])
+    expect((await customer.post(`/vms/${id}/bandwidth/packs`, { gigabytes: 10 })).status).toBe(409)
+    await toRenewal(customer, id)
+    app.clock.advance('70d')
+    await rest()
+    expect([await states(customer, id), await balance(customer)]).toEqual([['ERROR', 'ACTIVE'], '94.00'])
+    await lift(customer)
+    await rest()
+    expect([await states(customer, id), await balance(customer)]).toEqual([['ERROR', 'ACTIVE'], '88.00'])
+    expect((await customer.post(`/vms/${id}/start`)).status).toBe(202)
+    await app.settle()
+  })
+
+  test('a VM that never came up is not built again', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    await faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
+    const { id } = await app.given.vm(customer)
+    await suspend(customer)
+    const { osTemplateId } = await app.given.vmInput()
+    expect((await customer.post(`/vms/${id}/rebuild`, { osTemplateId })).status).toBe(409)
+    await lift(customer)
+    expect([await states(customer, id), await balance(customer)]).toEqual([['ERROR', 'CANCELLED'], '100.00'])
+  })
+
+  test('a VM that is still on is neither changed nor copied, but may be stopped and deleted', async () => {
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const { id } = await app.given.vm(customer)
+    const snapshotId = (await customer.post(`/vms/${id}/snapshots`, { name: 'one' })).body.data.snapshot.id as string
+    await app.settle()
+    const backupId = (await customer.post(`/vms/${id}/backups`, { name: 'one' })).body.data.backup.id as string
+    await app.settle()
+    await app.db.run(sql`update accounts set suspended_at = ${app.clock.now()} where id = ${customer.accountId}`)
+    const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+    const { osTemplateId } = await app.given.vmInput()
+    const calls: [string, object?][] = [
+      ['restart'],
+      ['upgrade', { planId: plans.find(({ slug }) => slug === 'large')!.id }],
+      ['rebuild', { osTemplateId }],
+      ['password', { password: 'correct horse' }],
+      ['snapshots', { name: 'two' }],
+      [`snapshots/${snapshotId}/restore`],
+      ['backups', { name: 'two' }],
+      [`backups/${backupId}/restore`],
+      ['console', { type: 'serial' }],
+    ]
+    for (const [path, body] of calls) {
+      const { headers } = await customer.post(`/vms/${id}/${path}`, body)
+      expect([path, headers['x-error-code']]).toEqual([path, 'invalid_state'])
+    }
+    expect((await vm(customer, id)).allowedActions).toEqual(['stop', 'delete', 'detach'])
+    expect((await customer.post(`/vms/${id}/stop`)).status).toBe(202)
+    await app.settle()
+    expect((await customer.delete(`/vms/${id}`)).status).toBe(202)
+    await app.settle()
+  })
+
+  test('a VM that its host lost with the power is not started, and is on again when that is lifted', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await app.db.run(sql`update accounts set suspended_at = ${app.clock.now()} where id = ${customer.accountId}`)
+    await drift.stopMachine(id, 'host')
+    for (let look = 0; look < 2; look++) {
+      await powerSweep.pass(app.deps)
+      app.clock.advance('11s')
+    }
+    expect(await vm(customer, id)).toMatchObject({ status: 'STOPPED', currentAction: null })
+    await rest()
+    expect(await states(customer, id)).toEqual(['SUSPENDED', 'ACTIVE'])
+    await lift(customer)
+    await app.settle()
+    expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
+  })
+
+  test('a single VM cannot be brought back, nor given an add-on', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await suspend(customer)
+    await app.settle()
+    expect((await customer.patch(`/vms/${id}`, { dailyBackupEnabled: true })).status).toBe(409)
+    expect((await customer.patch(`/vms/${id}`, { name: 'mine', isProtected: true })).status).toBe(200)
+    const single = app.db.tx((tx) => orderUnsuspension(tx, app.deps, id))
+    await expect(single).rejects.toThrow('The account of this VM is suspended: lift that first')
+  })
+
+  test('that is lifted too soon, a VM that is just being stopped is told of', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await suspend(customer)
+    expect(await lift(customer)).toMatchObject({ actionIds: [], untouched: [{ vmId: id, why: expect.stringContaining('SUSPEND') }] })
+    await app.settle()
+    expect((await lift(customer)).actionIds).toHaveLength(1)
+    await app.settle()
+    expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
+  })
+})
