@@ -1,12 +1,25 @@
 // Builds a VM that has been paid for, or gives everything back. Also used when a VM that never came up is rebuilt.
 import type { Deps } from '../deps.ts'
 import { workflow } from '../deps.ts'
+import { pauseFilter } from '../firewalls/service.ts'
 import { refund } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow, machineSpec } from './machine.ts'
+import { noteLeftMachine } from './move.ts'
 import { giveBackPlace } from './place.ts'
 import * as sql from './sql.ts'
-import { applyFilter, boot, prepareNetworks, READY_STEP, requireReady, saveFilter, vmAndDriver, wipe, type VmInput } from './steps.ts'
+import {
+  applyFilter,
+  boot,
+  prepareNetworks,
+  READY_STEP,
+  requireReady,
+  saveFilter,
+  vmAndDriver,
+  wipe,
+  type Context,
+  type VmInput,
+} from './steps.ts'
 
 export interface ProvisionInput extends VmInput {
   chargedCents: string
@@ -17,8 +30,20 @@ export interface ProvisionInput extends VmInput {
 export const openHash = ({ vault }: Pick<Deps, 'vault'>, vmId: string, sealed: string | null): string | null =>
   sealed === null ? null : vault.open(Buffer.from(sealed, 'base64'), `password:${vmId}`)
 
+/** One that could not be taken back would keep this one from starting. */
+async function removeEarlierTry(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  if (vm.generation > 1) await driver.ensureNoMachine(vm.id, context.signal)
+}
+
 export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '20m' })
-  .step('networks', { run: prepareNetworks })
+  .step('networks', {
+    run: async (context) => {
+      await removeEarlierTry(context)
+      await prepareNetworks(context)
+    },
+    undo: removeEarlierTry,
+  })
   .step('filter', { run: applyFilter, save: saveFilter, undo: wipe })
   .step('disk', {
     timeout: '10m',
@@ -41,6 +66,10 @@ export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '2
   .onFailure(async (tx, { input, error, stranded, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     const reason = error?.sentence ?? 'It was cancelled'
+    if (stranded) {
+      await pauseFilter(tx, vm.id)
+      await noteLeftMachine(tx, now, vm.id, vm.host_id!)
+    }
     await giveBackPlace(tx, now, vm, stranded)
     await sql.releasePlace(tx, now, vm.id)
     await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, wantedOn: false })

@@ -20,9 +20,12 @@ export const removeLeft = lanedReconciler('vms.left', '30s', {
 })
 
 async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
-  const left = await deps.db.many<{ vm_id: string }>(sql`
-    select l.vm_id from left_machines l left join vms v on v.id = l.vm_id where l.host_id = ${hostId} and v.host_id is distinct from ${hostId}`)
-  for (const { vm_id } of left) {
+  const left = (which = sql`true`) =>
+    deps.db.many<{ vm_id: string }>(sql`
+      select l.vm_id from left_machines l left join vms v on v.id = l.vm_id
+      where l.host_id = ${hostId} and v.host_id is distinct from ${hostId} and ${which}`)
+  for (const { vm_id } of await left()) {
+    if ((await left(sql`l.vm_id = ${vm_id}`)).length === 0) continue // it came to live here again meanwhile
     const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoMachine(vm_id, signal))
     if (error) continue
     await deps.db.run(sql`delete from left_machines where host_id = ${hostId} and vm_id = ${vm_id}`)

@@ -39,7 +39,7 @@ async function settleAt(tx: Tx, now: Date, vm: VmDetails, place: Place & { host_
   await tx.run(query`
     update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
       updated_at = ${now} where id = ${vm.id}`)
-  await tx.run(query`delete from left_machines where host_id = ${place.host_id} and vm_id = ${vm.id}`)
+  await forgetLeftMachine(tx, vm.id, place.host_id)
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
 }
 
@@ -77,3 +77,7 @@ export async function leaveBehind(tx: Tx, now: Date, vmId: string, { host_id }: 
 export const noteLeftMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(query`
     insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
+
+/** The VM lives there again: whoever builds it removes what is left. */
+export const forgetLeftMachine = (tx: Tx, vmId: string, hostId: string) =>
+  tx.run(query`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)

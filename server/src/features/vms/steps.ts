@@ -12,7 +12,7 @@ export interface VmInput {
   vmId: string
 }
 
-type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
+export type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
 export const GRACE_MS = 60_000
 /** A whole system takes minutes to come up where its processor is emulated. */

@@ -1,0 +1,23 @@
+// Leaves an action stranded: its host is away from a moment of its choice until long after anybody tries to take it back.
+import { Abandoned, findRun } from '../src/workflow/store.ts'
+import { carryOn, type Runner } from '../src/workflow/run.ts'
+import { expect } from 'vitest'
+import type { TestApp } from './harness.ts'
+import { testRunner } from './settle.ts'
+
+/** Longer than the deadline of anything. */
+const FOR_GOOD = '4h'
+
+/** Carries the action out until `at` (a checkpoint such as `boot saved`), where its host and its worker are lost. */
+export async function strand(app: TestApp, actionId: string, at: string): Promise<void> {
+  const checkpoint = (where: string): void => {
+    if (where === at) throw new Abandoned(`lost at ${at}`)
+  }
+  const runner: Runner = { ...testRunner(app.deps), checkpoint }
+  await expect(carryOn(runner, actionId)).rejects.toThrow(`lost at ${at}`)
+  await app.simulated.faults.loseHost()
+  app.clock.advance(FOR_GOOD)
+  await app.settle()
+  expect(await findRun(app.db, actionId)).toMatchObject({ status: 'FAILED', stranded: true })
+  await app.simulated.faults.returnHost()
+}
