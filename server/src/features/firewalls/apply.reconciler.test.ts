@@ -7,7 +7,8 @@ import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { applyFilters } from './apply.reconciler.ts'
 import { watchFilters } from './drift.reconciler.ts'
-import { bindFirewall, filterOf, forgetFilter, markFilterApplied, settleFilter, trackFilter } from './service.ts'
+import { filterOf } from './filters.ts'
+import { bindFirewall, filterToPut, forgetFilter, markFilterApplied, settleFilter, trackFilter } from './service.ts'
 
 const port = (number: number) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: String(number) })
 
@@ -38,7 +39,7 @@ describe('filters on hosts', async () => {
       await bindFirewall(tx, clock.now(), customer.accountId, id, vmId)
     })
     const build = async (): Promise<void> => {
-      const { version, filter } = await filterOf(db, vmId)
+      const { version, filter } = await filterToPut(db, clock.now(), vmId)
       await (await deps.hypervisors.get(host.id)).ensureFilter(vmId, filter, soon())
       await db.tx((tx) => markFilterApplied(tx, clock.now(), vmId, version))
     }

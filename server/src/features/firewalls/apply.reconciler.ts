@@ -56,9 +56,12 @@ async function applyOne(deps: Deps, hostId: string, vmId: string, stopping: Abor
   if (!(await claimFilter(db, vmId, clock.now(), claim))) return true
   const { version, filter } = await filterOf(db, vmId)
   const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureFilter(vmId, filter, signal))
-  if (!error) await recordApplied(db, vmId, claim, version, clock.now())
-  else if (stopping.aborted) await recordFailed(db, vmId, claim, null, clock.now())
-  else await recordFailed(db, vmId, claim, error.sentence, after(clock.now(), pauseAfter(error)))
+  const isRecorded = !error
+    ? await recordApplied(db, vmId, claim, version, clock.now())
+    : stopping.aborted
+      ? await recordFailed(db, vmId, claim, null, clock.now())
+      : await recordFailed(db, vmId, claim, error.sentence, after(clock.now(), pauseAfter(error)))
+  if (!isRecorded) await wantAgain(db, vmId)
   return !error || !isSilent(error)
 }
 
@@ -82,7 +85,7 @@ const pendingOn = (db: Queries, hostId: string, now: Date) =>
 const claimFilter = (db: Queries, vmId: string, now: Date, until: Date) =>
   db.run(sql`update vm_filters set claimed_until = ${until} where vm_id = ${vmId} and ${pending(now)}`)
 
-// Both write only while the claim holds: whoever put another filter there meanwhile knows better.
+// Both write only while the claim holds: whoever has it by now knows better.
 const recordApplied = (db: Queries, vmId: string, claim: Date, version: number, now: Date) =>
   db.run(sql`
     update vm_filters set applied = ${version}, applied_at = ${now}, error = null, claimed_until = null, next_try_at = null
@@ -91,3 +94,6 @@ const recordApplied = (db: Queries, vmId: string, claim: Date, version: number, 
 const recordFailed = (db: Queries, vmId: string, claim: Date, error: string | null, nextTryAt: Date) =>
   db.run(sql`
     update vm_filters set error = ${error}, claimed_until = null, next_try_at = ${nextTryAt} where vm_id = ${vmId} and claimed_until = ${claim}`)
+
+/** For whoever comes so late that another has the claim, or had it: an older filter may have come to the host after a newer one. */
+const wantAgain = (db: Queries, vmId: string) => db.run(sql`update vm_filters set wanted = wanted + 1 where vm_id = ${vmId}`)

@@ -6,7 +6,6 @@ import { getHost } from '../hosts/service.ts'
 import {
   bindFirewall,
   checkPacket,
-  filterOf,
   firewallsOf,
   forgetFilter,
   requireFirewalls,
@@ -14,6 +13,7 @@ import {
   unbindAll,
   unbindFirewall,
 } from './service.ts'
+import { filterOf } from './filters.ts'
 
 // Here a VM is nothing but an id.
 const app = await testApp({ breaks: ['firewalls.owner', 'firewalls.tracked'] })

@@ -21,7 +21,7 @@ export const trackFilter = (tx: Tx, vmId: string, hostId: string, accountId: str
     on conflict (vm_id) do update set host_id = excluded.host_id, wanted = vm_filters.wanted + 1, applied = null, is_live = false, error = null,
       claimed_until = null, next_try_at = null`)
 
-/** The version is read first, so the rules are at least as new. */
+/** For the reconciler, which holds the claim. The version is read first, so the rules are at least as new. */
 export async function filterOf(db: Queries, vmId: string): Promise<WantedFilter> {
   const row = await db.maybe<{ wanted: number }>(sql`select wanted from vm_filters where vm_id = ${vmId}`)
   return { version: row?.wanted ?? 0, filter: toFilter(await rulesOf(db, vmId)) }
@@ -33,10 +33,20 @@ export async function rulesOf(db: Queries, vmId: string): Promise<RuleRow[] | nu
   return rows.length === 0 ? null : rows.filter((row) => row.id !== null)
 }
 
-/** Once the host has that version, whoever put it there. What the reconciler is doing at the same time no longer counts. */
-export async function markFilterApplied(tx: Tx, now: Date, vmId: string, version: number): Promise<void> {
+/** For everybody else. No version while the reconciler is at it: its filter may come to the host after this one. One that begins later
+ *  puts nothing older there. */
+export async function filterToPut(db: Queries, now: Date, vmId: string): Promise<{ version: number | null; filter: Filter }> {
+  const row = await db.maybe<{ version: number | null }>(sql`
+    select case when coalesce(claimed_until, '-infinity') <= ${now} then wanted end as version from vm_filters where vm_id = ${vmId}`)
+  return { version: row?.version ?? null, filter: toFilter(await rulesOf(db, vmId)) }
+}
+
+/** Once the host has the filter of `filterToPut`. While the reconciler is at it nobody knows whose filter stays, so another one is wanted:
+ *  its claim is left alone, since nothing may be put there before it has ended. */
+export async function markFilterApplied(tx: Tx, now: Date, vmId: string, version: number | null): Promise<void> {
   const row = await tx.maybe<{ wanted: number }>(sql`
-    update vm_filters set applied = ${version}, applied_at = ${now}, error = null, is_live = true, claimed_until = null, next_try_at = null
+    update vm_filters set applied = ${version}, applied_at = ${now}, error = null, is_live = true, next_try_at = null,
+      wanted = wanted + case when claimed_until > ${now} then 1 else 0 end
     where vm_id = ${vmId} returning wanted`)
   if (row && row.wanted !== version) await nudge(tx, APPLY)
 }

@@ -12,7 +12,7 @@ import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
-export { filterOf, forgetFilter, markFilterApplied, pauseFilter, resumeFilter, settleFilter, trackFilter } from './filters.ts'
+export { filterToPut, forgetFilter, markFilterApplied, pauseFilter, resumeFilter, settleFilter, trackFilter } from './filters.ts'
 
 const QUOTA = 'firewalls'
 

@@ -3,7 +3,7 @@ import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/db.ts'
 import type { StepContext } from '../../workflow/define.ts'
 import type { Deps } from '../deps.ts'
-import { filterOf, markFilterApplied, settleFilter } from '../firewalls/service.ts'
+import { filterToPut, markFilterApplied, settleFilter } from '../firewalls/service.ts'
 import { attachedNetworks, networkSpec } from '../networks/service.ts'
 import { driverOf, getVmRow, machineSpec } from './machine.ts'
 import type { VmDetails } from './sql.ts'
@@ -32,15 +32,17 @@ export async function prepareNetworks(context: Context): Promise<void> {
 }
 
 /** A machine never runs unfiltered: its filter is there before it starts. */
-export async function applyFilter(context: Context): Promise<{ version: number }> {
+export async function applyFilter(context: Context): Promise<{ version: number | null }> {
   const { driver } = await vmAndDriver(context)
-  const { filter, version } = await filterOf(context.deps.db, context.input.vmId)
+  const { filter, version } = await filterToPut(context.deps.db, context.deps.clock.now(), context.input.vmId)
   await driver.ensureFilter(context.input.vmId, filter, context.signal)
   return { version }
 }
 
-export const saveFilter = (tx: Tx, { input, results, now }: { input: VmInput; results: { filter: { version: number } }; now: Date }) =>
-  markFilterApplied(tx, now, input.vmId, results.filter.version)
+export const saveFilter = (
+  tx: Tx,
+  { input, results, now }: { input: VmInput; results: { filter: { version: number | null } }; now: Date },
+) => markFilterApplied(tx, now, input.vmId, results.filter.version)
 
 export async function boot(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
