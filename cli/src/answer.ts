@@ -1,5 +1,5 @@
 // What a command answers: the API's own data for programs, columns or a sentence for people, bare names for shells.
-import { colourOf, harmless, type Paint } from './style.ts'
+import { colourOf, harmless, harmlessJson, type Paint } from './style.ts'
 
 export const FORMATS = ['table', 'json', 'name'] as const
 export type Format = (typeof FORMATS)[number]
@@ -66,7 +66,7 @@ function textOf(value: Cell): string {
 }
 
 export function print(answer: Answer, format: Format, paint: Paint): string {
-  if (format === 'json') return `${JSON.stringify(answer.data, null, 2)}\n`
+  if (format === 'json') return `${harmlessJson(answer.data, 2)}\n`
   if (format === 'name') return answer.names.map((name) => `${harmless(name)}\n`).join('')
   const text = answer.text(paint)
   return text && `${text}\n`

@@ -7,6 +7,7 @@ import { findId, type KindName } from './find.ts'
 import { isAttended, type Io } from './io.ts'
 import { openProgress } from './progress.ts'
 import { ask } from './prompt.ts'
+import { harmless } from './style.ts'
 
 export interface CommonOptions {
   output?: Format
@@ -83,7 +84,7 @@ export class Call {
   async confirm(question: string, word: string): Promise<void> {
     if (this.options.yes || !isAttended(this.io)) return
     const answer = await ask(this.io, `${question} Type ${word} to go on: `)
-    if (answer.trim() !== word) throw new Failure(EXIT.failed, 'Nothing was done')
+    if (answer.trim() !== harmless(word)) throw new Failure(EXIT.failed, 'Nothing was done')
   }
 
   vm(text: string): Promise<Vm> {
@@ -91,7 +92,7 @@ export class Call {
   }
 
   note(sentence: string): void {
-    this.io.stderr.write(`${sentence}\n`)
+    this.io.stderr.write(`${harmless(sentence)}\n`)
   }
 
   #pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { Call, RETRIES, type CommonOptions } from './call.ts'
 import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { whole } from './options.ts'
-import { paintOn } from './style.ts'
+import { harmless, paintOn } from './style.ts'
 
 export interface Verb<Options = object> {
   name: string
@@ -79,5 +79,5 @@ async function carryOut(io: Io, { run }: Verb, options: CommonOptions, args: str
   if (!answer) return
   const { output = 'table' } = options
   io.stdout.write(print(answer, output, paintOn(io.stdout, io.env)))
-  if (answer.hint && output === 'table') io.stderr.write(`${paintOn(io.stderr, io.env)('dim', answer.hint)}\n`)
+  if (answer.hint && output === 'table') io.stderr.write(`${paintOn(io.stderr, io.env)('dim', harmless(answer.hint))}\n`)
 }

@@ -5,7 +5,7 @@ import { toCommand } from './command.ts'
 import { complete } from './completion/complete.ts'
 import { EndedWith, EXIT, exitCodeOf, sentenceOf } from './failure.ts'
 import type { Io } from './io.ts'
-import { paintOn } from './style.ts'
+import { harmlessLines, paintOn } from './style.ts'
 import { VERSION } from './version.ts'
 
 const FOOTER = `
@@ -30,7 +30,7 @@ export async function run(args: string[], io: Io): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage // commander has said what is wrong
     if (error instanceof EndedWith) return error.exitCode
-    io.stderr.write(`${paintOn(io.stderr, io.env)('red', 'Error:')} ${sentenceOf(error)}\n`)
+    io.stderr.write(`${paintOn(io.stderr, io.env)('red', 'Error:')} ${harmlessLines(sentenceOf(error))}\n`)
     return exitCodeOf(error)
   }
 }

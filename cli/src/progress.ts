@@ -2,7 +2,7 @@
 import type { Action } from '@berth/sdk'
 import { seconds } from './format.ts'
 import type { Io } from './io.ts'
-import { paintOn } from './style.ts'
+import { harmless, paintOn } from './style.ts'
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 100
@@ -24,14 +24,16 @@ export function openProgress({ stderr, env }: Io, label: string): Progress {
   const clear = (): void => void (live && stderr.write('\r\x1b[2K'))
   const draw = (): void => {
     const spinner = FRAMES[frame++ % FRAMES.length]!
-    stderr.write(`\r\x1b[2K ${paint('yellow', spinner)} ${doing.padEnd(WIDTH)} ${Math.floor((performance.now() - began) / 1000)} s`)
+    stderr.write(
+      `\r\x1b[2K ${paint('yellow', spinner)} ${harmless(doing).padEnd(WIDTH)} ${Math.floor((performance.now() - began) / 1000)} s`,
+    )
   }
   const timer = live ? setInterval(draw, FRAME_MS) : undefined
   if (live) draw()
 
   const tell = (mark: string, text: string, tookMs: number): void => {
     clear()
-    stderr.write(` ${mark} ${text.padEnd(WIDTH)} ${seconds(tookMs)}\n`)
+    stderr.write(` ${mark} ${harmless(text).padEnd(WIDTH)} ${seconds(tookMs)}\n`)
   }
   return {
     update(action) {

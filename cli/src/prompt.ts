@@ -2,9 +2,10 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import type { Io } from './io.ts'
+import { harmless } from './style.ts'
 
 export async function ask({ stdin, stderr }: Io, question: string, { hidden = false } = {}): Promise<string> {
-  stderr.write(question)
+  stderr.write(harmless(question))
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const echo = new Writable({
     write(chunk: Buffer, _encoding, done) {

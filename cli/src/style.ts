@@ -23,3 +23,13 @@ export function colourOf(word: string): Colour | null {
 
 /** What others have named must not move the cursor or change the title of this terminal. */
 export const harmless = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
+
+/** For texts that may have several lines. */
+export const harmlessLines = (text: string): string => text.split('\n').map(harmless).join('\n')
+
+/** The same for JSON, with nothing lost: what JSON.stringify leaves as it is can be escaped in strings, and occurs nowhere else. */
+export const harmlessJson = (data: unknown, indent?: number): string =>
+  JSON.stringify(data ?? null, null, indent).replace(
+    /[\x7f-\x9f\p{Bidi_Control}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

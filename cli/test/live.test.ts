@@ -63,6 +63,27 @@ test('webhook listen passes events on, signed as the server signs', async () => 
   await ended
 })
 
+test('webhook listen -o json prints a line of JSON for each event, with what came of it', async () => {
+  const target = await receiver()
+  const { child, said, ended } = start(env, [
+    'webhook',
+    'listen',
+    '--forward',
+    target.url,
+    '--after',
+    '0',
+    '--event',
+    'vm.created',
+    '-o',
+    'json',
+  ])
+  await expect.poll(() => said.stdout).toContain('\n')
+  const [line] = said.stdout.split('\n')
+  expect(JSON.parse(line!)).toMatchObject({ type: 'vm.created', cursor: expect.any(String), responseStatus: 200, error: null })
+  child.kill('SIGINT')
+  await ended
+})
+
 test('event tail prints what happens, from where it is told, as lines of JSON', async () => {
   const { child, said, ended } = start(env, ['event', 'tail', '--after', '0', '-o', 'json'])
   await expect.poll(() => said.stdout).toMatch(/"vm\.created".*\n.*"vm\.started"/)

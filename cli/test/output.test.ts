@@ -1,7 +1,7 @@
 // The whole output of a customer's first session: on a terminal, and through a pipe.
 import { expect, test } from 'vitest'
 import { ESCAPE, steady } from './screen.ts'
-import { cliWorld, onTerminal, start } from './world.ts'
+import { berth, cliWorld, onTerminal, start } from './world.ts'
 
 const app = await cliWorld()
 
@@ -65,6 +65,20 @@ test('asks a person before what cannot be taken back', async () => {
   meant.type('web-1\r')
   expect(await app.whileWorking(meant.ended)).toMatchObject({ code: 0, screen: expect.stringContaining('web-1 is gone') })
   expect((await customer.get(`/vms/${id}`)).status).toBe(404)
+})
+
+test('escapes in JSON what would touch the terminal, and loses nothing', async () => {
+  const customer = await app.given.customer()
+  const name = 'a\u009b31mb\u202ec'
+  await customer.post('/firewalls', { name })
+  for (const args of [
+    ['firewall', 'list', '-o', 'json'],
+    ['api', 'GET', '/firewalls'],
+  ]) {
+    const { stdout } = await berth(app.envOf(customer), args)
+    expect(stdout).toContain('"a\\u009b31mb\\u202ec"')
+    expect(JSON.parse(stdout)).toMatchObject([{ name }])
+  }
 })
 
 test('lets no name of a thing touch the terminal', async () => {

@@ -3,6 +3,7 @@ import type { Answer } from '../answer.ts'
 import { verb } from '../command.ts'
 import { wrongUsage } from '../failure.ts'
 import { json } from '../options.ts'
+import { harmlessJson } from '../style.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
@@ -17,7 +18,6 @@ export const api = verb<{ data?: string }>({
     if (!METHODS.includes(verbOf)) throw wrongUsage(`${method} is no method: use one of ${METHODS.join(', ')}`)
     const body = data === undefined ? undefined : json('--data', data)
     const answer = await berth.request({ method: verbOf, path: path.startsWith('/') ? path : `/${path}`, body })
-    const text = JSON.stringify(answer, null, 2)
-    return { data: answer, names: [text], text: () => text }
+    return { data: answer, names: [harmlessJson(answer)], text: () => harmlessJson(answer, 2) }
   },
 })

@@ -4,7 +4,7 @@ import { time } from '../../format.ts'
 import { harmless, type Paint } from '../../style.ts'
 
 export const lineOf = (event: Event, paint: Paint): string =>
-  [paint('dim', time(event.timestamp)), event.cursor.padStart(5), event.type.padEnd(24), about(event.data)].join('  ').trimEnd()
+  `${paint('dim', time(event.timestamp))}  ${harmless([event.cursor.padStart(5), event.type.padEnd(24), about(event.data)].join('  ')).trimEnd()}`
 
 interface About {
   vm?: { name: string }
@@ -15,5 +15,5 @@ interface About {
 
 function about(data: About): string {
   const subject = data.vm?.name ?? data.ticket?.subject ?? data.transaction?.description ?? ''
-  return harmless(data.reason ? `${subject} (${data.reason})` : subject)
+  return data.reason ? `${subject} (${data.reason})` : subject
 }

@@ -1,5 +1,5 @@
 import { verb } from '../../command.ts'
-import { paintOn } from '../../style.ts'
+import { harmless, harmlessJson, paintOn } from '../../style.ts'
 import { lineOf } from './line.ts'
 
 export const tail = verb<{ after?: string }>({
@@ -11,8 +11,8 @@ export const tail = verb<{ after?: string }>({
     const { stdout, env } = call.io
     const paint = paintOn(stdout, env)
     for await (const each of call.berth.events.stream({ after, onReconnect: ({ message }) => call.note(message) })) {
-      if (output === 'json') stdout.write(`${JSON.stringify(each)}\n`)
-      else stdout.write(`${output === 'name' ? each.id : lineOf(each, paint)}\n`)
+      if (output === 'json') stdout.write(`${harmlessJson(each)}\n`)
+      else stdout.write(`${output === 'name' ? harmless(each.id) : lineOf(each, paint)}\n`)
     }
   },
 })

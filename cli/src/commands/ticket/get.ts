@@ -1,7 +1,7 @@
 import { record } from '../../answer.ts'
 import { verb } from '../../command.ts'
 import { time } from '../../format.ts'
-import { harmless } from '../../style.ts'
+import { harmlessLines } from '../../style.ts'
 
 export const get = verb({
   name: 'get',
@@ -12,9 +12,7 @@ export const get = verb({
     const found = await call.berth.tickets.get(await call.id('ticket', ticket))
     const head = record(found, { Subject: (each) => each.subject, Id: (each) => each.id, Status: (each) => each.status })
     const said = [{ author: 'customer', createdAt: found.createdAt, body: found.body }, ...found.replies]
-    const lines = said.map(
-      ({ author, createdAt, body }) => `\n${author}, ${time(createdAt)}:\n${body.split('\n').map(harmless).join('\n')}`,
-    )
+    const lines = said.map(({ author, createdAt, body }) => harmlessLines(`\n${author}, ${time(createdAt)}:\n${body}`))
     return { ...head, names: [found.id], text: (paint) => [head.text(paint), ...lines].join('\n') }
   },
 })

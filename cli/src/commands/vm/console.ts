@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import type { Call } from '../../call.ts'
 import { verb } from '../../command.ts'
 import { EXIT, Failure } from '../../failure.ts'
+import { harmless } from '../../style.ts'
 
 const LEAVE = 0x1d
 const TOOK_LEAVE = 1000
@@ -21,7 +22,7 @@ export const openSerial = verb<{ type?: 'serial' | 'vnc'; url?: true }>({
     if (type !== 'serial' && !url)
       throw new Failure(EXIT.usage, 'A screen cannot be shown in a terminal: add --url, and open it with noVNC')
     const link = await call.berth.vms.openConsole(await call.id('vm', vm), type)
-    if (url) return { data: link, names: [link.url], text: () => link.url }
+    if (url) return { data: link, names: [link.url], text: () => harmless(link.url) }
     await converse(call, link.url)
   },
 })

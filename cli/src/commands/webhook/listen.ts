@@ -5,7 +5,7 @@ import { verb } from '../../command.ts'
 import { wrongUsage } from '../../failure.ts'
 import { seconds, time } from '../../format.ts'
 import { words } from '../../options.ts'
-import { harmless, paintOn } from '../../style.ts'
+import { harmless, harmlessJson, paintOn, type Paint } from '../../style.ts'
 
 const PREFIX = 'whsec_'
 const ANSWER_WITHIN_MS = 15_000
@@ -19,7 +19,7 @@ interface Options {
 
 export const listen = verb<Options>({
   name: 'listen',
-  about: 'pass events on to a program of yours as they happen, signed like webhooks',
+  about: 'pass events on to a program of yours as they happen, signed like webhooks; with -o json a line of JSON each',
   options: [
     ['--forward <url>', 'where your program listens (required)'],
     ['--event <name...>', 'all ten unless given'],
@@ -27,33 +27,51 @@ export const listen = verb<Options>({
     ['--after <cursor>', 'also what happened since: 0 is everything'],
   ],
   example: 'webhook listen --forward http://127.0.0.1:3000/hook',
-  async run(call, { forward, event, secret = `${PREFIX}${randomBytes(32).toString('base64')}`, after }) {
+  async run(call, { forward, event, secret = `${PREFIX}${randomBytes(32).toString('base64')}`, after, output }) {
     if (!forward || !URL.canParse(forward)) throw wrongUsage('Say where to: --forward http://127.0.0.1:3000/hook')
     if (!secret.startsWith(PREFIX)) throw wrongUsage('--secret must be the secret of a webhook, whsec_…')
     const wanted = new Set<string>(words(event) ?? WEBHOOK_EVENTS)
-    call.note(`Passing events on to ${forward}. Ctrl-C ends it.\nThey are signed with ${secret}`)
+    call.note(`Passing events on to ${forward}. Ctrl-C ends it.`)
+    call.note(`They are signed with ${secret}`)
     const paint = paintOn(call.io.stdout, call.io.env)
     for await (const each of call.berth.events.stream({ after, onReconnect: ({ message }) => call.note(message) })) {
       if (!wanted.has(each.type)) continue
-      const { outcome, good, tookMs } = await deliver(forward, secret, each)
-      const line = [time(each.timestamp), each.type.padEnd(24), paint(good ? 'green' : 'red', outcome), seconds(tookMs), each.id]
-      call.io.stdout.write(`${line.join('  ')}\n`)
+      const attempt = await deliver(forward, secret, each)
+      if (output === 'json') call.io.stdout.write(`${harmlessJson({ ...each, ...attempt })}\n`)
+      else call.io.stdout.write(`${output === 'name' ? harmless(each.id) : lineOf(each, attempt, paint)}\n`)
     }
   },
 })
 
-async function deliver(url: string, secret: string, { id, type, timestamp, data }: Event) {
+/** Called as in the delivery log of webhooks. */
+interface Attempt {
+  responseStatus: number | null
+  error: string | null
+  latencyMs: number
+}
+
+function lineOf({ timestamp, type, id }: Event, { responseStatus, error, latencyMs }: Attempt, paint: Paint): string {
+  const good = responseStatus !== null && responseStatus >= 200 && responseStatus < 300
+  const outcome = paint(good ? 'green' : 'red', harmless(error ?? String(responseStatus)))
+  return [time(timestamp), harmless(type).padEnd(24), outcome, seconds(latencyMs), harmless(id)].join('  ')
+}
+
+async function deliver(url: string, secret: string, { id, type, timestamp, data }: Event): Promise<Attempt> {
   const body = JSON.stringify({ id, type, timestamp, data })
   const began = performance.now()
-  const end = (good: boolean, outcome: string) => ({ good, outcome: harmless(outcome), tookMs: performance.now() - began })
+  const end = (responseStatus: number | null, error: string | null): Attempt => ({
+    responseStatus,
+    error,
+    latencyMs: Math.round(performance.now() - began),
+  })
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
     const response = await fetch(url, { method: 'POST', headers: signed(id, secret, body), body, redirect: 'manual', signal })
     await response.body?.cancel()
-    return end(response.ok, String(response.status))
+    return end(response.status, null)
   } catch (error) {
     const { message, cause } = error as Error
-    return end(false, cause instanceof Error && cause.message ? cause.message : message)
+    return end(null, cause instanceof Error && cause.message ? cause.message : message)
   }
 }
 

@@ -1,0 +1,59 @@
+// What others have written must not move the cursor or change the title of a terminal, wherever it is printed.
+import { Readable } from 'node:stream'
+import type { Action } from '@berth/sdk'
+import { expect, test } from 'vitest'
+import { json, scripted } from '../../sdk/test/scripted.ts'
+import { rows } from '../src/answer.ts'
+import { Call } from '../src/call.ts'
+import { toCommand, verb } from '../src/command.ts'
+import type { Io } from '../src/io.ts'
+import { openProgress } from '../src/progress.ts'
+import { ESCAPE } from './screen.ts'
+import { berth } from './world.ts'
+
+const EVIL = `a${ESCAPE}[31mb`
+const SHOWN = 'a\ufffd[31mb'
+
+function terminal() {
+  const written: string[] = []
+  const stdin = Object.assign(Readable.from(['no\n']), { isTTY: true }) as unknown as NodeJS.ReadStream
+  const stderr = { write: (text: string) => written.push(text), isTTY: true }
+  const io: Io = { env: { TERM: 'dumb' }, stdin, stdout: { write: () => {} }, stderr }
+  return { io, written }
+}
+
+test("a server's sentence, also of several lines", async () => {
+  const { baseUrl } = await scripted(json(409, { success: false, error: `no${ESCAPE}]0;pwned\u0007\nreally` }))
+  const outcome = await berth({ BERTH_URL: baseUrl, BERTH_TOKEN: 'vmk_x' }, ['vm', 'list'])
+  expect(outcome).toEqual({ code: 5, stdout: '', stderr: 'Error: no\ufffd]0;pwned\ufffd\nreally\n' })
+})
+
+test('a question', async () => {
+  const { io, written } = terminal()
+  await expect(new Call(io, {}).confirm(`${EVIL} will be gone.`, EVIL)).rejects.toThrow('Nothing was done')
+  expect(written[0]).toBe(`${SHOWN} will be gone. Type ${SHOWN} to go on: `)
+})
+
+test('a note', () => {
+  const { io, written } = terminal()
+  new Call(io, {}).note(EVIL)
+  expect(written).toEqual([`${SHOWN}\n`])
+})
+
+test('a hint', async () => {
+  const { io, written } = terminal()
+  const hinting = verb({ name: 'hint', about: '', example: '', run: async () => rows([], {}, EVIL) })
+  await toCommand(hinting, io).parseAsync([], { from: 'user' })
+  expect(written).toEqual([`${SHOWN}\n`])
+})
+
+test('what is under way, and its steps', () => {
+  const { io, written } = terminal()
+  const [startedAt, completedAt] = ['2027-01-31T12:00:00Z', '2027-01-31T12:00:01Z']
+  const steps = [{ name: EVIL, status: 'COMPLETED', startedAt, completedAt }]
+  const progress = openProgress({ ...io, env: { NO_COLOR: '1' } }, EVIL)
+  progress.update({ steps } as Action)
+  progress.end()
+  const texts = written.map((text) => text.replaceAll('\r\x1b[2K', '')).filter(Boolean)
+  expect(texts).toEqual([expect.stringContaining(` ${SHOWN} `), expect.stringMatching(/^ ✓ a\ufffd\[31mb +1\.0 s\n$/)])
+})
