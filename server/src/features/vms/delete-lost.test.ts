@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { volumesOf } from '../../../test/copies.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
+import { removeHost } from '../hosts/service.ts'
+import { unmanage } from './service.ts'
 
 describe('DELETE /vms/{id} when the host is lost', async () => {
   const app = await testApp()
@@ -39,5 +41,49 @@ describe('DELETE /vms/{id} when the host is lost', async () => {
     await awaySince(null)
     await app.settle()
     expect([(await customer.get(`/vms/${id}`)).status, await left()]).toEqual([404, []])
+  })
+
+  describe('and has left the fleet', () => {
+    const leave = (vmId: string) =>
+      app.db.tx(async (tx) => {
+        await unmanage(tx, app.deps, vmId)
+        await removeHost(tx, app.clock.now(), app.host)
+      })
+    const comeBack = async () => {
+      await app.simulated.faults.returnHost()
+      await app.db.run(sql`update hosts set removed_at = null, unreachable_since = null, maintenance = false where id = ${app.host.id}`)
+    }
+    const vmsCounted = async () =>
+      (await customer.get('/account/limits')).body.data.find(({ name }: { name: string }) => name === 'vms').used
+
+    test('ends it too, and frees what it took of the limits', async () => {
+      const { id } = await app.given.vm(customer)
+      const before = await vmsCounted()
+      await app.simulated.faults.loseHost()
+      await leave(id)
+      await customer.delete(`/vms/${id}`)
+      await app.settle()
+      expect((await customer.get(`/vms/${id}`)).status).toBe(404)
+      expect([before - (await vmsCounted()), await left()]).toEqual([1, [{ vm_id: id }]])
+      await comeBack()
+      await app.rest()
+      expect([await left(), await volumesOf(app, id)]).toEqual([[], []])
+    })
+
+    test.each([
+      ['that answers', 0],
+      ['that answers again after a while', 10],
+    ])('but takes it off a host %s', async (_, roundsAway) => {
+      const { id } = await app.given.vm(customer)
+      await app.simulated.faults.loseHost()
+      await leave(id)
+      app.clock.advance('1d')
+      await customer.delete(`/vms/${id}`)
+      await expect(app.settle({ rounds: roundsAway })).rejects.toThrow('still open runs')
+      await app.simulated.faults.returnHost()
+      await app.settle()
+      await comeBack()
+      expect([(await customer.get(`/vms/${id}`)).status, await left(), await volumesOf(app, id)]).toEqual([404, [], []])
+    })
   })
 })

@@ -3,10 +3,11 @@
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import type { Cents } from '../../kernel/money.ts'
+import type { StepContext } from '../../workflow/define.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../firewalls/service.ts'
-import { isHostLost } from '../hosts/service.ts'
+import { askHost, getHost, isHostLost, isSilent } from '../hosts/service.ts'
 import { releaseAllAddresses } from '../networks/service.ts'
 import { forgetKeyUse } from '../ssh-keys/service.ts'
 import { balanceOf, refund, refundable } from '../wallet/service.ts'
@@ -30,10 +31,9 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     timeout: '10m',
     tries: 100,
     run: async (context) => {
-      const { db, clock } = context.deps
-      const { host_id } = await getVmRow(db, context.input.vmId)
+      const { host_id } = await getVmRow(context.deps.db, context.input.vmId)
       if (host_id === null) return 'gone'
-      if (await isHostLost(db, host_id, clock.now())) return 'left'
+      if (await isOutOfReach(context, host_id)) return 'left'
       await wipe(context)
       return 'gone'
     },
@@ -44,6 +44,17 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.sentence ?? ''}` })
     if (vm.provisioned && vm.status !== 'UNMANAGED') await resumeFilter(tx, vm.id)
   })
+
+/** So many tries, with their pauses, take longer than a reboot of a host. */
+const PATIENT_TRIES = 14
+
+/** Nobody but us asks a host that has left the fleet whether it answers: its VMs may well run on. */
+async function isOutOfReach({ deps, signal, tries }: StepContext<Deps, Input, unknown>, hostId: string): Promise<boolean> {
+  if (await isHostLost(deps.db, hostId, deps.clock.now())) return true
+  if (tries <= PATIENT_TRIES || (await getHost(deps.db, hostId)).removed_at === null) return false
+  const error = await askHost(deps, hostId, signal, (driver, limit) => driver.health(limit))
+  return error !== null && isSilent(error) && !signal.aborted
+}
 
 type WhenDeleted = (tx: Tx, vm: sql.VmDetails) => Promise<unknown>
 const whenDeleted: WhenDeleted[] = []
