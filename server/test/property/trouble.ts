@@ -1,5 +1,6 @@
 // What happens beside customers: workers work and die, time passes, hosts fail, people touch machines by hand.
 import { sql } from '../../src/kernel/db.ts'
+import { suspendAccount, unsuspendAccount } from '../../src/features/operator/customers.ts'
 import { suspendByOperator, unsuspendByOperator } from '../../src/features/vms/operator.ts'
 import { adopt, unmanage } from '../../src/features/vms/update.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -78,6 +79,8 @@ async function operate({ random, some, db, deps, trace }: World): Promise<void> 
   const orders: [string, () => Promise<unknown>][] = [
     ['suspend', () => suspendByOperator(deps, vm.id)],
     ['unsuspend', () => unsuspendByOperator(deps, vm.id)],
+    ['suspend the account', () => db.tx((tx) => suspendAccount(tx, deps, vm.owner.accountId, 'Spam'))],
+    ['lift that of the account', () => db.tx((tx) => unsuspendAccount(tx, deps, vm.owner.accountId))],
     ['unmanage', () => db.tx((tx) => unmanage(tx, deps, vm.id))],
     ['adopt', () => adopt(deps, vm.id)],
   ]
