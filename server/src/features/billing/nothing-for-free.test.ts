@@ -7,7 +7,7 @@ import { suspendByOperator } from '../vms/service.ts'
 
 describe('a VM whose month is over', async () => {
   const app = await testApp()
-  const { vm, turn, toRenewal, balance, deposit } = await billingWorld(app)
+  const { vm, pass, turn, toRenewal, balance, deposit } = await billingWorld(app)
   await app.db.run(sql`update catalog_numbers set value = 500 where name = 'price.network_10g'`)
   const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string }[]
   const large = { planId: plans.find((each) => each.slug === 'large')!.id }
@@ -79,5 +79,21 @@ describe('a VM whose month is over', async () => {
     await toRenewal(customer, id)
     expect((await customer.patch(`/vms/${id}`, { network10gEnabled: true })).status).toBe(200)
     expect(await balance(customer)).toBe('94.00')
+  })
+
+  test('and that is on its way back pays for add-ons in the month that has begun, once', async () => {
+    const { customer, id } = await unpaid()
+    app.clock.advance('25h')
+    await turn()
+    await deposit(customer, '20.00')
+    await pass()
+    expect(await vm(customer, id)).toMatchObject({ status: 'SUSPENDED', currentAction: { action: 'UNSUSPEND' } })
+    const before = Number(await balance(customer))
+    expect((await customer.patch(`/vms/${id}`, { network10gEnabled: true })).status).toBe(200)
+    const spent = async () => (before - Number(await balance(customer))).toFixed(2)
+    expect(await spent()).toBe('5.00')
+    await app.settle()
+    for (const network10gEnabled of [false, true]) await customer.patch(`/vms/${id}`, { network10gEnabled })
+    expect([(await vm(customer, id)).billing.status, await spent()]).toEqual(['ACTIVE', '5.00'])
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { billingWorld } from '../../../test/billing-world.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
+import { adopt, unmanage } from './service.ts'
 
 describe('add-ons in the middle of a period', async () => {
   const app = await testApp()
@@ -56,6 +57,23 @@ describe('add-ons in the middle of a period', async () => {
     expect((await renewalsOf(customer, id)).map((each) => each['amount'])).toEqual([`-${(small! / 100).toFixed(2)}`])
     await set(customer, id, { [name]: true })
     expect(await spent()).toBe(aThird(monthly) + small! + monthly)
+  })
+
+  test.each(['dailyBackupEnabled', 'network10gEnabled'])('%s is not sold while nothing is charged for the VM', async (name) => {
+    const { customer, id, spent } = await twoThirdsThrough({ [name]: true })
+    await app.db.tx((tx) => unmanage(tx, app.deps, id))
+    await set(customer, id, { [name]: false, name: 'mine' })
+    for (const query of ['', '?dryRun=true']) {
+      const { status, headers, body } = await customer.patch(`/vms/${id}${query}`, { [name]: true })
+      expect([status, headers['x-error-code'], body.error]).toEqual([
+        409,
+        'invalid_state',
+        'VM is UNMANAGED, and nothing is charged for it: add-ons can be switched on when it is managed again',
+      ])
+    }
+    expect(await spent()).toBe(0)
+    await adopt(app.deps, id)
+    await set(customer, id, { [name]: true })
   })
 
   test('10G reaches the interface at once, both ways', async () => {

@@ -17,7 +17,7 @@ export interface AddOnBill {
 export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted: AddOns): Promise<AddOnBill> {
   const paid = await sql.paidAddOns(tx, vm.id)
   const isPaid = (until: Date | null): boolean => until !== null && until >= vm.next_renewal_at
-  const isNew = (on: boolean, was: boolean, until: Date | null): boolean => on && !was && !isPaid(until) && vm.billing_status === 'ACTIVE'
+  const isNew = (on: boolean, was: boolean, until: Date | null): boolean => on && !was && !isPaid(until) && isUnderWay(vm, now)
   const backups = isNew(wanted.dailyBackup, vm.daily_backup, paid.daily_backup_paid_until)
   const fast = isNew(wanted.network10g, vm.network_10g, paid.network_10g_paid_until)
   const numbers = await catalogNumbers(tx)
@@ -32,6 +32,9 @@ export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted
     },
   }
 }
+
+/** Also while a VM that was suspended is on its way back: its month is paid and has begun, though it reads as suspended until it is up. */
+const isUnderWay = (vm: sql.VmDetails, now: Date): boolean => vm.billing_status !== 'CANCELLED' && vm.next_renewal_at > now
 
 /**
  * A larger plan takes the place of everything paid for so far, and so does away with add-ons that are paid for and switched off: what

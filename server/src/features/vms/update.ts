@@ -28,7 +28,7 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await makeWay(tx, deps, vm)
-  if (isSwitchedOn(vm, wanted) && (isInUse(vm) || vm.account_suspended)) requirePaidMonth(vm, now)
+  if (isSwitchedOn(vm, wanted)) requireSellable(vm, now)
   const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {
     id: vm.id,
@@ -54,8 +54,13 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
 const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): boolean =>
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
 
-/** One that is not begins a new month when it comes back, and pays for its add-ons with that. */
-const isInUse = ({ provisioned, status }: sql.VmDetails): boolean => provisioned && status !== 'SUSPENDED' && status !== 'UNMANAGED'
+/** A VM that is not in use and whose month is over pays for its add-ons with the month that begins when it comes back. */
+function requireSellable(vm: sql.VmDetails, now: Date): void {
+  if (vm.status === 'UNMANAGED')
+    throw refuse('invalid_state', 'VM is UNMANAGED, and nothing is charged for it: add-ons can be switched on when it is managed again')
+  const isInUse = vm.provisioned && vm.status !== 'SUSPENDED'
+  if (isInUse || vm.account_suspended) requirePaidMonth(vm, now)
+}
 
 /** By an operator: the VM is left running and untouched, unbilled, and no longer acted upon. */
 export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> {
