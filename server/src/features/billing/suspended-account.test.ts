@@ -124,7 +124,7 @@ describe('of an account that is suspended', async () => {
     await app.settle()
     await rest()
     expect((await vm(customer, id)).status).toBe('RUNNING')
-    app.clock.advance('10m')
+    app.clock.advance('2m')
     await rest()
     expect((await vm(customer, id)).status).toBe('SUSPENDED')
   })

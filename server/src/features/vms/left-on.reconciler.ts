@@ -7,8 +7,8 @@ import { suspend } from './power.ts'
 import { lockVm } from './sql.ts'
 import { leftOn } from './sweep-sql.ts'
 
-/** Between two attempts. */
-const RETRY = '10m'
+/** Between two attempts: short, because it runs on meanwhile. */
+const RETRY = '2m'
 
 export const suspendLeftOn = reconciler('vms.left_on', '30s', async (deps) => {
   for (const { id } of await leftOn(deps.db, before(deps.clock.now(), RETRY))) {
