@@ -10,6 +10,8 @@ export interface StreamOptions {
   after?: string | undefined
   /** Ends the stream: it then throws the signal's reason. To end it quietly, leave the loop. */
   signal?: AbortSignal | undefined
+  /** Told each time the server has begun to answer: from then on nothing is missed. */
+  onOpen?: (() => void) | undefined
   /** Told each time the stream is opened again, with the reason and the cursor it goes on from. */
   onReconnect?: ((reason: Error, after: string | null) => void) | undefined
   /** How often opening it the first time is tried again. Once it was open, it is opened again for as long as it takes. */
@@ -21,13 +23,14 @@ const QUIET_MS = 45_000
 const FIRST_PAUSE_MS = 2_000
 
 export async function* followEvents(api: Api, options: StreamOptions = {}): AsyncGenerator<Event, void, undefined> {
-  const { signal, onReconnect } = options
+  const { signal, onOpen, onReconnect } = options
   let after = options.after ?? null
   let pauseMs = FIRST_PAUSE_MS
   let maxRetries = options.maxRetries
   for (let cuts = 0; ; cuts++) {
     const response = await openAt(api, after, signal, maxRetries)
     maxRetries = Infinity
+    onOpen?.()
     let reason = new NetworkError('The event stream has ended')
     try {
       for await (const { id, data, retryMs } of framesOf(response, signal)) {

@@ -45,11 +45,13 @@ describe('the event stream of the product', async () => {
     const { berth, happen } = await listener()
     const storm = happen(120)
     const reconnects: (string | null)[] = []
-    const stream = berth.events.stream({ after: '0', onReconnect: (_, after) => void reconnects.push(after) })
+    let opened = 0
+    const stream = berth.events.stream({ after: '0', onOpen: () => opened++, onReconnect: (_, after) => void reconnects.push(after) })
     const cursors = await take(stream, 120, (cursor) => Number(cursor) % 25 === 0 && proxy.cutAll())
     await storm
     expect(cursors).toEqual(numbers(1, 120))
     expect(reconnects.length).toBeGreaterThanOrEqual(2)
+    expect(opened).toBe(reconnects.length + 1)
   })
 
   test('goes on when the server was away', async () => {
