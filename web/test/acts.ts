@@ -15,6 +15,25 @@ export async function fill(within: Page | Locator, values: Record<string, string
   for (const [label, value] of Object.entries(values)) await within.getByLabel(label, { exact: true }).fill(value)
 }
 
+/** Keeps back the answers to some requests until it is called off; `asked` resolves with the first of them. */
+export async function hold(page: Page, requests: RegExp): Promise<{ asked: Promise<unknown>; letGo: () => Promise<void> }> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  await page.route(requests, (route) => released.then(() => route.continue()).catch(() => {})) // the page may have given it up
+  const letGo = async (): Promise<void> => {
+    release()
+    await page.unroute(requests)
+  }
+  return { asked: page.waitForRequest(requests), letGo }
+}
+
+/** Chromium without a screen shows all its tabs at once: to the page this is what going to another tab is. */
+export const setHidden = (page: Page, hidden: boolean): Promise<void> =>
+  page.evaluate((is) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value: is })
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: is ? 'hidden' : 'visible' })
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
+  }, hidden)
+
 /** By the menu at the side. */
 export const go = (page: Page, name: string): Promise<void> => link(page.getByRole('navigation', { name: 'Main' }), name).click()
 

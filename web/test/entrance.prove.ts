@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest'
 import { codeOf } from '../../server/test/dashboard-table.ts'
 import { eventually } from '../../server/test/processes.ts'
 import { smtpServer } from '../../server/test/smtp-server.ts'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link, setHidden } from './acts.ts'
 import { violations } from './axe.ts'
 import { expectNoComplaint, visit } from './browser.ts'
-import { startProduct } from './product.ts'
+import { OWNER, startProduct } from './product.ts'
 
 const ADA = { email: 'ada@example.com', password: 'a sentence of mine' }
 const NEXT = 'another sentence of mine'
@@ -37,13 +37,13 @@ describe('somebody new', async () => {
   const { page } = guest
   let recoveryCodes: string[] = []
 
-  const signOut = async (): Promise<void> => {
-    await button(page, 'Sign out').click()
-    await expectShown(heading(page, 'Sign in'))
+  const signOut = async (on = page): Promise<void> => {
+    await button(on, 'Sign out').click()
+    await expectShown(heading(on, 'Sign in'))
   }
-  const signIn = async (password: string): Promise<void> => {
-    await fill(page, { 'E-mail': ADA.email, Password: password })
-    await button(page, 'Sign in').click()
+  const signIn = async (password: string, on = page): Promise<void> => {
+    await fill(on, { 'E-mail': ADA.email, Password: password })
+    await button(on, 'Sign in').click()
   }
 
   test('makes an account, where the operator allows it', async () => {
@@ -56,6 +56,23 @@ describe('somebody new', async () => {
     await button(page, 'Sign up').click()
     await expectShown(heading(page, /Hello/))
     await signOut()
+  })
+
+  test('finds nothing of the one who was signed in before, in any tab', async () => {
+    await go(owner.page, 'Settings')
+    await setHidden(owner.page, true)
+    const beside = await owner.context.newPage()
+    await beside.goto('/')
+    await signOut(beside)
+    await signIn(ADA.password, beside)
+    await expectShown(heading(beside, /Hello/))
+    await setHidden(owner.page, false)
+    await expectShown(heading(owner.page, /Hello/))
+    await expectShown(owner.page.getByText(ADA.email))
+    expect(await owner.page.getByText(OWNER.email).count()).toBe(0)
+    await signOut(beside)
+    await setHidden(owner.page, false)
+    await expectShown(heading(owner.page, 'Sign in'))
   })
 
   test('who forgot the password sets another by mail, with a link that works once', async () => {

@@ -1,12 +1,14 @@
 // What is true is on screen within two seconds, with the stream and without it; and neither a reload nor a restart loses anything.
+import type { Page, Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../../server/src/kernel/clock.ts'
-import { becomeRichOwner, expectShown, go, heading } from './acts.ts'
+import { becomeRichOwner, expectShown, go, heading, setHidden } from './acts.ts'
 import { visit } from './browser.ts'
 import { furnish } from './furnish.ts'
 import { startProduct } from './product.ts'
 
 const WITHIN_MS = 2_000
+const TABS = 8 // two more than the connections that a browser opens to one server
 
 describe('the dashboard', async () => {
   const product = await startProduct()
@@ -30,16 +32,46 @@ describe('the dashboard', async () => {
     expect(await page.getByText('Live', { exact: true }).count()).toBeGreaterThan(0)
   })
 
-  test('shows it within 2 s when no stream can be opened', async () => {
+  test.each<[string, (route: Route) => void]>([
+    ['is refused', (route) => void route.abort()],
+    ['is never answered', () => {}],
+  ])('shows it within 2 s when the stream %s, and does not call that live', async (_, meet) => {
     await page.route(/\/events(\?|$)/, (route) =>
-      /event-stream/.test(route.request().headers()['accept'] ?? '') ? route.abort() : route.continue(),
+      /event-stream/.test(route.request().headers()['accept'] ?? '') ? meet(route) : route.continue(),
     )
     await page.reload()
     await expectShown(page.getByText('Checking every 2 s'))
     expect(await lag('stop', 'Stopped')).toBeLessThan(WITHIN_MS + 500)
-    await page.unrouteAll()
+    expect(await page.getByText('Live', { exact: true }).count()).toBe(0)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     await expectShown(page.getByText('Live', { exact: true }))
     expect(await lag('start', 'Running')).toBeLessThan(WITHIN_MS)
+  })
+
+  test('leaves the connections of the browser to the tab that is looked at, and a tab is right when it is looked at again', async () => {
+    await setHidden(page, true)
+    const others: Page[] = []
+    while (others.length < TABS - 1) {
+      const other = await owner.context.newPage()
+      await other.goto('/vms')
+      await expectShown(other.getByText('Live', { exact: true }))
+      await setHidden(other, true)
+      others.push(other)
+    }
+    await berth.waitForAction(await berth.vms.stop(vmId))
+    await setHidden(page, false)
+    const elapsed = stopwatch()
+    await expectShown(page.getByRole('row', { name: /^web/ }).getByText('Stopped'))
+    await expectShown(page.getByText('Live', { exact: true }))
+    expect(elapsed()).toBeLessThan(WITHIN_MS)
+    expect(await lag('start', 'Running')).toBeLessThan(WITHIN_MS)
+    await Promise.all(others.map((other) => other.close()))
+  })
+
+  test('shows the last page in place of one past the end', async () => {
+    await page.goto('/vms?page=9')
+    await expectShown(page.getByRole('row', { name: /^web/ }))
+    expect(page.url()).toContain('page=1')
   })
 
   test('keeps the page, the filter and the tab over a reload', async () => {

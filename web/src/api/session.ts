@@ -20,15 +20,25 @@ export interface SignInAnswer {
   totpRequired?: boolean
 }
 
+let owner: string | undefined
+
+/** When another person has signed in, in another tab, this one begins anew: nothing of the first is left in memory. */
+function ofOnePerson(session: Session): Session {
+  if (owner !== undefined && owner !== session.user.id) location.assign('/')
+  owner = session.user.id
+  return session
+}
+
 /** Null for a visitor who has not signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () =>
-    ask<Session>('GET', '/session').catch((error: unknown) => {
+    ask<Session>('GET', '/session').then(ofOnePerson, (error: unknown) => {
       if (isCode(error, 'unauthorized')) return null
       throw error
     }),
   staleTime: 60_000,
+  refetchOnWindowFocus: 'always',
 })
 
 export const setupQuery = queryOptions({ queryKey: ['setup'], queryFn: () => ask<Setup>('GET', '/setup'), staleTime: 60_000 })

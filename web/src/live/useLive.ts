@@ -19,7 +19,7 @@ const always = ['events', 'deliveries']
 /** Keeps what is on screen true: every event makes the queries it touches be asked again. */
 export function useLive(): FeedState {
   const client = useQueryClient()
-  const [state, setState] = useState<FeedState>('live')
+  const [state, setState] = useState<FeedState>('connecting')
   useEffect(() => {
     const stop = new AbortController()
     const stale = new Set<string>()

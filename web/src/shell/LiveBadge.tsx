@@ -4,8 +4,13 @@ import { Status, type Tone } from '../ui/Status.tsx'
 import { shellWords as w } from '../words/shell.ts'
 import css from './shell.module.css'
 
-const TONES: Record<FeedState, Tone> = { live: 'good', polling: 'busy', offline: 'bad' }
-const ABOUT: Record<FeedState, string> = { live: w.liveAbout, polling: w.pollingAbout, offline: w.offlineAbout }
+const TONES: Record<FeedState, Tone> = { connecting: 'busy', live: 'good', polling: 'busy', offline: 'bad' }
+const ABOUT: Record<FeedState, string> = {
+  connecting: w.connectingAbout,
+  live: w.liveAbout,
+  polling: w.pollingAbout,
+  offline: w.offlineAbout,
+}
 
 export const LiveBadge = ({ state }: { state: FeedState }) => (
   <Tooltip label={ABOUT[state]}>
