@@ -38,7 +38,7 @@ describe('by keyboard alone', async () => {
     await page.keyboard.type('by-hand')
     await tabTo(page, 'laptop')
     await page.keyboard.press('Space')
-    await expectShown(page.getByText('Charged now'))
+    await expectShown(page.getByText('Charged now').locator('xpath=..').getByText('$'))
     await tabTo(page, 'Create VM')
     await page.keyboard.press('Enter')
     await expectShown(heading(page, 'by-hand'))

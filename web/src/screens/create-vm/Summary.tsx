@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
 import { isCode } from '../../api/errors.ts'
 import { formatMoney } from '../../ui/format.ts'
@@ -20,7 +20,7 @@ interface Props {
   onShowCode: () => void
 }
 
-/** The server's own price for exactly this order: it checks and places it too, and changes nothing. */
+/** The server's own price for exactly this order: it checks and places it too, and changes nothing. Until it is there nothing can be bought. */
 export function Summary({ order, facts, busy, error, onSubmit, onShowCode }: Props) {
   const [settled] = useDebouncedValue(order, 300)
   const request = toRequest(settled)
@@ -28,10 +28,14 @@ export function Summary({ order, facts, busy, error, onSubmit, onShowCode }: Pro
     queryKey: ['quote', request],
     queryFn: ({ signal }) => berth.vms.quoteCreate(request, { signal, maxRetries: 1 }),
     enabled: isComplete(settled),
-    placeholderData: keepPreviousData,
     staleTime: 10_000,
+    gcTime: 0, // who comes back to an order is told its price anew
   })
-  const problem = error ?? quote.error
+  const isSettled = settled === order
+  const refusal = isSettled ? quote.error : null
+  const price = isSettled ? quote.data : undefined
+  const amount = (of: 'charge' | 'monthly' | 'balanceAfter'): string => (price ? formatMoney(price[of], price.currency) : '…')
+  const problem = error ?? refusal
   return (
     <div className={css['summary']}>
       <Card title={w.summary}>
@@ -40,27 +44,24 @@ export function Summary({ order, facts, busy, error, onSubmit, onShowCode }: Pro
             {facts.map(([name, value]) => (
               <Line key={name} name={name} value={value} />
             ))}
-            {quote.data && isComplete(order) && (
-              <div className={css['total']}>
-                <Line name={w.chargedNow} value={formatMoney(quote.data.charge, quote.data.currency)} />
-              </div>
-            )}
-            {quote.data && isComplete(order) && (
+            {isComplete(order) && !refusal && (
               <>
-                <Line name={w.monthly} value={formatMoney(quote.data.monthly, quote.data.currency)} />
-                <Line name={w.balanceAfter} value={formatMoney(quote.data.balanceAfter, quote.data.currency)} />
+                <div className={css['total']}>
+                  <Line name={w.chargedNow} value={amount('charge')} />
+                </div>
+                <Line name={w.monthly} value={amount('monthly')} />
+                <Line name={w.balanceAfter} value={amount('balanceAfter')} />
               </>
             )}
           </dl>
           {!isComplete(order) && <p className="muted">{w.fillIn}</p>}
-          {isComplete(order) && quote.isPending && <p className="muted">{w.pricing}</p>}
           <Problem error={problem} />
           {isCode(problem, 'insufficient_funds') && (
             <ButtonLink to="/wallet" variant="default" fullWidth>
               {w.topUp}
             </ButtonLink>
           )}
-          <Button fullWidth size="md" loading={busy} disabled={!isComplete(order) || quote.isError} onClick={onSubmit}>
+          <Button fullWidth size="md" loading={busy} disabled={!isComplete(order) || !price || refusal !== null} onClick={onSubmit}>
             {w.submit}
           </Button>
           <Button fullWidth variant="subtle" disabled={!isComplete(order)} onClick={onShowCode}>

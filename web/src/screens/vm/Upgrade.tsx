@@ -10,7 +10,7 @@ import { Problem } from '../../ui/Form.tsx'
 import { Facts, Row, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/States.tsx'
 import { vmWords } from '../../words/vm.ts'
-import { Verb } from './Verb.tsx'
+import { Verb, whyNot } from './Verb.tsx'
 
 const w = vmWords.settings
 
@@ -38,6 +38,7 @@ function Offer({ vm, plans }: { vm: Vm; plans: Plan[] }) {
     queryFn: ({ signal }) => berth.vms.quoteUpgrade(vm.id, plan.id, { signal }),
     enabled: vm.allowedActions.includes('upgrade'),
     staleTime: 10_000,
+    gcTime: 0, // who comes back to a plan is told its price anew
   })
   const upgrade = useWrite(() => berth.vms.upgrade(vm.id, plan.id), {
     inForm: true,
@@ -67,7 +68,13 @@ function Offer({ vm, plans }: { vm: Vm; plans: Plan[] }) {
       )}
       <Problem error={upgrade.error ?? quote.error} />
       <Row>
-        <Verb vm={vm} verb="upgrade" loading={upgrade.isPending} onClick={() => upgrade.mutate()}>
+        <Verb
+          vm={vm}
+          verb="upgrade"
+          loading={upgrade.isPending}
+          disabled={!quote.data && whyNot(vm, 'upgrade') === null}
+          onClick={() => upgrade.mutate()}
+        >
           {w.upgradeTo(plan.name)}
         </Verb>
       </Row>
