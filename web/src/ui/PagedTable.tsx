@@ -1,29 +1,48 @@
 // A page of a list: its rows and the way to the other pages, or what to do when there are none.
 import type { Page } from '@berth/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, type ReactNode } from 'react'
 import { Pager } from './Pager.tsx'
+import type { ListSearch } from './paging.ts'
 import { Loaded } from './States.tsx'
 import { Table, type Column } from './Table.tsx'
 
-interface Props<Row> {
+interface PagedProps<Row> {
   of: UseQueryResult<Pick<Page<Row>, 'items' | 'pagination'>>
-  caption: string
-  columns: Column<Row>[]
+  lines?: number
   empty: ReactNode
+  children: (rows: Row[]) => ReactNode
 }
 
-export const PagedTable = <Row extends { id: string }>({ of, caption, columns, empty }: Props<Row>) => (
-  <Loaded of={of}>
-    {({ items, pagination }) =>
-      items.length === 0 ? (
-        empty
-      ) : (
+export const Paged = <Row,>({ of, lines, empty, children }: PagedProps<Row>) => (
+  <Loaded of={of} lines={lines}>
+    {({ items, pagination }) => {
+      if (items.length === 0) return pagination.total === 0 ? empty : <LastPage number={pagination.totalPages} />
+      return (
         <>
-          <Table caption={caption} columns={columns} rows={items} rowKey={({ id }) => id} />
+          {children(items)}
           <Pager pagination={pagination} />
         </>
       )
-    }
+    }}
   </Loaded>
+)
+
+/** Stands for a page past the end, as when its only row was deleted, and goes to the last that there is. */
+function LastPage({ number }: { number: number }) {
+  const navigate = useNavigate()
+  useEffect(() => {
+    void navigate({ to: '.', search: (now: ListSearch) => ({ ...now, page: number }), replace: true })
+  }, [navigate, number])
+  return null
+}
+
+interface TableProps<Row> extends Omit<PagedProps<Row>, 'children'> {
+  caption: string
+  columns: Column<Row>[]
+}
+
+export const PagedTable = <Row extends { id: string }>({ caption, columns, ...page }: TableProps<Row>) => (
+  <Paged {...page}>{(rows) => <Table caption={caption} columns={columns} rows={rows} rowKey={({ id }) => id} />}</Paged>
 )

@@ -68,9 +68,9 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode
 }
 
-/** What was loaded before stays on screen while a newer answer fails: the shell says that the server is away. */
+/** What was loaded before stays on screen while a newer answer fails: the shell says that the server is away. What is gone does not. */
 export function Loaded<T>({ of, lines, isPage = false, children }: LoadedProps<T>) {
-  if (of.data !== undefined) return <>{children(of.data)}</>
+  if (of.data !== undefined && !isMissing(of.error)) return <>{children(of.data)}</>
   if (of.isError) return <Failed error={of.error} retry={() => of.refetch()} level={isPage ? 1 : 2} />
   return <Waiting lines={lines} />
 }

@@ -5,10 +5,10 @@ import { useState } from 'react'
 import { Code } from '../../ui/Copy.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
-import { Table, type Column } from '../../ui/Table.tsx'
+import { Empty } from '../../ui/States.tsx'
+import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { eventWords as w } from '../../words/events.ts'
 import { subjectOf } from './describe.ts'
@@ -39,18 +39,12 @@ export default function Events() {
   return (
     <Page title={w.title} about={w.about}>
       <Card flush>
-        <Loaded of={events}>
-          {({ events: items, total }) =>
-            total === 0 ? (
-              <Empty icon="pulse" title={w.emptyTitle} about={w.emptyAbout} />
-            ) : (
-              <>
-                <Table caption={w.title} columns={columns} rows={items} rowKey={({ id }) => id} />
-                <Pager pagination={{ page, limit, total, totalPages: Math.ceil(total / limit) }} />
-              </>
-            )
-          }
-        </Loaded>
+        <PagedTable
+          of={events}
+          caption={w.title}
+          columns={columns}
+          empty={<Empty icon="pulse" title={w.emptyTitle} about={w.emptyAbout} />}
+        />
       </Card>
       <Examples />
       {shown && (

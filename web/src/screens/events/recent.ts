@@ -1,6 +1,6 @@
 // The log is read forwards from a cursor. Its cursors are numbers without a gap, so the newest are found by halving: the first time a few
 // requests, from then on one.
-import type { Event } from '@berth/sdk'
+import type { Event, Page } from '@berth/sdk'
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
 
@@ -27,14 +27,15 @@ async function findLast(signal: AbortSignal): Promise<bigint> {
 }
 
 /** A page of events, the newest first; page 1 ends with the newest. */
-export async function readEvents(page: number, limit: number, signal: AbortSignal): Promise<{ events: Event[]; total: number }> {
+export async function readEvents(page: number, limit: number, signal: AbortSignal): Promise<Pick<Page<Event>, 'items' | 'pagination'>> {
   const total = Number(await findLast(signal))
   const end = total - (page - 1) * limit
   const begin = Math.max(0, end - limit)
-  if (end <= 0) return { events: [], total }
+  const pagination = { page, limit, total, totalPages: Math.ceil(total / limit) }
+  if (end <= 0) return { items: [], pagination }
   const events = await berth.events.page({ after: String(begin), limit: end - begin }, { signal })
-  return { events: events.toReversed(), total }
+  return { items: events.toReversed(), pagination }
 }
 
 export const useRecentEvents = (count: number): UseQueryResult<Event[]> =>
-  useQuery({ queryKey: ['events', 'recent', count], queryFn: async ({ signal }) => (await readEvents(1, count, signal)).events })
+  useQuery({ queryKey: ['events', 'recent', count], queryFn: async ({ signal }) => (await readEvents(1, count, signal)).items })

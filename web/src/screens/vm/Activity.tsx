@@ -6,9 +6,9 @@ import { vmActionsQuery } from '../../queries/vms.ts'
 import { formatDuration, formatWord } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { StatusOf } from '../../ui/Status.tsx'
 import { Steps } from '../../ui/Steps.tsx'
 import { Time } from '../../ui/Time.tsx'
@@ -20,22 +20,15 @@ export function Activity({ vm }: { vm: Vm }) {
   const actions = useQuery(vmActionsQuery(vm.id, { page: search.page, limit: search.limit }))
   return (
     <Card flush>
-      <Loaded of={actions}>
-        {({ items, pagination }) =>
-          items.length === 0 ? (
-            <Empty icon="pulse" title={w.activityEmpty} about={w.activityEmptyAbout} />
-          ) : (
-            <>
-              <ul className={css['activity']}>
-                {items.map((action) => (
-                  <Entry key={action.id} action={action} />
-                ))}
-              </ul>
-              <Pager pagination={pagination} />
-            </>
-          )
-        }
-      </Loaded>
+      <Paged of={actions} empty={<Empty icon="pulse" title={w.activityEmpty} about={w.activityEmptyAbout} />}>
+        {(items) => (
+          <ul className={css['activity']}>
+            {items.map((action) => (
+              <Entry key={action.id} action={action} />
+            ))}
+          </ul>
+        )}
+      </Paged>
     </Card>
   )
 }

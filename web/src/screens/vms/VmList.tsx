@@ -6,9 +6,9 @@ import { runningActionsQuery, vmsQuery } from '../../queries/vms.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Pager } from '../../ui/Pager.tsx'
+import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty } from '../../ui/States.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import { commonWords } from '../../words/common.ts'
 import { vmsWords as w } from '../../words/vms.ts'
@@ -35,32 +35,26 @@ export default function VmList() {
       {create}
     </>
   )
+  const empty = status ? (
+    <Empty
+      icon="server"
+      title={w.noneWith(w.statuses[status].toLowerCase())}
+      about={w.noneWithAbout}
+      action={
+        <Button variant="default" onClick={() => filter({ status: undefined })}>
+          {commonWords.showAll}
+        </Button>
+      }
+    />
+  ) : (
+    <Empty icon="server" title={w.emptyTitle} about={w.emptyAbout} action={create} />
+  )
   return (
     <Page title={w.title} about={w.about} actions={actions}>
       <Card flush>
-        <Loaded of={vms} lines={8}>
-          {({ items, pagination }) =>
-            items.length > 0 ? (
-              <>
-                <VmTable vms={items} running={running.data?.items ?? []} traffic={traffic.data ?? []} />
-                <Pager pagination={pagination} />
-              </>
-            ) : status ? (
-              <Empty
-                icon="server"
-                title={w.noneWith(w.statuses[status].toLowerCase())}
-                about={w.noneWithAbout}
-                action={
-                  <Button variant="default" onClick={() => filter({ status: undefined })}>
-                    {commonWords.showAll}
-                  </Button>
-                }
-              />
-            ) : (
-              <Empty icon="server" title={w.emptyTitle} about={w.emptyAbout} action={create} />
-            )
-          }
-        </Loaded>
+        <Paged of={vms} lines={8} empty={empty}>
+          {(items) => <VmTable vms={items} running={running.data?.items ?? []} traffic={traffic.data ?? []} />}
+        </Paged>
       </Card>
     </Page>
   )
