@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
-import { becomeOwner, button, dialog, fill, go, heading, link, expectShown } from './acts.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, hold, link } from './acts.ts'
 import { expectNoComplaint, visit } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 
@@ -49,10 +49,20 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await go(page, 'Virtual machines')
     await link(page, 'Create VM').first().click()
     await expectShown(heading(page, 'Create a virtual machine'))
+    await page.getByLabel(/^Ubuntu 24\.04/).check()
     await page.getByLabel(/^Small/).check()
     await page.getByLabel('Host name').fill('web-1')
     await page.getByRole('checkbox', { name: 'laptop' }).check()
     const summary = page.getByRole('region').or(page.locator('section')).filter({ hasText: 'Charged now' }).last()
+    await expectShown(summary.getByText('$94.00'))
+    const quotes = await hold(page, /dryRun=true/)
+    await page.getByLabel(/^Medium/).check()
+    await quotes.asked
+    expect(await button(page, 'Create VM').isDisabled()).toBe(true)
+    expect(await summary.getByText('$').count()).toBe(0)
+    await quotes.letGo()
+    await expectShown(summary.getByText('$88.00'))
+    await page.getByLabel(/^Small/).check()
     await expectShown(summary.getByText('$94.00'))
     await button(page, 'Show as code').click()
     expect(await dialog(page).getByLabel('curl', { exact: true }).last().innerText()).toContain('"hostname": "web-1"')
@@ -60,7 +70,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await button(page, 'Create VM').click()
     await expectShown(heading(page, 'web-1'))
     await expectShown(page.getByText('Running', { exact: true }))
-    await expectShown(page.getByText(/^ssh root@\d/))
+    await expectShown(page.getByText(/^ssh ubuntu@\d/))
     await page.getByRole('tab', { name: 'Activity' }).click()
     await button(page, /^Create/).click()
     await expectShown(page.getByRole('listitem').filter({ hasText: 'Completed' }))
@@ -120,6 +130,12 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await go(page, 'Virtual machines')
     await link(page, 'web-1').click()
     await page.getByRole('tab', { name: 'Settings' }).click()
+    const quotes = await hold(page, /dryRun=true/)
+    await page.getByLabel('Plan', { exact: true }).selectOption({ index: 1 })
+    await quotes.asked
+    expect(await button(page, 'Upgrade to Large').isDisabled()).toBe(true)
+    await quotes.letGo()
+    await page.getByLabel('Plan', { exact: true }).selectOption({ index: 0 })
     await expectShown(page.getByText('$6.00', { exact: true }))
     await button(page, 'Upgrade to Medium').click()
     await page.getByRole('tab', { name: 'Overview' }).click()
@@ -127,6 +143,9 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
   })
 
   test('deletes it by typing its name, and is told when it is gone', async () => {
+    const beside = await guest.context.newPage()
+    await beside.goto(page.url())
+    await expectShown(heading(beside, 'web-1'))
     await page.getByRole('tab', { name: 'Settings' }).click()
     await button(page, 'Delete this VM').click()
     await expectShown(dialog(page).getByText(/The refund is \$11\.\d\d\./))
@@ -135,6 +154,9 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await button(dialog(page), 'Delete this VM').click()
     await expectShown(heading(page, 'Virtual machines'))
     await expectShown(page.getByText('No virtual machines yet'))
+    await expectShown(heading(beside, 'Not found'))
+    expect(await button(beside, 'Restart').count()).toBe(0)
+    await beside.close()
     await go(page, 'Wallet')
     await expectShown(page.getByRole('cell', { name: 'Refund' }))
   })

@@ -175,7 +175,7 @@ export const vmWords = {
     newMonthly: 'New price per month',
     balanceAfter: 'Balance after',
     choosePlan: 'Plan',
-    password: 'Set the root password',
+    password: 'Set the password',
     passwordAbout: 'Through the guest agent, while the VM runs.',
     newPassword: 'New password',
     rebuild: 'Rebuild',

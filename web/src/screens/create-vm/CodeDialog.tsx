@@ -9,7 +9,7 @@ export function CodeDialog({ request, names, onClose }: { request: CreateVm; nam
   const forms: [string, string][] = [
     [w.curl, asCurl(request, location.origin)],
     [w.cli, asCli(request, names)],
-    [w.typescript, asTypeScript(request, location.origin)],
+    [w.typescript, asTypeScript(request, location.origin, names.user)],
   ]
   return (
     <Dialog title={w.codeTitle} onClose={onClose} size="lg">

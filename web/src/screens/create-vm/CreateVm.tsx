@@ -70,6 +70,7 @@ function OrderForm(catalog: Catalog) {
   const set = (change: Partial<Order>): void => setOrder((now) => ({ ...now, ...change }))
   const region = catalog.regions.find(({ id }) => id === order.regionId)
   const template = catalog.templates.find(({ id }) => id === order.osTemplateId)
+  const user = template?.defaultUser ?? 'root'
   const plans = catalog.plans.filter((plan) => plan.available && (!region || plan.regions.includes(region.slug)))
   const plan = plans.find(({ id }) => id === order.planId)
   const facts: [string, string][] = [
@@ -123,7 +124,7 @@ function OrderForm(catalog: Catalog) {
           <SizeStep order={order} set={set} plans={plans} />
         </Card>
         <Card title={w.login}>
-          <LoginStep order={order} set={set} keys={keys.data?.items ?? []} error={create.error} />
+          <LoginStep order={order} set={set} user={user} keys={keys.data?.items ?? []} error={create.error} />
         </Card>
         <Card title={w.networking}>
           <NetworkStep order={order} set={set} networks={networks.data?.items ?? []} firewalls={firewalls.data?.items ?? []} />
@@ -143,7 +144,7 @@ function OrderForm(catalog: Catalog) {
       {showsCode && (
         <CodeDialog
           request={toRequest(order)}
-          names={{ region: region?.slug ?? '', os: template?.slug ?? '', plan: plan?.slug ?? '' }}
+          names={{ region: region?.slug ?? '', os: template?.slug ?? '', plan: plan?.slug ?? '', user }}
           onClose={() => setShowsCode(false)}
         />
       )}

@@ -12,11 +12,13 @@ import type { Order } from './order.ts'
 interface Props {
   order: Order
   set: (change: Partial<Order>) => void
+  /** Whom the template lets in. */
+  user: string
   keys: SshKey[]
   error: unknown
 }
 
-export function LoginStep({ order, set, keys, error }: Props) {
+export function LoginStep({ order, set, user, keys, error }: Props) {
   const [adding, setAdding] = useState(false)
   return (
     <Stack gap={18}>
@@ -56,7 +58,7 @@ export function LoginStep({ order, set, keys, error }: Props) {
         </Stack>
       </Checkbox.Group>
       <PasswordInput
-        label={w.password}
+        label={w.password(user)}
         description={w.passwordHint}
         value={order.password}
         onChange={(event) => set({ password: event.currentTarget.value })}

@@ -13,7 +13,7 @@ export const asCurl = (request: CreateVm, origin: string): string =>
     `  -d ${quoted(JSON.stringify(withoutSecret(request), null, 2))}`,
   ].join('\n')
 
-export const asTypeScript = (request: CreateVm, origin: string): string =>
+export const asTypeScript = (request: CreateVm, origin: string, user: string): string =>
   [
     `import { Berth } from '@berth/sdk'`,
     ``,
@@ -21,7 +21,7 @@ export const asTypeScript = (request: CreateVm, origin: string): string =>
     `const created = await berth.vms.create(${JSON.stringify(withoutSecret(request), null, 2)})`,
     `await berth.waitForAction(created)`,
     `const vm = await berth.vms.get(created.vmId)`,
-    `console.log(\`ssh root@\${vm.ipAddress}\`)`,
+    `console.log(\`ssh ${user}@\${vm.ipAddress}\`)`,
   ].join('\n')
 
 /** Names where the command line takes them, ids elsewhere. */
@@ -29,6 +29,8 @@ export interface Names {
   region: string
   os: string
   plan: string
+  /** Whom the template lets in. */
+  user: string
 }
 
 export function asCli(request: CreateVm, { region, os, plan }: Names): string {

@@ -3,6 +3,7 @@ import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { templatesQuery } from '../../queries/catalog.ts'
 import { vmQuery } from '../../queries/vms.ts'
 import { Copyable } from '../../ui/Copy.tsx'
 import { TextLink } from '../../ui/links.tsx'
@@ -42,7 +43,7 @@ function Shown({ vm }: { vm: Vm }) {
   const about = (
     <Row gap={16}>
       <VmStatus name={vm.name} status={vm.status} running={vm.currentAction} />
-      {vm.ipAddress && <Copyable text={`ssh root@${vm.ipAddress}`} what={w.ssh} />}
+      <Ssh vm={vm} />
     </Row>
   )
   return (
@@ -71,6 +72,12 @@ function Shown({ vm }: { vm: Vm }) {
       </Tabs>
     </Page>
   )
+}
+
+/** As the user that its template has. */
+function Ssh({ vm: { ipAddress, osTemplate } }: { vm: Vm }) {
+  const template = useQuery(templatesQuery).data?.find(({ slug }) => slug === osTemplate.slug)
+  return ipAddress && template && <Copyable text={`ssh ${template.defaultUser}@${ipAddress}`} what={w.ssh} />
 }
 
 function Content({ tab, vm }: { tab: Tab; vm: Vm }) {
