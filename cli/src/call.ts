@@ -1,11 +1,11 @@
 // One command as it is carried out: its client, its names, its waiting.
-import { Berth, type Action, type Vm } from '@berth/sdk'
+import { ApiError, Berth, type Action, type Vm } from '@berth/sdk'
 import { said, type Answer, type Format } from './answer.ts'
 import { serverOf } from './contexts.ts'
 import { EXIT, Failure } from './failure.ts'
 import { findId, type KindName } from './find.ts'
 import { isAttended, type Io } from './io.ts'
-import { openProgress } from './progress.ts'
+import { openProgress, type Progress } from './progress.ts'
 import { ask } from './prompt.ts'
 import { harmless } from './style.ts'
 
@@ -19,6 +19,8 @@ export interface CommonOptions {
 }
 
 export const RETRIES = 3
+/** A server that is being restarted is waited for, about five minutes. */
+const WAIT_RETRIES = 15
 /** A shorter pause needs no explanation. */
 const LONG_PAUSE_MS = 2_000
 
@@ -26,6 +28,7 @@ export class Call {
   readonly io: Io
   readonly options: CommonOptions
   #berth: Berth | undefined
+  #progress: Progress | undefined
 
   constructor(io: Io, options: CommonOptions) {
     this.io = io
@@ -39,7 +42,7 @@ export class Call {
   client(more: { maxRetries?: number; timeoutMs?: number } = {}): Berth {
     const { context, retries: maxRetries = RETRIES } = this.options
     const { url, token } = serverOf(this.io.env, context)
-    return new Berth({ baseUrl: url, token, maxRetries, sleep: (ms, signal) => this.#pause(ms, signal), ...more })
+    return new Berth({ baseUrl: url, token, maxRetries, sleep: (ms, signal, error) => this.#pause(ms, signal, error), ...more })
   }
 
   id(kind: KindName, text: string, of?: string): Promise<string> {
@@ -63,8 +66,8 @@ export class Call {
   }
 
   async waitFor(vmId: string, actionId: string, label: string): Promise<Action> {
-    const { timeout } = this.options
-    const progress = openProgress(this.io, label)
+    const { timeout, retries: maxRetries = WAIT_RETRIES } = this.options
+    const progress = (this.#progress = openProgress(this.io, label))
     const giveUp = new AbortController()
     const interrupted = (): void =>
       giveUp.abort(new Failure(EXIT.timeout, `The action goes on. To wait for it again: berth action wait ${vmId} ${actionId}`))
@@ -72,7 +75,7 @@ export class Call {
     try {
       return await this.berth.waitForAction(
         { vmId, actionId },
-        { signal: giveUp.signal, onProgress: (action) => progress.update(action), timeoutMs: timeout && timeout * 1000 },
+        { signal: giveUp.signal, onProgress: (action) => progress.update(action), timeoutMs: timeout && timeout * 1000, maxRetries },
       )
     } finally {
       process.off('SIGINT', interrupted)
@@ -92,13 +95,20 @@ export class Call {
   }
 
   note(sentence: string): void {
+    this.#progress?.clear()
     this.io.stderr.write(`${harmless(sentence)}\n`)
   }
 
-  #pause(ms: number, signal?: AbortSignal): Promise<void> {
-    if (ms >= LONG_PAUSE_MS) this.note(`The server asks for patience: trying again in ${Math.ceil(ms / 1000)} s`)
+  #pause(ms: number, signal?: AbortSignal, error?: unknown): Promise<void> {
+    if (ms >= LONG_PAUSE_MS) this.note(`${reasonOf(error)}: trying again in ${Math.ceil(ms / 1000)} s`)
     return pause(ms, signal)
   }
+}
+
+/** Why a pause is made. A code that is not known is of something in front of the server. */
+function reasonOf(error: unknown): string {
+  if (error === undefined) return 'The connection has ended'
+  return error instanceof ApiError && error.code !== 'unknown' ? 'The server asks for patience' : 'The server does not answer'
 }
 
 const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

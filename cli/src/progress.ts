@@ -10,6 +10,8 @@ const WIDTH = 24
 
 export interface Progress {
   update(action: Action): void
+  /** Makes room for another line. */
+  clear(): void
   end(): void
 }
 
@@ -45,6 +47,7 @@ export function openProgress({ stderr, env }: Io, label: string): Progress {
         tell(status === 'COMPLETED' ? paint('green', '✓') : paint('red', '✗'), name, tookMs)
       }
     },
+    clear,
     end() {
       clearInterval(timer)
       clear()

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { reset, scripted } from '../../sdk/test/scripted.ts'
 import { berth, cliWorld } from './world.ts'
 
 const app = await cliWorld()
@@ -37,8 +38,14 @@ test('names of what exists are completed', async () => {
 })
 
 test('without a server nothing is offered, and nothing fails', async () => {
-  const outcome = await berth({ ...env, BERTH_URL: 'http://127.0.0.1:9' }, ['__complete', 'vm', 'get', ''])
-  expect(outcome).toEqual({ code: 0, stdout: '', stderr: '' })
+  for (const words of [
+    ['vm', 'get', ''],
+    ['snapshot', 'get', 'web shop', ''],
+  ]) {
+    const { baseUrl, requests } = await scripted(reset)
+    expect(await berth({ ...env, BERTH_URL: baseUrl }, ['__complete', ...words])).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(requests).toHaveLength(1)
+  }
 })
 
 test('bash asks for them', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { data, html, json, scripted, type Behaviour } from '../../sdk/test/scripted.ts'
 import { berth, cliWorld } from './world.ts'
 
 const app = await cliWorld()
@@ -43,11 +44,21 @@ describe('a command ends with', () => {
   })
 
   test('7 when the action is still under way, which can be waited for again', async () => {
-    const outcome = await berth(env, ['vm', 'restart', 'web-1', '--timeout', '0.1'])
+    const outcome = await berth(env, ['vm', 'restart', 'web-1', '--timeout', '2'])
     expect(outcome).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('RESTART is still PENDING') })
     const [, id] = /action (\w+) again/.exec(outcome.stderr)!
     const waited = await app.whileWorking(berth(env, ['action', 'wait', 'web-1', id!, '-o', 'json']))
     expect([waited.code, JSON.parse(waited.stdout)]).toMatchObject([0, { id, status: 'COMPLETED' }])
+  })
+
+  test('7 when the server is away for all of the time', async () => {
+    const away = { ...env, BERTH_URL: 'http://127.0.0.1:9' }
+    const [vmId, actionId] = [`c${'a'.repeat(24)}`, `c${'b'.repeat(24)}`]
+    expect(await berth(away, ['action', 'wait', vmId, actionId, '--timeout', '0.2'])).toMatchObject({
+      code: 7,
+      stderr: `Error: The server has not answered within 0.2 seconds. The action goes on: wait for action ${actionId} again\n`,
+    })
+    expect(await berth(away, ['action', 'wait', vmId, actionId, '--timeout', '60', '--retries', '0'])).toMatchObject({ code: 1 })
   })
 
   test('1 when the action fails, with its reason', async () => {
@@ -70,4 +81,14 @@ describe('a command ends with', () => {
     const outcome = await berth({ ...env, BERTH_URL: 'http://127.0.0.1:9' }, ['vm', 'list', '--retries', '0'])
     expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('Error: ') })
   })
+})
+
+test('a long pause is explained: the server asks for it, or does not answer', async () => {
+  const saidBy = async (...behaviours: Behaviour[]): Promise<string> => {
+    const { baseUrl } = await scripted(...behaviours)
+    return (await berth({ ...env, BERTH_URL: baseUrl }, ['region', 'list', '--retries', '1'])).stderr
+  }
+  const busy = json(503, { success: false, error: 'Busy' }, { 'x-error-code': 'service_unavailable', 'retry-after': '2' })
+  expect(await saidBy(busy, data([]))).toMatch(/^The server asks for patience: trying again in 3 s\n/)
+  expect(await saidBy(html(503, { 'retry-after': '2' }), data([]))).toMatch(/^The server does not answer: trying again in 3 s\n/)
 })

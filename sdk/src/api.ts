@@ -47,6 +47,7 @@ const RETRIES = 5
 
 export class Api {
   readonly sleep: Sleep
+  readonly maxRetries: number | undefined
   readonly #address: string
   readonly #options: ClientOptions
   readonly #send: Send
@@ -57,6 +58,7 @@ export class Api {
     this.#options = options
     this.#address = apiAddress(options.baseUrl)
     this.sleep = options.sleep ?? sleep
+    this.maxRetries = options.maxRetries
     const everyAttempt = [...(options.handlers ?? []), identify(options.token)]
     const send = sender(options.fetch ?? ((input, init) => fetch(input, init)))
     this.#send = chain([nameWrites, retry(this.sleep), limitTime, throwRefusals, whole, ...everyAttempt], send)
@@ -112,7 +114,7 @@ export class Api {
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: options.signal,
       timeoutMs: options.timeoutMs ?? this.#options.timeoutMs ?? TIMEOUT_MS,
-      maxRetries: options.maxRetries ?? this.#options.maxRetries ?? RETRIES,
+      maxRetries: options.maxRetries ?? this.maxRetries ?? RETRIES,
       idempotencyKey: options.idempotencyKey,
     }
   }

@@ -67,15 +67,17 @@ export class ActionFailedError extends BerthError {
   }
 }
 
-/** The action is still under way after the time that was given for it. It goes on; it can be waited for again. */
+/** The action has not ended, as far as is known, in the time that was given for it. It goes on; it can be waited for again. */
 export class ActionTimeoutError extends BerthError {
   override readonly name = 'ActionTimeoutError'
-  readonly action: Action
+  readonly actionId: string
+  /** As it was seen last; null where the server did not answer once. */
+  readonly action: Action | null
 
-  constructor(action: Action, timeoutMs: number) {
-    super(
-      `${action.action} is still ${action.status} (${action.progress} %) after ${timeoutMs / 1000} seconds. It goes on: wait for action ${action.id} again`,
-    )
+  constructor(actionId: string, action: Action | null, timeoutMs: number) {
+    const state = action ? `${action.action} is still ${action.status} (${action.progress} %) after` : 'The server has not answered within'
+    super(`${state} ${timeoutMs / 1000} seconds. The action goes on: wait for action ${actionId} again`)
+    this.actionId = actionId
     this.action = action
   }
 }

@@ -14,7 +14,10 @@ export interface ClientOptions {
   fetch?: typeof fetch
   /** Steps of your own that every attempt passes through, for example to log it. */
   handlers?: Handler[]
-  /** Waits between two attempts; for tests that own the time. Rejects with the signal's reason when that is aborted. */
+  /**
+   * Waits between two attempts, after the error that made the first of them fail; for tests that own the time, and to tell whoever waits. Rejects
+   * with the signal's reason when that is aborted.
+   */
   sleep?: Sleep
 }
 
@@ -31,7 +34,7 @@ export interface CallOptions {
   idempotencyKey?: string | null | undefined
 }
 
-export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>
+export type Sleep = (ms: number, signal?: AbortSignal, error?: unknown) => Promise<void>
 
 export const sleep: Sleep = (ms, signal) =>
   new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError, Berth, NetworkError, TimeoutError, type ClientOptions } from '../src/index.ts'
+import { ApiError, Berth, BerthError, NetworkError, TimeoutError, type ClientOptions, type Sleep } from '../src/index.ts'
 import { pauseMs } from '../src/pipeline/retry.ts'
 import { data, halfAnswer, hang, html, json, reset, scripted, type Behaviour } from './scripted.ts'
 
@@ -7,8 +7,12 @@ import { data, halfAnswer, hang, html, json, reset, scripted, type Behaviour } f
 async function against(behaviours: Behaviour[], options: Partial<ClientOptions> = {}) {
   const server = await scripted(...behaviours)
   const pauses: number[] = []
-  const sleep = async (ms: number): Promise<void> => void pauses.push(ms)
-  return { berth: new Berth({ baseUrl: server.baseUrl, token: 'vmk_test', sleep, ...options }), pauses, requests: server.requests }
+  const causes: unknown[] = []
+  const sleep: Sleep = async (ms, _, error) => {
+    pauses.push(ms)
+    causes.push(error)
+  }
+  return { causes, berth: new Berth({ baseUrl: server.baseUrl, token: 'vmk_test', sleep, ...options }), pauses, requests: server.requests }
 }
 
 const refusal = (status: number, code: string, headers: Record<string, string> = {}): Behaviour =>
@@ -26,9 +30,10 @@ describe('a request that can be repeated', () => {
     ['a 429', refusal(429, 'rate_limited', { 'retry-after': '3' })],
     ['an earlier attempt that is still under way', refusal(409, 'idempotency_in_progress')],
   ])('is sent again after %s, under the same key', async (_, trouble) => {
-    const { berth, requests, pauses } = await against([trouble, trouble, data({ id: 'c1' })])
+    const { berth, requests, pauses, causes } = await against([trouble, trouble, data({ id: 'c1' })])
     expect(await berth.sshKeys.create({ name: 'key', publicKey: 'ssh-ed25519 …' })).toEqual({ id: 'c1' })
     expect(pauses).toHaveLength(2)
+    expect(causes).toEqual([expect.any(BerthError), expect.any(BerthError)])
     expect(new Set(keysOf(requests))).toEqual(new Set([expect.stringMatching(/^[0-9a-f]{32}$/)]))
   })
 

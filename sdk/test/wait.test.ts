@@ -1,13 +1,23 @@
 import { describe, expect, test } from 'vitest'
-import { ActionFailedError, ActionTimeoutError, type Action } from '../src/index.ts'
+import {
+  ActionFailedError,
+  ActionTimeoutError,
+  Berth,
+  NetworkError,
+  type Action,
+  type ClientOptions,
+  type WaitOptions,
+} from '../src/index.ts'
+import { sleep } from '../src/options.ts'
+import { hang, reset, scripted, type Behaviour } from './scripted.ts'
 import { sdkWorld, witness } from './world.ts'
 
 const app = await sdkWorld()
 
-async function begun() {
+async function begun(options: Partial<ClientOptions> = {}) {
   const customer = await app.given.customer({ credit: '100.00' })
   const { attempts, handlers } = witness()
-  const berth = app.client(customer, { handlers })
+  const berth = app.client(customer, { handlers, ...options })
   const created = await berth.vms.create(await app.given.vmInput())
   attempts.length = 0
   return { berth, created, attempts, waits: () => attempts.map(({ path }) => path.replace(/.*\?/, '')) }
@@ -55,12 +65,40 @@ describe('waitForAction', () => {
   })
 
   test('gives up after the time it has, and the action goes on', async () => {
-    const { berth, created } = await begun()
-    const waiting = berth.waitForAction(created, { timeoutMs: 50 })
+    const { berth, created } = await begun({ sleep })
+    const waiting = berth.waitForAction(created, { timeoutMs: 1_500 })
     await expect(waiting).rejects.toBeInstanceOf(ActionTimeoutError)
-    await expect(waiting).rejects.toThrow(/^CREATE is still PENDING \(0 %\) after 0.05 seconds. It goes on/)
+    await expect(waiting).rejects.toThrow(/^CREATE is still PENDING \(0 %\) after 1.5 seconds. The action goes on/)
     await app.settle()
     expect(await berth.waitForAction(created)).toMatchObject({ status: 'COMPLETED' })
+  })
+
+  test.each<[string, Behaviour[]]>([
+    ['does not answer', [hang]],
+    ['breaks off', Array.from({ length: 100 }, () => reset)],
+  ])('gives up after the time it has when the server %s', async (_, behaviours) => {
+    const { baseUrl } = await scripted(...behaviours)
+    const began = performance.now()
+    const waiting = new Berth({ baseUrl, token: 'vmk_test' }).waitForAction({ vmId: 'c1', actionId: 'c2' }, { timeoutMs: 300 })
+    await expect(waiting).rejects.toMatchObject({
+      name: 'ActionTimeoutError',
+      message: 'The server has not answered within 0.3 seconds. The action goes on: wait for action c2 again',
+      actionId: 'c2',
+      action: null,
+    })
+    expect(performance.now() - began).toBeLessThan(10_000) // an attempt has 15 seconds, and there are 15 of them
+  })
+
+  test('looks again as often as it or its client is told, else for longer than other calls', async () => {
+    const lookedAt = async (client: Partial<ClientOptions>, options: WaitOptions = {}): Promise<number> => {
+      const { baseUrl, requests } = await scripted(...Array.from({ length: 50 }, () => reset))
+      const berth = new Berth({ baseUrl, token: 'vmk_test', sleep: async () => {}, ...client })
+      await expect(berth.waitForAction({ vmId: 'c1', actionId: 'c2' }, options)).rejects.toBeInstanceOf(NetworkError)
+      return requests.length
+    }
+    expect(await lookedAt({})).toBe(16)
+    expect(await lookedAt({ maxRetries: 0 })).toBe(1)
+    expect(await lookedAt({ maxRetries: 0 }, { maxRetries: 2 })).toBe(3)
   })
 
   test('is given up by its signal', async () => {

@@ -1,8 +1,9 @@
 // What could come next: a command, an option, a value of it, or the name of something that exists right now.
+import type { Berth } from '@berth/sdk'
 import type { Command, Option } from 'commander'
 import { Call } from '../call.ts'
 import { readContexts } from '../contexts.ts'
-import { KINDS, type KindName } from '../find.ts'
+import { findId, KINDS, type KindName } from '../find.ts'
 import type { Io } from '../io.ts'
 import { harmless } from '../style.ts'
 import { SCRIPTS } from './scripts.ts'
@@ -60,12 +61,12 @@ function valuesOf(io: Io, option: Option, given: string[]): Promise<Candidate[]>
 /** No answer is no candidate: a Tab must not fail. */
 async function named(io: Io, kind: string, given: string[]): Promise<Candidate[]> {
   if (kind === 'shell') return Object.keys(SCRIPTS).map((word) => ({ word, about: '' }))
-  if (kind === 'context') return Object.entries(readContexts(io.env).contexts).map(([word, { url }]) => ({ word, about: url }))
-  if (!(kind in KINDS)) return []
+  if (!(kind in KINDS) && kind !== 'context') return []
   try {
+    if (kind === 'context') return Object.entries(readContexts(io.env).contexts).map(([word, { url }]) => ({ word, about: url }))
     const { label, list } = KINDS[kind as KindName]
     const berth = new Call({ ...io, stderr: { write: () => {} } }, {}).client({ maxRetries: 0, timeoutMs: PATIENCE_MS })
-    const of = given.length > 0 ? await ownerOf(io, kind, given[0]!) : ''
+    const of = given.length > 0 ? await ownerOf(berth, kind, given[0]!) : ''
     return (await list(berth, of)).map(({ names }) => ({ word: harmless(names[0]!), about: label }))
   } catch {
     return []
@@ -74,4 +75,4 @@ async function named(io: Io, kind: string, given: string[]): Promise<Candidate[]
 
 const OWNERS: Record<string, KindName> = { snapshot: 'vm', backup: 'vm', rule: 'firewall' }
 
-const ownerOf = async (io: Io, kind: string, text: string): Promise<string> => (OWNERS[kind] ? new Call(io, {}).id(OWNERS[kind], text) : '')
+const ownerOf = async (berth: Berth, kind: string, text: string): Promise<string> => (OWNERS[kind] ? findId(berth, OWNERS[kind], text) : '')

@@ -18,7 +18,7 @@ export const retry =
         return await next(request)
       } catch (error) {
         if (attempt >= request.maxRetries || !mayRepeat(request, error)) throw error
-        await sleep(pauseMs(error, attempt), request.signal)
+        await sleep(pauseMs(error, attempt), request.signal, error)
       }
     }
   }
