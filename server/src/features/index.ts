@@ -18,7 +18,7 @@ import { watchLimits } from './bandwidth/drift.reconciler.ts'
 import { applyLimits } from './bandwidth/limit.reconciler.ts'
 import { meter } from './bandwidth/meter.reconciler.ts'
 import { bandwidthRoutes } from './bandwidth/routes.ts'
-import { followShape } from './bandwidth/service.ts'
+import { followMac, followShape } from './bandwidth/service.ts'
 import { renewals } from './billing/renew.reconciler.ts'
 import { forecast } from './billing/service.ts'
 import { lowBalance } from './billing/warn.reconciler.ts'
@@ -60,7 +60,7 @@ import { removeLeft } from './vms/left.reconciler.ts'
 import { powerSweep } from './vms/power.reconciler.ts'
 import { suspendLeftOn } from './vms/left-on.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
-import { onBeforePowerOff, onShapeChange, onVmDeleted } from './vms/service.ts'
+import { onBeforePowerOff, onMacChange, onShapeChange, onVmDeleted } from './vms/service.ts'
 import { vmWorkflows } from './vms/workflows.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { deliverWebhooks } from './webhooks/deliver.reconciler.ts'
@@ -133,4 +133,5 @@ onEvent(fanOut)
 onEvent(queueMail)
 onBeforePowerOff(countBeforePowerOff)
 onShapeChange(followShape)
+onMacChange(followMac)
 onVmDeleted(removeOrphans)

@@ -72,6 +72,12 @@ export async function followShape(tx: Tx, now: Date, vmId: string): Promise<void
   await settleThrottle(tx, now, vmId)
 }
 
+/** What a VM has used in its month stays used when it comes up with another interface. */
+export async function followMac(tx: Tx, now: Date, vmId: string, macBefore: string): Promise<void> {
+  await sql.carryUsage(tx, vmId, macBefore)
+  await settleThrottle(tx, now, vmId)
+}
+
 /** Nothing used, no packs, full speed. */
 export async function startPeriod(tx: Tx, now: Date, vmId: string): Promise<void> {
   await Promise.all([sql.resetUsage(tx, vmId), settleThrottle(tx, now, vmId)])

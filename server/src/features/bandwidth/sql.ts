@@ -72,6 +72,14 @@ export const setThrottle = async (tx: Tx, now: Date, vmId: string): Promise<'thr
   return row ? (row.throttled ? 'throttled' : 'unthrottled') : null
 }
 
+/** To the interface the VM has now. One that it had before goes on where its counters stood; those of a new one begin at zero. */
+export const carryUsage = (tx: Tx, vmId: string, macBefore: string) =>
+  tx.run(sql`
+    insert into bandwidth_baselines (vm_id, mac, epoch, received_bytes, sent_bytes, used_bytes, tick)
+    select v.id, v.mac, '', 0, 0, b.used_bytes, nextval('bandwidth_ticks')
+    from vms v join bandwidth_baselines b on b.vm_id = v.id and b.mac = ${macBefore}::macaddr where v.id = ${vmId}
+    on conflict (vm_id, mac) do update set used_bytes = excluded.used_bytes`)
+
 export const addPack = (tx: Tx, now: Date, vmId: string, bytes: bigint) =>
   tx.run(sql`update vms set bandwidth_pack_bytes = bandwidth_pack_bytes + ${bytes}::int8, updated_at = ${now} where id = ${vmId}`)
 

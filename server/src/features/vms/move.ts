@@ -10,10 +10,17 @@ import type { HeldAddress } from '../networks/service.ts'
 import { leaveNics, letGoOfNetworks, takeNetworksBack, tellOfNetworks } from './lost-networks.ts'
 import { getVmRow } from './machine.ts'
 import { giveBackPlace, sizeOf, takePlace, type Place } from './place.ts'
+import { shapeChanged } from './shape.ts'
 import type { VmDetails } from './sql.ts'
 
 /** In JSON, because it waits in the journal. */
 export type PlaceBefore = { [K in keyof Place]: string } & { networks?: HeldAddress[] }
+
+type MacHook = (tx: Tx, now: Date, vmId: string, macBefore: string) => Promise<unknown>
+const macHooks: MacHook[] = []
+
+/** For what is kept by the address of a public interface, such as its traffic. Called in the transaction that gives the VM another one. */
+export const onMacChange = (hook: MacHook): void => void macHooks.push(hook)
 
 export interface Move {
   runId: string
@@ -41,6 +48,7 @@ async function settleAt(tx: Tx, now: Date, vm: VmDetails, place: Place & { host_
       updated_at = ${now} where id = ${vm.id}`)
   await forgetLeftMachine(tx, vm.id, place.host_id)
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
+  for (const hook of macHooks) await hook(tx, now, vm.id, vm.mac!)
 }
 
 export interface FailedMove {
@@ -63,6 +71,7 @@ export async function returnPlace(tx: Tx, now: Date, vmId: string, before: Place
   if (end.stranded) await noteLeftMachine(tx, now, vmId, vm.host_id!)
   await settleAt(tx, now, vm, before)
   await resumeFilter(tx, vmId)
+  await shapeChanged(tx, now, vmId) // its old machine did not hear of what was changed while it was away
   await tellOfNetworks(tx, now, vmId, 'vm.network_attached', back, end.runId)
   return true
 }
