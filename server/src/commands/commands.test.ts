@@ -56,6 +56,11 @@ describe('berthd account', { timeout: 120_000 }, () => {
     expect([code, stderr]).toEqual([1, 'Account nobody@example.com not found\n'])
   })
 
+  test.each(['vm', 'payment', 'token', 'action', 'ticket'])('that is not there is no empty list: %s list', async (resource) => {
+    const { code, stdout, stderr } = await run(resource, 'list', '--account', 'typo@example.com')
+    expect([code, stdout, stderr]).toEqual([1, '', 'Account typo@example.com not found\n'])
+  })
+
   test('changes a limit, and back', async () => {
     const { email } = await account('limits')
     const limit = (name: string, value: string) => ['account', 'limit', '--account', email, '--name', name, '--value', value]

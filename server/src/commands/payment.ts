@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { getAccount } from '../features/accounts/service.ts'
 import { recordByOperator } from '../features/audit-log/operator.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
 import { loadFeatures, onDatabase, type Admin } from './admin.ts'
@@ -28,7 +29,8 @@ export function paymentCommands(program: Command): void {
 
 async function list({ db }: Admin, { account, losses }: { account?: string; losses?: boolean }): Promise<Result> {
   const { listAllPayments } = await payments()
-  const rows = await listAllPayments(db, { account: account ?? null, onlyLosses: losses ?? false })
+  const accountId = account === undefined ? null : (await getAccount(db, account)).id
+  const rows = await listAllPayments(db, { accountId, onlyLosses: losses ?? false })
   return table(
     rows.map((row) => ({
       id: row.id,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { getAccount } from '../features/accounts/service.ts'
 import type { Deps } from '../features/deps.ts'
 import { onDatabase, type Admin } from './admin.ts'
 import { withCore } from './core.ts'
@@ -24,7 +25,7 @@ export function vmCommands(program: Command): void {
 
 async function list({ db }: Admin, { account }: { account?: string }): Promise<Result> {
   const { listAllVms } = await import('../features/vms/service.ts') // brings the schemas of the API, which other commands need not wait for
-  const rows = await listAllVms(db, account ?? null)
+  const rows = await listAllVms(db, account === undefined ? null : (await getAccount(db, account)).id)
   return table(
     rows.map((row) => ({
       id: row.id,

@@ -87,11 +87,11 @@ export const listPayments = (db: Queries, accountId: string, limit: number, offs
 export type ListedPayment = PaymentRow & { email: string; lost_cents: bigint }
 
 /** For operators: of everybody or one account, the newest first. `lost`: what the provider took back and the wallet did not hold. */
-export const listAllPayments = (db: Queries, filter: { account: string | null; onlyLosses: boolean }) =>
+export const listAllPayments = (db: Queries, filter: { accountId: string | null; onlyLosses: boolean }) =>
   db.many<ListedPayment>(sql`
     select * from (
       select p.*, a.email, case when p.transaction_id is null then 0
         else greatest(0, least(p.refunded_cents + p.disputed_cents, p.received_cents)) - p.taken_back_cents end as lost_cents
       from payments p join accounts a on a.id = p.account_id
-      where ${filter.account}::text is null or a.id = ${filter.account} or lower(a.email) = lower(${filter.account})) each
+      where ${filter.accountId}::text is null or a.id = ${filter.accountId}) each
     where not ${filter.onlyLosses} or lost_cents > 0 order by id desc limit 1000`)

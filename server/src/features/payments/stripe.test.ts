@@ -227,11 +227,11 @@ describe('a refund or a chargeback', () => {
     await spend(customer, 2_000n)
     await deliver(disputeEvent('funds_withdrawn', payment))
     expect(await balance()).toBe('0.00')
-    const losses = await listAllPayments(app.db, { account: customer.email, onlyLosses: true })
+    const losses = await listAllPayments(app.db, { accountId: customer.accountId, onlyLosses: true })
     expect(losses.map(({ id, lost_cents }) => [id, lost_cents])).toEqual([[payment.paymentId, 2_000n]])
     await deliver(disputeEvent('funds_reinstated', payment))
     expect(await balance()).toBe('5.00')
-    expect(await listAllPayments(app.db, { account: customer.email, onlyLosses: true })).toEqual([])
+    expect(await listAllPayments(app.db, { accountId: customer.accountId, onlyLosses: true })).toEqual([])
   })
 
   test('that is won is given back once, also when Stripe tells it under two names', async () => {

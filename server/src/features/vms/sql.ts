@@ -228,8 +228,8 @@ export const idsOf = async (db: Queries, accountId: string): Promise<string[]> =
   (await db.many<{ id: string }>(sql`select id from vms where account_id = ${accountId} order by id`)).map(({ id }) => id)
 
 /** For operators: every account's. */
-export const listAllVms = (db: Queries, idOrEmail: string | null) =>
+export const listAllVms = (db: Queries, accountId: string | null) =>
   db.many<VmDetails & { email: string; host_name: string | null }>(sql`
     select d.*, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, a.email, h.name as host_name
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
-    where ${idOrEmail}::text is null or a.id = ${idOrEmail} or lower(a.email) = lower(${idOrEmail}) order by d.id`)
+    where ${accountId}::text is null or a.id = ${accountId} order by d.id`)
