@@ -52,17 +52,30 @@ describe('by keyboard alone', async () => {
     await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['DROP', 'ACCEPT'])
   })
 
+  const rule = (number: number) =>
+    page
+      .getByRole('list', { name: 'Rules' })
+      .getByRole('listitem')
+      .nth(number - 1)
+
   test('and by dragging it with a mouse, back up', async () => {
-    const rule = (number: number) =>
-      page
-        .getByRole('list', { name: 'Rules' })
-        .getByRole('listitem')
-        .nth(number - 1)
     await rule(2).dragTo(rule(1))
     await expectShown(page.getByText('Rule 2 is now number 1'))
     await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['ACCEPT', 'DROP'])
     await page.reload()
     expect(await rule(1).innerText()).toContain('TCP 22')
+  })
+
+  test('but not by dropping anything else on it', async () => {
+    const dropped = await page.evaluateHandle(() => {
+      const words = new DataTransfer()
+      words.setData('text/plain', '1')
+      return words
+    })
+    for (const type of ['dragover', 'drop']) await rule(2).dispatchEvent(type, { dataTransfer: dropped })
+    expect(await rule(2).getAttribute('data-target')).toBe('false')
+    expect(await rule(1).innerText()).toContain('TCP 22')
+    expect((await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['ACCEPT', 'DROP'])
   })
 
   test('a dialog takes the focus, keeps it and gives it back', async () => {

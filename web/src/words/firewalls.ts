@@ -23,6 +23,7 @@ export const firewallWords = {
   addRule: 'Add rule',
   presets: { ssh: 'SSH', web: 'Web', ping: 'Ping' },
   presetsLabel: 'Quick rules',
+  presetThere: 'It is among the rules already',
   noRules: 'No rules: everything that comes in is dropped.',
   order: 'Order',
   drag: (position: number) => `Rule ${position}: drag it, or press the arrow keys, to move it`,

@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import type { FirewallRule } from '@berth/sdk'
-import type { KeyboardEvent } from 'react'
+import type { DragEvent, KeyboardEvent } from 'react'
 import { Icon } from '../../ui/Icon.tsx'
 import { commonWords } from '../../words/common.ts'
 import { firewallWords as w } from '../../words/firewalls.ts'
@@ -11,13 +11,16 @@ interface Props {
   index: number
   isTarget: boolean
   onDragOver: () => void
-  onDrop: (from: number) => void
+  onDrop: (ruleId: string) => void
   onMove: (by: 1 | -1) => void
   onEdit: () => void
   onDelete: () => void
 }
 
 const TYPE = 'application/x-rule'
+
+/** Anything can be dragged over it: words, files, rules of another firewall. */
+const carriesRule = (event: DragEvent): boolean => event.dataTransfer.types.includes(TYPE)
 
 export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onEdit, onDelete }: Props) {
   const byKey = (event: KeyboardEvent): void => {
@@ -30,14 +33,16 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
       className={css['rule']}
       data-target={isTarget}
       draggable
-      onDragStart={(event) => event.dataTransfer.setData(TYPE, String(index))}
+      onDragStart={(event) => event.dataTransfer.setData(TYPE, rule.id)}
       onDragOver={(event) => {
+        if (!carriesRule(event)) return
         event.preventDefault()
         onDragOver()
       }}
       onDrop={(event) => {
+        if (!carriesRule(event)) return
         event.preventDefault()
-        onDrop(Number(event.dataTransfer.getData(TYPE)))
+        onDrop(event.dataTransfer.getData(TYPE))
       }}
     >
       <button type="button" className={css['handle']} aria-label={w.drag(index + 1)} onKeyDown={byKey}>

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import type { AddRule, FirewallRule } from '@berth/sdk'
+import type { FirewallRule } from '@berth/sdk'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
@@ -9,31 +9,21 @@ import { Card, Row } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/States.tsx'
 import { firewallWords as w } from '../../words/firewalls.ts'
 import css from './firewalls.module.css'
+import { Presets } from './Presets.tsx'
 import { RuleDialog } from './RuleDialog.tsx'
 import { RuleRow } from './RuleRow.tsx'
-
-const QUICK: [string, AddRule][] = [
-  [w.presets.ssh, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22', description: w.presets.ssh }],
-  [w.presets.web, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '80,443', description: w.presets.web }],
-  [w.presets.ping, { direction: 'IN', action: 'ACCEPT', protocol: 'ICMP', description: w.presets.ping }],
-]
 
 const changes = ['firewalls']
 
 export function Rules({ firewallId }: { firewallId: string }) {
   const rules = useQuery(rulesQuery(firewallId))
   const [edited, setEdited] = useState<FirewallRule | 'new' | null>(null)
-  const add = useWrite((rule: AddRule) => berth.firewalls.addRule(firewallId, rule), { changes, says: w.saved })
   const remove = useWrite((id: string) => berth.firewalls.deleteRule(firewallId, id), { changes, says: w.ruleDeleted })
   const { order, move, target, setTarget, said } = useOrder(firewallId, rules.data ?? [])
+  const positionOf = (id: string): number => order.findIndex((rule) => rule.id === id)
   const actions = (
     <Row>
-      <span className="muted">{w.presetsLabel}</span>
-      {QUICK.map(([name, rule]) => (
-        <Button key={name} variant="default" size="xs" onClick={() => add.mutate(rule)}>
-          {name}
-        </Button>
-      ))}
+      <Presets firewallId={firewallId} rules={order} />
       <Button size="xs" onClick={() => setEdited('new')}>
         {w.addRule}
       </Button>
@@ -54,7 +44,7 @@ export function Rules({ firewallId }: { firewallId: string }) {
                   index={index}
                   isTarget={target === index}
                   onDragOver={() => setTarget(index)}
-                  onDrop={(from) => move(from, index)}
+                  onDrop={(id) => move(positionOf(id), index)}
                   onMove={(by) => move(index, index + by)}
                   onEdit={() => setEdited(rule)}
                   onDelete={() => remove.mutate(rule.id)}

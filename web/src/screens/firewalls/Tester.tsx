@@ -1,11 +1,11 @@
 import { Alert, NativeSelect, NumberInput, TextInput } from '@mantine/core'
 import type { CheckPacket, Firewall, FirewallVerdict } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { bindingsQuery } from '../../queries/network.ts'
+import { bindingsQuery, rulesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
@@ -25,6 +25,10 @@ export function Tester({ firewall }: { firewall: Firewall }) {
     () => berth.firewalls.check(firewall.id, { vmId, direction, protocol, port: protocol === 'ICMP' ? null : port, address }),
     { inForm: true },
   )
+  const rules = useQuery(rulesQuery(firewall.id)).data
+  const { reset } = check
+  // A verdict is about the packet and the rules that were asked of, and no others.
+  useEffect(reset, [reset, vmId, direction, protocol, port, address, rules])
   if (bindings.length === 0)
     return (
       <Card title={w.tester} about={w.testerAbout}>
