@@ -1,4 +1,4 @@
-import type { VmListItem, Wallet } from '@berth/sdk'
+import type { Wallet } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { formatMoney } from '../../ui/format.ts'
@@ -6,22 +6,12 @@ import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { walletWords as w } from '../../words/wallet.ts'
+import { forecast, type Renewal } from './renewals.ts'
 
-interface Renewal {
-  vm: VmListItem
-  balance: number
-}
-
-/** The next renewal of each VM, and what is left after it. */
 export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   if (!wallet) return null
-  let left = Number(wallet.balance)
-  const renewals = vms
-    .filter(({ billing }) => billing.status === 'ACTIVE' || billing.status === 'PAST_DUE')
-    .toSorted((one, other) => one.billing.nextRenewalAt.localeCompare(other.billing.nextRenewalAt))
-    .slice(0, 10)
-    .map((vm): Renewal => ({ vm, balance: (left -= Number(vm.billing.priceMonthly)) }))
+  const renewals = forecast(vms, wallet).slice(0, 10)
   const columns: Column<Renewal>[] = [
     { head: w.vm, cell: ({ vm }) => vm.name },
     { head: w.renews, cell: ({ vm }) => <Time at={vm.billing.nextRenewalAt} as="date" /> },
