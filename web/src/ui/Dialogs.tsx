@@ -24,9 +24,11 @@ interface ConfirmProps {
   onClose: () => void
   /** What has to be typed first, for what cannot be undone. */
   name?: string
+  /** While what the reader has to know first is not there. */
+  disabled?: boolean
 }
 
-export function Confirm({ title, children, submit, write, onClose, name }: ConfirmProps) {
+export function Confirm({ title, children, submit, write, onClose, name, disabled = false }: ConfirmProps) {
   const [typed, setTyped] = useState('')
   useFocusBack()
   return (
@@ -38,7 +40,7 @@ export function Confirm({ title, children, submit, write, onClose, name }: Confi
         submit={submit}
         onCancel={onClose}
         danger
-        disabled={name !== undefined && typed !== name}
+        disabled={disabled || (name !== undefined && typed !== name)}
       >
         <div>{children}</div>
         {name !== undefined && (

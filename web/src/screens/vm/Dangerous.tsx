@@ -1,5 +1,5 @@
 import { Checkbox, NativeSelect, PasswordInput } from '@mantine/core'
-import type { Vm } from '@berth/sdk'
+import type { Quote, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,9 +10,10 @@ import { sshKeysQuery } from '../../queries/account.ts'
 import { templatesQuery } from '../../queries/catalog.ts'
 import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney, formatOs } from '../../ui/format.ts'
-import { Form } from '../../ui/Form.tsx'
+import { Form, Problem } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
 import { vmWords } from '../../words/vm.ts'
+import { neverCameUp } from './Verb.tsx'
 
 const w = vmWords.settings
 const changes = ['vm', 'vms', 'actions', 'wallet']
@@ -57,6 +58,7 @@ export function SetPassword({ vm, onClose }: Props) {
   )
 }
 
+/** Nothing is charged that was not shown first. */
 export function RebuildVm({ vm, onClose }: Props) {
   const templates = useQuery(templatesQuery)
   const keys = useQuery(sshKeysQuery())
@@ -66,17 +68,26 @@ export function RebuildVm({ vm, onClose }: Props) {
   const current = choices.find(({ slug }) => slug === vm.osTemplate.slug) ?? choices[0]
   const osTemplateId = chosen || (current?.id ?? '')
   const body = { osTemplateId, sshKeyIds }
+  const isCharged = neverCameUp(vm)
   const quote = useQuery({
     queryKey: ['quote', vm.id, 'rebuild', body],
     queryFn: ({ signal }) => berth.vms.quoteRebuild(vm.id, body, { signal }),
-    enabled: vm.status === 'ERROR' && osTemplateId !== '',
+    enabled: isCharged && osTemplateId !== '',
   })
   const write = useWrite(() => berth.vms.rebuild(vm.id, body), { inForm: true, changes, says: w.rebuilding })
   return (
-    <Confirm title={w.rebuildTitle(vm.name)} submit={w.rebuild} write={write} onClose={onClose} name={vm.name}>
+    <Confirm
+      title={w.rebuildTitle(vm.name)}
+      submit={w.rebuild}
+      write={write}
+      onClose={onClose}
+      name={vm.name}
+      disabled={osTemplateId === '' || (isCharged && !quote.data)}
+    >
       <Stack gap={14}>
-        <p>{w.rebuildAbout}</p>
-        {quote.data && quote.data.charge !== '0.00' && <p>{w.rebuildPrice(formatMoney(quote.data.charge, quote.data.currency))}</p>}
+        <p>{isCharged ? w.rebuildFirst : w.rebuildAbout}</p>
+        {quote.data && <Price quote={quote.data} />}
+        <Problem error={quote.error} />
         <NativeSelect
           label={w.os}
           value={osTemplateId}
@@ -95,3 +106,7 @@ export function RebuildVm({ vm, onClose }: Props) {
     </Confirm>
   )
 }
+
+const Price = ({ quote: { charge, balanceAfter, currency } }: { quote: Quote }) => (
+  <p>{w.rebuildPrice(formatMoney(charge, currency), formatMoney(balanceAfter, currency))}</p>
+)

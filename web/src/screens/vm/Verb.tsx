@@ -5,12 +5,15 @@ import type { ReactNode } from 'react'
 import { vmsWords } from '../../words/vms.ts'
 import { vmWords as w } from '../../words/vm.ts'
 
+/** Only such VMs are paid for no more: they were refunded, and hold neither a disk nor an address. */
+export const neverCameUp = (vm: Vm): boolean => vm.billing.status === 'CANCELLED'
+
 /** Null when it is allowed. */
 export function whyNot(vm: Vm, verb: string): string | null {
   if (vm.allowedActions.includes(verb)) return null
   if (vm.currentAction) return w.why.busy(vmsWords.actionNames[vm.currentAction.action] ?? vm.currentAction.action)
   if (vm.isProtected && ['delete', 'rebuild', 'restore'].includes(verb)) return w.why.protected
-  if (vm.status === 'ERROR') return w.why.never
+  if (neverCameUp(vm)) return w.why.never
   return w.why.state(vmsWords.statuses[vm.status])
 }
 

@@ -11,7 +11,7 @@ import { vmWords } from '../../words/vm.ts'
 import { AddOn } from './AddOn.tsx'
 import { DeleteVm, RebuildVm, SetPassword } from './Dangerous.tsx'
 import { Upgrade } from './Upgrade.tsx'
-import { Verb } from './Verb.tsx'
+import { neverCameUp, Verb } from './Verb.tsx'
 import css from './vm.module.css'
 
 const w = vmWords.settings
@@ -52,7 +52,7 @@ export function VmSettings({ vm }: { vm: Vm }) {
             {w.password}
           </Verb>
         </Setting>
-        <Setting name={w.rebuild} about={w.rebuildAbout}>
+        <Setting name={w.rebuild} about={neverCameUp(vm) ? w.rebuildFirst : w.rebuildAbout}>
           <Verb vm={vm} verb="rebuild" variant="default" onClick={() => setOpen('rebuild')}>
             {w.rebuild}
           </Verb>

@@ -1,0 +1,79 @@
+// What is charged is shown first, and what is not charged is not foretold.
+import { describe, expect, test } from 'vitest'
+import { ActionFailedError } from '../../sdk/src/index.ts'
+import { becomeRichOwner, button, dialog, expectShown, heading } from './acts.ts'
+import { expectNoComplaint, visit } from './browser.ts'
+import { OWNER, startProduct } from './product.ts'
+import { plantFault } from './trouble.ts'
+
+describe('a VM that never came up', async () => {
+  const product = await startProduct()
+  const owner = await visit(product.origin)
+  const { page } = owner
+  const berth = await becomeRichOwner(page, product)
+  const adjust = (amount: string) => product.run('account', 'adjust', '--account', OWNER.email, '--amount', amount, '--reason', 'proof')
+  const submit = button(dialog(page), 'Rebuild')
+  let vmId = ''
+
+  const askForRebuild = async (): Promise<void> => {
+    await page.goto(`/vms/${vmId}?tab=settings`)
+    await expectShown(page.getByText(/^It never came up and was refunded/))
+    await button(page, 'Rebuild').click()
+    await dialog(page).getByLabel('Type web to confirm').fill('web')
+  }
+
+  test('was refunded', async () => {
+    await plantFault(product, { verb: 'ensureDisk', kind: 'permanent' })
+    const [regions, templates, plans] = await Promise.all([berth.regions.list(), berth.osTemplates.list(), berth.plans.list()])
+    const begun = await berth.vms.create({
+      regionId: regions[0]!.id,
+      osTemplateId: templates.find(({ available }) => available)!.id,
+      planId: plans.find(({ slug }) => slug === 'small')!.id,
+      hostname: 'web',
+      sshKeyIds: [],
+      password: 'a long enough sentence 1',
+    })
+    vmId = begun.vmId
+    await expect(berth.waitForAction(begun)).rejects.toThrow(ActionFailedError)
+    expect((await berth.wallet.get()).balance).toBe('100.00')
+  })
+
+  test('is not rebuilt without the money, and says so at once', async () => {
+    await adjust('-95.00')
+    await askForRebuild()
+    await expectShown(dialog(page).getByText('Insufficient wallet balance: 6.00 USD required, 5.00 USD available'))
+    expect(await submit.isDisabled()).toBe(true)
+    await adjust('95.00')
+  })
+
+  test('is rebuilt for the price that is shown, and for none that is not', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<void>()
+    await page.route(/dryRun=true/, async (route) => {
+      asked.resolve()
+      await answer.promise
+      await route.continue()
+    })
+    await askForRebuild()
+    await asked.promise
+    expect(await submit.isDisabled()).toBe(true)
+    answer.resolve()
+    await expectShown(dialog(page).getByText('$6.00 are charged now, $94.00 are left in your wallet.'))
+    expect(await dialog(page).getByText('price stay').count()).toBe(0)
+    await submit.click()
+    await page.getByRole('tab', { name: 'Overview' }).click()
+    await expectShown(heading(page, 'web'))
+    await expectShown(page.getByText('Running', { exact: true }))
+    expect((await berth.wallet.get()).balance).toBe('94.00')
+  })
+
+  test('is foretold to renew, until it is out of management', async () => {
+    await page.goto('/wallet')
+    const renewals = page.getByRole('table', { name: 'Forecast' })
+    await expectShown(renewals.getByRole('cell', { name: '$88.00' }))
+    await product.run('vm', 'unmanage', vmId)
+    await page.reload()
+    await expectShown(page.getByText('No VM renews, so nothing will be charged.'))
+    expectNoComplaint(owner)
+  })
+})

@@ -1,0 +1,11 @@
+// Trouble with the simulated hosts, ordered beside the product that runs on them.
+import { openDb, sql } from '../../server/src/kernel/db.ts'
+import { faultControl, type FaultOrder } from '../../server/src/hypervisor/simulated/faults.ts'
+import type { Product } from './product.ts'
+
+export async function plantFault({ databaseUrl }: Product, fault: FaultOrder): Promise<void> {
+  const db = openDb({ url: databaseUrl, maxConnections: 1, onError: () => {} })
+  const { id } = await db.one<{ id: string }>(sql`select id from hosts`)
+  await faultControl(db, id).plant(fault)
+  await db.close()
+}
