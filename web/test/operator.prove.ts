@@ -4,6 +4,7 @@ import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } fro
 import { expectNoComplaint, visit } from './browser.ts'
 import { furnish } from './furnish.ts'
 import { startProduct } from './product.ts'
+import { plantFault } from './trouble.ts'
 
 const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
 
@@ -64,15 +65,27 @@ describe('an operator in the dashboard', async () => {
     expect(await link(customer.page, 'Hosts').count()).toBe(0)
   })
 
+  test('reads the limits by their names, and what is in use of those that are counted', async () => {
+    const limits = page.getByRole('table', { name: 'Limits' })
+    await expectShown(limits.getByRole('row', { name: 'Memory (MiB) 0 / 40960 (default)' }))
+    await expectShown(limits.getByRole('row', { name: 'Snapshots per VM 5 (default)' }))
+  })
+
   test('sees what the customer does, suspends the account and lifts it again', async () => {
     const { berth } = await product.client(CUSTOMER.email)
-    await furnish(berth)
+    const { vmId } = await furnish(berth)
+    await plantFault(product, { verb: 'ensureSnapshot', kind: 'hang' })
+    await berth.snapshots.create(vmId, { name: 'endless' })
     await page.reload()
     await expectShown(page.getByRole('cell', { name: 'web', exact: true }))
     await menu(CUSTOMER.email).click()
     await pick('Suspend')
     await fill(dialog(page), { Reason: 'Unpaid' })
     await button(dialog(page), 'Suspend').click()
+    const left = page.getByRole('dialog', { name: 'Some VMs are busy' })
+    await expectShown(left.getByRole('row', { name: /^web VM is busy/ }))
+    await expectShown(left.getByText('They are suspended when they are done.'))
+    await button(left, 'Close').click()
     await expectShown(page.getByText('Suspended').nth(1))
     await go(page, 'All actions')
     await link(page, 'Suspend').first().click()

@@ -122,8 +122,9 @@ async function limit({ db, now }: Admin, input: { account: string; name: string;
     await setQuotaLimit(tx, account.id, input.name, input.value === 'default' ? null : BigInt(input.value))
     recordByOperator(tx, now, { accountId: account.id, action: 'account limit', resourceIds: [account.id] })
     const quota = (await listQuotas(tx, account.id)).find(({ name }) => name === input.name)!
-    const data = { account: account.id, email: account.email, name: quota.name, limit: Number(quota.limit), used: Number(quota.used) }
-    return { data, text: `${account.email} may hold ${data.limit} ${data.name} and holds ${data.used}` }
+    const used = quota.used === null ? null : Number(quota.used)
+    const data = { account: account.id, email: account.email, name: quota.name, limit: Number(quota.limit), used }
+    return { data, text: `${account.email} may hold ${data.limit} ${data.name}${used === null ? '' : ` and holds ${used}`}` }
   })
 }
 

@@ -66,6 +66,7 @@ describe('berthd account', { timeout: 120_000 }, () => {
     const limit = (name: string, value: string) => ['account', 'limit', '--account', email, '--name', name, '--value', value]
     expect(await json(...limit('vms', '50'))).toMatchObject({ name: 'vms', limit: 50, used: 0 })
     expect(await json(...limit('vms', 'default'))).toMatchObject({ limit: 10 })
+    expect(await json(...limit('snapshots_per_vm', '6'))).toMatchObject({ limit: 6, used: null })
     const [unknown, negative] = await Promise.all([run(...limit('ships', '1')), run(...limit('vms', '-1'))])
     expect([unknown.code, unknown.stderr]).toEqual([
       1,

@@ -81,7 +81,8 @@ export interface AccountRow {
 export interface Limit {
   name: string
   limit: number
-  used: number
+  /** Null where the limit holds for each single thing. */
+  used: number | null
   isDefault: boolean
 }
 
@@ -96,6 +97,12 @@ export interface AccountDetails extends AccountRow {
     hasPassword: boolean
     lastSeenAt: string | null
   }[]
+}
+
+export interface AccountSuspended {
+  account: AccountRow
+  actionIds: string[]
+  untouched: { vmId: string; why: string }[]
 }
 
 export interface OperatorVm {

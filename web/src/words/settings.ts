@@ -1,3 +1,24 @@
+const LIMITS: Record<string, string> = {
+  vms: 'Virtual machines',
+  vcpu: 'vCPU',
+  ram: 'Memory (MiB)',
+  disk: 'Disk (GiB)',
+  networks: 'Networks',
+  firewalls: 'Firewalls',
+  rulesPerFirewall: 'Rules per firewall',
+  snapshotsPerVm: 'Snapshots per VM',
+  backupsPerVm: 'Backups per VM',
+  webhooks: 'Webhooks',
+  sshKeys: 'SSH keys',
+  tokens: 'API keys',
+  openTickets: 'Open tickets',
+  repliesPerTicket: 'Replies per ticket',
+}
+
+/** Customers read `ram` and `sshKeys` where the catalog, and with it an operator, says `ram_mib` and `ssh_keys`. */
+export const limitName = (name: string): string =>
+  LIMITS[name.replace(/_[mg]ib$/, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())] ?? name
+
 export const settingsWords = {
   title: 'Settings',
   tabs: { keys: 'API keys', security: 'Security', sessions: 'Sessions', profile: 'Profile', limits: 'Limits' },
@@ -91,21 +112,5 @@ export const settingsWords = {
     used: 'In use',
     of: (used: number, limit: number) => `${used} of ${limit}`,
     each: 'for each',
-    names: {
-      vms: 'Virtual machines',
-      vcpu: 'vCPU',
-      ram: 'Memory (MiB)',
-      disk: 'Disk (GiB)',
-      networks: 'Networks',
-      firewalls: 'Firewalls',
-      rulesPerFirewall: 'Rules per firewall',
-      snapshotsPerVm: 'Snapshots per VM',
-      backupsPerVm: 'Backups per VM',
-      webhooks: 'Webhooks',
-      sshKeys: 'SSH keys',
-      tokens: 'API keys',
-      openTickets: 'Open tickets',
-      repliesPerTicket: 'Replies per ticket',
-    } as Record<string, string>,
   },
 } as const

@@ -81,7 +81,8 @@ export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: st
 
 export interface QuotaRow {
   name: string
-  used: bigint
+  /** Null where the limit holds for each single thing, such as snapshots of one VM. */
+  used: bigint | null
   limit: bigint
   is_default: boolean
 }
@@ -113,6 +114,7 @@ export const setQuotaLimit = (tx: Tx, accountId: string, name: string, limit: bi
 
 export const listQuotas = (db: Queries, accountId: string) =>
   db.many<QuotaRow>(sql`
-    select substr(n.name, 7) as name, coalesce(q.used, 0) as used, coalesce(q.limit_override, n.value) as limit, q.limit_override is null as is_default
+    select substr(n.name, 7) as name, case when strpos(n.name, '_per_') = 0 then coalesce(q.used, 0) end as used,
+      coalesce(q.limit_override, n.value) as limit, q.limit_override is null as is_default
     from catalog_numbers n left join account_quotas q on q.account_id = ${accountId} and q.name = substr(n.name, 7)
     where n.name like 'quota.%' order by 1`)

@@ -11,7 +11,7 @@ export const toAccount = (row: AccountRow): Account => ({
 export const toLimit = ({ name, limit, used }: QuotaRow): AccountLimit => ({
   name: wireName(name),
   limit: Number(limit),
-  used: name.includes('_per_') ? null : Number(used),
+  used: used === null ? null : Number(used),
 })
 
 /** `ram_mib` reads `ram` and `ssh_keys` reads `sshKeys`, as the same things do elsewhere in the API. */

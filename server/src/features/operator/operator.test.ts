@@ -91,6 +91,8 @@ describe('accounts', () => {
     expect(raised.body.data).toContainEqual({ name: 'vms', limit: 50, used: 0, isDefault: false })
     expect((await customer.get('/account/limits')).body.data).toContainEqual({ name: 'vms', limit: 50, used: 0 })
     expect((await operator.put(path, { limit: null })).body.data).toContainEqual({ name: 'vms', limit: 10, used: 0, isDefault: true })
+    const each = await operator.put(path.replace('vms', 'snapshots_per_vm'), { limit: 6 })
+    expect(each.body.data).toContainEqual({ name: 'snapshots_per_vm', limit: 6, used: null, isDefault: false })
     expect((await operator.put(path.replace('vms', 'wishes'), { limit: 1 })).body.error).toContain('there is no limit named "wishes"')
   })
 

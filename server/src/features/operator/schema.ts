@@ -139,7 +139,12 @@ export type OperatorAccount = Static<typeof OperatorAccount>
 
 export const AccountQuery = { q: Type.Optional(Type.String({ maxLength: 254, description: 'Part of the e-mail address, name or id' })) }
 
-export const Limit = object({ name: Type.String(), limit: Type.Integer(), used: Type.Integer(), isDefault: Type.Boolean() })
+export const Limit = object({
+  name: Type.String({ description: 'As the catalog has it, such as vms or ram_mib' }),
+  limit: Type.Integer(),
+  used: nullable(Type.Integer({ description: 'null where the limit holds for each single thing' })),
+  isDefault: Type.Boolean(),
+})
 export const Person = object({
   id: Type.String(),
   email: Type.String(),

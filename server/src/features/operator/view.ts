@@ -94,7 +94,7 @@ export const toAccount = (row: AccountRow, currency: string): OperatorAccount =>
 export const toLimit = ({ name, limit, used, is_default }: QuotaRow): AccountDetails['limits'][number] => ({
   name,
   limit: Number(limit),
-  used: Number(used),
+  used: used === null ? null : Number(used),
   isDefault: is_default,
 })
 

@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { operate } from '../../api/operator.ts'
+import { operate, type AccountSuspended } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatMoney } from '../../ui/format.ts'
@@ -47,13 +47,16 @@ export function MoveMoney({ accountId, how, onClose }: Props & { how: 'credit' |
   )
 }
 
-export function Suspend({ accountId, onClose }: Props) {
+export function Suspend({ accountId, onClose, onDone }: Props & { onDone: (outcome: AccountSuspended) => void }) {
   const [reason, setReason] = useState('')
-  const write = useWrite(() => operate('POST', `/accounts/${accountId}/suspend`, { reason }), {
+  const write = useWrite(() => operate<AccountSuspended>('POST', `/accounts/${accountId}/suspend`, { reason }), {
     inForm: true,
     changes: ['operator'],
     says: w.suspending,
-    after: onClose,
+    after: (outcome) => {
+      onClose()
+      onDone(outcome)
+    },
   })
   return (
     <Dialog title={w.suspendTitle} onClose={onClose}>

@@ -9,23 +9,24 @@ import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { commonWords } from '../../words/common.ts'
 import { operatorWords } from '../../words/operator.ts'
-import { settingsWords } from '../../words/settings.ts'
+import { limitName } from '../../words/settings.ts'
 
 const w = operatorWords.accounts
 
-const nameOf = (name: string): string => settingsWords.limits.names[name] ?? name
+const usedOf = ({ used, limit, isDefault }: Limit): string =>
+  `${used === null ? '' : `${used} / `}${limit}${isDefault ? ` (${w.default})` : ''}`
 
 export function AccountLimits({ accountId, limits }: { accountId: string; limits: Limit[] }) {
   const [edited, setEdited] = useState<Limit | null>(null)
   const columns: Column<Limit>[] = [
-    { head: w.limit, cell: ({ name }) => nameOf(name) },
-    { head: w.used, cell: ({ used, limit, isDefault }) => `${used} / ${limit}${isDefault ? ` (${w.default})` : ''}`, right: true },
+    { head: w.limit, cell: ({ name }) => limitName(name) },
+    { head: w.used, cell: usedOf, right: true },
     {
       head: commonWords.actions,
       quiet: true,
       right: true,
       cell: (limit) => (
-        <Button variant="default" size="xs" aria-label={w.raise(nameOf(limit.name))} onClick={() => setEdited(limit)}>
+        <Button variant="default" size="xs" aria-label={w.raise(limitName(limit.name))} onClick={() => setEdited(limit)}>
           {w.change}
         </Button>
       ),
@@ -48,7 +49,7 @@ function ChangeLimit({ accountId, limit, onClose }: { accountId: string; limit: 
     after: onClose,
   })
   return (
-    <Dialog title={w.raise(nameOf(limit.name))} onClose={onClose}>
+    <Dialog title={w.raise(limitName(limit.name))} onClose={onClose}>
       <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonWords.save} onCancel={onClose}>
         <NumberInput
           label={w.newLimit}

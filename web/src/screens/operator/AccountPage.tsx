@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
-import { accountQuery, operate, type AccountDetails } from '../../api/operator.ts'
+import { accountQuery, operate, type AccountDetails, type AccountSuspended } from '../../api/operator.ts'
 import { Copyable } from '../../ui/Copy.tsx'
 import { Secret } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
@@ -18,6 +18,7 @@ import { AccountLimits } from './AccountLimits.tsx'
 import { AccountVms } from './AccountVms.tsx'
 import { MoveMoney, Suspend } from './AccountDialogs.tsx'
 import { People } from './People.tsx'
+import { Untouched } from './Untouched.tsx'
 
 const w = operatorWords.accounts
 
@@ -34,10 +35,15 @@ export default function AccountPage() {
 function Shown({ account }: { account: AccountDetails }) {
   const [open, setOpen] = useState<'credit' | 'adjust' | 'suspend' | null>(null)
   const [link, setLink] = useState<string | null>(null)
+  const [outcome, setOutcome] = useState<AccountSuspended | null>(null)
   const close = (): void => setOpen(null)
   const { id, email, name, balance, currency, suspendedAt, createdAt } = account
   const invite = useWrite(() => operate<{ url: string }>('POST', `/accounts/${id}/set-up-link`), { after: ({ url }) => setLink(url) })
-  const lift = useWrite(() => operate('POST', `/accounts/${id}/unsuspend`), { changes: ['operator'], says: w.unsuspended })
+  const lift = useWrite(() => operate<AccountSuspended>('POST', `/accounts/${id}/unsuspend`), {
+    changes: ['operator'],
+    says: w.unsuspended,
+    after: setOutcome,
+  })
   const actions = (
     <>
       <Button onClick={() => setOpen('credit')}>{w.credit}</Button>
@@ -76,7 +82,8 @@ function Shown({ account }: { account: AccountDetails }) {
         <AccountLimits accountId={id} limits={account.limits} />
       </Columns>
       {(open === 'credit' || open === 'adjust') && <MoveMoney accountId={id} how={open} onClose={close} />}
-      {open === 'suspend' && <Suspend accountId={id} onClose={close} />}
+      {open === 'suspend' && <Suspend accountId={id} onClose={close} onDone={setOutcome} />}
+      {outcome && outcome.untouched.length > 0 && <Untouched outcome={outcome} onClose={() => setOutcome(null)} />}
       {link && <Secret label={w.link} secret={link} hint={<p className="muted">{w.linkAbout}</p>} onClose={() => setLink(null)} />}
     </Page>
   )

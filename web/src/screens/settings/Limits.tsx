@@ -5,23 +5,21 @@ import { Meter } from '../../ui/Meter.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/States.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { limitName, settingsWords } from '../../words/settings.ts'
 
 const w = settingsWords.limits
-
-const nameOf = (name: string): string => w.names[name] ?? name
 
 export function Limits() {
   const limits = useQuery(limitsQuery)
   const columns: Column<AccountLimit>[] = [
-    { head: w.name, cell: ({ name }) => nameOf(name) },
+    { head: w.name, cell: ({ name }) => limitName(name) },
     {
       head: w.used,
       cell: ({ name, used, limit }) =>
         used === null ? (
           <span className="numbers">{limit}</span>
         ) : (
-          <Meter used={used} of={limit} label={nameOf(name)} text={w.of(used, limit)} />
+          <Meter used={used} of={limit} label={limitName(name)} text={w.of(used, limit)} />
         ),
     },
   ]
