@@ -113,6 +113,16 @@ describe('the invariants', async () => {
     }
   })
 
+  test('let off a machine that is about to be put right', async () => {
+    const leave: Plant = ({ vmId }) => [
+      sql`insert into left_machines (host_id, vm_id, left_at) values (${app.host.id}, ${vmId}, ${app.clock.now()})`,
+    ]
+    for (const name of ['machines.power', 'machines.shape']) {
+      const each = invariants.find((one) => one.name === name)!
+      expect([name, await foundAfter(each, (planted) => [...leave(planted), ...plants[name]!(planted)])]).toEqual([name, []])
+    }
+  })
+
   test('are asked of the hosts themselves', async () => {
     await app.simulated.drift.stopMachine(world.otherVmId, 'guest')
     const broken = await checkInvariants(app.deps)

@@ -95,7 +95,7 @@ async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
   if (batch.length > 0) yield batch
 }
 
-/** Of a VM that was brought back elsewhere while this host was lost: what it still has of it is about to be removed. */
+/** What this host has of the VM, left by what failed while it was lost, is about to be removed or put right. */
 export const isLeft = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
   sql`exists (select from left_machines l where l.host_id = ${id} and l.vm_id = ${vmId})`
 

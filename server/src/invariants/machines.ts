@@ -40,7 +40,7 @@ const power = hostInvariant(
   (host) => sql`
     select v.id, format('VM %s is %s, its machine on host %s is %s', v.name, v.status, ${host.name}::text, m.power) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
-    where (v.status = 'RUNNING') <> (m.power = 'running') and v.status <> 'UNMANAGED' and not ${isBusy}`,
+    where (v.status = 'RUNNING') <> (m.power = 'running') and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isLeft(host, sql`v.id`)}`,
 )
 
 const shape = hostInvariant(
@@ -51,7 +51,7 @@ const shape = hostInvariant(
       v.vcpu, v.ram_mib, v.generation, m."accountId", m.vcpu, m."ramMiB", m.generation) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
     where (v.account_id, v.uuid::text, v.vcpu, v.ram_mib, v.generation) <> (m."accountId", m.uuid, m.vcpu, m."ramMiB", m.generation)
-      and v.status <> 'UNMANAGED' and not ${isBusy}`,
+      and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isLeft(host, sql`v.id`)}`,
 )
 
 export const machineInvariants: Invariant[] = [known, present, alone, power, shape]

@@ -42,7 +42,6 @@ export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '2
       await removeEarlierTry(context)
       await prepareNetworks(context)
     },
-    undo: removeEarlierTry,
   })
   .step('filter', { run: applyFilter, save: saveFilter, undo: wipe })
   .step('disk', {

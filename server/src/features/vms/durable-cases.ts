@@ -6,6 +6,10 @@ import { sql } from '../../kernel/db.ts'
 import type { AnyWorkflow } from '../../workflow/run.ts'
 import { findRun } from '../../workflow/store.ts'
 import { proveDurable } from '../../workflow/testing.ts'
+import { removeLeft } from './left.reconciler.ts'
+import { getVmRow, machineSpec } from './machine.ts'
+import { noteLeftMachine } from './move.ts'
+import { putRightVm } from './put-right.workflow.ts'
 import { vmWorkflows } from './workflows.ts'
 
 /** Some hundred trials each, every one with a VM of its own. */
@@ -118,6 +122,38 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
           volumes: ['disk 2 true', 'seed 2 true'],
         }),
       )
+    })
+
+    test('vm.put_right', { timeout: MINUTES }, async () => {
+      const driver = await app.deps.hypervisors.get(app.host.id)
+      const signal = AbortSignal.timeout(MINUTES)
+      let vmId = ''
+      const machine = () => driver.findMachine(vmId, signal)
+      const left = () => app.db.many(sql`select from left_machines where vm_id = ${vmId}`)
+      const start = async (): Promise<string> => {
+        vmId = await running()
+        const vm = await getVmRow(app.db, vmId)
+        await driver.ensureStopped(vmId, { graceMs: 0 }, signal)
+        await driver.ensureRunning({ ...(await machineSpec(app.db, vm)), vcpu: 4 }, signal)
+        return app.db.tx(async (tx) => {
+          await noteLeftMachine(tx, app.clock.now(), vmId, app.host.id)
+          const options = { label: 'RESTART', ownerId: vm.account_id, subjectId: vmId }
+          return app.deps.workflows.start(tx, putRightVm, { vmId, isOn: true }, options)
+        })
+      }
+      const isRight = async () => {
+        expect([await machine(), await left()]).toMatchObject([{ power: 'running', vcpu: 1 }, []])
+        expect((await look(vmId)).vm).toMatchObject({ status: 'RUNNING', vcpu: 1 })
+      }
+      const isTriedAgain = async () => {
+        expect(await left()).toHaveLength(1)
+        app.clock.advance('11m')
+        await removeLeft.pass(app.deps)
+        await app.settle({ subjectId: vmId })
+        await isRight()
+      }
+      const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: putRightVm }
+      await proveDurable({ ...setup, start, completed: isRight, failed: isTriedAgain }, { thorough })
     })
   })
 }

@@ -1,6 +1,6 @@
 // A VM whose host is lost gets a place on another one, with another public address: nobody knows whether it still runs where it was. When
 // the lost host comes back, what it still has of the VM is removed.
-import { sql as query, type Tx } from '../../kernel/db.ts'
+import { sql as query, type Queries, type Tx } from '../../kernel/db.ts'
 import { getRegion, getTemplate } from '../catalog/service.ts'
 import { resumeFilter, trackFilter } from '../firewalls/service.ts'
 import { giveBackAddress, retakeAddress } from '../hosts/addresses.ts'
@@ -46,7 +46,6 @@ async function settleAt(tx: Tx, now: Date, vm: VmDetails, place: Place & { host_
   await tx.run(query`
     update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
       updated_at = ${now} where id = ${vm.id}`)
-  await forgetLeftMachine(tx, vm.id, place.host_id)
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
   for (const hook of macHooks) await hook(tx, now, vm.id, vm.mac!)
 }
@@ -82,11 +81,14 @@ export async function leaveBehind(tx: Tx, now: Date, vmId: string, { host_id }: 
   await noteLeftMachine(tx, now, vmId, host_id)
 }
 
-/** It is removed when its host answers. */
+/** When its host answers it is removed, or made as the row says should the VM live there. */
 export const noteLeftMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(query`
     insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
 
-/** The VM lives there again: whoever builds it removes what is left. */
-export const forgetLeftMachine = (tx: Tx, vmId: string, hostId: string) =>
-  tx.run(query`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)
+export const forgetLeftMachine = (db: Queries, vmId: string, hostId: string) =>
+  db.run(query`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)
+
+/** The next time somebody tries to put it right. */
+export const putOffLeftMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
+  tx.run(query`update left_machines set left_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)

@@ -6,7 +6,7 @@ import { getTemplate } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { openHash } from './create.workflow.ts'
 import { getVmRow, machineSpec } from './machine.ts'
-import type { PlaceBefore } from './move.ts'
+import { noteLeftMachine, type PlaceBefore } from './move.ts'
 import type { VmStatus } from './schema.ts'
 import * as sql from './sql.ts'
 import {
@@ -114,5 +114,13 @@ async function dropOldDisk(context: Context): Promise<void> {
 export const settleOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
   sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, wantedOn: true })
 
-export const settleOnOldDisk = (tx: Tx, now: Date, { vmId, statusBefore }: NewDiskInput, reason: string) =>
-  sql.setStatus(tx, now, vmId, { status: statusBefore, reason })
+interface FailedOnDisk {
+  reason: string
+  /** Its machine may still have the new disk. */
+  stranded: boolean
+}
+
+export async function settleOnOldDisk(tx: Tx, now: Date, { vmId, statusBefore }: NewDiskInput, end: FailedOnDisk): Promise<void> {
+  await sql.setStatus(tx, now, vmId, { status: statusBefore, reason: end.reason })
+  if (end.stranded) await noteLeftMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+}

@@ -14,7 +14,6 @@ import { balanceOf, charge, requireFunds } from '../wallet/service.ts'
 import { provision } from './create.workflow.ts'
 import { requireFits, sealHash } from './create.ts'
 import { recordVmEvent } from './events.ts'
-import { forgetLeftMachine } from './move.ts'
 import { nextRenewal } from './period.ts'
 import { sizeOf, takePlace } from './place.ts'
 import { rehearsed } from './quote.ts'
@@ -100,7 +99,6 @@ async function provisionAgain(
   const where = { hostId: networks[0]?.host_id ?? null, arch }
   const place = await takePlace(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.takePlace(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
-  await forgetLeftMachine(tx, vm.id, place.host_id)
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
   const actionId = await deps.workflows.start(tx, provision, { vmId: vm.id, chargedCents: price.toString(), passwordHash }, options)

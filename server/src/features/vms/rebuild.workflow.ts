@@ -12,9 +12,9 @@ export const rebuildVm = newDiskWorkflow<RebuildInput>('vm.rebuild', { source: (
     await recordVmEvent(tx, now, input.vmId, 'vm.rebuilt', { actionId: runId })
     await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
   })
-  .onFailure(async (tx, { input, error, runId, now }) => {
+  .onFailure(async (tx, { input, error, runId, now, stranded }) => {
     const reason = `The rebuild failed and the old disk was kept: ${error?.sentence ?? 'it was cancelled'}`
-    await settleOnOldDisk(tx, now, input, reason)
+    await settleOnOldDisk(tx, now, input, { reason, stranded })
     await forgetKeyUse(tx, input.vmId)
     await noteKeyUse(tx, input.vmId, input.keysBefore)
     await recordVmEvent(tx, now, input.vmId, 'vm.rebuild_failed', { actionId: runId, reason })

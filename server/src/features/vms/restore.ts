@@ -45,7 +45,8 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       const isBack = !input.placeBefore || (await returnPlace(tx, now, input.vmId, input.placeBefore, { runId, stranded }))
       const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
       const reason = `The restore failed${outcome}: ${error?.sentence ?? 'it was cancelled'}`
-      await settleOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, reason)
+      const end = { reason, stranded: stranded && !(input.placeBefore && isBack) }
+      await settleOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, now, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
     })

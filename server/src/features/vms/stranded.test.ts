@@ -1,10 +1,11 @@
 // An action that fails while its host is away cannot be taken back. What it left there is put right when the host answers again.
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, givenSecondHost, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, diskOf, givenSecondHost, volumesOf } from '../../../test/copies.ts'
 import { testApp } from '../../../test/harness.ts'
-import { strand } from '../../../test/strand.ts'
+import { loseHostAt, strand } from '../../../test/strand.ts'
 import { sql } from '../../kernel/db.ts'
 import { listHosts } from '../hosts/service.ts'
+import { removeLeft } from './left.reconciler.ts'
 
 describe('what a stranded action left on its host', async () => {
   const app = await testApp()
@@ -30,6 +31,17 @@ describe('what a stranded action left on its host', async () => {
   }
   /** Only the host with this name takes new VMs. */
   const closeOthers = (name: string | null) => app.db.run(sql`update hosts set maintenance = ${name}::text is not null and name <> ${name}`)
+
+  const later = async () => {
+    app.clock.advance('11m')
+    await app.reconcile()
+    await app.settle()
+  }
+  const post = async (path: string, body?: unknown): Promise<string> => {
+    const answer = await customer.post(path, body)
+    expect(answer.status, answer.body.error).toBe(202)
+    return answer.body.data.actionId
+  }
 
   describe('of a create', () => {
     const strandedCreate = async () => {
@@ -71,10 +83,119 @@ describe('what a stranded action left on its host', async () => {
       await closeOthers('local')
       const { actionId } = (await customer.post(`/vms/${id}/rebuild`, { osTemplateId })).body.data
       await closeOthers(null)
-      await strand(app, actionId, 'networks begun')
+      await loseHostAt(app, actionId, 'networks begun')
       expect(await machinesOf(id)).toMatchObject([{ generation: 1 }])
       await restsWell()
       expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
+    })
+  })
+
+  describe('of an upgrade', async () => {
+    const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+    const planId = plans.find(({ slug }) => slug === 'large')!.id
+    const SMALL = { generation: 1, vcpu: 1, ramMiB: 1024 }
+
+    test('is made as small as it is paid for', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
+      expect(await machinesOf(id)).toMatchObject([{ vcpu: 4, ramMiB: 8192 }])
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'running', ...SMALL }])
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING', statusReason: expect.stringMatching(/^The upgrade failed/) })
+      expect((await customer.get(`/vms/${id}/actions`)).body.data[0]).toMatchObject({ action: 'RESTART', status: 'COMPLETED' })
+    })
+
+    test('is on again when it was stopped for it', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'stop saved')
+      expect(await machinesOf(id)).toMatchObject([{ power: 'stopped', ...SMALL }])
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'running', ...SMALL }])
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+    })
+
+    test('stays off when it was off', async () => {
+      const { id } = await app.given.vm(customer)
+      await post(`/vms/${id}/stop`)
+      await app.settle()
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'resize saved')
+      expect(await machinesOf(id)).toMatchObject([{ power: 'stopped', vcpu: 4 }])
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'stopped', ...SMALL }])
+      expect(await vmOf(id)).toMatchObject({ status: 'STOPPED' })
+    })
+
+    test('is tried again a while after it could not be put right', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
+      await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+      app.clock.advance('31s')
+      await removeLeft.pass(app.deps)
+      await app.settle()
+      expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringContaining('could not be put right yet: The host refused this') })
+      await removeLeft.pass(app.deps)
+      expect((await vmOf(id)).currentAction).toBeNull()
+      await later()
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'running', ...SMALL }])
+    })
+
+    test('is in ERROR when its host has lost the disk meanwhile', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
+      await (await app.deps.hypervisors.get(app.host.id)).ensureNoMachine(id, AbortSignal.timeout(5_000))
+      await restsWell()
+      expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('no longer has the disk') })
+      await post(`/vms/${id}/rebuild`, { osTemplateId })
+      await restsWell()
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+    })
+  })
+
+  describe('of a new disk', () => {
+    /** What is written from now on lasts. */
+    const lastsFromNowOn = async (id: string) => {
+      await diskOf(app, id).write('since')
+      await post(`/vms/${id}/stop`)
+      await app.settle()
+      await post(`/vms/${id}/start`)
+      await app.settle()
+      for (let i = 0; i < 3; i++) await later()
+      expect(await diskOf(app, id).read()).toBe('since')
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+      return volumesOf(app, id)
+    }
+
+    test('goes when it was rebuilt, and the VM has its old one', async () => {
+      const { id } = await app.given.vm(customer)
+      await diskOf(app, id).write('old')
+      await strand(app, await post(`/vms/${id}/rebuild`, { osTemplateId }), 'boot saved')
+      expect(await machinesOf(id)).toMatchObject([{ generation: 2 }])
+      await restsWell()
+      expect([await machinesOf(id), await diskOf(app, id).read()]).toMatchObject([[{ power: 'running', generation: 1 }], 'old'])
+      expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringMatching(/^The rebuild failed and the old disk was kept/) })
+      expect(await lastsFromNowOn(id)).toEqual(['disk 1', 'seed 1'])
+    })
+
+    test('goes when it was restored, and the VM has its old one', async () => {
+      const { id } = await app.given.vm(customer)
+      await diskOf(app, id).write('old')
+      const snapshot = (await customer.post(`/vms/${id}/snapshots`, { name: 'x' })).body.data.snapshot
+      await app.settle()
+      await diskOf(app, id).write('newer')
+      await strand(app, await post(`/vms/${id}/snapshots/${snapshot.id}/restore`), 'boot saved')
+      await restsWell()
+      expect([await machinesOf(id), await diskOf(app, id).read()]).toMatchObject([[{ power: 'running', generation: 1 }], 'newer'])
+      expect(await lastsFromNowOn(id)).toEqual(['disk 1', 'seed 1', 'snapshot'])
+    })
+
+    test('makes way for the next', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/rebuild`, { osTemplateId }), 'boot saved')
+      await post(`/vms/${id}/rebuild`, { osTemplateId })
+      await app.settle()
+      expect(await lastsFromNowOn(id)).toEqual(['disk 3', 'seed 3'])
+      await restsWell()
     })
   })
 })

@@ -4,11 +4,12 @@ import type { VmRow } from './sql.ts'
 
 export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_power' | 'seen_at' | 'generation' | 'account_id'>
 
-/** What the power sweep compares: VMs in a stable state without open work. */
+/** What the power sweep compares: VMs in a stable state without open work, but for those whose machine is to be put right first. */
 const comparable = (hostId: string, which: Sql) => sql`
     select id, status, wanted_on, seen_power, seen_at, generation, account_id from vms v
     where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
-      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))
+      and not exists (select from left_machines l where l.host_id = v.host_id and l.vm_id = v.id)`
 
 export const comparableVms = (db: Queries, hostId: string, ids: string[]) =>
   db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))

@@ -7,6 +7,7 @@ import { giveBackRoom, type Size } from '../hosts/capacity.ts'
 import { refund } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow, machineSpec } from './machine.ts'
+import { noteLeftMachine } from './move.ts'
 import { giveBackVmQuotas } from './place.ts'
 import { changeShape } from './shape.ts'
 import * as sql from './sql.ts'
@@ -82,7 +83,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     await sql.setStatus(tx, now, input.vmId, results.ready ? { status: 'RUNNING', ...results.ready } : { status: 'STOPPED' })
     await recordVmEvent(tx, now, input.vmId, 'vm.upgraded', { actionId: runId })
   })
-  .onFailure(async (tx, { input, error, runId, now }) => {
+  .onFailure(async (tx, { input, error, runId, now, stranded }) => {
     const vm = await getVmRow(tx, input.vmId)
     const { before, more } = input
     const price = {
@@ -91,6 +92,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     }
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
     await giveBackRoom(tx, vm.host_id!, more)
+    if (stranded) await noteLeftMachine(tx, now, vm.id, vm.host_id!)
     await changeShape(tx, now, vm.id, { ...before, ...price })
     await sql.setPaidAddOns(tx, vm.id, {
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),

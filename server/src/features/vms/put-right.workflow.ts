@@ -1,0 +1,72 @@
+// Makes a machine as its VM's row says: a change that failed while its host was away could not be taken back there.
+import type { Machine } from '../../hypervisor/driver.ts'
+import { after } from '../../kernel/clock.ts'
+import { workflow } from '../deps.ts'
+import { recordVmEvent } from './events.ts'
+import { getVmRow, machineSpec } from './machine.ts'
+import { forgetLeftMachine, putOffLeftMachine } from './move.ts'
+import * as sql from './sql.ts'
+import {
+  applyFilter,
+  awaitReady,
+  boot,
+  GRACE_MS,
+  powerOff,
+  prepareNetworks,
+  READY_STEP,
+  saveFilter,
+  vmAndDriver,
+  type VmInput,
+} from './steps.ts'
+
+interface Input extends VmInput {
+  isOn: boolean
+}
+
+/** Whether a machine that runs when it should not is switched off is for the power sweep to decide. */
+export function isAsWritten(vm: sql.VmRow, machine: Machine | null): boolean {
+  if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
+  const { generation, vcpu, ramMiB, power } = machine
+  return generation === vm.generation && vcpu === vm.vcpu && ramMiB === vm.ram_mib && (vm.status !== 'RUNNING' || power === 'running')
+}
+
+const TRY_AGAIN = '10m'
+
+export const putRightVm = workflow<Input>('vm.put_right', { deadline: '30m' })
+  .step('stop', { timeout: '3m', run: (context) => powerOff(context, GRACE_MS) })
+  .step('shape', {
+    run: async (context) => {
+      const { vm, driver } = await vmAndDriver(context)
+      await driver.ensureShape(await machineSpec(context.deps.db, vm), context.signal)
+    },
+  })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('boot', {
+    run: async (context) => {
+      if (context.input.isOn) await boot(context)
+    },
+  })
+  .step('ready', {
+    timeout: READY_STEP,
+    run: async (context) => (context.input.isOn ? awaitReady(context) : null),
+  })
+  .onSuccess(async (tx, { input: { vmId }, results: { ready }, runId, now }) => {
+    const vm = await getVmRow(tx, vmId)
+    await forgetLeftMachine(tx, vmId, vm.host_id!)
+    const reason = ready?.reason ?? vm.status_reason // why the change failed
+    await sql.setStatus(tx, now, vmId, { status: vm.status, reason, readiness: ready?.readiness ?? 'booting' })
+    await recordVmEvent(tx, now, vmId, ready ? 'vm.restarted' : 'vm.stopped', { actionId: runId, reason: 'host' })
+  })
+  .onFailure(async (tx, { input: { vmId }, error, runId, now }) => {
+    const { host_id, status } = await getVmRow(tx, vmId)
+    if (error?.code !== 'not_found') {
+      await putOffLeftMachine(tx, vmId, host_id!, after(now, TRY_AGAIN))
+      const reason = `Its host was away while it changed, and it could not be put right yet: ${error?.sentence ?? 'it was cancelled'}`
+      return sql.setStatus(tx, now, vmId, { status, reason })
+    }
+    await forgetLeftMachine(tx, vmId, host_id!)
+    const reason = 'Its host no longer has the disk of this VM: rebuild it, restore a backup, or delete it'
+    await sql.setStatus(tx, now, vmId, { status: 'ERROR', reason })
+    return recordVmEvent(tx, now, vmId, 'vm.error', { actionId: runId, reason: 'host' })
+  })
