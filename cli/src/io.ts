@@ -12,5 +12,5 @@ export interface Io {
   stderr: Output
 }
 
-/** Whether somebody sits there who can see and be asked. */
-export const isAttended = ({ stdin, stderr }: Io): boolean => stdin.isTTY && stderr.isTTY === true
+/** Whether somebody sits there who can be asked. */
+export const isAttended = ({ stdin }: Io): boolean => Boolean(stdin.isTTY)

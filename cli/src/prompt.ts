@@ -1,24 +1,43 @@
-// Asks the person at the terminal, on stderr: stdout is for data.
+// Asks the person at the terminal, on stderr: stdout is for data. Where stderr goes elsewhere, the terminal itself is asked for.
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { wrongUsage } from './failure.ts'
 import type { Io } from './io.ts'
 import { harmless } from './style.ts'
 
-export async function ask({ stdin, stderr }: Io, question: string, { hidden = false } = {}): Promise<string> {
-  stderr.write(harmless(question))
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+export async function ask(io: Io, question: string, { hidden = false } = {}): Promise<string> {
+  const { write, close } = terminalOf(io)
+  const shown = harmless(question)
+  if (hidden) write(shown) // else readline writes it: it clears the line that it begins
   const echo = new Writable({
     write(chunk: Buffer, _encoding, done) {
-      stderr.write(chunk.toString())
+      if (!hidden) write(chunk.toString())
       done()
     },
   })
-  const lines = createInterface({ input: stdin, output: hidden ? nowhere : echo, terminal: true })
+  const lines = createInterface({ input: io.stdin, output: echo, terminal: true })
   try {
-    return await lines.question('')
+    return await lines.question(hidden ? '' : shown)
   } finally {
     lines.close()
-    if (hidden) stderr.write('\n')
+    if (hidden) write('\n')
+    close()
+  }
+}
+
+interface Terminal {
+  write: (text: string) => unknown
+  close: () => void
+}
+
+function terminalOf({ stderr }: Io): Terminal {
+  if (stderr.isTTY) return { write: (text) => stderr.write(text), close: () => {} }
+  try {
+    const terminal = openSync('/dev/tty', 'w')
+    return { write: (text) => writeSync(terminal, text), close: () => closeSync(terminal) }
+  } catch {
+    throw wrongUsage('Nobody can be asked, because stderr is no terminal. Answer beforehand: with --yes, or a secret by stdin')
   }
 }
 

@@ -1,6 +1,6 @@
 // The whole output of a customer's first session: on a terminal, and through a pipe.
 import { expect, test } from 'vitest'
-import { ESCAPE, steady } from './screen.ts'
+import { ESCAPE, screen, steady } from './screen.ts'
 import { berth, cliWorld, onTerminal, start } from './world.ts'
 
 const app = await cliWorld()
@@ -29,9 +29,9 @@ test('reads well on a terminal', async () => {
   const turns = []
   let spun = 0
   for (const args of SESSION) {
-    const { code, raw, screen } = await app.whileWorking(onTerminal(app.envOf(customer), args).ended)
+    const { code, raw, screen: said } = await app.whileWorking(onTerminal(app.envOf(customer), args).ended)
     spun += raw.match(new RegExp(SPINNER, 'g'))?.length ?? 0
-    turns.push({ args, code, said: screen })
+    turns.push({ args, code, said })
   }
   await expect(transcript(turns)).toMatchFileSnapshot('golden/terminal.txt')
   expect(spun).toBeGreaterThan(0)
@@ -55,7 +55,7 @@ test('asks a person before what cannot be taken back', async () => {
   const customer = await app.given.customer({ credit: '100.00' })
   const { id } = await app.given.vm(customer)
   const refused = onTerminal(app.envOf(customer), ['vm', 'delete', 'web-1'])
-  await expect.poll(refused.text).toContain('Type web-1 to go on: ')
+  await expect.poll(() => screen(refused.text())).toBe('web-1 and everything on it will be gone. Type web-1 to go on: ')
   refused.type('no\r')
   expect(await refused.ended).toMatchObject({ code: 1, screen: expect.stringContaining('Nothing was done') })
   expect((await customer.get(`/vms/${id}`)).status).toBe(200)

@@ -2,7 +2,7 @@
 
 export const ESCAPE = '\u001b'
 
-const TOKEN = new RegExp(String.raw`\r\n|\r|\n|${ESCAPE}\[2K|${ESCAPE}\[(\d+)m|[^]`, 'gu')
+const TOKEN = new RegExp(String.raw`\r\n|\r|\n|${ESCAPE}\[2K|${ESCAPE}\[0J|${ESCAPE}\[(\d+)[mG]|[^]`, 'gu')
 
 const COLOURS: Record<string, string> = { '0': '⟨/⟩', '1': '⟨bold⟩', '2': '⟨dim⟩', '31': '⟨red⟩', '32': '⟨green⟩', '33': '⟨yellow⟩' }
 
@@ -14,7 +14,8 @@ export function screen(raw: string): string {
       lines.push(line.trimEnd())
       line = ''
     } else if (token === '\r' || token === `${ESCAPE}[2K`) line = ''
-    else line += token.startsWith(ESCAPE) ? (COLOURS[token.slice(2, -1)] ?? token) : token
+    else if (token.endsWith('G') && token.length > 1) line = line.slice(0, Number(token.slice(2, -1)) - 1)
+    else if (token !== `${ESCAPE}[0J`) line += token.startsWith(ESCAPE) ? (COLOURS[token.slice(2, -1)] ?? token) : token
   }
   return [...lines, line].join('\n')
 }

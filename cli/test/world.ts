@@ -22,11 +22,11 @@ export interface Outcome {
 
 export type Env = Record<string, string>
 
-/** In this process. What is typed comes by a pipe. */
-export async function berth(env: Env, args: string[], stdin = ''): Promise<Outcome> {
+/** In this process. What is typed comes by a pipe, unless it is a terminal. */
+export async function berth(env: Env, args: string[], stdin = '', { isTTY = false } = {}): Promise<Outcome> {
   const said = { stdout: '', stderr: '' }
-  const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => void (said[name] += text) })
-  const input = Object.assign(Readable.from([stdin]), { isTTY: false }) as unknown as NodeJS.ReadStream
+  const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => void (said[name] += text), isTTY })
+  const input = Object.assign(Readable.from([stdin]), { isTTY }) as unknown as NodeJS.ReadStream
   return { code: await run(args, { env, stdin: input, stdout: output('stdout'), stderr: output('stderr') }), ...said }
 }
 
@@ -41,9 +41,9 @@ export function start(env: Env, args: string[]) {
 }
 
 /** As a process on a terminal of its own, which `script` of Debian's essential bsdutils makes. Answers what is on its screen at the end. */
-export function onTerminal(env: Env, args: string[]) {
-  const words = ['stty cols 120;', 'exec', process.execPath, BERTH, ...args].map((word, i) => (i < 2 ? word : quote(word)))
-  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+export function onTerminal(env: Env, args: string[], { by = 'exec', redirect = '' } = {}) {
+  const words = [process.execPath, BERTH, ...args].map(quote)
+  const child = spawn('script', ['-qec', `stty cols 120; ${by} ${words.join(' ')} ${redirect}`, '/dev/null'], {
     env: { PATH: process.env['PATH']!, TERM: 'xterm', SHELL: '/bin/sh', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })

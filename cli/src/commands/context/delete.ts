@@ -7,11 +7,14 @@ export const remove = verb({
   about: 'forget a server and its token; the token stays valid',
   args: '<context>',
   example: 'context delete staging',
-  async run({ io }, _, name: string) {
-    contextOf(io.env, name)
-    const { current, contexts } = readContexts(io.env)
+  asks: true,
+  async run(call, _, name: string) {
+    const { env } = call.io
+    const { url } = contextOf(env, name)
+    await call.confirm(`The token for ${url} will be forgotten.`, name)
+    const { current, contexts } = readContexts(env)
     const { [name]: _gone, ...rest } = contexts
-    writeContexts(io.env, { current: current === name ? null : current, contexts: rest })
+    writeContexts(env, { current: current === name ? null : current, contexts: rest })
     return said({ name }, name, `${name} is forgotten`)
   },
 })

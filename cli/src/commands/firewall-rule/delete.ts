@@ -6,8 +6,11 @@ export const remove = verb({
   about: 'delete a rule, named by its number or id',
   args: '<firewall> <rule>',
   example: 'firewall rule delete web 2',
+  asks: true,
   async run(call, _, firewall: string, rule: string) {
     const id = await call.id('firewall', firewall)
-    return said(await call.berth.firewalls.deleteRule(id, await call.id('rule', rule, id)), rule, `Rule ${rule} of ${firewall} is gone`)
+    const ruleId = await call.id('rule', rule, id)
+    await call.confirm(`Rule ${rule} of ${firewall} will be gone.`, rule)
+    return said(await call.berth.firewalls.deleteRule(id, ruleId), rule, `Rule ${rule} of ${firewall} is gone`)
   },
 })

@@ -13,9 +13,12 @@ export const replace = verb<{ rules?: string }>({
   args: '<firewall>',
   options: [['--rules <json>', 'an array of rules, @file, or - for stdin (required)']],
   example: 'firewall rule replace web --rules @rules.json',
+  asks: true,
   async run(call, { rules }, firewall: string) {
     if (rules === undefined) throw wrongUsage('Say which rules: --rules @rules.json')
     const wanted = json('--rules', rules) as Rules
-    return rows(await call.berth.firewalls.replaceRules(await call.id('firewall', firewall), wanted), RULE_COLUMNS, 'It has no rules now')
+    const id = await call.id('firewall', firewall)
+    await call.confirm(`The rules that ${firewall} has now will be gone.`, firewall)
+    return rows(await call.berth.firewalls.replaceRules(id, wanted), RULE_COLUMNS, 'It has no rules now')
   },
 })

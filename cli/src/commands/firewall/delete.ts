@@ -6,6 +6,10 @@ export const remove = verb({
   about: 'delete a firewall that is bound to no VM',
   args: '<firewall>',
   example: 'firewall delete web',
-  run: async (call, _, firewall: string) =>
-    said(await call.berth.firewalls.delete(await call.id('firewall', firewall)), firewall, `Firewall ${firewall} is gone`),
+  asks: true,
+  async run(call, _, firewall: string) {
+    const id = await call.id('firewall', firewall)
+    await call.confirm(`Firewall ${firewall} and its rules will be gone.`, firewall)
+    return said(await call.berth.firewalls.delete(id), firewall, `Firewall ${firewall} is gone`)
+  },
 })

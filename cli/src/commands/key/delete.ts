@@ -6,5 +6,10 @@ export const remove = verb({
   about: 'forget a key; VMs that have it keep it',
   args: '<key>',
   example: 'key delete laptop',
-  run: async (call, _, key: string) => said(await call.berth.sshKeys.delete(await call.id('key', key)), key, `Key ${key} is gone`),
+  asks: true,
+  async run(call, _, key: string) {
+    const id = await call.id('key', key)
+    await call.confirm(`Key ${key} will be gone; VMs that have it keep it.`, key)
+    return said(await call.berth.sshKeys.delete(id), key, `Key ${key} is gone`)
+  },
 })

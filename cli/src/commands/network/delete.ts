@@ -6,6 +6,10 @@ export const remove = verb({
   about: 'delete a network that no VM is in',
   args: '<network>',
   example: 'network delete backend',
-  run: async (call, _, network: string) =>
-    said(await call.berth.networks.delete(await call.id('network', network)), network, `Network ${network} is gone`),
+  asks: true,
+  async run(call, _, network: string) {
+    const id = await call.id('network', network)
+    await call.confirm(`Network ${network} will be gone.`, network)
+    return said(await call.berth.networks.delete(id), network, `Network ${network} is gone`)
+  },
 })

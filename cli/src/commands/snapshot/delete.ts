@@ -7,9 +7,12 @@ export const remove = verb({
   args: '<vm> <snapshot>',
   example: 'snapshot delete web-1 before-upgrade',
   waits: true,
+  asks: true,
   async run(call, _, vm: string, snapshot: string) {
     const vmId = await call.id('vm', vm)
-    const started = await call.berth.snapshots.delete(vmId, await call.id('snapshot', snapshot, vmId))
+    const id = await call.id('snapshot', snapshot, vmId)
+    await call.confirm(`Snapshot ${snapshot} of ${vm} will be gone.`, snapshot)
+    const started = await call.berth.snapshots.delete(vmId, id)
     return call.finish(started, `deleting ${snapshot}`, (action) => said(action, snapshot, `Snapshot ${snapshot} is gone`))
   },
 })

@@ -6,6 +6,10 @@ export const remove = verb({
   about: 'delete a webhook',
   args: '<webhook>',
   example: 'webhook delete https://example.com/hook',
-  run: async (call, _, webhook: string) =>
-    said(await call.berth.webhooks.delete(await call.id('webhook', webhook)), webhook, `Webhook ${webhook} is gone`),
+  asks: true,
+  async run(call, _, webhook: string) {
+    const id = await call.id('webhook', webhook)
+    await call.confirm(`Webhook ${webhook} and its secret will be gone.`, webhook)
+    return said(await call.berth.webhooks.delete(id), webhook, `Webhook ${webhook} is gone`)
+  },
 })
