@@ -26,8 +26,8 @@ async function startDaily(deps: Deps, { id, account_id }: DueVm): Promise<void> 
     const now = deps.clock.now()
     const vm = await lockVm(tx, account_id, id)
     if ((await dueVms(tx, now, AT_ONCE_ON_A_HOST, id)).length === 0) return
-    await sql.retireFailed(tx, id)
     const latest = await sql.latestDaily(tx, id)
+    await sql.retireFailed(tx, id)
     const parent = latest && latest.depth < MOST_INCREMENTAL ? latest : null
     const name = `Daily ${now.toISOString().slice(0, 10)}`
     await startBackup(tx, deps, vm, { name, type: 'DAILY', parent, failures: await failuresOf(tx, id) })

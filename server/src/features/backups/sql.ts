@@ -68,11 +68,15 @@ export const countFailures = async (tx: Tx, vmId: string, since: Date): Promise<
     ).count,
   )
 
-/** The newest of a VM's daily backups that can be restored. */
+/** The newest of a VM's daily backups that can be restored: its host misses nothing that it builds on. */
 export const latestDaily = (tx: Tx, vmId: string) =>
   tx.maybe<BackupRow>(sql`
+    with recursive broken as (
+      select id from backups where vm_id = ${vmId} and (status = 'FAILED' or missing_since is not null)
+      union select c.id from backups c join broken p on p.id = c.parent_id)
     select ${row} from backups b
-    where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc limit 1`)
+    where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' and id not in (select id from broken)
+    order by completed_at desc, id desc limit 1`)
 
 /** The backup and all that it builds on, oldest first. */
 export const chainOf = (db: Queries, id: string) =>
@@ -137,8 +141,11 @@ export const expireUnwanted = (db: Queries, now: Date) =>
 const isUnderWay = sql`exists (select from workflow_runs r where r.id = b.run_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
 const isBuiltOn = sql`exists (select from backups c where c.parent_id = b.id)`
 
+/** One that was kept for others and is lost has failed them, and is not wanted for itself. */
+const isUnwanted = sql`(b.status = 'DELETING' or b.status = 'FAILED' and b.is_hidden)`
+
 const removable = (now: Date): Sql => sql`
-  b.status = 'DELETING' and (b.next_try_at is null or b.next_try_at <= ${now}) and not ${isBuiltOn} and not ${isUnderWay}`
+  ${isUnwanted} and (b.next_try_at is null or b.next_try_at <= ${now}) and not ${isBuiltOn} and not ${isUnderWay}`
 
 export const hostsWithRemovals = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`

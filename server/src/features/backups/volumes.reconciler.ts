@@ -27,7 +27,7 @@ async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Pro
   if (unlisted) return // half a list says nothing about what is absent
   await strays.forgetUnseen(db, hostId, now)
   for (const lost of await db.tx((tx) => giveUpMissing(tx, now, hostId, copies)))
-    log.error({ hostId, ...lost }, 'a copy is gone from its host')
+    log.error({ hostId, ...lost }, 'a copy, or one that it builds on, is gone from its host')
   for (const stray of await strays.overdueStrays(db, hostId, strays.quarantineEnds(now))) {
     let removed = false
     const error = await askHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))

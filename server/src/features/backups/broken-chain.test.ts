@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { allowManyVms, startDailyBackup, volumesOf } from '../../../test/copies.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/db.ts'
+import { removeBackups } from './remove.reconciler.ts'
+import { retireFailed } from './sql.ts'
+import { sweepVolumes } from './volumes.reconciler.ts'
+
+describe('the volume sweep, when a backup is gone that others build on,', async () => {
+  const app = await testApp()
+  await allowManyVms(app)
+  const customer = await app.given.customer({ credit: '1000.00' })
+  const sweep = () => sweepVolumes.pass(app.deps)
+  const given = async (days: number) => {
+    const { id } = await app.given.vm(customer)
+    const ids: string[] = []
+    for (let day = 0; day < days; day++) {
+      ids.push((await startDailyBackup(app, id)).id)
+      await app.settle()
+    }
+    return { id, ids }
+  }
+  const lose = (id: string) => app.db.run(sql`delete from simulated.volumes where id = ${id}`)
+  const twoLooks = async () => {
+    await sweep()
+    app.clock.advance('10m')
+    await sweep()
+  }
+  const shown = async (id: string) =>
+    (await customer.get(`/vms/${id}/backups`)).body.data.map((each: { status: string; error: string | null }) => [each.status, each.error])
+  const BROKEN = ['FAILED', 'A backup that it builds on is no longer on the host']
+  const parentOf = async (id: string) =>
+    (await app.db.one<{ parent_id: string | null }>(sql`select parent_id from backups where id = ${id}`)).parent_id
+
+  test('gives up those too, and the next one builds on one that is whole', async () => {
+    const { id, ids } = await given(4)
+    await lose(ids[1]!)
+    await twoLooks()
+    expect(await shown(id)).toEqual([BROKEN, BROKEN, ['FAILED', 'Its data is no longer on the host'], ['AVAILABLE', null]])
+    expect((await customer.post(`/vms/${id}/backups/${ids[3]}/restore`)).status).toBe(409)
+    await app.db.tx((tx) => retireFailed(tx, id))
+    await removeBackups.pass(app.deps)
+    expect(await volumesOf(app, id)).toEqual(['backup', 'disk 1', 'seed 1'])
+    const next = await startDailyBackup(app, id)
+    await app.settle()
+    expect(await parentOf(next.id)).toBe(ids[0])
+  })
+
+  test('builds on none of them from the first look on', async () => {
+    const { id, ids } = await given(2)
+    await lose(ids[0]!)
+    await sweep()
+    expect(await parentOf((await startDailyBackup(app, id)).id)).toBeNull()
+    await app.settle()
+  })
+
+  test('finds one that was being made meanwhile', async () => {
+    const { id, ids } = await given(3)
+    await app.db.run(sql`update backups set status = 'PENDING' where id = ${ids[2]!}`)
+    await lose(ids[0]!)
+    await twoLooks()
+    await app.db.run(sql`update backups set status = 'AVAILABLE' where id = ${ids[2]!}`)
+    await sweep()
+    expect((await shown(id)).slice(0, 2)).toEqual([BROKEN, BROKEN])
+  })
+
+  test('does so when its owner had deleted it, and leaves no trace of it', async () => {
+    const { id, ids } = await given(3)
+    await customer.delete(`/vms/${id}/backups/${ids[0]}`)
+    await removeBackups.pass(app.deps)
+    await lose(ids[0]!)
+    await twoLooks()
+    expect(await shown(id)).toEqual([BROKEN, BROKEN])
+    for (const each of ids.slice(1)) await customer.delete(`/vms/${id}/backups/${each}`)
+    await removeBackups.pass(app.deps)
+    expect(await app.db.many(sql`select from backups where vm_id = ${id}`)).toEqual([])
+    expect(await volumesOf(app, id)).toEqual(['disk 1', 'seed 1'])
+  })
+})
