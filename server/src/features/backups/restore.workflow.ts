@@ -10,7 +10,7 @@ import { toBackup } from './view.ts'
 export const restoreFromBackup = restoreWorkflow({
   thing: 'backup',
   source: (backupId) => ({ from: 'backup', backupId }),
-  begun: (name) => workflow<RestoreInput>(name, { deadline: '3h' }).step('fetch', { timeout: '1h', run: fetchChain, undo: dropFetched }),
+  begun: (name) => workflow<RestoreInput>(name, { deadline: '5h' }).step('fetch', { timeout: '2h', run: fetchChain, undo: dropFetched }),
   tidy: dropFetched,
   onMoved: loseSnapshots,
   release: async (tx, backupId) => {

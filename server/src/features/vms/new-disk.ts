@@ -49,7 +49,7 @@ export const newDiskWorkflow = <I extends NewDiskInput>(name: string, { source, 
     .step('stop', { timeout: '3m', run: (context) => powerOff(context, GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: applyFilter, save: saveFilter })
-    .step('disk', { timeout: '1h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
+    .step('disk', { timeout: '2h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
     .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
     .step('ready', {
       timeout: READY_STEP,

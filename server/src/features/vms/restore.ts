@@ -2,7 +2,7 @@
 import type { DiskSource } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/db.ts'
 import type { Builder, StepContext, Workflow } from '../../workflow/define.ts'
-import type { Deps } from '../deps.ts'
+import { workflow, type Deps } from '../deps.ts'
 import { recordVmEvent } from './events.ts'
 import { leaveBehind, moveFromLostHost, returnPlace, type Move } from './move.ts'
 import { newDiskWorkflow, settleOnNewDisk, settleOnOldDisk, type NewDiskInput } from './new-disk.ts'
@@ -28,7 +28,7 @@ export interface CopyKind {
 export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }: CopyKind): RestoreWorkflow =>
   newDiskWorkflow<RestoreInput>(`${thing}.restore`, {
     source: ({ copyId }) => source(copyId),
-    ...(begun && { begun: begun(`${thing}.restore`) }),
+    begun: begun?.(`${thing}.restore`) ?? workflow<RestoreInput>(`${thing}.restore`, { deadline: '3h' }),
     ...(tidy && { tidy }),
   })
     .onSuccess(async (tx, { input, results, runId, now }) => {

@@ -5,10 +5,9 @@ import { orMissing } from './errors.ts'
 import type { MachineState } from './machine-state.ts'
 import { POOL } from './names.ts'
 import type { Session } from './session.ts'
-import { isWhole, volumeXml } from './volumes.ts'
+import { COPY_MS, isWhole, volumeXml } from './volumes.ts'
 import { pause } from './waiting.ts'
 
-const LONG_MS = 6 * 60 * 60_000
 const MARKING_MS = 3_000
 const POLL_MS = 200
 
@@ -32,7 +31,7 @@ async function copy(host: Host, path: string, name: string): Promise<boolean> {
   const from = await host.volumes.lookupByPath({ path })
   const { capacity } = await host.volumes.getInfo({ volume: from })
   const { xml } = volumeXml({ name, format: 'qcow2', capacityBytes: Number(capacity) })
-  return host.volumes.createFrom({ pool, xml, from }, { timeoutMs: LONG_MS }).then(
+  return host.volumes.createFrom({ pool, xml, from }, { timeoutMs: COPY_MS }).then(
     () => true,
     (error: unknown) => {
       if (!hasCode(error, ErrorCode.volumeExists) && !/already in use/.test(String(error))) throw error

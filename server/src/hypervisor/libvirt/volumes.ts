@@ -85,11 +85,14 @@ export const tryCreate = (session: Session, made: NewVolume, signal: AbortSignal
     throw error
   })
 
+/** A copy of a large disk. Whoever asks for it gives up earlier, if he likes. */
+export const COPY_MS = 6 * 60 * 60_000
+
 const create = (session: Session, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> =>
   session.call(`create ${made.name}`, signal, async (host) => {
     const pool = await host.pools.lookupByName({ name: POOL })
     const { xml } = volumeXml(made)
-    return from ? host.volumes.createFrom({ pool, xml, from }) : host.volumes.create({ pool, xml })
+    return from ? host.volumes.createFrom({ pool, xml, from }, { timeoutMs: COPY_MS }) : host.volumes.create({ pool, xml })
   })
 
 export async function upload(session: Session, volume: Volume, content: Readable | Iterable<Buffer>, signal: AbortSignal): Promise<void> {
