@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { adopt, unmanage } from './service.ts'
+import { adopt, suspendByOperator, unmanage } from './service.ts'
 
 describe('an operator who adopts a VM', async () => {
   const app = await testApp()
@@ -23,5 +23,16 @@ describe('an operator who adopts a VM', async () => {
     const { id: failed } = await app.given.vm(customer)
     await expect(adopt(app.deps, failed)).rejects.toThrow('VM must be UNMANAGED to adopt; it is ERROR')
     await expect(adopt(app.deps, 'cnowhere1')).rejects.toThrow('VM not found')
+  })
+})
+
+describe('an operator who suspends a VM', async () => {
+  const app = await testApp()
+  const customer = await app.given.customer({ credit: '100.00' })
+
+  test('is told when it has never come up', async () => {
+    await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
+    const { id } = await app.given.vm(customer)
+    await expect(suspendByOperator(app.deps, id)).rejects.toThrow('VM never came up, so there is nothing to suspend')
   })
 })

@@ -30,8 +30,8 @@ const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
 /** Nothing of an account that is suspended is started, changed or copied. */
 const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'detach', 'suspend'])
 const HELD_BACK = 'This account is suspended, so nothing of it is started or changed: open a ticket to ask why'
-/** A VM that never came up has nothing to start, copy or restore into: only a rebuild or its deletion leads on. */
-const NEEDS_DISK = new Set<Verb>(['start', 'restore'])
+/** A VM that never came up has nothing to start, suspend or restore into: only a rebuild or its deletion leads on. */
+const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
 
 /** Paid for the rest of the month, so that month must be paid itself. */
 const SOLD_FOR_THE_MONTH = new Set<Verb>(['upgrade'])
