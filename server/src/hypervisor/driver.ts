@@ -67,6 +67,9 @@ export interface Networking {
   ensureFilter(vmId: string, filter: Filter, signal: AbortSignal): Promise<void>
 }
 
+/** How long a running guest is asked to let go of an interface before `ensureNoInterface` says that it does not. */
+export const RELEASE_MS = 180_000
+
 /** Standalone copies of the disk: nothing hangs on the live disk, and they outlive its generations. A guest that somebody froze and did
  *  not live to set going again is set going by each of these verbs but the last three. */
 export interface Copies {

@@ -11,6 +11,8 @@ import { lockVm, requireIdle } from './gate.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from './steps.ts'
 
 const MOST_NETWORKS = 5
+/** Longer than a guest is given to let go of an interface, or its owner would never read that it does not. */
+const PLUG_STEP = '4m'
 
 interface Input extends VmInput {
   networkId: string
@@ -31,17 +33,14 @@ const unplug = async (context: Context): Promise<void> =>
 
 const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
 
-export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '5m' })
+export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6m' })
   .step('network', { run: prepareNetworks })
-  .step('plug in', {
-    run: plugIn,
-    undo: unplug,
-  })
+  .step('plug in', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
   .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
   .onFailure((tx, { input }) => releaseAddress(tx, input.networkId, input.vmId))
 
-export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '5m' })
-  .step('unplug', { run: unplug, undo: plugIn })
+export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6m' })
+  .step('unplug', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
   .onSuccess(async (tx, { input, runId, now }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
     await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))

@@ -1,7 +1,7 @@
 // Interfaces that are plugged into a machine and out of it, running or not.
 import type { Domain } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
-import { DriverError, type Networking, type NicSpec } from '../driver.ts'
+import { DriverError, RELEASE_MS, type Networking, type NicSpec } from '../driver.ts'
 import { giveAddress } from './addresses.ts'
 import { interfaceXml, macOf, readInterface } from './interface-xml.ts'
 import { ensureLease, ensureNoLease } from './leases.ts'
@@ -63,7 +63,6 @@ async function unplug({ call }: Session, domain: Domain, nic: Element, side: 'li
   await call(`unplug ${address} from ${domain.name}`, signal, (host) => host.domains.detachDevice({ domain, xml, flags: [side] }))
 }
 
-const RELEASE_MS = 180_000
 /** A second request within the five seconds that a PCI Express slot waits after the first would take it back. */
 const ASK_AGAIN_MS = 15_000
 const POLL_MS = 200

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { RELEASE_MS } from '../../hypervisor/driver.ts'
+import { milliseconds } from '../../kernel/clock.ts'
+import { attachNetwork, detachNetwork } from './networks.ts'
+
+test.each([
+  ['plugged in', attachNetwork, 'plug in'],
+  ['unplugged', detachNetwork, 'unplug'],
+])('an interface that is %s is waited for longer than its guest takes to let go of it', (_, workflow, name) => {
+  const { timeout } = workflow.steps.find((step) => step.name === name)!
+  expect(milliseconds(timeout)).toBeGreaterThan(RELEASE_MS)
+  expect(workflow.deadlineMs).toBeGreaterThan(milliseconds(timeout))
+})
