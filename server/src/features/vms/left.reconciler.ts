@@ -6,6 +6,7 @@ import { sql } from '../../kernel/db.ts'
 import { openRunOf } from '../../workflow/store.ts'
 import { lanedReconciler, type Deps } from '../deps.ts'
 import { askHost, isSettled, listHosts } from '../hosts/service.ts'
+import { attachmentsOf } from '../networks/service.ts'
 import { forgetLeftMachine } from './move.ts'
 import { isAsWritten, putRightVm } from './put-right.workflow.ts'
 import { lockVm } from './sql.ts'
@@ -58,7 +59,7 @@ async function putRight(deps: Deps, hostId: string, vmId: string, machine: Machi
   await deps.db.tx(async (tx) => {
     const vm = await lockVm(tx, vmId)
     if (!vm || vm.host_id !== hostId || vm.status === 'UNMANAGED' || (await openRunOf(tx, vmId))) return
-    if (isAsWritten(vm, machine)) return void (await forgetLeftMachine(tx, vmId, hostId))
+    if (isAsWritten(vm, await attachmentsOf(tx, vmId), machine)) return void (await forgetLeftMachine(tx, vmId, hostId))
     const isOn = vm.status === 'RUNNING'
     if (isOn && vm.account_suspended) return // it is switched off first
     const options = { label: isOn ? 'RESTART' : 'STOP', ownerId: vm.account_id, subjectId: vmId }

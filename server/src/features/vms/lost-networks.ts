@@ -33,7 +33,7 @@ export async function takeNetworksBack(
 }
 
 /** What the machine still has of them is unplugged when its host answers. */
-export async function leaveNics(tx: Tx, vmId: string, hostId: string, lost: HeldAddress[]): Promise<void> {
+export async function leaveNics(tx: Tx, vmId: string, hostId: string, lost: Pick<HeldAddress, 'mac'>[]): Promise<void> {
   for (const { mac } of lost)
     await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
 }

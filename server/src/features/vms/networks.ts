@@ -6,7 +6,9 @@ import type { StepContext } from '../../workflow/define.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../networks/service.ts'
 import { recordVmEvent } from './events.ts'
-import { privateNic } from './machine.ts'
+import { leaveNics } from './lost-networks.ts'
+import { getVmRow, privateNic } from './machine.ts'
+import { noteLeftMachine } from './move.ts'
 import { lockVm, requireIdle } from './gate.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from './steps.ts'
 
@@ -37,13 +39,19 @@ export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6
   .step('network', { run: prepareNetworks })
   .step('plug in', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
   .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
-  .onFailure((tx, { input }) => releaseAddress(tx, input.networkId, input.vmId))
+  .onFailure(async (tx, { input: { vmId, networkId, mac }, stranded }) => {
+    if (stranded) await leaveNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
+    await releaseAddress(tx, networkId, vmId)
+  })
 
 export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6m' })
   .step('unplug', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
   .onSuccess(async (tx, { input, runId, now }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
     await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
+  })
+  .onFailure(async (tx, { input: { vmId }, stranded, now }) => {
+    if (stranded) await noteLeftMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
   })
 
 export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {

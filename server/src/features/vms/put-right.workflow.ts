@@ -23,11 +23,12 @@ interface Input extends VmInput {
   isOn: boolean
 }
 
-/** Whether a machine that runs when it should not is switched off is for the power sweep to decide. */
-export function isAsWritten(vm: sql.VmRow, machine: Machine | null): boolean {
+/** Interfaces that it should not have are unplugged without a restart, and a machine that is on is the power sweep's to judge. */
+export function isAsWritten(vm: sql.VmRow, attachments: { mac: string }[], machine: Machine | null): boolean {
   if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
-  const { generation, vcpu, ramMiB, power } = machine
-  return generation === vm.generation && vcpu === vm.vcpu && ramMiB === vm.ram_mib && (vm.status !== 'RUNNING' || power === 'running')
+  const isSameShape = machine.generation === vm.generation && machine.vcpu === vm.vcpu && machine.ramMiB === vm.ram_mib
+  const isPlugged = [{ mac: vm.mac }, ...attachments].every(({ mac }) => machine.nics.some((nic) => nic.mac === mac))
+  return isSameShape && isPlugged && (vm.status !== 'RUNNING' || machine.power === 'running')
 }
 
 const TRY_AGAIN = '10m'

@@ -198,4 +198,41 @@ describe('what a stranded action left on its host', async () => {
       await restsWell()
     })
   })
+
+  describe('of a network', () => {
+    let networks = 0
+    const givenNetwork = async (): Promise<string> => {
+      const network = { name: 'lan', nodeId: app.host.id, cidr: `10.9.${networks++}.0/29` }
+      const { id } = (await customer.post('/networks', network)).body.data
+      await app.reconcile()
+      return id
+    }
+    const pluggedInto = async (vmId: string) => {
+      const machine = await (await app.deps.hypervisors.get(app.host.id)).findMachine(vmId, AbortSignal.timeout(5_000))
+      return machine!.nics.flatMap(({ networkId }) => networkId ?? [])
+    }
+
+    test('is unplugged when it could not be attached, and the network can go', async () => {
+      const networkId = await givenNetwork()
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/networks`, { networkId }), 'plug in run')
+      expect([await pluggedInto(id), (await vmOf(id)).privateNetworks]).toEqual([[networkId], []])
+      await restsWell()
+      expect(await pluggedInto(id)).toEqual([])
+      expect((await customer.delete(`/networks/${networkId}`)).status).toBe(200)
+      await restsWell()
+      expect(await app.db.many(sql`select from networks where id = ${networkId}`)).toEqual([])
+    })
+
+    test('is plugged in again when it could not be detached', async () => {
+      const networkId = await givenNetwork()
+      const { id } = await app.given.vm(customer, { privateNetworkIds: [networkId] })
+      const { actionId } = (await customer.delete(`/vms/${id}/networks/${networkId}`)).body.data
+      await strand(app, actionId, 'unplug run')
+      expect([await pluggedInto(id), (await vmOf(id)).privateNetworks]).toMatchObject([[], [{ id: networkId }]])
+      await restsWell()
+      expect(await pluggedInto(id)).toEqual([networkId])
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+    })
+  })
 })
