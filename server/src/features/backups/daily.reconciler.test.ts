@@ -64,6 +64,20 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
+  test('wait for a VM whose machine is to be put right first', async () => {
+    const vmId = await given()
+    await app.db.run(
+      sql`insert into left_machines (host_id, vm_id, left_at) select host_id, id, ${app.clock.now()} from vms where id = ${vmId}`,
+    )
+    untilNight(vmId)
+    await pass()
+    expect(await backupsOf(vmId)).toEqual([])
+    await app.db.run(sql`delete from left_machines where vm_id = ${vmId}`)
+    await pass()
+    expect(await statusesOf(vmId)).toEqual(['AVAILABLE'])
+    await gone(vmId)
+  })
+
   test('over two weeks keep the newest seven, each restorable to its own moment', async () => {
     const vmId = await given()
     const disk = diskOf(app, vmId)

@@ -1,5 +1,5 @@
 // The gate that every change of a VM goes through: locked, idle, and in a state that allows it.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import { sql as query, type Queries, type Tx } from '../../kernel/db.ts'
 import { notFound, refuse } from '../../kernel/errors.ts'
 import { openRunOf } from '../../workflow/store.ts'
 import type { Deps } from '../deps.ts'
@@ -31,6 +31,13 @@ export async function lockIdleVm(tx: Tx, deps: Pick<Deps, 'workflows'>, accountI
 export async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDetails, verb: Verb): Promise<void> {
   await makeWay(tx, deps, vm)
   requireAllowed(vm, verb)
+  if (verb === 'snapshot' || verb === 'backup') await requireOwnDisk(tx, vm)
+}
+
+/** Until it is put right, its machine may have a disk that goes. */
+async function requireOwnDisk(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
+  if (await tx.maybe(query`select from left_machines where vm_id = ${id} and host_id = ${host_id}`))
+    throw refuse('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
 }
 
 /** One action at a time. A daily backup makes way for the customer and is tried again later. */

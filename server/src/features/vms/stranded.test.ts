@@ -171,6 +171,8 @@ describe('what a stranded action left on its host', async () => {
       await diskOf(app, id).write('old')
       await strand(app, await post(`/vms/${id}/rebuild`, { osTemplateId }), 'boot saved')
       expect(await machinesOf(id)).toMatchObject([{ generation: 2 }])
+      for (const kind of ['snapshots', 'backups'])
+        expect(await customer.post(`/vms/${id}/${kind}`, { name: 'x' })).toMatchObject({ status: 409, headers: { 'x-error-code': 'busy' } })
       await restsWell()
       expect([await machinesOf(id), await diskOf(app, id).read()]).toMatchObject([[{ power: 'running', generation: 1 }], 'old'])
       expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringMatching(/^The rebuild failed and the old disk was kept/) })
