@@ -6,7 +6,7 @@ import type { TestApp } from './harness.ts'
 import { testRunner } from './settle.ts'
 
 /** Longer than the deadline of anything. */
-const FOR_GOOD = '4h'
+const FOR_GOOD = '7h'
 
 /** Carries the action out until `at` (a checkpoint such as `boot saved`), where its host and its worker are lost. */
 export async function loseHostAt(app: TestApp, actionId: string, at: string): Promise<void> {

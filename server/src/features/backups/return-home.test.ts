@@ -85,7 +85,7 @@ describe('a restore elsewhere that fails', async () => {
     await other.faults.plant({ verb: 'ensureReady', kind: 'transient', atCall: 1, times: 100 })
     await expect(app.settle({ rounds: 3 })).rejects.toThrow('still open runs')
     await other.faults.loseHost()
-    app.clock.advance('4h')
+    app.clock.advance('6h')
     await app.settle()
     expect(await app.db.many(sql`select host_id from left_machines where vm_id = ${vmId}`)).toEqual([{ host_id: elsewhere }])
     await comeBack()
