@@ -13,15 +13,25 @@ export async function billingWorld(app: TestApp) {
   await app.db.run(sql`update hosts set vcpu_total = 100000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
 
   const vm = async (customer: Customer, id: string) => (await customer.get(`/vms/${id}`)).body.data
+  /** One pass, and what it has started is carried out. */
+  const turn = async () => {
+    await renewals.pass(app.deps)
+    await app.settle()
+  }
+  const toRenewal = async (customer: Customer, id: string) =>
+    app.clock.set(new Date((await vm(customer, id)).billing.nextRenewalAt as string))
   return {
     vm,
     pass: () => renewals.pass(app.deps),
-    /** One pass, and what it has started is carried out. */
-    turn: async () => {
-      await renewals.pass(app.deps)
-      await app.settle()
+    turn,
+    toRenewal,
+    /** Of a customer who cannot pay: the renewal comes, and the day of grace after it passes. */
+    beyondGrace: async (customer: Customer, id: string) => {
+      await toRenewal(customer, id)
+      await turn()
+      app.clock.advance('24h')
+      await turn()
     },
-    toRenewal: async (customer: Customer, id: string) => app.clock.set(new Date((await vm(customer, id)).billing.nextRenewalAt as string)),
     deposit: (customer: Customer, amount: string) => deposit(app.deps, customer.accountId, parseCents(amount)),
     balance: async (customer: Customer) => (await customer.get('/wallet')).body.data.balance as string,
     /** The oldest first. */

@@ -51,7 +51,7 @@ describe('billing.low_balance', async () => {
 
 describe('GET /wallet', async () => {
   const app = await testApp()
-  const { turn, toRenewal } = await billingWorld(app)
+  const { beyondGrace, turn, toRenewal } = await billingWorld(app)
 
   test('tells what is due within a week and how long the money lasts', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
@@ -74,10 +74,7 @@ describe('GET /wallet', async () => {
   test('counts a VM that waits for money as due', async () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer)
-    await toRenewal(customer, id)
-    await turn()
-    app.clock.advance('24h')
-    await turn()
+    await beyondGrace(customer, id)
     expect((await customer.get('/wallet')).body.data).toMatchObject({ balance: '0.00', dueNext7Days: '6.00', daysLeft: 0 })
   })
 })

@@ -11,7 +11,7 @@ import { takeStep } from './renew.ts'
 
 describe('of an account that is suspended', async () => {
   const app = await testApp()
-  const { vm, turn, toRenewal, balance, deposit, renewalsOf, events } = await billingWorld(app)
+  const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = await billingWorld(app)
   const { faults, drift } = app.simulated
   type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
@@ -30,10 +30,7 @@ describe('of an account that is suspended', async () => {
   const unpaid = async () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer)
-    await toRenewal(customer, id)
-    await turn()
-    app.clock.advance('24h')
-    await turn()
+    await beyondGrace(customer, id)
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
     return { customer, id }
   }

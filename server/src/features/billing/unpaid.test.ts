@@ -7,7 +7,7 @@ import { unsuspendByOperator } from '../vms/service.ts'
 describe('a VM whose renewal is not covered', async () => {
   const app = await testApp()
   const world = await billingWorld(app)
-  const { vm, turn, toRenewal, balance, deposit, renewalsOf, events } = world
+  const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = world
   const power = async (id: string) => {
     const driver = await app.deps.hypervisors.get(app.host.id)
     return (await driver.findMachine(id, AbortSignal.timeout(5_000)))?.power
@@ -107,10 +107,7 @@ describe('a VM whose renewal is not covered', async () => {
     const { id } = await app.given.vm(customer)
     await customer.post(`/vms/${id}/stop`)
     await app.settle()
-    await toRenewal(customer, id)
-    await turn()
-    app.clock.advance('24h')
-    await turn()
+    await beyondGrace(customer, id)
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
     await deposit(customer, '6.00')
     await turn()
@@ -187,10 +184,7 @@ describe('a VM whose renewal is not covered', async () => {
     const customer = await poor()
     const { id } = await app.given.vm(customer)
     await app.db.run(sql`update vms set status = 'ERROR' where id = ${id}`)
-    await toRenewal(customer, id)
-    await turn()
-    app.clock.advance('24h')
-    await turn()
+    await beyondGrace(customer, id)
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
   })
 

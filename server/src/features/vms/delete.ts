@@ -64,8 +64,7 @@ export const onVmDeleted = (hook: WhenDeleted): void => void whenDeleted.push(ho
 
 /** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
 async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
-  await sql.lockVm(tx, vmId)
-  const vm = await getVmRow(tx, vmId)
+  const vm = (await sql.lockVm(tx, vmId))!
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
   await forgetFilter(tx, vmId)

@@ -3,23 +3,12 @@ import type { Machine } from '../../hypervisor/driver.ts'
 import { after } from '../../kernel/clock.ts'
 import { workflow } from '../deps.ts'
 import { recordVmEvent } from './events.ts'
-import { getVmRow, machineSpec } from './machine.ts'
+import { getVmRow } from './machine.ts'
 import { forgetLeftMachine, putOffLeftMachine } from './move.ts'
 import * as sql from './sql.ts'
-import {
-  applyFilter,
-  awaitReady,
-  boot,
-  GRACE_MS,
-  powerOff,
-  prepareNetworks,
-  READY_STEP,
-  saveFilter,
-  vmAndDriver,
-  type VmInput,
-} from './steps.ts'
+import * as steps from './steps.ts'
 
-interface Input extends VmInput {
+interface Input extends steps.VmInput {
   isOn: boolean
 }
 
@@ -34,23 +23,18 @@ export function isAsWritten(vm: sql.VmRow, attachments: { mac: string }[], machi
 const TRY_AGAIN = '10m'
 
 export const putRightVm = workflow<Input>('vm.put_right', { deadline: '30m' })
-  .step('stop', { timeout: '3m', run: (context) => powerOff(context, GRACE_MS) })
-  .step('shape', {
-    run: async (context) => {
-      const { vm, driver } = await vmAndDriver(context)
-      await driver.ensureShape(await machineSpec(context.deps.db, vm), context.signal)
-    },
-  })
-  .step('networks', { run: prepareNetworks })
-  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('stop', { timeout: '3m', run: (context) => steps.powerOff(context, steps.GRACE_MS) })
+  .step('shape', { run: steps.reshape })
+  .step('networks', { run: steps.prepareNetworks })
+  .step('filter', { run: steps.applyFilter, save: steps.saveFilter })
   .step('boot', {
     run: async (context) => {
-      if (context.input.isOn) await boot(context)
+      if (context.input.isOn) await steps.boot(context)
     },
   })
   .step('ready', {
-    timeout: READY_STEP,
-    run: async (context) => (context.input.isOn ? awaitReady(context) : null),
+    timeout: steps.READY_STEP,
+    run: async (context) => (context.input.isOn ? steps.awaitReady(context) : null),
   })
   .onSuccess(async (tx, { input: { vmId }, results: { ready }, runId, now }) => {
     const vm = await getVmRow(tx, vmId)

@@ -49,6 +49,12 @@ export async function boot(context: Context): Promise<void> {
   await driver.ensureRunning(await machineSpec(context.deps.db, vm), context.signal)
 }
 
+/** Of a machine that is off. */
+export async function reshape(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  await driver.ensureShape(await machineSpec(context.deps.db, vm), context.signal)
+}
+
 export interface Ready {
   readiness: 'booting' | 'reachable'
   reason: string | null

@@ -19,6 +19,7 @@ import {
   powerOff,
   prepareNetworks,
   READY_STEP,
+  reshape,
   saveFilter,
   vmAndDriver,
   type Ready,
@@ -61,10 +62,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     },
   })
   .step('resize', {
-    run: async (context) => {
-      const { vm, driver } = await vmAndDriver(context)
-      await driver.ensureShape(await machineSpec(context.deps.db, vm), context.signal)
-    },
+    run: reshape,
     undo: async (context) => void (await (await vmAndDriver(context)).driver.ensureShape(await specBefore(context), context.signal)),
   })
   .step('networks', { run: prepareNetworks })

@@ -13,31 +13,31 @@ const PER_FAILING_RECEIVER = 2
 export const SLOW_MS = 200
 
 type Receiver = Pick<Lane, 'webhook_id' | 'account_id' | 'failing'>
+type Place = [name: string, most: number]
+
+function placesOf({ webhook_id, account_id, failing }: Receiver, doubtful: boolean): Place[] {
+  const fresh: Place[] = [[`fresh of ${account_id}`, FRESH_PER_ACCOUNT]]
+  const apart: Place[] = [
+    ['doubtful', DOUBTFUL],
+    [`doubtful of ${account_id}`, DOUBTFUL_PER_ACCOUNT],
+  ]
+  const own: Place = [webhook_id, failing ? PER_FAILING_RECEIVER : PER_RECEIVER]
+  return [['all', ALL], [account_id, PER_ACCOUNT], ...(doubtful ? apart : fresh), own]
+}
 
 /** One each, then another one each: what is scarce is dealt out evenly. Lanes that come first are served first. */
 export function shareOut(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: (claim: Claim) => boolean): Share[] {
   const counts = new Map<string, number>()
-  const places = (of: Receiver, doubtful: boolean): [string, number][] => [
-    ['all', ALL],
-    [of.account_id, PER_ACCOUNT],
-    ...((doubtful
-      ? [
-          ['doubtful', DOUBTFUL],
-          [`doubtful of ${of.account_id}`, DOUBTFUL_PER_ACCOUNT],
-        ]
-      : [[`fresh of ${of.account_id}`, FRESH_PER_ACCOUNT]]) as [string, number][]),
-    [of.webhook_id, of.failing ? PER_FAILING_RECEIVER : PER_RECEIVER],
-  ]
-  const take = (taken: [string, number][]): void => taken.forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))
-  const isFree = ([place, most]: [string, number]): boolean => (counts.get(place) ?? 0) < most
+  const take = (places: Place[]): void => places.forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))
+  const isFree = ([place, most]: Place): boolean => (counts.get(place) ?? 0) < most
 
   const slow = new Set<string>()
   for (const claim of inFlight) {
     if (isSlow(claim)) slow.add(claim.webhook_id)
-    take(places(claim, claim.failing || isSlow(claim)))
+    take(placesOf(claim, claim.failing || isSlow(claim)))
   }
   const shares = new Map<string, number>()
-  let waiting = lanes.map((lane) => ({ id: lane.webhook_id, places: places(lane, lane.failing || slow.has(lane.webhook_id)) }))
+  let waiting = lanes.map((lane) => ({ id: lane.webhook_id, places: placesOf(lane, lane.failing || slow.has(lane.webhook_id)) }))
   while (waiting.length > 0) {
     waiting = waiting.filter((lane) => lane.places.every(isFree))
     for (const lane of waiting) {
