@@ -1,6 +1,7 @@
 // Pairs of transactions that want the same rows: whoever comes second waits, and nobody waits in a circle. The first is held up where it
 // has locked half of what it needs, so that they are sure to meet. The harness fails on every deadlock; these say which pair it was.
 import { describe, expect, test } from 'vitest'
+import { giveBackQuotas, quotaUsed, takeQuotas } from '../src/features/accounts/service.ts'
 import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
 import { removeBackups } from '../src/features/backups/remove.reconciler.ts'
 import { sql } from '../src/kernel/db.ts'
@@ -83,5 +84,21 @@ describe('transactions of one VM or account do not wait in a circle', async () =
       () => customer.post('/vms', input),
     )
     expect(created.status).toBe(202)
+  })
+
+  test('quotas, and the same ones by another plan of the database', async () => {
+    const { accountId } = await app.given.customer()
+    const amounts = { vms: 1n, vcpu: 1n, ram_mib: 1n, disk_gib: 1n }
+    const take = () => app.db.tx((tx) => takeQuotas(tx, accountId, amounts))
+    const takeByMerging = () =>
+      app.db.tx(async (tx) => {
+        for (const setting of ['plan_cache_mode = force_custom_plan', 'enable_hashjoin = off', 'enable_nestloop = off'])
+          await tx.raw(`set local ${setting}`)
+        await takeQuotas(tx, accountId, amounts)
+      })
+    await take()
+    await meet('update on account_quotas for each row', take, takeByMerging)
+    expect(await quotaUsed(app.db, accountId, 'vms')).toBe(3n)
+    await app.db.tx((tx) => giveBackQuotas(tx, accountId, { vms: 3n, vcpu: 3n, ram_mib: 3n, disk_gib: 3n }))
   })
 })

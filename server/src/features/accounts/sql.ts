@@ -73,11 +73,13 @@ export const deleteToken = (tx: Tx, id: string) => tx.maybe<TokenRow>(sql`delete
 
 export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)
 
+/** In one order, as every API process writes down its own. */
 export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: string }[]) =>
   db.run(sql`
     update api_tokens t set last_used_at = greatest(t.last_used_at, u.at), last_used_ip = u.ip
-    from unnest(${uses.map((use) => use.id)}::text[], ${uses.map((use) => use.at)}::timestamptz[], ${uses.map((use) => use.ip)}::text[]) as u(id, at, ip)
-    where t.id = u.id`)
+    from (select id from api_tokens where id = any(${uses.map((use) => use.id)}::text[]) order by id for no key update) held,
+      unnest(${uses.map((use) => use.id)}::text[], ${uses.map((use) => use.at)}::timestamptz[], ${uses.map((use) => use.ip)}::text[]) as u(id, at, ip)
+    where t.id = held.id and u.id = held.id`)
 
 export interface QuotaRow {
   name: string
@@ -87,12 +89,17 @@ export interface QuotaRow {
   is_default: boolean
 }
 
-/** Answers those that had room; missing are also those that have no counter yet. An account that is suspended has room for no new VM. */
+/**
+ * Answers those that had room; missing are also those that have no counter yet. An account that is suspended has room for no new VM.
+ * All are locked first, in one order: that of an update follows the plan, which changes with the statistics and with the connection.
+ */
 export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, bigint>) =>
   tx.many<{ name: string }>(sql`
     update account_quotas q set used = used + more.amount
-    from unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
-    where account_id = ${accountId} and q.name = more.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
+    from (select name from account_quotas where account_id = ${accountId} and name = any(${Object.keys(amounts)}::text[])
+        order by name for no key update) held,
+      unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
+    where account_id = ${accountId} and q.name = held.name and more.name = held.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
       (select value from catalog_numbers n where n.name = 'quota.' || q.name)))
       and (more.amount <= 0 or q.name <> 'vms' or not ${isSuspended(sql`${accountId}`)})
     returning q.name`)

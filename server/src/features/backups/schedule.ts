@@ -24,7 +24,7 @@ export async function planNights(db: Queries, now: Date): Promise<void> {
   const nights = vms.map(({ id }) => nextNight(id, now))
   await db.run(sql`
     insert into backup_schedules (vm_id, next_at)
-    select id, at from unnest(${vms.map(({ id }) => id)}::text[], ${nights}::timestamptz[]) as n(id, at) join vms v using (id)
+    select id, at from unnest(${vms.map(({ id }) => id)}::text[], ${nights}::timestamptz[]) as n(id, at) join vms v using (id) order by id
     on conflict (vm_id) do update set next_at = excluded.next_at`)
 }
 

@@ -71,7 +71,7 @@ async function giveUp(tx: Tx, failed: Ended[], now: Date): Promise<void> {
     disabled.map(({ id }) => id),
     now,
   )
-  for (const webhook of disabled) await recordDisabled(tx, webhook, now)
+  for (const webhook of disabled.toSorted((a, b) => (a.account_id < b.account_id ? -1 : 1))) await recordDisabled(tx, webhook, now)
 }
 
 const disableHopeless = async (tx: Tx, ids: string[], now: Date): Promise<sql.WebhookRow[]> =>

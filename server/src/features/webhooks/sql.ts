@@ -112,11 +112,12 @@ export const restartDelivery = (tx: Tx, id: string, now: Date) =>
       claimed_until = null, completed_at = null
     where id = ${id}`)
 
-/** Of subscriptions that are off: one that was switched on again meanwhile keeps what it waits for. */
+/** Of subscriptions that are off: one that was switched on again meanwhile keeps what it waits for. Locks them like `countOutcomes`. */
 export const cancelPending = (tx: Tx, webhookIds: string[], now: Date) =>
   tx.run(sql`
     update webhook_deliveries set status = 'CANCELLED', next_attempt_at = null, completed_at = ${now}
-    where webhook_id in (select id from webhooks where id = any(${webhookIds}::text[]) and not is_active) and status = 'PENDING'`)
+    where status = 'PENDING' and webhook_id in (
+      select id from webhooks where id = any(${webhookIds}::text[]) and not is_active order by id for no key update)`)
 
 export const insertTest = (tx: Tx, row: Pick<DeliveryRow, 'id' | 'webhook_id' | 'type' | 'status' | 'created_at'>, now: Date) =>
   tx.run(sql`
