@@ -20,8 +20,9 @@ export interface Copying {
 }
 
 const BUSY = /already|another|state change lock/i
+const HAS_CHECKPOINT = /moment .* already exists/i
 
-/** False while another job of the domain is in the way. */
+/** False while another job of the domain is in the way, or the checkpoint of one that ended before it was done. */
 export async function beginJob(host: Host, domain: Domain, { increment, checkpoint }: Copying, path: string): Promise<boolean> {
   const xml = jobXml(path, increment?.since).xml
   const checkpointXml = checkpoint === undefined ? undefined : checkpointXmlOf(checkpoint).xml
@@ -30,6 +31,7 @@ export async function beginJob(host: Host, domain: Domain, { increment, checkpoi
     return true
   } catch (error) {
     if (hasCode(error, ErrorCode.operationInvalid, ErrorCode.operationTimeout) && BUSY.test(error.message)) return false
+    if (hasCode(error, ErrorCode.operationFailed) && HAS_CHECKPOINT.test(error.message)) return false
     throw error
   }
 }

@@ -41,6 +41,13 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     return said.includes('read 629145600/629145600') && !said.includes('verification failed')
   }
 
+  /** The disk keeps count of what is written to it from outside as well. */
+  const changeMuch = async (): Promise<void> => {
+    await proof.driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
+    await proof.host.box.inside('qemu-io', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
+    await proof.driver.ensureRunning(spec, soon())
+  }
+
   test('is cancelled when it is taken back by another process', async () => {
     const backupId = newId()
     const made = ending(proof.driver.ensureBackup(spec.vmId, { backupId, parentId: null }, soon()))
@@ -62,6 +69,25 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     expect(await copies()).toMatchObject([{ id: snapshotId, complete: true }])
     expect(await isSound(`snapshot-${spec.vmId}-${snapshotId}.qcow2`)).toBe(true)
     await proof.driver.ensureNoSnapshot(spec.vmId, snapshotId, soon())
+  })
+
+  test('of a backup is made by the next try, and goes on where its parent ended', async () => {
+    const [parentId, backupId] = [newId(), newId()]
+    const { vmId } = spec
+    for (const order of [
+      { backupId: parentId, parentId: null },
+      { backupId, parentId },
+    ]) {
+      const abort = new AbortController()
+      const made = ending(proof.driver.ensureBackup(vmId, order, abort.signal))
+      await begun(order.backupId)
+      abort.abort()
+      expect(await made).toBe('aborted')
+      expect(await proof.other.ensureBackup(vmId, order, soon())).toMatchObject({ parentId: order.parentId })
+      if (order.backupId === parentId) await changeMuch()
+    }
+    expect(await isSound(`backup-${vmId}-${backupId}.qcow2`)).toBe(true)
+    for (const id of [backupId, parentId]) await proof.driver.ensureNoBackup(vmId, id, soon())
   })
 
   test('goes on for the one when the other gives up', async () => {

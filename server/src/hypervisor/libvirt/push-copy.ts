@@ -7,11 +7,12 @@ import type { Domain, Volume } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
 import { DriverError, isDriverError } from '../driver.ts'
 import { beginJob, type Copying } from './backup-job.ts'
+import { removeCheckpoint } from './checkpoints.ts'
 import { whileFrozen } from './freeze.ts'
 import { awaitJob, awaitNoJob, stopJob } from './jobs.ts'
 import { getMachine, type MachineState } from './machine-state.ts'
 import type { Session } from './session.ts'
-import { describeVolume, findVolume, isWhole, removeVolume, tryCreate, type NewVolume } from './volumes.ts'
+import { describeVolume, findVolume, isSoonWhole, isWhole, removeVolume, tryCreate, type NewVolume } from './volumes.ts'
 import { pause } from './waiting.ts'
 
 export const takenBack = ({ hostId }: Session, name: string): DriverError =>
@@ -114,7 +115,7 @@ async function hasShape(session: Session, volume: Volume, { capacityBytes, backi
 /** What QEMU and the daemon say of a file that another process has not finished making, or has just let go of. */
 const IS_UNREADY = /failed to get .* lock|unable to stat|no storage vol|not in qcow2 format/i
 
-/** Begins the job, unless another process just has. */
+/** Begins the job, unless another process just has. The daemon keeps the checkpoint of a job that was cut off. */
 async function begin(session: Session, copying: Copying, machine: MachineState, volume: Volume, signal: AbortSignal): Promise<void> {
   const waitedMs = stopwatch()
   const isBegun = (): Promise<boolean> =>
@@ -129,6 +130,7 @@ async function begin(session: Session, copying: Copying, machine: MachineState, 
       })
   while (!(await isBegun())) {
     await awaitNoJob(session, machine.domain, signal)
-    if (await isWhole(session, copying.name, signal)) return
+    if (await isSoonWhole(session, copying.name, signal)) return
+    if (copying.checkpoint) await removeCheckpoint(session, machine, copying.checkpoint, signal)
   }
 }

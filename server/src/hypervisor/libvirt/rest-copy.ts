@@ -5,11 +5,7 @@ import { orMissing } from './errors.ts'
 import type { MachineState } from './machine-state.ts'
 import { POOL } from './names.ts'
 import type { Session } from './session.ts'
-import { COPY_MS, isWhole, volumeXml } from './volumes.ts'
-import { pause } from './waiting.ts'
-
-const MARKING_MS = 3_000
-const POLL_MS = 200
+import { COPY_MS, isSoonWhole, volumeXml } from './volumes.ts'
 
 /** Resolves also when another process made it meanwhile. */
 export const copyAtRest = (session: Session, name: string, { xml }: MachineState, signal: AbortSignal): Promise<void> =>
@@ -38,15 +34,6 @@ async function copy(host: Host, path: string, name: string): Promise<boolean> {
       return false
     },
   )
-}
-
-/** Another process has all the bytes a moment before it says so. */
-async function isSoonWhole(session: Session, name: string, signal: AbortSignal): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < MARKING_MS; waitedMs += POLL_MS) {
-    if (await isWhole(session, name, signal)) return true
-    await session.call(`wait for ${name}`, signal, () => pause(POLL_MS, signal))
-  }
-  return false
 }
 
 async function removeUnlessBusy(host: Host, name: string): Promise<void> {

@@ -28,6 +28,18 @@ export async function findWhole(session: Session, name: string, signal: AbortSig
   return (await isWhole(session, name, signal)) ? findVolume(session, name, signal) : undefined
 }
 
+const MARKING_MS = 3_000
+const LOOK_AGAIN_MS = 200
+
+/** Another process has all the bytes a moment before it says so. */
+export async function isSoonWhole(session: Session, name: string, signal: AbortSignal): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < MARKING_MS; waitedMs += LOOK_AGAIN_MS) {
+    if (await isWhole(session, name, signal)) return true
+    await session.call(`wait for ${name}`, signal, () => pause(LOOK_AGAIN_MS, signal))
+  }
+  return false
+}
+
 /** Says that all bytes are there. The last step of making a volume. */
 export const markWhole = async (session: Session, name: string, signal: AbortSignal): Promise<void> =>
   void (await claim(session, markerName(name), signal))
