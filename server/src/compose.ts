@@ -237,6 +237,10 @@ async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metr
   return withFallback(shared, memoryCounters(clock), () => metrics.limiterFallbacks.inc())
 }
 
+async function forgetRuns({ db, clock }: Deps): Promise<void> {
+  while ((await deleteRunsEndedBefore(db, before(clock.now(), KEEP_RUNS))) > 0);
+}
+
 /** Carries out workflows and runs the reconcilers. */
 export async function openWorker({ deps, engine }: Core): Promise<{ close(patience?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
@@ -245,7 +249,7 @@ export async function openWorker({ deps, engine }: Core): Promise<{ close(patien
     { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() },
     { name: 'keys.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldKeys(db, clock.now()) },
     { name: 'counts.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldCounts(db, clock.now()) },
-    { name: 'runs.forget', everyMs: 3_600_000, pass: ({ db, clock }) => deleteRunsEndedBefore(db, before(clock.now(), KEEP_RUNS)) },
+    { name: 'runs.forget', everyMs: 3_600_000, pass: forgetRuns },
     { name: 'invariants.watch', everyMs: 300_000, pass: invariantWatch() },
   ])
   const deafen = await hearNudges(deps.db, loops)

@@ -16,6 +16,11 @@ const list = (value: string): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
+function currency(value: string): string {
+  if (!/^[a-z]{3}$/i.test(value)) throw new Error('must be three letters, such as EUR')
+  return value.toUpperCase()
+}
+
 function flag(value: string): boolean {
   if (/^(true|1|yes)$/i.test(value)) return true
   if (/^(false|0|no|)$/i.test(value)) return false
@@ -100,7 +105,7 @@ export const SETTINGS = {
     'Catalog that fills in missing regions, plans and templates at start; default the one shipped',
     text,
   ),
-  currency: setting('BERTH_CURRENCY', 'USD', 'Currency of all prices and wallets, as three letters', text),
+  currency: setting('BERTH_CURRENCY', 'USD', 'Currency of all prices and wallets, as three letters', currency),
   payments: setting(
     'BERTH_PAYMENTS',
     'auto',

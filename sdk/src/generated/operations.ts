@@ -233,9 +233,9 @@ export interface Operations {
         dateFrom?: string | undefined
         /** ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
         dateTo?: string | undefined
-        /** Only this action, for example createVm */
+        /** Only this action, for example createVm. Among the newest 100,000 lines of the time asked for */
         action?: string | undefined
-        /** Only what was done with this token */
+        /** Only what was done with this token. Among the newest 100,000 lines of the time asked for */
         tokenId?: string | undefined
       } | undefined
     }

@@ -1,15 +1,19 @@
 // Who was promised to be told is told, and who asks twice is answered twice the same.
-import { sql } from '../kernel/db.ts'
+import { sql, type Sql } from '../kernel/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
+
+/** From where on the log of each is looked at: what came of the same moment was not always numbered in the order of its time. */
+const firstSince = (since: Date, whose: Sql): Sql =>
+  sql`(select ${whose}, min(number) as first from events where created_at >= ${since} group by ${whose})`
 
 const numbering = invariant(
   'events.numbering',
   'The events of an account are numbered without a gap',
-  () => sql`
-    select c.account_id as id, format('the counter says %s, there are %s events from %s to %s', c.last_number, e.count, e.first, e.last) as what
-    from event_counters c, lateral (
-      select count(*), min(number) as first, max(number) as last from events where account_id = c.account_id) e
-    where e.count > 0 and (c.last_number <> e.last or e.count <> e.last - e.first + 1)`,
+  ({ since }) => sql`
+    select c.account_id as id, format('the counter says %s, there are %s events from %s to %s', c.last_number, e.count, r.first, e.last) as what
+    from ${firstSince(since, sql`account_id`)} r join event_counters c using (account_id), lateral (
+      select count(*), max(number) as last from events where account_id = c.account_id and number >= r.first) e
+    where c.last_number <> e.last or e.count <> e.last - r.first + 1`,
 )
 
 const LIFECYCLE = {
@@ -37,11 +41,11 @@ const told = invariant(
 const sequence = invariant(
   'events.sequence',
   'The events of a VM are counted without a gap',
-  () => sql`
+  ({ since }) => sql`
     select v.id, format('%s were counted, there are %s from %s to %s', v.event_sequence, e.count, e.first, e.last) as what
-    from vms v, lateral (
+    from ${firstSince(since, sql`subject_id`)} r join vms v on v.id = r.subject_id, lateral (
       select count(*), min((data ->> 'sequence')::int) as first, max((data ->> 'sequence')::int) as last
-      from events where subject_id = v.id and data ? 'sequence') e
+      from events where subject_id = v.id and number >= r.first and data ? 'sequence') e
     where e.count > 0 and (v.event_sequence <> e.last or e.count <> e.last - e.first + 1)`,
 )
 

@@ -7,15 +7,18 @@ export interface BatchOptions {
   onError: (error: unknown) => void
 }
 
-/** Each call answers when its item has been written, or has been given up after `tries` batches that failed. */
-export function batching<Item>(write: (items: Item[]) => Promise<unknown>, { tries, pauseMs, onError }: BatchOptions) {
+/** `isRepeat`: what failed may have been written all the same, when only the answer was lost. Each call answers when its item has been written, or has been given up after `tries` batches that failed. */
+export function batching<Item>(write: (items: Item[], isRepeat: boolean) => Promise<unknown>, { tries, pauseMs, onError }: BatchOptions) {
   let waiting: { item: Item; done: () => void }[] = []
   let writing = false
 
   const writeOne = async (batch: typeof waiting): Promise<void> => {
     for (let left = tries; left > 0; left--) {
       try {
-        await write(batch.map(({ item }) => item))
+        await write(
+          batch.map(({ item }) => item),
+          left < tries,
+        )
         return
       } catch (error) {
         onError(error)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openHouses, settle } from '../../test/houses.ts'
-import { sql } from '../kernel/db.ts'
+import { sql, type Sql } from '../kernel/db.ts'
 import { StepError } from './define.ts'
 import { startEngine } from './engine.ts'
 import { carryOn, type Runner } from './run.ts'
@@ -99,5 +99,20 @@ describe('the engine of durable work', async () => {
     clock.advance('15s')
     await engine.rescue()
     expect(await jobs()).toBe(1)
+  })
+
+  test('leaves a run to the worker that has taken it up since it was found abandoned', async () => {
+    const id = await start()
+    await db.run(sql`update workflow_runs set lease_until = ${clock.now()}, status = 'RUNNING' where id = ${id}`)
+    const lease = new Date(clock.now().getTime() + 15_000)
+    const many: typeof db.many = async <Row>(query: Sql) => {
+      const found = await db.many<Row>(query)
+      await store.claimRun(db, id, clock.now(), lease)
+      return found
+    }
+    const late = await startEngine({ ...deps, db: { ...db, many } }, { workflows: [settle], supervise: false })
+    await late.rescue()
+    expect(await runOf(id)).toMatchObject({ lease_until: lease })
+    await late.stop()
   })
 })

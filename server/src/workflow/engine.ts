@@ -119,11 +119,11 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     async rescue() {
       const now = clock.now()
       const patienceMs = crew?.hasRoom() ? OVERDUE_AFTER_MS : LOST_AFTER_MS
-      const abandoned = await store.abandonedRuns(db, now, new Date(now.getTime() - patienceMs))
+      const lostBefore = new Date(now.getTime() - patienceMs)
+      const abandoned = await store.abandonedRuns(db, now, lostBefore)
       for (const { id } of abandoned) {
         await db.tx(async (tx) => {
-          await store.postpone(tx, id, now)
-          await enqueue(tx, id, now)
+          if ((await store.takeUpAbandoned(tx, id, now, lostBefore)) > 0) await enqueue(tx, id, now)
         })
       }
       return abandoned.length

@@ -132,11 +132,17 @@ export const hurryRun = (tx: Tx, runId: string, now: Date) =>
     update workflow_runs set next_attempt_at = ${now}, lease_until = null
     where id = ${runId} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})`)
 
-/** Unfinished runs that nobody works on: their worker stopped extending its lease, or their job was lost long ago. */
+/** Unfinished, and nobody works on it: its worker stopped extending its lease, or its job was lost long ago. */
+const isAbandoned = (now: Date, lostBefore: Date) => sql`
+  (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore}))`
+
 export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
-  db.many<{ id: string }>(sql`
-    select id from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding)
-      and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore})) limit 500`)
+  db.many<{ id: string }>(sql`select id from workflow_runs where ${isAbandoned(now, lostBefore)} limit 500`)
+
+/** Every worker looks for them: one that has found a worker since, through another, is left to it. */
+export const takeUpAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: Date) =>
+  tx.run(sql`
+    update workflow_runs set next_attempt_at = ${now}, lease_until = null where id = ${runId} and ${isAbandoned(now, lostBefore)}`)
 
 export const openRunOf = (db: Queries, subjectId: string) =>
   db.maybe<RunRow>(sql`select * from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`)

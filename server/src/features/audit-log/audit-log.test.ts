@@ -41,6 +41,20 @@ describe('the audit log', () => {
     ])
   })
 
+  test('is searched as far as a hundred thousand lines, and further back by dates', async () => {
+    const customer = await app.given.customer()
+    await customer.post('/ssh-keys', key())
+    const until = app.clock.now().toISOString()
+    await page(customer)
+    await app.db.run(sql`
+      insert into audit_log (account_id, created_at, id, actor_type, actor_name, action, resource_ids)
+      select ${customer.accountId}, ${app.clock.now()}::timestamptz + interval '1 hour', 'line' || n, 'operator', 'x', 'noise', '{}'
+      from generate_series(1, 100000) n`)
+    expect(await log(customer, '?action=createSshKey')).toEqual([])
+    expect(await log(customer, `?action=createSshKey&dateTo=${until}`)).toHaveLength(1)
+    await app.db.run(sql`delete from audit_log where account_id = ${customer.accountId} and action = 'noise'`)
+  })
+
   test('names the ids of the path and of what was made', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)

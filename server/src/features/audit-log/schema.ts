@@ -5,8 +5,15 @@ const DATE = 'ISO 8601 date or date-time, UTC unless it says otherwise'
 export const AuditFilter = {
   dateFrom: Type.Optional(Type.String({ description: `${DATE}; a date means its first moment` })),
   dateTo: Type.Optional(Type.String({ description: `${DATE}; a date means its last moment` })),
-  action: Type.Optional(Type.String({ maxLength: 64, description: 'Only this action, for example createVm' })),
-  tokenId: Type.Optional(Type.String({ maxLength: 64, description: 'Only what was done with this token' })),
+  action: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Only this action, for example createVm. Among the newest 100,000 lines of the time asked for',
+    }),
+  ),
+  tokenId: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Only what was done with this token. Among the newest 100,000 lines of the time asked for' }),
+  ),
 }
 export type AuditFilter = Static<ReturnType<typeof Type.Object<typeof AuditFilter>>>
 

@@ -1,4 +1,4 @@
-import { sql, type Queries, type Sql } from '../../kernel/db.ts'
+import { inline, sql, type Queries, type Sql } from '../../kernel/db.ts'
 
 /** The action of a line that only counts. */
 export const REFUSALS = 'refusals'
@@ -32,6 +32,9 @@ export const insertAll = (db: Queries, rows: AuditRow[]) =>
   db.run(sql`
     insert into audit_log select * from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::jsonb) on conflict do nothing`)
 
+/** Lines that a filter looks through; older ones are found by giving dates. */
+const MOST_SEARCHED = 100_000
+
 export interface Filter {
   action: string | null
   tokenId: string | null
@@ -44,21 +47,23 @@ export interface Filter {
 export const countUpTo = async (db: Queries, accountId: string, filter: Filter, most: number): Promise<number> =>
   (
     await db.one<{ count: number }>(sql`
-      select count(*)::int as count from (select 1 from audit_log where ${matching(accountId, filter)} limit ${most}) line`)
+      select count(*)::int as count from (select 1 from ${matching(accountId, filter)} limit ${most}) line`)
   ).count
 
 export const list = (db: Queries, accountId: string, filter: Filter, limit: number, offset: number) =>
   db.many<AuditRow>(sql`
-    select * from audit_log where ${matching(accountId, filter)} order by created_at desc, id desc limit ${limit} offset ${offset}`)
+    select * from ${matching(accountId, filter)} order by created_at desc, id desc limit ${limit} offset ${offset}`)
 
-/** Only the conditions that were asked for, so that each combination has a plan of its own. */
+/** Only the conditions that were asked for, so that each combination has a plan of its own. What no index knows is not looked for without end. */
 function matching(accountId: string, { action, tokenId, from, before }: Filter): Sql {
-  let condition = sql`account_id = ${accountId}`
-  if (action) condition = sql`${condition} and action = ${action}`
-  if (tokenId) condition = sql`${condition} and actor_type = 'token' and actor_id = ${tokenId}`
-  if (from) condition = sql`${condition} and created_at >= ${from}`
-  if (before) condition = sql`${condition} and created_at < ${before}`
-  return condition
+  let range = sql`select * from audit_log where account_id = ${accountId}`
+  if (from) range = sql`${range} and created_at >= ${from}`
+  if (before) range = sql`${range} and created_at < ${before}`
+  if (!action && !tokenId) return sql`(${range}) line`
+  let found = sql`select * from (${range} order by created_at desc, id desc limit ${inline(MOST_SEARCHED)}) newest where true`
+  if (action) found = sql`${found} and action = ${action}`
+  if (tokenId) found = sql`${found} and actor_type = 'token' and actor_id = ${tokenId}`
+  return sql`(${found}) line`
 }
 
 /** Answers how many. */

@@ -39,8 +39,8 @@ function reportUnknown({ log }: NoticeDeps, notice: Notice): void {
 
 async function follow(tx: Tx, deps: NoticeDeps, now: Date, payment: sql.PaymentRow, { kind, cents, currency }: sql.Change): Promise<void> {
   const amount = BigInt(cents)
-  if (currency !== payment.currency) {
-    const sentence = `payment in ${currency} instead of ${payment.currency}: it was not followed, look at it with the provider`
+  if (currency !== payment.currency || currency !== deps.config.currency) {
+    const sentence = `payment in ${currency} instead of ${deps.config.currency}: it was not followed, look at it with the provider`
     return deps.log.error({ paymentId: payment.id, kind, cents, currency }, sentence)
   }
   if (kind === 'paid') await receive(tx, deps, now, payment, amount)

@@ -125,6 +125,19 @@ describe('add-ons in the middle of a period', async () => {
     expect((await spent()) - before).toBe(aThird(backups(large!)))
   })
 
+  test('that were worth more than an upgrade pay for what is switched on after it', async () => {
+    const medium = Math.round(Number(plan('medium').priceMonthly) * 100)
+    await app.db.run(sql`update catalog_numbers set value = 2000 where name = 'price.network_10g'`)
+    const { customer, id, spent } = await twoThirdsThrough({ network10gEnabled: true })
+    await set(customer, id, { network10gEnabled: false })
+    expect((await customer.post(`/vms/${id}/upgrade`, { planId: plan('medium').id })).status).toBe(202)
+    await app.settle()
+    expect(await spent()).toBe(0)
+    await set(customer, id, { network10gEnabled: true })
+    await app.db.run(sql`update catalog_numbers set value = 500 where name = 'price.network_10g'`)
+    expect(await spent()).toBe(aThird(medium - small!))
+  })
+
   test('are as they were when the upgrade fails', async () => {
     const { customer, id, spent } = await twoThirdsThrough({ dailyBackupEnabled: true })
     await set(customer, id, { dailyBackupEnabled: false })

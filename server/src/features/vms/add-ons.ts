@@ -3,7 +3,7 @@
 import type { Tx } from '../../kernel/db.ts'
 import type { Cents } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
-import { dailyBackupPrice, proratedForRest, type AddOns } from './pricing.ts'
+import { dailyBackupPrice, monthlyPrice, proratedForRest, type AddOns } from './pricing.ts'
 import * as sql from './sql.ts'
 
 export interface AddOnBill {
@@ -21,7 +21,13 @@ export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted
   const backups = isNew(wanted.dailyBackup, vm.daily_backup, paid.daily_backup_paid_until)
   const fast = isNew(wanted.network10g, vm.network_10g, paid.network_10g_paid_until)
   const numbers = await catalogNumbers(tx)
-  const monthly = (backups ? dailyBackupPrice(numbers, vm.plan_price_cents) : 0n) + (fast ? numbers('price.network_10g') : 0n)
+  const added = (backups ? dailyBackupPrice(numbers, vm.plan_price_cents) : 0n) + (fast ? numbers('price.network_10g') : 0n)
+  const all = monthlyPrice(numbers, vm.plan_price_cents, {
+    dailyBackup: wanted.dailyBackup || isPaid(paid.daily_backup_paid_until),
+    network10g: wanted.network10g || isPaid(paid.network_10g_paid_until),
+  })
+  // What an upgrade left over of an add-on that it took in is not paid twice.
+  const monthly = least(added, atLeastZero(all - vm.period_price_cents))
   return {
     charge: proratedForRest(vm, now, monthly),
     names: [...(backups ? ['Daily backups'] : []), ...(fast ? ['10G'] : [])],
@@ -32,6 +38,9 @@ export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted
     },
   }
 }
+
+const least = (a: Cents, b: Cents): Cents => (a < b ? a : b)
+const atLeastZero = (cents: Cents): Cents => (cents > 0n ? cents : 0n)
 
 /** Also while a VM that was suspended is on its way back: its month is paid and has begun, though it reads as suspended until it is up. */
 const isUnderWay = (vm: sql.VmDetails, now: Date): boolean => vm.billing_status !== 'CANCELLED' && vm.next_renewal_at > now

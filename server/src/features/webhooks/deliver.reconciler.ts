@@ -1,7 +1,7 @@
 // Sends what is due. A pass claims as much as there is room for and waits for none of it: attempts go on beside each other, what has
 // ended is written down in batches, and the room it leaves is filled at once. A worker that dies holds its claims for 25 seconds.
 import { batching } from '../../kernel/batch.ts'
-import { sleep, stopwatch } from '../../kernel/clock.ts'
+import { sleep, stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Opened, Reconciler } from '../../workflow/reconcile.ts'
 import type { Deps } from '../deps.ts'
 import { DELIVER } from './fan-out.ts'
@@ -30,14 +30,14 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   let slowSoon: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   let isClosed = false
-  const write = batching<Ended>((batch) => settle(deps, batch), {
+  const write = batching<Ended>((batch, isRepeat) => settle(deps, batch, isRepeat), {
     tries: 5,
     pauseMs: 1_000,
     onError: (error) => log.warn({ err: error }, 'webhook attempts not written down: tried again'),
   })
 
   const fly = async (claim: queue.Claim): Promise<void> => {
-    const sentAt = clock.now()
+    const sentAt = systemClock.now() // receivers compare it with their own clocks, also where time can be moved
     const sent = await attempt(deps, claim, sentAt, stopping.signal)
     metrics.outbound.observe({ outcome: sent.problem ? 'failed' : 'ok' }, sent.latencyMs / 1000)
     if (sent.problem && stopping.signal.aborted) await queue.giveBack(db, claim.id, claim.claims)

@@ -15,9 +15,11 @@ export interface Ended {
 }
 
 /** A worker that dies before this is written sends again what had arrived: so it goes to the database in one piece wherever it can. */
-export const settle = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, batch: Ended[]): Promise<void> =>
+export const settle = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, ended: Ended[], isRepeat = false): Promise<void> =>
   db.tx(async (tx) => {
     const now = clock.now()
+    const batch = isRepeat ? await unwritten(tx, ended) : ended
+    if (batch.length === 0) return
     const settled = batch.map((each) => outcomeOf(each, now))
     const writes = [queue.countOutcomes(tally(batch), now), queue.settleDeliveries(settled, now), sql.insertAttempts(batch.map(toAttempt))]
     const last = batch.filter((each) => isGone(each) || (each.sent.problem && each.claim.forlorn))
@@ -25,6 +27,18 @@ export const settle = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, batch: Ended[]
     await Promise.all(writes.map(tx.run))
     await giveUp(tx, last, now)
   })
+
+async function unwritten(tx: Tx, ended: Ended[]): Promise<Ended[]> {
+  const written = new Set(
+    (
+      await sql.attemptsOf(
+        tx,
+        ended.map(({ claim }) => claim.id),
+      )
+    ).map((each) => `${each.delivery_id} ${each.number}`),
+  )
+  return ended.filter(({ claim }) => !written.has(`${claim.id} ${claim.claims}`))
+}
 
 const isGone = ({ sent }: Ended): boolean => sent.error === null && sent.status === 410
 

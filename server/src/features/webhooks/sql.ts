@@ -105,6 +105,11 @@ export const findDelivery = (db: Queries, webhookId: string, id: string) =>
 export const attemptsAt = (db: Queries, deliveryId: string) =>
   db.many<AttemptRow>(sql`select * from webhook_attempts where delivery_id = ${deliveryId} order by number`)
 
+export const attemptsOf = (db: Queries, deliveryIds: string[]) =>
+  db.many<Pick<AttemptRow, 'delivery_id' | 'number'>>(
+    sql`select delivery_id, number from webhook_attempts where delivery_id = any(${deliveryIds}::text[])`,
+  )
+
 /** Its schedule begins anew. A claim that may still be out loses its say. */
 export const restartDelivery = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`

@@ -2,6 +2,7 @@
 // standing. The call holds no transaction; what came of it is written down afterwards.
 import type { Tx } from '../../kernel/db.ts'
 import { json } from '../../kernel/db.ts'
+import { systemClock } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Deps } from '../deps.ts'
 import { bodyOf, openSecrets, send, type Sent } from './message.ts'
@@ -13,6 +14,7 @@ const TYPE = 'webhook.test'
 export interface TestRun {
   row: Pick<sql.DeliveryRow, 'id' | 'webhook_id' | 'type' | 'created_at'>
   url: string
+  sentAt: Date
   sent: Sent
 }
 
@@ -25,14 +27,20 @@ export async function sendTest({ db, clock, vault, outbound }: Deps, accountId: 
   const row = { id: newId(), webhook_id: webhookId, type: TYPE, created_at: now }
   const previous = webhook.previous_secret_until && webhook.previous_secret_until > now ? webhook.previous_secret : null
   const secrets = openSecrets(vault, { webhookId, secret: webhook.secret, previous })
-  return { row, url: webhook.url, sent: await send(outbound, { id: row.id, url: webhook.url, secrets, body: testBody(row), sentAt: now }) }
+  const sentAt = systemClock.now()
+  return {
+    row,
+    url: webhook.url,
+    sentAt,
+    sent: await send(outbound, { id: row.id, url: webhook.url, secrets, body: testBody(row), sentAt }),
+  }
 }
 
-export async function recordTest(tx: Tx, now: Date, { row, url, sent }: TestRun): Promise<{ message: string }> {
+export async function recordTest(tx: Tx, now: Date, { row, url, sentAt, sent }: TestRun): Promise<{ message: string }> {
   await sql.insertTest(tx, { ...row, status: sent.problem ? 'EXHAUSTED' : 'SUCCEEDED' }, now)
   const { signature, status, problem, body, latencyMs } = sent
   const attempt = { delivery_id: row.id, number: 1, url, signature, status, error: problem, response: body, latency_ms: latencyMs }
-  await tx.run(sql.insertAttempts([{ ...attempt, attempted_at: row.created_at }]))
+  await tx.run(sql.insertAttempts([{ ...attempt, attempted_at: sentAt }]))
   return {
     message: problem
       ? `The test event was not delivered: ${problem}`

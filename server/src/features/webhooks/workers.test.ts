@@ -113,6 +113,26 @@ describe('workers', () => {
     await Promise.all(workers.map((each) => each.stop()))
   })
 
+  test('count an attempt once when they do not hear that it was written down', async () => {
+    const customer = await app.given.customer()
+    const { id } = await subscribe(customer, (await receiver(answer(500))).url)
+    await happen(customer)
+    let lost = 0
+    const tx: typeof app.db.tx = async (work) => {
+      const result = await app.db.tx(work)
+      if (lost++ === 0) throw new Error('Connection terminated unexpectedly')
+      return result
+    }
+    const deliveries = openDeliveries({ ...app.deps, db: { ...app.db, tx } }, () => {})
+    await deliveries.pass()
+    await deliveries.landed()
+    expect(lost).toBe(2)
+    expect(await webhookOf(customer, id)).toMatchObject({ failCount: 1 })
+    expect(await deliveriesOf(customer, id)).toMatchObject([{ status: 'PENDING', attempts: 1 }])
+    await deliveries.stop()
+    await customer.delete(`/webhooks/${id}`)
+  })
+
   test('hear of an event when it commits', async () => {
     const loops = startReconcilers(app.deps, [{ ...deliverWebhooks, everyMs: 3_600_000 }])
     const deafen = await hearNudges(app.db, loops)
