@@ -8,7 +8,7 @@ import { serveConsoles } from './features/consoles/socket.ts'
 import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
-import { findHost, listHosts } from './features/hosts/service.ts'
+import { findHost, followFleet, listHosts } from './features/hosts/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/inbound.ts'
 import { openPayments } from './features/payments/open.ts'
@@ -93,6 +93,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     },
     lookup: (hostId) => findHost(db, hostId),
   })
+  const unfollow = followFleet({ db, hypervisors, log })
   const watch = await watchRuns(db)
   const vault = openVault(config.masterKeyFile)
   const feed = openEventFeed(db)
@@ -121,6 +122,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     async close(patience = patienceOf(config)) {
       await engine.drain(patience)
       await engine.stop()
+      unfollow()
       await hypervisors.close()
       await watch.close()
       await time?.close()

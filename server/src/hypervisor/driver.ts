@@ -118,6 +118,6 @@ export interface Observation {
 
 export interface Driver extends Machines, Templates, Networking, Copies, Observation {
   readonly hostId: string
-  /** Leaves the host as it is. */
+  /** Leaves the host as it is. Consoles and subscriptions of this driver end. */
   close(): Promise<void>
 }

@@ -11,7 +11,17 @@ const factory = ({ id, uri }: HostRef): Driver => {
   return { hostId: id, close: () => Promise.resolve(void closed.push(uri)) } as Driver
 }
 
-const pool = () => createDriverPool({ factories: { simulated: factory }, lookup: (hostId) => Promise.resolve(hosts.get(hostId)) })
+const pool = (idleMs?: number) =>
+  createDriverPool({
+    factories: { simulated: factory },
+    lookup: (hostId) => Promise.resolve(hosts.get(hostId)),
+    ...(idleMs !== undefined && { idleMs }),
+  })
+const moveTo = (uri: string): HostRef => {
+  const moved: HostRef = { id: 'c1', driver: 'simulated', uri }
+  hosts.set('c1', moved)
+  return moved
+}
 
 beforeEach(() => {
   opened = []
@@ -28,13 +38,43 @@ describe('the driver pool', () => {
     expect(opened).toEqual(['simulated:///one'])
   })
 
-  test('looks a host up again after it was changed', async () => {
+  test('reaches a host at its new address as soon as it has one, and leaves the old one', async () => {
+    const drivers = pool()
+    const before = await drivers.get('c1')
+    moveTo('simulated:///two')
+    const [after, again] = await Promise.all([drivers.get('c1'), drivers.get('c1')])
+    expect([after === before, after === again]).toEqual([false, true])
+    expect({ opened, closed }).toEqual({ opened: ['simulated:///one', 'simulated:///two'], closed: ['simulated:///one'] })
+  })
+
+  test('leaves an old address that nobody asks for any more, and no other', async () => {
+    const drivers = pool()
+    const before = await drivers.get('c1')
+    drivers.keep([...hosts.values()])
+    expect(await drivers.get('c1')).toBe(before)
+    drivers.keep([moveTo('simulated:///two')])
+    await drivers.close()
+    expect({ opened, closed }).toEqual({ opened: ['simulated:///one'], closed: ['simulated:///one'] })
+  })
+
+  test('leaves a host that is gone from the fleet once nobody has asked for it in a while', async () => {
+    const [patient, hasty] = [pool(60_000), pool(0)]
+    const kept = await patient.get('c1')
+    patient.keep([])
+    expect(await patient.get('c1')).toBe(kept)
+    await hasty.get('c1')
+    hasty.keep([])
+    await hasty.close()
+    expect(closed).toEqual(['simulated:///one'])
+  })
+
+  test('leaves a host that nobody knows any more', async () => {
     const drivers = pool()
     await drivers.get('c1')
-    hosts.set('c1', { id: 'c1', driver: 'simulated', uri: 'simulated:///two' })
-    await drivers.forget('c1')
-    await drivers.get('c1')
-    expect({ opened, closed }).toEqual({ opened: ['simulated:///one', 'simulated:///two'], closed: ['simulated:///one'] })
+    hosts.clear()
+    await expect(drivers.get('c1')).rejects.toThrow('There is no host c1')
+    await drivers.close()
+    expect(closed).toEqual(['simulated:///one'])
   })
 
   test('does not remember a host that was unknown', async () => {
@@ -53,7 +93,9 @@ describe('the driver pool', () => {
     const drivers = pool()
     await drivers.get('c1')
     await drivers.get('unknown').catch(() => undefined)
+    const late = drivers.get('c1')
     await drivers.close()
-    expect(closed).toEqual(['simulated:///one'])
+    await expect(late).rejects.toThrow('has ended its work')
+    expect({ opened, closed }).toEqual({ opened: ['simulated:///one'], closed: ['simulated:///one'] })
   })
 })

@@ -1,5 +1,7 @@
 // Host id → driver. A driver is opened when first asked for and shared from then on; opening one is cheap and does not wait for the
-// host, so a dead host shows in its verbs, not here.
+// host, so a dead host shows in its verbs, not here. Which address a host has is looked up for everyone who asks: it may have been
+// changed in another process, and whatever answers at the old one by now is not that host.
+import { stopwatch } from '../kernel/clock.ts'
 import type { Driver } from './driver.ts'
 
 export type DriverKind = 'simulated' | 'libvirt'
@@ -14,8 +16,9 @@ type DriverFactory = (host: HostRef) => Driver | Promise<Driver>
 
 export interface DriverPool {
   get(hostId: string): Promise<Driver>
-  /** Call when a host was changed or removed; the next `get` looks it up again. */
-  forget(hostId: string): Promise<void>
+  /** Lets go of hosts that nobody asks for any more: those with another address than here at once, those that are not here (a host that
+   *  has left the fleet may still be asked to delete a VM) when they were not asked for in a while. */
+  keep(fleet: HostRef[]): void
   close(): Promise<void>
 }
 
@@ -23,38 +26,66 @@ export interface DriverPoolOptions {
   factories: Partial<Record<DriverKind, DriverFactory>>
   /** Answers undefined for a host nobody knows. */
   lookup: (hostId: string) => Promise<HostRef | undefined>
+  /** For so long a host that has left the fleet is kept: longer than a step of an action takes. */
+  idleMs?: number
 }
 
-export function createDriverPool({ factories, lookup }: DriverPoolOptions): DriverPool {
-  const drivers = new Map<string, Promise<Driver>>()
+interface Opened {
+  host: HostRef
+  driver: Promise<Driver>
+  idleMs: () => number
+}
 
-  const open = async (hostId: string): Promise<Driver> => {
-    const host = await lookup(hostId)
-    if (!host) throw new Error(`There is no host ${hostId}`)
+export function createDriverPool({ factories, lookup, idleMs = 15 * 60_000 }: DriverPoolOptions): DriverPool {
+  const drivers = new Map<string, Opened>()
+  const leaving = new Set<Promise<void>>()
+  let isClosed = false
+
+  const open = async (host: HostRef): Promise<Driver> => {
     const factory = factories[host.driver]
-    if (!factory) throw new Error(`Host ${hostId} needs the ${host.driver} driver, which this process does not have`)
+    if (!factory) throw new Error(`Host ${host.id} needs the ${host.driver} driver, which this process does not have`)
     return factory(host)
   }
-
-  const forget = async (hostId: string): Promise<void> => {
-    const driver = drivers.get(hostId)
-    drivers.delete(hostId)
-    await driver?.then(
-      (opened) => opened.close(),
-      () => undefined, // it never opened, so there is nothing to close
-    )
+  const openFor = (host: HostRef): Opened => {
+    const opened: Opened = { host, driver: open(host), idleMs: stopwatch() }
+    drivers.set(host.id, opened)
+    opened.driver.catch(() => drivers.get(host.id) === opened && drivers.delete(host.id))
+    return opened
+  }
+  /** Whoever is at work with it fails, and finds the next one when it tries again. */
+  const forget = ({ host, driver }: Opened): void => {
+    drivers.delete(host.id)
+    const closed = driver
+      .then((opened) => opened.close())
+      .catch(() => undefined) // it never opened, or its host does not care
+      .finally(() => leaving.delete(closed))
+    leaving.add(closed)
   }
 
   return {
-    get(hostId) {
+    async get(hostId) {
+      const host = await lookup(hostId)
       const known = drivers.get(hostId)
-      if (known) return known
-      const opening = open(hostId)
-      drivers.set(hostId, opening)
-      opening.catch(() => drivers.get(hostId) === opening && drivers.delete(hostId))
-      return opening
+      if (known && !(host && isSame(known.host, host))) forget(known)
+      if (!host) throw new Error(`There is no host ${hostId}`)
+      if (isClosed) throw new Error(`Host ${hostId} is asked for by a process that has ended its work`)
+      const opened = drivers.get(hostId) ?? openFor(host)
+      opened.idleMs = stopwatch()
+      return opened.driver
     },
-    forget,
-    close: async () => void (await Promise.all([...drivers.keys()].map(forget))),
+    keep(fleet) {
+      const hosts = new Map(fleet.map((host) => [host.id, host]))
+      for (const opened of drivers.values()) {
+        const host = hosts.get(opened.host.id)
+        if (host ? !isSame(opened.host, host) : opened.idleMs() >= idleMs) forget(opened)
+      }
+    },
+    async close() {
+      isClosed = true
+      for (const opened of drivers.values()) forget(opened)
+      await Promise.all(leaving)
+    },
   }
 }
+
+const isSame = (one: HostRef, other: HostRef): boolean => one.driver === other.driver && one.uri === other.uri

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { consoleWorld, PATIENCE } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
+import { followFleet } from '../hosts/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
+import { ENDINGS } from './endings.ts'
 
 describe('a session at a console', async () => {
   const app = await testApp()
@@ -62,6 +64,18 @@ describe('a session at a console', async () => {
     await expect.poll(newer.text, PATIENCE).toContain('hello')
     expect(await openSessions(id)).toHaveLength(1)
     newer.socket.terminate()
+  })
+
+  test('ends when its host has another address, and can be opened again there', async () => {
+    const customer = await rich()
+    const { id } = await app.given.vm(customer)
+    const client = await atPrompt(customer, id)
+    await app.db.run(sql`update hosts set uri = 'simulated:///?vcpu=32' where id = ${app.host.id}`)
+    const unfollow = followFleet(app.deps, 20)
+    expect(await client.closed).toMatchObject({ code: ENDINGS.host_ended[0] })
+    unfollow()
+    const again = await atPrompt(customer, id)
+    again.socket.terminate()
   })
 
   test('is on record, in the feed only', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import type { Driver } from '../../hypervisor/driver.ts'
+import { createDriverPool, type HostRef } from '../../hypervisor/pool.ts'
 import { sql } from '../../kernel/db.ts'
 import { addPool } from './addresses.ts'
 import { changeHost, findHost, getHost, listHosts, listPools, registerHost, removeHost, type Registration } from './service.ts'
@@ -74,6 +76,31 @@ describe('a host of the fleet', () => {
     await customer.delete(`/networks/${body.data.id}`)
     await db.run(sql`delete from networks where id = ${body.data.id as string}`) // that host is not really there to let go of it
     await db.tx((tx) => removeHost(tx, clock.now(), back))
+  })
+
+  test('is reached at the address it comes back with, in every process that knew it', async () => {
+    const uris = new Map<Driver, string>()
+    const libvirt = ({ id, uri }: HostRef): Driver => {
+      const driver = { hostId: id, close: async () => void uris.delete(driver) } as Driver
+      uris.set(driver, uri)
+      return driver
+    }
+    const processes = [1, 2].map(() => createDriverPool({ factories: { libvirt }, lookup: (id) => findHost(db, id) }))
+    const host = await register()
+    const customer = await app.given.customer()
+    const { body } = await customer.post('/networks', { name: 'lan', cidr: '192.168.7.0/24', nodeId: host.id })
+    const reached = () => Promise.all(processes.map(async (each) => uris.get(await each.get(host.id))))
+    await reached()
+    await db.tx((tx) => removeHost(tx, clock.now(), host))
+    const back = await register({ uri: 'qemu+tls://10.0.0.6/system' })
+    expect(await reached()).toEqual(processes.map(() => 'qemu+tls://10.0.0.6/system'))
+    expect([...uris.values()]).toEqual(await reached())
+    await customer.delete(`/networks/${body.data.id}`)
+    await db.run(sql`delete from networks where id = ${body.data.id as string}`) // that host is not really there to let go of it
+    await db.tx((tx) => removeHost(tx, clock.now(), back))
+    await expect(reached()).rejects.toThrow('There is no host')
+    await Promise.all(processes.map((each) => each.close()))
+    expect(uris.size).toBe(0)
   })
 
   test("is not given a customer's private range", async () => {

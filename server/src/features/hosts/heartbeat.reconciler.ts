@@ -1,37 +1,38 @@
 // Asks every host how it is. A host that does not answer gets no new VMs; one that comes back is given time before its VMs are compared.
-import type { HostFacts } from '../../hypervisor/driver.ts'
+import type { Driver, HostFacts } from '../../hypervisor/driver.ts'
 import { after } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/db.ts'
 import { reconciler } from '../deps.ts'
 import { listHosts, type HostRow } from './service.ts'
 
 /** When this process last asked each host what it is: its kernel may be another one after it was away. */
-const asked = new Map<string, Date>()
+const asked = new WeakMap<Driver, Date>()
 const ASK_EVERY = '60s'
 
 export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log }) => {
   const ask = async (host: HostRow): Promise<void> => {
     try {
-      const { problems } = await (await hypervisors.get(host.id)).health(AbortSignal.timeout(8_000))
+      const driver = await hypervisors.get(host.id)
+      const { problems } = await driver.health(AbortSignal.timeout(8_000))
       if (problems.length > 0) log.warn({ host: host.name, problems }, 'host has problems')
       await markReachable(db, host.id, clock.now())
-      void learnFacts(host)
+      void learnFacts(host, driver)
     } catch (error) {
       log.warn({ err: error, host: host.name }, 'host does not answer')
       await markUnreachable(db, host.id, clock.now())
     }
   }
   /** Beside the heartbeat: how guests run is found out by starting one, once, which takes longer than a heartbeat may. */
-  const learnFacts = async (host: HostRow): Promise<void> => {
-    const last = asked.get(host.id)
+  const learnFacts = async (host: HostRow, driver: Driver): Promise<void> => {
+    const last = asked.get(driver)
     if (host.driver === 'simulated' || (last && after(last, ASK_EVERY) > clock.now())) return
-    asked.set(host.id, clock.now())
+    asked.set(driver, clock.now())
     try {
-      const facts = await (await hypervisors.get(host.id)).facts(AbortSignal.timeout(90_000))
+      const facts = await driver.facts(AbortSignal.timeout(90_000))
       await writeFacts(db, host.id, facts)
     } catch (error) {
       log.warn({ err: error, host: host.name }, 'host does not tell what it is')
-      asked.delete(host.id)
+      asked.delete(driver)
     }
   }
   await Promise.all((await listHosts(db)).map(ask))

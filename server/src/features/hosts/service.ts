@@ -9,6 +9,7 @@ import * as sql from './sql.ts'
 
 export * from './ask.ts'
 export * from './fleet.ts'
+export { followFleet } from './follow.ts'
 export { canRun } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { addPool, listPools, overlapsPool, type PoolRow } from './addresses.ts'

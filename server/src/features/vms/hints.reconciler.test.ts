@@ -1,19 +1,41 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { givenHost } from '../../../test/hosts.ts'
-import { DriverError } from '../../hypervisor/driver.ts'
+import { controlOf, givenHost } from '../../../test/hosts.ts'
+import { DriverError, type Driver } from '../../hypervisor/driver.ts'
+import { sql } from '../../kernel/db.ts'
 import { powerHints } from './hints.reconciler.ts'
 
+const app = await testApp()
+const { hypervisors } = app.deps
+
+test('a host is heard at the address it has by now', async () => {
+  const vm = await app.given.vm(await app.given.customer({ credit: '10.00' }))
+  const seen = () => app.db.one(sql`select seen_power from vms where id = ${vm.id}`)
+  await powerHints.pass(app.deps)
+  await app.db.run(sql`update hosts set uri = 'simulated:///?vcpu=32' where id = ${app.host.id}`)
+  await hypervisors.get(app.host.id) // ends what the driver of the old address listened to
+  await powerHints.pass(app.deps)
+  await controlOf(app, app.host.id).drift.stopMachine(vm.id, 'guest')
+  await expect.poll(seen).toEqual({ seen_power: 'stopped' })
+})
+
 test('a host that does not answer keeps nobody from hearing the others', async () => {
-  const app = await testApp()
   const later = await givenHost(app, 'zz')
-  const { hypervisors } = app.deps
   const heard: string[] = []
   let isAway = true
+  const drivers = new Map<Driver, Driver>()
+  const listening = (driver: Driver): Driver => {
+    const subscribe: Driver['subscribe'] = (...given) => {
+      heard.push(driver.hostId)
+      return driver.subscribe(...given)
+    }
+    const known = drivers.get(driver) ?? { ...driver, subscribe }
+    drivers.set(driver, known)
+    return known
+  }
   const get = async (hostId: string) => {
     if (isAway && hostId === app.host.id) throw new DriverError('unreachable', 'away')
-    heard.push(hostId)
-    return hypervisors.get(hostId)
+    return listening(await hypervisors.get(hostId))
   }
   const deps = { ...app.deps, hypervisors: { ...hypervisors, get } }
   await powerHints.pass(deps)

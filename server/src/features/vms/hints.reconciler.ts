@@ -1,21 +1,20 @@
 // Hears what hosts say by themselves. An event is only a hint, which counts as the first of the two looks that the power sweep takes.
-import type { DriverEvent } from '../../hypervisor/driver.ts'
+import type { Driver, DriverEvent } from '../../hypervisor/driver.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { askHost, listHosts } from '../hosts/service.ts'
 import { noteHint } from './power.reconciler.ts'
 
-const heard = new WeakMap<Deps, Set<string>>()
+/** A host at another address has another driver, which is heard anew; the old one took its subscription with it. */
+const heard = new WeakSet<Driver>()
 
 /** Subscribes to hosts that were added, or could not be reached the last time. The pool ends subscriptions when it closes. */
 export const powerHints = reconciler('vms.hints', '30s', async (deps, stopping = new AbortController().signal) => {
-  const hosts = heard.get(deps) ?? new Set<string>()
-  heard.set(deps, hosts)
-  const unheard = (await listHosts(deps.db)).filter(({ id }) => !hosts.has(id))
-  const hear = async (hostId: string): Promise<void> => {
-    const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.subscribe((event) => void note(deps, event), signal))
-    if (!error) hosts.add(hostId)
+  const hear = async (driver: Driver, signal: AbortSignal): Promise<void> => {
+    if (heard.has(driver)) return
+    await driver.subscribe((event) => void note(deps, event), signal)
+    heard.add(driver)
   }
-  await Promise.all(unheard.map(({ id }) => hear(id)))
+  await Promise.all((await listHosts(deps.db)).map(({ id }) => askHost(deps, id, stopping, hear)))
 })
 
 async function note(deps: Deps, event: DriverEvent): Promise<void> {

@@ -12,7 +12,7 @@ describe.runIf(canBox())('the screen of a machine', { timeout: 300_000 }, () => 
   }, 300_000)
   afterAll(() => proof.close())
 
-  test('is offered and speaks VNC, and ends with the machine', async () => {
+  test('is offered and speaks VNC, and ends with the machine, or with its driver', async () => {
     const { driver } = proof
     const spec = proof.spec()
     await proof.start(spec)
@@ -20,6 +20,9 @@ describe.runIf(canBox())('the screen of a machine', { timeout: 300_000 }, () => 
     const screen = await driver.openConsole(spec.vmId, 'vnc', soon())
     const [greeting] = (await once(screen, 'data')) as [Buffer]
     expect(greeting.toString()).toMatch(/^RFB 003\.\d+\n$/)
+    const elsewhere = (await proof.other.openConsole(spec.vmId, 'vnc', soon())).on('error', () => {})
+    await proof.other.close()
+    expect(elsewhere.destroyed).toBe(true)
     const ended = once(screen.resume(), 'end')
     await driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
     await ended

@@ -1,7 +1,7 @@
 // The two ways to sit in front of a machine, and a look at its screen.
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { addAbortSignal, type Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { DriverError, type Observation } from '../driver.ts'
 import { getRunning, type MachineState } from './machine-state.ts'
@@ -38,14 +38,14 @@ const openSerial = ({ call }: Session, { domain }: MachineState, signal: AbortSi
   )
 
 /** QEMU listens on a socket in the file system: nothing is open to the network. */
-async function openVnc({ call, root = '', hostId }: Session, { domain, xml }: MachineState, signal: AbortSignal): Promise<Duplex> {
+async function openVnc({ call, root = '', hostId, closing }: Session, { domain, xml }: MachineState, signal: AbortSignal): Promise<Duplex> {
   const graphics = xml.all('devices/graphics').find((each) => each.attributes['type'] === 'vnc')
   const path = graphics?.attributes['socket'] ?? graphics?.attribute('listen/socket')
   if (!path) throw new DriverError('unsupported', `${domain.name} on host ${hostId} has no screen to connect to`)
   return call(`open the screen of ${domain.name}`, signal, async () => {
     const socket = connect(`${root}${path}`)
     await once(socket, 'connect')
-    return unlessLate(socket, signal)
+    return unlessLate(addAbortSignal(closing, socket), signal)
   })
 }
 

@@ -21,6 +21,8 @@ export interface Session {
   alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
   /** Whenever the host is back after it was lost: events flow again, and those in between were missed. The answer ends it. */
   onBack(listener: () => void): () => void
+  /** Aborted when the driver is closed, for what does not go over `host`. */
+  readonly closing: AbortSignal
 }
 
 export interface SessionOptions {
@@ -39,6 +41,7 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
   let awayMs = stopwatch()
   let wasUp = false
   const backListeners = new Set<() => void>()
+  const closing = new AbortController()
   const host = new Host({
     endpoint,
     onUp: async (up) => {
@@ -79,7 +82,11 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
       backListeners.add(mine)
       return () => void backListeners.delete(mine)
     },
-    close: () => host.close(),
+    closing: closing.signal,
+    close: () => {
+      closing.abort(new Error('the driver was closed'))
+      return host.close()
+    },
   }
 }
 

@@ -11,6 +11,8 @@ export const notify = (queries: Queries, hostId: string, event: DriverEvent): Pr
 interface Subscriber {
   hostId: string
   heard: (event: DriverEvent) => void
+  /** Told when its driver is closed. */
+  over?: () => void
 }
 
 export interface EventHub {
@@ -59,16 +61,19 @@ export interface ClosableHub extends EventHub {
 
 /** A hub's subscriptions of one driver: they end with it. */
 export function ownSubscriptions(hub: EventHub): ClosableHub {
-  const stops = new Set<() => Promise<void>>()
+  const stops = new Map<() => Promise<void>, Subscriber>()
   return {
     async subscribe(subscriber) {
       const stop = await hub.subscribe(subscriber)
-      stops.add(stop)
+      stops.set(stop, subscriber)
       return async () => {
         stops.delete(stop)
         await stop()
       }
     },
-    close: async () => void (await Promise.all([...stops].map((stop) => stop()))),
+    async close() {
+      await Promise.all([...stops.keys()].map((stop) => stop()))
+      for (const { over } of stops.values()) over?.()
+    },
   }
 }

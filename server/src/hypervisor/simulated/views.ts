@@ -32,7 +32,8 @@ export function viewVerbs(host: SimulatedHost, hub: EventHub, size: HostSize): V
         const row = await machineOn(vmId)
         const hostname = (await findVolume(db, hostId, diskName(vmId, row.generation ?? 0)))?.content.hostname ?? 'localhost'
         const serial = new SerialConsole(row, hostname)
-        const stop = await hub.subscribe({ hostId, heard: (event) => event.type === 'stopped' && event.vmId === vmId && serial.end() })
+        const over = (): void => void serial.end()
+        const stop = await hub.subscribe({ hostId, heard: (event) => event.type === 'stopped' && event.vmId === vmId && over(), over })
         serial.once('close', () => void stop())
         return serial
       }),
