@@ -92,6 +92,10 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number)
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections() // also those on which nothing was asked, which would be waited for
+      }),
   }
 }
