@@ -14,7 +14,7 @@ export async function fillHost(db: Db, now: Date, hostId: string, count: number)
   const mac = sql`('02' || lpad(to_hex(n), 10, '0'))::macaddr`
   await db.tx(async (tx) => {
     await tx.raw('set local session_replication_role = replica') // skips the checks of foreign keys, which these rows satisfy
-    await tx.raw('set local statement_timeout = 0')
+    await tx.mayTake('10m')
     await tx.run(sql`insert into accounts (id, email, name, created_at) values ('caccount1', 'a@example.com', '', ${now})`)
     await tx.run(sql`
       insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, provisioned, vcpu, ram_mib, disk_gib,

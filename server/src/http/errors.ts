@@ -9,9 +9,10 @@ const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 256 KiB'],
 }
 
-// Refused, cut off or shut down: PostgreSQL is away and will be back. Whatever was under way was rolled back or is protected by its key.
+// Refused, cut off, silent or shut down: PostgreSQL is away and will be back. Whatever was under way was rolled back or is protected by its key.
 const DATABASE_AWAY = /^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|57P0[123]|08\d\d\d|53300)$/
-const AWAY_MESSAGE = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+const AWAY_MESSAGE =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|PostgreSQL does not answer/
 
 export function toRefusal(error: unknown, requestId: string): Refusal {
   if (error instanceof Refusal) return error

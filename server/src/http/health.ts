@@ -1,7 +1,10 @@
-// /healthz says that the process lives; /readyz whether it can serve: database, schema, and not draining. Neither is rate limited.
+// /healthz says that the process lives; /readyz whether it can serve: database, schema, and not draining. Neither is rate limited,
+// and both answer while the database does not.
 import type { FastifyInstance } from 'fastify'
+import { within } from '../kernel/clock.ts'
 import { sql, type Db } from '../kernel/db.ts'
 import { missingMigration } from '../kernel/migrate.ts'
+import { UNCOUNTED } from './rate-limit.ts'
 
 export interface Health {
   /** From now on /readyz answers 503, so that no new traffic is sent here. */
@@ -11,6 +14,9 @@ export interface Health {
   /** All checks by name: `ok`, or what is wrong. */
   look(): Promise<[name: string, sentence: string][]>
 }
+
+/** Who asks does not wait much longer. */
+const ANSWER_MS = 4_000
 
 export function serveHealth(app: FastifyInstance, db: Db, migrations: string): Health {
   let draining = false
@@ -25,13 +31,17 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
   checks.set('process', async () => (draining ? 'stopping' : null))
 
   const look = (): Promise<[string, string][]> =>
-    Promise.all([...checks].map(async ([name, each]) => [name, (await each().catch(() => 'cannot be reached')) ?? 'ok']))
+    Promise.all([...checks].map(async ([name, each]) => [name, (await within(ANSWER_MS, each()).catch(() => 'cannot be reached')) ?? 'ok']))
 
-  app.get('/healthz', async () => ({ status: 'ok' }))
+  app.get('/healthz', async (_, reply) => reply.headers(UNCOUNTED).send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
     const results = await look()
     const ready = results.every(([, result]) => result === 'ok')
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) })
+    const answer = { status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) }
+    return reply
+      .code(ready ? 200 : 503)
+      .headers(UNCOUNTED)
+      .send(answer)
   })
   return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), look }
 }

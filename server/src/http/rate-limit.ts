@@ -7,6 +7,13 @@ import type { Principal } from './principal.ts'
 const WINDOW_MS = 60_000
 const REQUESTS_PER_IP = 100
 
+/** What a response says that counts nowhere, and for which nobody is asked. */
+export const UNCOUNTED = {
+  'x-ratelimit-limit': REQUESTS_PER_IP,
+  'x-ratelimit-remaining': REQUESTS_PER_IP,
+  'x-ratelimit-reset': WINDOW_MS / 1000,
+}
+
 export interface Standing {
   headers: Record<string, string | number>
   /** Set once the bucket is empty. */

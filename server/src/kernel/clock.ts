@@ -36,6 +36,14 @@ export const before = (to: Date, duration: string): Date => new Date(to.getTime(
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
+/** What is late goes on, with nobody left to hear of it. */
+export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)))
+  work.catch(() => {})
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
 /** Monotonic, for measuring how long something took. */
 export const stopwatch = (): (() => number) => {
   const start = performance.now()

@@ -1,6 +1,6 @@
 // Counters that forget: how often a key was counted within a window that starts with its first use. One interface, three stores:
 // memory for a single process, Redis or PostgreSQL where several processes must count together.
-import { systemClock, type Clock } from './clock.ts'
+import { systemClock, within, type Clock } from './clock.ts'
 import { sql, type Db, type Queries } from './db.ts'
 
 export interface Count {
@@ -41,12 +41,13 @@ export function postgresCounters(db: Db, clock: Clock = systemClock): Counters {
     async add(key, by, windowMs) {
       const now = clock.now()
       const endsAt = new Date(now.getTime() + windowMs)
-      const row = await db.one<{ count: number; ends_at: Date }>(sql`
+      const counted = db.one<{ count: number; ends_at: Date }>(sql`
         insert into counters as c (key, count, ends_at) values (${key}, ${by}, ${endsAt})
         on conflict (key) do update set
           count = case when c.ends_at <= ${now} then 0 else c.count end + ${by},
           ends_at = case when c.ends_at <= ${now} then ${endsAt} else c.ends_at end
         returning count, ends_at`)
+      const row = await within(2_000, counted)
       return { count: row.count, resetMs: row.ends_at.getTime() - now.getTime() }
     },
     close: async () => {},
@@ -79,13 +80,6 @@ export async function redisCounters(url: string, onError: (error: Error) => void
     },
     close: async () => client.destroy(),
   }
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)))
-  work.catch(() => {}) // when late, its own failure has nobody left to hear it
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
 /** Serves from memory, and says so, whenever the shared store does not answer. */

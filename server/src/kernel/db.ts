@@ -1,9 +1,10 @@
 // PostgreSQL by plain SQL. The `sql` tag turns values into parameters and gives each distinct text a name, so every query is a
 // prepared statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
 import { createHash } from 'node:crypto'
-import type { Socket } from 'node:net'
 import pg from 'pg'
+import { milliseconds } from './clock.ts'
 import { listenerOn } from './listen.ts'
+import { cutWhenSilent, streamOf } from './silence.ts'
 
 export class Sql {
   readonly text: string
@@ -73,6 +74,8 @@ export interface Tx extends Queries {
   afterCommit(hint: () => void): void
   /** Carried out at the very end, together with the commit, so that it costs no round trip of its own. When it fails, everything does. */
   lastly(query: Sql): void
+  /** Every statement from now on may take so long, such as `10m`. */
+  mayTake(duration: string): Promise<unknown>
 }
 
 export interface Db extends Queries {
@@ -113,9 +116,15 @@ export interface DbOptions {
   onError: (error: Error) => void
   /** Two transactions waited for each other, and one of them runs again: it costs seconds, so each is worth a look. */
   onDeadlock?: () => void
+  /** After how long without an answer a connection is given up; 0 is never. */
+  silenceMs?: number
 }
 
-export function openDb({ url, maxConnections, onError, onDeadlock = () => {} }: DbOptions): Db {
+const STATEMENT_MS = 30_000
+/** By then PostgreSQL has answered, if only that a statement took too long. */
+const SLACK_MS = 5_000
+
+export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, silenceMs = STATEMENT_MS + SLACK_MS }: DbOptions): Db {
   const options: pg.PoolConfig & { pipeline: boolean } = {
     connectionString: url,
     pipeline: true,
@@ -124,10 +133,11 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {} }: 
     connectionTimeoutMillis: 15_000,
     idleTimeoutMillis: 10_000,
     allowExitOnIdle: true,
-    statement_timeout: 30_000,
+    statement_timeout: STATEMENT_MS,
     idle_in_transaction_session_timeout: 60_000,
   }
   const pool = new pg.Pool(options)
+  pool.on('connect', (client) => cutWhenSilent(client, silenceMs))
   // An idle connection died: the pool replaces it. What it hangs on the error is the whole client, which nobody wants in a log.
   pool.on('error', (error: Error & { client?: unknown }) => {
     delete error.client
@@ -136,7 +146,7 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {} }: 
   return {
     ...queriesOf(() => pool as unknown as Client),
     tx: (work) => inTransaction(pool, work, onError, onDeadlock),
-    listen: listenerOn(url),
+    listen: listenerOn(url, silenceMs / 2), // it is asked first, and then given up
     url,
     close: () => pool.end(),
   }
@@ -166,6 +176,7 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   const hints: (() => void)[] = []
   const last: Sql[] = []
   let broken: Error | undefined
+  let changed = false
   const lose = (error: Error): void => void (broken = error) // while nothing is asked, nobody else would hear of it
   client.on('error', lose)
   let over = false
@@ -181,6 +192,12 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
       ...queriesOf(open),
       afterCommit: (hint: () => void) => void hints.push(hint),
       lastly: (query: Sql) => void last.push(query),
+      mayTake: (duration: string) => {
+        changed = true
+        const ms = milliseconds(duration)
+        streamOf(client).setTimeout(ms + SLACK_MS)
+        return open().query(`set local statement_timeout = ${ms}`)
+      },
     }
     const result = await work(tx)
     over = true
@@ -194,13 +211,13 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
     throw error
   } finally {
     client.off('error', lose)
-    client.release(broken)
+    client.release(broken ?? changed) // with other limits it is not for everybody
   }
 }
 
 /** What is asked in the same turn goes out at once: a write costs more than most statements. */
 function sendTogether(client: pg.PoolClient): void {
-  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+  const stream = streamOf(client)
   stream.cork()
   process.nextTick(() => stream.uncork())
 }

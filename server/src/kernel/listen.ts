@@ -1,6 +1,7 @@
 // NOTIFY, heard through one connection of its own however many channels are listened to. When it breaks it is made again, and the
 // listeners are told that something may have been missed.
 import pg from 'pg'
+import { cutWhenSilent } from './silence.ts'
 
 type Heard = (payload: string) => void
 type Hearing = (yes: boolean) => void
@@ -14,18 +15,20 @@ interface Listener {
 
 const AGAIN_AFTER_MS = 500
 
-export function listenerOn(url: string): (channel: string, heard: Heard, hearing: Hearing) => Promise<Stop> {
+/** `restMs`: when nothing was heard for so long, PostgreSQL is asked whether it is still there, and has as long to answer. */
+export function listenerOn(url: string, restMs: number): (channel: string, heard: Heard, hearing: Hearing) => Promise<Stop> {
   const listeners = new Set<Listener>()
   let connection: Promise<pg.Client> | null = null
 
   const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ connectionString: url, keepAlive: true })
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000 })
     client.on('notification', ({ channel, payload }) => {
       for (const listener of listeners) if (listener.channel === channel) listener.heard(payload ?? '')
     })
     client.on('error', () => lost(client))
     client.on('end', () => lost(client))
     await client.connect()
+    cutWhenSilent(client, restMs, () => void client.query('select 1').catch(() => {})) // a failure is heard above
     return client
   }
 

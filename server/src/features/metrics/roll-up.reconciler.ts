@@ -19,7 +19,7 @@ export async function rollUp({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise
   for (let at = from.getTime(); at < end.getTime() + QUARTERS.spanMs; at += QUARTERS.spanMs) await ensurePart(db, QUARTERS, new Date(at))
   await db.tx(async (tx) => {
     if (!(await sql.moveRollup(tx, until, end))) return
-    await tx.raw(`set local statement_timeout = '10min'`) // one pass over a quarter's minutes of all VMs
+    await tx.mayTake('10m') // one pass over a quarter's minutes of all VMs
     await sql.rollUp(tx, from, end)
   })
 }
