@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { versionText, withLibvirt } from './libvirt.ts'
-import { LIBVIRTD_CONF, tlsFiles } from './tls.ts'
+import { LIBVIRTD_CONF, TLS_SOCKET, tlsFiles } from './tls.ts'
 import { QEMU_CONF } from './qemu-conf.ts'
 import type { HostPlan } from './plan.ts'
 import { missing, SetupError, there, type Step } from './step.ts'
@@ -14,14 +14,28 @@ export const daemons: Step = {
     const version = await withLibvirt((libvirt) => libvirt.connect.getLibVersion()).catch(() => null)
     if (version === null) return missing('libvirtd does not answer')
     if (!(await findDaemon('virtlogd')) && !plan.systemd) return missing('virtlogd does not run')
-    const stale = await staleReason(plan)
-    return stale ? missing(stale) : there(`libvirt ${versionText(version)} at qemu:///system`)
+    const problem = (await deafReason(plan)) ?? (await staleReason(plan))
+    return problem ? missing(problem) : there(`libvirt ${versionText(version)} at qemu:///system`)
   },
   mend: async (plan) => {
     await (plan.systemd ? startBySystemd(plan) : startByHand(plan))
     await untilAnswered()
   },
 }
+
+/** Why other machines cannot reach it though they should. Under systemd its socket counts: that is open also while libvirtd has ended, and
+ *  closed beside a libvirtd that was started by somebody's call. What it listens on is known anew only after a reload. */
+export async function deafReason({ tlsAddress, systemd }: Pick<HostPlan, 'tlsAddress' | 'systemd'>, ask = run): Promise<string | null> {
+  if (!tlsAddress) return null
+  const isOpen = systemd
+    ? isUpToDate(await ask('systemctl', 'show', '--property=ActiveState,NeedDaemonReload', TLS_SOCKET))
+    : listens(await findDaemon('libvirtd'))
+  return isOpen ? null : 'libvirtd does not listen for other machines'
+}
+
+const isUpToDate = (shown: string): boolean => /^ActiveState=active$/m.test(shown) && /^NeedDaemonReload=no$/m.test(shown)
+
+const listens = (daemon?: Daemon): boolean => daemon?.args.some((arg) => arg === '--listen' || arg === '-l') ?? true
 
 /** A start takes some of a second, and the times of processes are not exact. */
 const START_MS = 500
@@ -30,7 +44,6 @@ const START_MS = 500
 async function staleReason(plan: HostPlan): Promise<string | null> {
   const daemon = await findDaemon('libvirtd')
   if (!daemon) return null // it ends while nobody needs it, and systemd starts it again
-  if (plan.tlsAddress && !plan.systemd && !listens(daemon)) return 'libvirtd does not listen for other machines'
   const files = [QEMU_CONF, LIBVIRTD_CONF, ...(plan.tlsAddress ? Object.values(tlsFiles) : [])]
   const changes = await Promise.all(
     files.map((file) =>
@@ -43,15 +56,16 @@ async function staleReason(plan: HostPlan): Promise<string | null> {
   return Math.max(...changes) > daemon.startedAt.getTime() + START_MS ? 'libvirtd has not read its new settings' : null
 }
 
-const listens = ({ args }: Daemon): boolean => args.some((arg) => arg === '--listen' || arg === '-l')
-
 async function startBySystemd({ tlsAddress }: HostPlan): Promise<void> {
   const systemctl = (...args: string[]): Promise<string> => run('systemctl', '--quiet', ...args)
   await systemctl('daemon-reload')
   await systemctl('enable', '--now', 'virtlogd.socket')
   // A socket cannot be opened for a daemon that runs already.
   await systemctl('stop', 'libvirtd.service')
-  if (tlsAddress) await systemctl('enable', '--now', 'libvirtd-tls.socket')
+  if (tlsAddress) {
+    await systemctl('enable', TLS_SOCKET)
+    await systemctl('restart', TLS_SOCKET) // one that is open stays at the address it had
+  }
   await systemctl('enable', '--now', 'libvirtd.service')
 }
 

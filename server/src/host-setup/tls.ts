@@ -1,5 +1,6 @@
 // Lets the control plane in from elsewhere: libvirtd shows the certificate it was given, and accepts one name alone.
 import { X509Certificate } from 'node:crypto'
+import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { BERTH_FOLDER, type HostPlan } from './plan.ts'
@@ -8,7 +9,8 @@ import { missing, SetupError, there, type Step } from './step.ts'
 import { readIfThere, writeWhole } from './system.ts'
 
 export const LIBVIRTD_CONF = '/etc/libvirt/libvirtd.conf'
-const SOCKET_UNIT = '/etc/systemd/system/libvirtd-tls.socket.d/berth.conf'
+export const TLS_SOCKET = 'libvirtd-tls.socket'
+const SOCKET_UNIT = `/etc/systemd/system/${TLS_SOCKET}.d/berth.conf`
 export const TLS_PORT = 16_514
 
 export const tlsFiles = {
@@ -89,7 +91,7 @@ async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> 
   }
 }
 
-const socketUnit = ({ tlsAddress }: HostPlan): string =>
+export const socketUnit = ({ tlsAddress }: Pick<HostPlan, 'tlsAddress'>): string =>
   [
     '# Written by berthd host prepare.',
     '[Socket]',
@@ -99,4 +101,8 @@ const socketUnit = ({ tlsAddress }: HostPlan): string =>
     '',
   ].join('\n')
 
-const socketAddress = (address: string): string => `${address.includes(':') ? `[${address}]` : address}:${TLS_PORT}`
+/** systemd looks up no names: a host with one listens on all its addresses. Nobody is let in without our certificate anyway. */
+function socketAddress(address: string): string {
+  if (isIP(address) === 0) return String(TLS_PORT)
+  return `${isIPv6(address) ? `[${address}]` : address}:${TLS_PORT}`
+}
