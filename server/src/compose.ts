@@ -15,6 +15,7 @@ import { openPayments } from './features/payments/open.ts'
 import { bySession } from './features/sessions/authenticate.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type Doors } from './features/sessions/open.ts'
+import { renewOwnCertificate } from './host-setup/authority.ts'
 import type { Api } from './http/api.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveHealth, type Health } from './http/health.ts'
@@ -252,6 +253,7 @@ export async function openWorker({ deps, engine }: Core): Promise<{ close(patien
     { name: 'keys.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldKeys(db, clock.now()) },
     { name: 'counts.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldCounts(db, clock.now()) },
     { name: 'runs.forget', everyMs: 3_600_000, pass: forgetRuns },
+    { name: 'certificate.renew', everyMs: 86_400_000, pass: ({ config }) => renewOwnCertificate(config.dataDir) },
     { name: 'invariants.watch', everyMs: 300_000, pass: invariantWatch() },
   ])
   const deafen = await hearNudges(deps.db, loops)

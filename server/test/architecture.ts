@@ -16,7 +16,7 @@ const PARTS: Record<string, string[]> = {
   'config.ts': ['kernel'],
   features: ['kernel', 'http', 'workflow', 'hypervisor', 'config.ts'],
   'database.ts': ['kernel', 'workflow', 'features', 'config.ts'],
-  'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'images', 'invariants', 'features', 'config.ts', 'database.ts'],
+  'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'host-setup', 'images', 'invariants', 'features', 'config.ts', 'database.ts'],
   commands: ['kernel', 'features', 'invariants', 'hypervisor', 'images', 'host-setup', 'config.ts', 'database.ts', 'compose.ts'],
   'main.ts': ['commands'],
 }

@@ -2,9 +2,13 @@ import { X509Certificate } from 'node:crypto'
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '../../test/harness.ts'
 import { judge } from '../commands/doctor/certificates.ts'
-import { daysLeft, openAuthority } from './authority.ts'
+import { openCore, openWorker } from '../compose.ts'
+import { readConfig } from '../config.ts'
+import { createLog } from '../kernel/log.ts'
+import { daysLeft, openAuthority, renewOwnCertificate } from './authority.ts'
 import { readBundle } from './bundle.ts'
 import { issuedRange, makeBundle } from './issue.ts'
 import { run } from './system.ts'
@@ -36,17 +40,40 @@ describe('our certificate authority', () => {
     expect(cert.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
   })
 
-  test('renews our own certificate before it ends, under the same name', async () => {
-    const before = await openAuthority(dataDir)
-    const soon = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '20', '-subj', `/CN=${before.name}`]
+  const replaceByEnding = async (): Promise<string> => {
+    const { name } = await openAuthority(dataDir)
+    const soon = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '20', '-subj', `/CN=${name}`]
     await run('openssl', 'req', ...soon, '-keyout', pki('client.key'), '-out', pki('client.pem'))
+    return name
+  }
+
+  test('renews our own certificate before it ends, under the same name', async () => {
+    const name = await replaceByEnding()
     const ending = await readFile(pki('client.pem'), 'utf8')
     expect(judge('it', ending, 'renew it')).toMatchObject({ status: 'warning', says: 'it ends in 19 days', fix: 'renew it' })
-    expect((await openAuthority(dataDir)).name).toBe(before.name)
+    expect((await openAuthority(dataDir)).name).toBe(name)
     const renewed = await readFile(pki('client.pem'), 'utf8')
     expect(daysLeft(renewed)).toBeGreaterThan(800)
     expect(judge('it', renewed, 'renew it')).toMatchObject({ status: 'ok' })
     expect(judge('it', null, 'renew it')).toBeNull()
+  })
+
+  test('is used by the worker, which renews our own certificate though nobody asks', async () => {
+    await replaceByEnding()
+    const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_DRAIN_SECONDS: '1', BERTH_HYPERVISOR: 'simulated' })
+    const core = await openCore(config, await testDatabase(), createLog({ level: 'silent', pretty: false }), { worker: true })
+    const worker = await openWorker(core)
+    onTestFinished(async () => {
+      await worker.close()
+      await core.close()
+    })
+    await expect.poll(async () => daysLeft(await readFile(pki('client.pem'), 'utf8'))).toBeGreaterThan(800)
+  })
+
+  test('is not made by a worker: another machine may have it', async () => {
+    const elsewhere = join(dataDir, 'elsewhere')
+    await renewOwnCertificate(elsewhere)
+    await expect(stat(elsewhere)).rejects.toThrow('ENOENT')
   })
 })
 

@@ -11,7 +11,7 @@ import { exists, run } from './system.ts'
 
 export const pkiFolder = (dataDir: string): string => join(dataDir, 'pki')
 
-/** Days. Hosts' certificates are renewed by hand, ours by itself. */
+/** Days. Hosts' certificates are renewed by hand, ours by the worker. */
 const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 825
 export const RENEW_DAYS = 60
@@ -49,6 +49,11 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
         return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
       }),
   }
+}
+
+/** It is all that hosts let in: it must not end because nobody made one for a host. A machine without the authority cannot renew it. */
+export async function renewOwnCertificate(dataDir: string): Promise<void> {
+  if (await exists(join(pkiFolder(dataDir), 'ca.key'))) await openAuthority(dataDir)
 }
 
 /** Below zero once it has ended, and where there is none. */
