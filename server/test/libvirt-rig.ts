@@ -1,12 +1,13 @@
 // What the promises of a driver stand on when its guests are real: a host in a box, two drivers of it, and the smallest guest there is.
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
+import { eventually } from '../../libvirt/test/eventually.ts'
 import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
-import type { Rig } from '../src/hypervisor/conformance/rig.ts'
+import { expectKind, type Rig } from '../src/hypervisor/conformance/rig.ts'
 import type { MachineSpec, NicSpec, TemplateRef } from '../src/hypervisor/driver.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { GuestShell } from './guest-shell.ts'
-import { openLibvirtHost } from './libvirt-host.ts'
+import { losePower, openLibvirtHost, returnPower } from './libvirt-host.ts'
 import { tinyImage } from './tiny-image.ts'
 
 /** Emulated guests on a busy machine. */
@@ -47,6 +48,19 @@ export async function libvirtRig(): Promise<Rig> {
       crash: async (vmId) => void (await host.box.inside('sh', '-c', `kill -9 $(cat /run/libvirt/qemu/berth-${vmId}.pid)`)),
       send: async (vmId, _mac, bytes) =>
         void (await shell.run(vmId, 'ping -A -c "$0" -s 50000 "$1"', String(Math.ceil(bytes / 50_000) + 1), host.gateway)),
+    },
+    giveUpStop: async (vmId) => {
+      await shell.run(vmId, 'killall acpid')
+      const cut = new AbortController()
+      const stopping = expectKind(driver.ensureStopped(vmId, { graceMs: PATIENCE_MS }, cut.signal), 'aborted')
+      const isOrdered = async (): Promise<boolean> => (await host.box.virsh('dumpxml', `berth-${vmId}`)).includes('stop="ordered"')
+      await eventually('the order to stop', isOrdered, PATIENCE_MS)
+      cut.abort()
+      await stopping
+    },
+    losePower: async () => {
+      await losePower(host.box)
+      await returnPower(host.box)
     },
     patienceMs: PATIENCE_MS,
     /** Real guests take memory and time: none outlives its promise. */

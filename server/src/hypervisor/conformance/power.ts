@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import { collect, create, createSteps, expectKind, OPEN, soon, stop, TEMPLATE, unknownId, type Promises } from './rig.ts'
 
@@ -43,6 +43,29 @@ export const powerPromises: Promises = (rig) => {
   test('a stop without grace cuts the guest off', async () => {
     const spec = await create(rig())
     expect(await rig().driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon(rig()))).toEqual({ how: 'forced' })
+  })
+
+  test('the power that a host loses is told from a stop: by what was stopped, not by what was only asked to', async () => {
+    const stopped = await create(rig())
+    await stop(rig(), stopped)
+    const asked = await create(rig())
+    await rig().giveUpStop(asked.vmId)
+    expect(await rig().driver.findMachine(asked.vmId, soon(rig()))).toMatchObject({ power: 'running', stopReason: null })
+    await rig().losePower()
+    expect(await rig().driver.findMachine(stopped.vmId, soon(rig()))).toMatchObject({ power: 'stopped', stopReason: 'user' })
+    expect(await rig().driver.findMachine(asked.vmId, soon(rig()))).toMatchObject({ power: 'stopped', stopReason: 'host' })
+    expect(await rig().driver.ensureStopped(asked.vmId, grace(), soon(rig()))).toEqual({ how: 'already' })
+  })
+
+  test('an order to run takes back a stop that was given up', async () => {
+    const spec = await create(rig())
+    await rig().giveUpStop(spec.vmId)
+    await rig().driver.ensureRunning(spec, soon(rig()))
+    await rig().guest.powerOff(spec.vmId)
+    await vi.waitFor(
+      async () => expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ power: 'stopped', stopReason: 'guest' }),
+      { timeout: rig().patienceMs, interval: 100 },
+    )
   })
 
   test('what is not there is stopped already', async () => {

@@ -31,6 +31,10 @@ export interface Rig {
     crash(vmId: string): Promise<void>
     send(vmId: string, mac: string, bytes: number): Promise<void>
   }
+  /** Orders a stop that fails after the guest was asked, which stays on. */
+  giveUpStop(vmId: string): Promise<void>
+  /** Whatever ran on the host is off, and the host is back. */
+  losePower(): Promise<void>
   /** How long anything may take. */
   patienceMs: number
   /** After each promise: what it left on the host goes. */

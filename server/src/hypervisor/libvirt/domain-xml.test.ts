@@ -10,7 +10,7 @@ const options: DomainOptions = {
   canLimit: true,
   diskPath: '/pool/disk',
   seedPath: '/pool/seed',
-  remembered: { restartId: null, isStopOrdered: false, startId: 'once' },
+  remembered: { restartId: null, stop: null, startId: 'once' },
 }
 const ids = { vmId: 'cvm', accountId: 'caccount', uuid: '7b3c1d9e-0000-4000-8000-000000000001' }
 

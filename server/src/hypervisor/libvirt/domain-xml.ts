@@ -14,7 +14,7 @@ export interface DomainOptions {
   canLimit: boolean
   diskPath: string
   seedPath: string
-  remembered: Pick<Metadata, 'restartId' | 'isStopOrdered' | 'startId'>
+  remembered: Pick<Metadata, 'restartId' | 'stop' | 'startId'>
 }
 
 /** Two disks, an interface, agent, memory and entropy take six; the others are for interfaces that are plugged in later. */

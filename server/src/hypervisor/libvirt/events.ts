@@ -63,7 +63,7 @@ async function whyStopped({ host }: Session, domain: Domain, detail: number): Pr
   if (detail === StoppedDetail.crashed || detail === StoppedDetail.failed) return 'crash'
   // A machine that is gone altogether, or cannot be asked, was removed by us.
   const isOrdered = await getMetadata(host, domain).then(
-    (found) => found?.isStopOrdered ?? false,
+    (found) => (found?.stop ?? null) !== null,
     () => true,
   )
   if (isOrdered) return 'user'

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { canBox, hasCommands, run } from '../../../../libvirt/test/command.ts'
-import { openLibvirtHost, type LibvirtHost } from '../../../test/libvirt-host.ts'
+import { eventually } from '../../../../libvirt/test/eventually.ts'
+import { losePower, openLibvirtHost, returnPower, type LibvirtHost } from '../../../test/libvirt-host.ts'
 import { specMaker } from '../../../test/libvirt-rig.ts'
 import { nativeArch } from '../../images/arch.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -126,6 +127,43 @@ describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))('a libvir
     await Promise.all([host.box.startDaemon(), repeated(() => driver.ensureRunning(spec, soon()))])
     expect(await qemu(spec.vmId)).not.toBe(before)
     expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
+  })
+
+  describe('when a stop was given up', () => {
+    const giveUp = async (driver: Driver): Promise<MachineSpec> => {
+      const spec = blank(false)
+      await start(driver, spec)
+      const cut = new AbortController()
+      const stopping = expectKind(driver.ensureStopped(spec.vmId, { graceMs: 120_000 }, cut.signal), 'aborted')
+      await eventually('the order', async () => (await host.box.virsh('dumpxml', `berth-${spec.vmId}`)).includes('stop="ordered"'))
+      cut.abort()
+      await stopping
+      return spec
+    }
+    const whyOff = async (driver: Driver, { vmId }: MachineSpec) => (await driver.findMachine(vmId, soon()))?.stopReason
+
+    test('and arrives all the same, it was a stop; unless the machine was ordered to run since', async () => {
+      const driver = open()
+      const spec = await giveUp(driver)
+      await host.box.virsh('destroy', `berth-${spec.vmId}`)
+      expect(await whyOff(driver, spec)).toBe('user')
+      const other = await giveUp(driver)
+      await driver.ensureRunning(other, soon())
+      await host.box.virsh('destroy', `berth-${other.vmId}`)
+      expect(await whyOff(driver, other)).toBe('host')
+    })
+
+    test('and the host loses its power, it was the power; what was stopped, or is once more told to, stays stopped', async () => {
+      const driver = open()
+      const stopped = blank(false)
+      await start(driver, stopped)
+      await driver.ensureStopped(stopped.vmId, { graceMs: 0 }, soon())
+      const [left, repeated] = [await giveUp(driver), await giveUp(driver)]
+      await losePower(host.box)
+      await returnPower(host.box)
+      expect(await driver.ensureStopped(repeated.vmId, { graceMs: 0 }, soon())).toEqual({ how: 'already' })
+      expect(await Promise.all([stopped, left, repeated].map((spec) => whyOff(driver, spec)))).toEqual(['user', 'host', 'user'])
+    })
   })
 
   test('that is away is unreachable, soon', async () => {

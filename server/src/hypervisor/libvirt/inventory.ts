@@ -54,7 +54,7 @@ function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
     name: domain.name,
     uuid: domain.uuid,
     power,
-    stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.isStopOrdered ?? false) : null,
+    stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.stop ?? null) : null,
     vcpu: Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text ?? 0),
     ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
     agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
@@ -69,13 +69,16 @@ function powerOf(state: number): Power {
   return state === DomainState.running || state === DomainState.blocked || state === DomainState.shutdown ? 'running' : 'stopped'
 }
 
-/** libvirt's reasons for a domain that is shut off. It does not know one for what ran when the host lost its power; that a stop was ours
- *  stays known. */
+/** libvirt's reasons for a domain that is shut off. It does not know one for what ran when the host lost its power, nor for what was off
+ *  before the daemon started. */
 const ShutOff = { unknown: 0, shutdown: 1, destroyed: 2, crashed: 3, failed: 6, daemon: 8 } as const
 
-function whyShutOff(reason: number, isOrdered: boolean): StopReason | null {
+/** A stop that was ordered, and that nobody saw succeed, counts as ours only where the daemon itself saw the machine go. Otherwise one
+ *  that failed long ago would keep the machine off when the host loses its power. */
+function whyShutOff(reason: number, stop: Metadata['stop']): StopReason | null {
   if (reason === ShutOff.crashed || reason === ShutOff.failed) return 'crash'
-  if (isOrdered) return 'user'
+  const wasSeen = reason === ShutOff.shutdown || reason === ShutOff.destroyed
+  if (stop === 'done' || (stop === 'ordered' && wasSeen)) return 'user'
   if (reason === ShutOff.shutdown) return 'guest'
   const isHost = reason === ShutOff.destroyed || reason === ShutOff.daemon || reason === ShutOff.unknown
   return isHost ? 'host' : null

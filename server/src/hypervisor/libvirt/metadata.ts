@@ -14,8 +14,8 @@ export interface Metadata {
   hasAgent: boolean
   /** Of the last restart that was carried out. */
   restartId: string | null
-  /** Whether a stop was ordered since the last start. */
-  isStopOrdered: boolean
+  /** Since the last start. Ordered: it may have failed. Done: the machine was seen off. */
+  stop: 'ordered' | 'done' | null
   /** Another one at every start by us: counters that began again tell themselves apart by it. */
   startId: string | null
 }
@@ -30,7 +30,7 @@ export function metadataXml(data: Metadata, isWithin: 'definition' | 'call'): Xm
     template: data.templateId,
     agent: data.hasAgent ? 'yes' : 'no',
     restart: data.restartId ?? undefined,
-    stop: data.isStopOrdered ? 'ordered' : undefined,
+    stop: data.stop ?? undefined,
     start: data.startId ?? undefined,
   }
   return element(isWithin === 'definition' ? `${KEY}:vm` : 'vm', attributes)
@@ -53,7 +53,7 @@ function readMetadata({ attributes }: Element): Metadata | undefined {
     templateId: template,
     hasAgent: agent === 'yes',
     restartId: restart ?? null,
-    isStopOrdered: stop === 'ordered',
+    stop: stop === 'ordered' || stop === 'done' ? stop : null,
     startId: start ?? null,
   }
 }

@@ -6,7 +6,7 @@ import { orMissing } from './errors.ts'
 import { recordConsole } from './last-words.ts'
 import { ensureLease } from './leases.ts'
 import { awaitChange, findMachine, isDomainOn, type MachineState } from './machine-state.ts'
-import { setMetadata } from './metadata.ts'
+import { setMetadata, type Metadata } from './metadata.ts'
 import { filterName } from './names.ts'
 import type { Session } from './session.ts'
 import { define, NOTHING, requireSameShape } from './shape.ts'
@@ -20,6 +20,7 @@ async function ensureRunning(session: Session, spec: MachineSpec, signal: AbortS
   const found = await settled(session, spec.vmId, signal)
   if (found?.isOn) {
     requireSameShape(found, spec)
+    await noteStop(session, found, null, signal)
     if (found.state === DomainState.paused)
       await session.call(`resume ${spec.vmId}`, signal, (host) => host.domains.resume({ domain: found.domain }))
     return
@@ -66,12 +67,30 @@ async function start(session: Session, domain: Domain, spec: MachineSpec, signal
 
 async function ensureStopped(session: Session, vmId: string, graceMs: number, signal: AbortSignal): Promise<{ how: Ending }> {
   const found = await findMachine(session, vmId, signal)
-  if (!found?.isOn) return { how: 'already' }
-  const { domain, metadata } = found
-  await session.call(`order ${vmId} to stop`, signal, (host) => setMetadata(host, domain, { ...metadata, isStopOrdered: true }))
-  const canObey = graceMs > 0 && found.state !== DomainState.paused
-  if (canObey && (await askToStop(session, domain, graceMs, signal))) return { how: 'clean' }
-  return { how: (await cutOff(session, domain, signal)) ? 'forced' : 'clean' }
+  if (!found) return { how: 'already' }
+  const how = found.isOn ? await stop(session, found, graceMs, signal) : 'already'
+  // A guest that went off by itself was not stopped by us, although it is off as it should be.
+  if (found.isOn || found.metadata.stop) await noteStop(session, found, 'done', signal)
+  return { how }
+}
+
+/** The order is left behind when this fails: it may arrive all the same, and was ours then. */
+async function stop(session: Session, found: MachineState, graceMs: number, signal: AbortSignal): Promise<Ending> {
+  const { domain, state } = found
+  await noteStop(session, found, 'ordered', signal)
+  const canObey = graceMs > 0 && state !== DomainState.paused
+  if (canObey && (await askToStop(session, domain, graceMs, signal))) return 'clean'
+  return (await cutOff(session, domain, signal)) ? 'forced' : 'clean'
+}
+
+const noteStop = async (
+  { call }: Session,
+  { domain, metadata }: MachineState,
+  note: Metadata['stop'],
+  signal: AbortSignal,
+): Promise<void> => {
+  if (metadata.stop === note) return
+  await call(`note the stop of ${domain.name}`, signal, (host) => setMetadata(host, domain, { ...metadata, stop: note }))
 }
 
 /** So often the power button is pressed: a guest that is still booting does not feel it. */

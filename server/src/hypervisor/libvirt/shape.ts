@@ -40,13 +40,13 @@ async function getDisk(session: Session, { vmId, generation }: MachineSpec, sign
 }
 
 /** What a machine that was never defined remembers. */
-export const NOTHING = { restartId: null, isStopOrdered: false }
+export const NOTHING = { restartId: null, stop: null }
 
 /** Of a machine that is off. */
 export async function define(
   session: Session,
   spec: MachineSpec,
-  { restartId, isStopOrdered }: Pick<Metadata, 'restartId' | 'isStopOrdered'>,
+  { restartId, stop }: Pick<Metadata, 'restartId' | 'stop'>,
   signal: AbortSignal,
 ): Promise<Domain> {
   const disk = await getDisk(session, spec, signal)
@@ -57,7 +57,7 @@ export async function define(
     canLimit: await canLimit(session, signal),
     diskPath: disk.key,
     seedPath: seed.key,
-    remembered: { restartId, isStopOrdered, startId: randomUUID() },
+    remembered: { restartId, stop, startId: randomUUID() },
   })
   return session.call(`define ${spec.vmId}`, signal, (host) => host.domains.define({ xml }))
 }

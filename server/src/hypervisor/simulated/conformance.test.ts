@@ -1,10 +1,11 @@
 import { describeDriver } from '../conformance.ts'
+import { expectKind } from '../conformance/rig.ts'
 import { simulatedWorld, someSpec } from './test-world.ts'
 
 const MARKER = 'marker'
 
 describeDriver('simulated', async () => {
-  const { open, drift } = await simulatedWorld()
+  const { open, drift, faults } = await simulatedWorld()
   const [driver, other] = [open(), open()]
   let ranges = 0
   return {
@@ -29,6 +30,11 @@ describeDriver('simulated', async () => {
       crash: (vmId) => drift.stopMachine(vmId, 'crash'),
       send: (vmId, mac, bytes) => drift.addTraffic(vmId, mac, { received: 0, sent: bytes }),
     },
+    giveUpStop: async (vmId) => {
+      await faults.plant({ verb: 'ensureStopped', kind: 'halfway' })
+      await expectKind(driver.ensureStopped(vmId, { graceMs: 1_000 }, AbortSignal.timeout(10_000)), 'transient')
+    },
+    losePower: () => faults.cutPower(),
     patienceMs: 10_000,
     close: async () => void (await Promise.all([driver.close(), other.close()])),
   }
