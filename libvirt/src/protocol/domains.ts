@@ -43,6 +43,7 @@ export const domains = {
   getState: quick(212, 'DOMAIN_GET_STATE', { domain, flags }, struct({ state: int, reason: int })),
   suspend: slow(34, 'DOMAIN_SUSPEND', { domain }),
   resume: slow(28, 'DOMAIN_RESUME', { domain }),
+  wakeUp: slow(267, 'DOMAIN_PM_WAKEUP', { domain, flags }),
   shutdown: slow(258, 'DOMAIN_SHUTDOWN_FLAGS', { domain, flags: flagsOf(flag.ShutdownFlag) }),
   reboot: slow(27, 'DOMAIN_REBOOT', { domain, flags: flagsOf(flag.ShutdownFlag) }),
   reset: slow(245, 'DOMAIN_RESET', { domain, flags }),

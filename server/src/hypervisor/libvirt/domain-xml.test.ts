@@ -52,6 +52,15 @@ describe.each(['x86_64', 'aarch64'] as const)('the definition of a machine for %
   })
 })
 
+test('a guest is not offered to sleep, where its machine could', () => {
+  const offers = (arch: Arch) => readXml(domainXml(spec(arch), options).xml).find('pm')
+  expect(offers('x86_64')?.children.map(({ name, attributes }) => [name, attributes['enabled']])).toEqual([
+    ['suspend-to-mem', 'no'],
+    ['suspend-to-disk', 'no'],
+  ])
+  expect(offers('aarch64')).toBeUndefined()
+})
+
 test('an id that is none never becomes a name', () => {
   expect(() => domainXml(spec('x86_64', { vmId: '../../etc' }), options)).toThrow('is not an id')
 })

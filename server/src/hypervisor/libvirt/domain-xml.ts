@@ -35,9 +35,13 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
     element('on_poweroff', {}, 'destroy'),
     element('on_reboot', {}, 'restart'),
     element('on_crash', {}, 'destroy'),
+    arch === 'x86_64' && sleeplessXml,
     element('devices', {}, diskXml(options.diskPath), seedXml(options.seedPath), nicsXml(spec, options.canLimit), platformXml(arch)),
   )
 }
+
+/** A guest that sleeps looks paused, and nobody would wake it. Machines of aarch64 offer no sleep, and must not be told so. */
+const sleeplessXml = element('pm', {}, element('suspend-to-mem', { enabled: 'no' }), element('suspend-to-disk', { enabled: 'no' }))
 
 const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered']): Metadata => ({
   vmId: spec.vmId,

@@ -2,7 +2,7 @@
 // empty disk: their firmware looks for a system in vain, which is all the life these promises need.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -105,6 +105,18 @@ describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))('a libvir
     expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running', vcpu: 1, ramMiB: spec.ramMiB })
   })
 
+  test.runIf(EMULATED.includes('x86_64'))('wakes a guest that has put itself to sleep', async () => {
+    const made = blank(false)
+    const spec = { ...made, template: { ...made.template, id: 'sleeper', arch: 'x86_64' } } as const
+    const driver = open({ image: await sleepyImage(host.box.folder) })
+    const becomes = (power: string) =>
+      eventually(`the guest to be ${power}`, async () => (await driver.findMachine(spec.vmId, soon()))?.power === power, 60_000)
+    await start(driver, spec)
+    await becomes('paused')
+    await driver.ensureRunning(spec, soon())
+    expect(await becomes('running')).toBe(true)
+  })
+
   test('keeps its guests when the daemon is killed, and no verb acts before it has them in hand again', async () => {
     const [driver, other] = [open(), open()]
     const spec = blank(false)
@@ -186,8 +198,24 @@ async function repeated<T>(verb: () => Promise<T>): Promise<T> {
 async function blankImage(folder: string): Promise<Image> {
   const path = join(folder, 'blank.qcow2')
   await run('qemu-img', 'create', '-q', '-f', 'qcow2', path, '64M')
-  const checksum = `sha256:${createHash('sha256').update(readFileSync(path)).digest('hex')}`
-  return { path, format: 'qcow2', arch: nativeArch(), virtualBytes: 2 ** 26, fileBytes: readFileSync(path).length, checksum }
+  return imageIn(path, nativeArch(), 2 ** 26)
+}
+
+/** A boot sector for q35 which asks the power management for S3, once: it leaves a note in the memory of the clock. */
+const SLEEP_ONCE = 'b060e670e4713c5a740f b060e670b05ae671 ba0406b80024ef faf4ebfd'
+
+async function sleepyImage(folder: string): Promise<Image> {
+  const [raw, path] = [join(folder, 'sleepy.raw'), join(folder, 'sleepy.qcow2')]
+  const sector = Buffer.from(SLEEP_ONCE.replaceAll(' ', '').padEnd(1020, '0') + '55aa', 'hex')
+  await writeFile(raw, Buffer.concat([sector], 2 ** 20))
+  await run('qemu-img', 'convert', '-f', 'raw', '-O', 'qcow2', raw, path)
+  return imageIn(path, 'x86_64', 2 ** 20)
+}
+
+function imageIn(path: string, arch: Image['arch'], virtualBytes: number): Image {
+  const bytes = readFileSync(path)
+  const checksum = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+  return { path, format: 'qcow2', arch, virtualBytes, fileBytes: bytes.length, checksum }
 }
 
 /** The certificates of the box, where a control plane keeps its own. */

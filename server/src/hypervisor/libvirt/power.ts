@@ -21,14 +21,18 @@ async function ensureRunning(session: Session, spec: MachineSpec, signal: AbortS
   if (found?.isOn) {
     requireSameShape(found, spec)
     await noteStop(session, found, null, signal)
-    if (found.state === DomainState.paused)
-      await session.call(`resume ${spec.vmId}`, signal, (host) => host.domains.resume({ domain: found.domain }))
-    return
+    return goOn(session, found, signal)
   }
   await requireFilter(session, spec.vmId, signal)
   const domain = await define(session, spec, { ...NOTHING, ...(found && { restartId: found.metadata.restartId }) }, signal)
   for (const nic of spec.nics) await ensureLease(session, nic, signal)
   await start(session, domain, spec, signal)
+}
+
+/** A guest can put itself to sleep whatever its machine offers, and that is not a pause. */
+async function goOn({ call }: Session, { domain, state }: MachineState, signal: AbortSignal): Promise<void> {
+  if (state === DomainState.paused) await call(`resume ${domain.name}`, signal, (host) => host.domains.resume({ domain }))
+  if (state === DomainState.pmsuspended) await call(`wake ${domain.name}`, signal, (host) => host.domains.wakeUp({ domain }))
 }
 
 const SETTLE_MS = 30_000
@@ -90,7 +94,7 @@ const noteStop = async (
   signal: AbortSignal,
 ): Promise<void> => {
   if (metadata.stop === note) return
-  await call(`note the stop of ${domain.name}`, signal, (host) => setMetadata(host, domain, { ...metadata, stop: note }))
+  await call(`note the stop of ${domain.name}`, signal, (host) => orMissing(setMetadata(host, domain, { ...metadata, stop: note })))
 }
 
 /** So often the power button is pressed: a guest that is still booting does not feel it. */
