@@ -33,11 +33,11 @@ import { openImageStore } from './images/store.ts'
 import { invariantWatch } from './invariants/watch.ts'
 import { before, type Clock } from './kernel/clock.ts'
 import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
-import { openVault } from './kernel/crypto.ts'
 import { openDb, type Db } from './kernel/db.ts'
 import { openClock } from './kernel/test-clock.ts'
 import { warnOfSwarm, type Log } from './kernel/log.ts'
 import { openMailer, type Mailer } from './kernel/mail.ts'
+import { openNotedVault } from './kernel/master-key.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { openOutbound, type OutboundOptions } from './kernel/outbound.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
@@ -80,6 +80,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     onError: warnOfSwarm(log, 'database connection'),
     onDeadlock: () => metrics.deadlocks.inc(),
   })
+  const vault = await openNotedVault(db, config.masterKeyFile)
   const time = options.clock ? null : await openClock(db, config.testClock)
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
@@ -96,7 +97,6 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   })
   const unfollow = followFleet({ db, hypervisors, log })
   const watch = await watchRuns(db)
-  const vault = openVault(config.masterKeyFile)
   const feed = openEventFeed(db)
   const audit = openAuditTrail({ db, clock, log })
   const outbound = openOutbound({ allowPrivate: config.allowPrivateWebhooks, ownNames: ownNames(config), ...options.outbound })

@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -45,6 +46,19 @@ describe('processes on a database of the operator', { timeout: 120_000 }, () => 
     await berthdJson(settings, 'token', 'revoke', made['id']!)
     await expect.poll(ask).toEqual([401, 401])
     expect(await Promise.all([one, two, worker].map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0])
+  })
+
+  test('are refused where the key of the others is missing or another one', async () => {
+    const elsewhere = { ...settings, BERTH_DATA_DIR: join(settings['BERTH_DATA_DIR']!, 'elsewhere') }
+    const key = join(elsewhere.BERTH_DATA_DIR, 'master.key')
+    for (const role of ['api', 'worker'])
+      expect(await berthd(elsewhere, role)).toMatchObject({ code: 1, stderr: expect.stringContaining(`The master key ${key} is missing`) })
+    expect(existsSync(key)).toBe(false)
+    expect(await berthd(elsewhere, 'doctor', 'key')).toMatchObject({ code: 1, stdout: expect.stringContaining('is missing') })
+    await writeFile(key, 'ab'.repeat(32), { mode: 0o600 })
+    expect(await berthd(elsewhere, 'api')).toMatchObject({ code: 1, stderr: expect.stringContaining('is another one') })
+    expect(await berthd(elsewhere, 'doctor', 'key')).toMatchObject({ code: 1, stdout: expect.stringContaining('is not the one') })
+    expect(await berthd(settings, 'doctor', 'key')).toMatchObject({ code: 0 })
   })
 
   test('say which database is missing', async () => {

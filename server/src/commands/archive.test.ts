@@ -89,6 +89,9 @@ describe('restore', () => {
 
   test('refuses to go on without the key that the secrets are sealed with', async () => {
     expect(await berthd(after, 'restore', file)).toMatchObject({ code: 1, stderr: expect.stringMatching(/master\.key is missing/) })
+    const elsewhere = { ...before, BERTH_DATA_DIR: join(folder, 'elsewhere') }
+    await berthdJson(elsewhere, 'backup', `${file}.elsewhere`) // by somebody who does not have the key
+    expect(await berthd(after, 'restore', `${file}.elsewhere`)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is missing/) })
   })
 
   test('refuses a database that holds something', async () => {
@@ -107,5 +110,14 @@ describe('restore', () => {
     const { actionId } = await call('POST', `/vms/${vmId}/stop`, { force: true })
     await eventually(async () => (await call('GET', `/vms/${vmId}/actions/${actionId}?wait=10`))['status'] === 'COMPLETED', 60_000)
     expect(await up.kill('SIGTERM')).toBe(0)
+  })
+
+  test('goes on without the key when it is told to, with a new one from then on', { timeout: 120_000 }, async () => {
+    const without = { ...common, BERTH_DATA_DIR: join(folder, 'without') }
+    await berthdJson(without, 'restore', file, '--without-key')
+    const up = await service(without, 'up')
+    expect(await client(up.url, token)('GET', '/account')).toMatchObject({ email: 'ada@example.com' })
+    expect(await berthd(without, 'doctor', 'key')).toMatchObject({ code: 0 })
+    await up.kill('SIGTERM')
   })
 })

@@ -7,8 +7,8 @@ import { FORMAT, type Head } from '../kernel/archive/format.ts'
 import { inspectArchive, loadArchive, makeEmpty, requireEmpty } from '../kernel/archive/read.ts'
 import { writeArchive } from '../kernel/archive/write.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { openVault } from '../kernel/crypto.ts'
-import { sql } from '../kernel/db.ts'
+import { openDb, sql } from '../kernel/db.ts'
+import { forgetKey, markIn, notedMark } from '../kernel/master-key.ts'
 import { knownMigrations, migrate } from '../kernel/migrate.ts'
 import { VERSION } from '../kernel/version.ts'
 import { onDatabase, settings, withExample, type Admin } from './admin.ts'
@@ -51,7 +51,7 @@ async function backup({ db, config }: Admin, _options: object, file = ''): Promi
     version: VERSION,
     createdAt: systemClock.now().toISOString(),
     migrations,
-    key: keyMark(config),
+    key: (await notedMark(db))?.toString('hex') ?? keyHere(config),
   }
   const { tables, rows, sha256 } = await writeArchive(db.url, file, head, NOT_KEPT)
   const also = [
@@ -77,6 +77,7 @@ async function restore(config: Config, file: string, withoutKey: boolean): Promi
       await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
       const loaded = await loadArchive(url, file, NOT_KEPT)
       await bringUpToDate(config, url)
+      if (withoutKey) await letGoOfKey(url)
       return loaded
     } catch (error) {
       await makeEmpty(url) // as it was, so that it can be tried again
@@ -94,11 +95,15 @@ function requireKnown({ version, migrations }: Head): void {
     throw new Error(`The backup is of version ${version} and has ${strange.name}, which this version does not know. Use that version`)
 }
 
-const keyMark = ({ masterKeyFile }: Config): string | null =>
-  existsSync(masterKeyFile) ? openVault(masterKeyFile).digest('which key is this').toString('hex') : null
+const keyHere = ({ masterKeyFile }: Config): string | null => (existsSync(masterKeyFile) ? markIn(masterKeyFile).toString('hex') : null)
 
 function requireKey(config: Config, { key }: Head): void {
-  if (key === null || keyMark(config) === key) return
+  if (key === null || keyHere(config) === key) return
   const what = existsSync(config.masterKeyFile) ? 'is not the one of this backup' : 'is missing'
   throw new Error(`The master key ${config.masterKeyFile} ${what}. Put the right one there first, or lose the secrets: --without-key`)
+}
+
+async function letGoOfKey(url: string): Promise<void> {
+  const db = openDb({ url, maxConnections: 1, onError: () => {} })
+  await forgetKey(db).finally(() => db.close())
 }

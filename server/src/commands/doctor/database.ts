@@ -4,6 +4,7 @@ import { missingFrom } from '../../database.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { openDb, sql, type Db } from '../../kernel/db.ts'
 import { inspectEmbeddedPostgres } from '../../kernel/embedded-postgres.ts'
+import { markIn, notedMark } from '../../kernel/master-key.ts'
 import { describeUrl, postgresFolder, requireServer, withDatabaseUrl } from '../database.ts'
 import { explain } from '../errors.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
@@ -58,22 +59,39 @@ export const clock = look('clock', async (db) => {
   return apart < HARMFUL_MS ? warning(says, fix) : failure(`${says}: work would be taken for abandoned`, fix)
 })
 
+const RESTORE_KEY = 'restore it from your backup, or copy it from another machine that runs Berth on this database'
+
 export const masterKey: Check = async (config) => {
   const path = config.masterKeyFile
   const mode = await stat(path).then(
     (found) => found.mode & 0o777,
     () => null,
   )
-  if (mode === null) {
-    if (await hasNoData(config)) return none('master key')
-    return warning(
-      `there is no master key ${path}`,
-      'where this installation had one, restore it: without it stored secrets cannot be read',
-    )
-  }
+  if (mode === null) return missingKey(path)(config)
   if (mode & 0o077) return failure(`others can read the master key ${path}`, `chmod 600 ${path}`)
   const key = await readFile(path, 'utf8').catch((error: Error) => error)
   if (key instanceof Error) return failure(`the master key ${path} cannot be read: ${key.message}`, `chown it to the user that runs Berth`)
-  if (!/^[0-9a-f]{64}\s*$/.test(key)) return failure(`the master key ${path} is damaged`, 'restore it from your backup')
-  return ok(`master key ${path}`)
+  if (!/^[0-9a-f]{64}\s*$/.test(key)) return failure(`the master key ${path} is damaged`, RESTORE_KEY)
+  return fittingKey(path)(config)
 }
+
+/** Before the upgrade there is no such table, and before the first start nothing in it. */
+const markOf = async (db: Db): Promise<Buffer | undefined> => ((await missingFrom(db)) ? undefined : notedMark(db))
+
+const missingKey = (path: string): Check =>
+  look('master key', async (db) =>
+    (await markOf(db))
+      ? failure(`the master key ${path} is missing`, RESTORE_KEY)
+      : warning(
+          `there is no master key ${path}`,
+          'where this installation had one, restore it: without it stored secrets cannot be read; otherwise the first start makes it',
+        ),
+  )
+
+const fittingKey = (path: string): Check =>
+  look('master key', async (db) => {
+    const noted = await markOf(db)
+    return !noted || noted.equals(markIn(path))
+      ? ok(`master key ${path}`)
+      : failure(`the master key ${path} is not the one that the secrets in the database are sealed with`, RESTORE_KEY)
+  })
