@@ -1,11 +1,12 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stopwatch } from '../src/kernel/clock.ts'
 import { inspectEmbeddedPostgres } from '../src/kernel/embedded-postgres.ts'
-import { berthd, berthdJson, get, service, type Service, type Settings } from './processes.ts'
+import { berthd, berthdJson, eventually, get, service, type Service, type Settings } from './processes.ts'
 import { scratchFolder, type ScratchFolder } from './scratch-folder.ts'
 
 let folder: ScratchFolder
@@ -45,10 +46,30 @@ async function slowRequest(url: string) {
 }
 
 describe('berthd up', { timeout: 120_000 }, () => {
-  test('is made ready by a command before it has ever run', async () => {
+  test('is made ready by a command before it has ever run, but by none that expects data', async () => {
+    const dataDir = settings['BERTH_DATA_DIR']!
+    for (const command of [
+      ['account', 'create', '--email', 'first@example.com'],
+      ['backup', `${dataDir}.gz`],
+      ['host', 'list'],
+    ])
+      expect(await berthd(settings, ...command)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`no database in ${dataDir}. Set`),
+      })
+    expect([existsSync(dataDir), existsSync(`${dataDir}.gz`)]).toEqual([false, false])
+    await berthdJson(settings, 'migrate')
     const { id, email } = await berthdJson(settings, 'account', 'create', '--email', 'first@example.com')
     expect({ id, email }).toEqual({ id: expect.stringMatching(/^c/), email: 'first@example.com' })
     expect(await postgres()).toEqual({ dataVersion: '18', running: false, owner: undefined })
+  })
+
+  test('is waited for by a command while it starts for the first time', async () => {
+    const fresh = { ...settings, BERTH_DATA_DIR: join(folder.path, 'fresh') }
+    const starting = service(fresh, 'up')
+    await eventually(async () => existsSync(join(fresh.BERTH_DATA_DIR, 'postgres')))
+    expect(await berthdJson(fresh, 'account', 'list')).toEqual([])
+    expect(await (await starting).kill('SIGTERM')).toBe(0)
   })
 
   test('serves, is administered while it runs, and stops without a trace', async () => {

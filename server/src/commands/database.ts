@@ -1,15 +1,17 @@
 // The database of the product, for a command: the operator's own, the embedded one that runs, or the embedded one started for the moment.
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../config.ts'
 import { bringUpToDate, missingFrom, requireUpToDate } from '../database.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { openDb, type Db } from '../kernel/db.ts'
-import { borrowEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
+import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
 
 export const postgresFolder = (config: Config): string => join(config.dataDir, 'postgres')
 
 export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
+  if (!config.databaseUrl) await requireData(config)
   return withDatabaseUrl(config, async (url, ours) => {
     if (ours) await bringUpToDate(config, url)
     const db = openDb({ url, maxConnections: 2, onError: () => {} })
@@ -23,6 +25,19 @@ export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<
 }
 
 const STARTING_MS = 20_000
+
+/** Without the product's settings a command would make, and believe, an empty database of its own. One that is being made is waited for. */
+async function requireData(config: Config): Promise<void> {
+  const folder = postgresFolder(config)
+  const elapsed = stopwatch()
+  while ((await inspectEmbeddedPostgres(folder)).dataVersion === undefined) {
+    if (!existsSync(folder) || elapsed() > STARTING_MS)
+      throw new Error(
+        `There is no database in ${config.dataDir}. Set BERTH_DATABASE_URL or BERTH_DATA_DIR as the product has them, or start it first: npm start`,
+      )
+    await sleep(100)
+  }
+}
 
 /** A product that is just starting for the first time brings its database up to date in a moment; an operator's is not waited for. */
 async function untilUpToDate(config: Config, db: Db): Promise<void> {
