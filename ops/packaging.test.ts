@@ -38,6 +38,22 @@ describe('the systemd units', () => {
     for (const unit of units.filter((each) => each.endsWith('.service')))
       expect(commands).toContain(/^ExecStart=.*berthd\.mjs (\w+)$/m.exec(read(`ops/systemd/${unit}`))?.[1])
   })
+
+  test('come up in the end when the database does', () => {
+    for (const unit of units.filter((each) => each.endsWith('.service'))) {
+      expect(read(`ops/systemd/${unit}`)).toMatch(/^StartLimitIntervalSec=0$[^]*^\[Service\]$[^]*^Restart=(always|on-failure)$/m)
+      expect(read(`ops/systemd/${unit}`)).not.toMatch(/^(Requires|BindsTo|Requisite)=/m)
+    }
+  })
+
+  test('and the command beside them agree on user, settings, data and program', () => {
+    const wrapper = read('ops/berthd')
+    for (const unit of units.filter((each) => each.endsWith('.service'))) {
+      const valueOf = (pattern: RegExp): string => pattern.exec(read(`ops/systemd/${unit}`))![1]!
+      expect(wrapper).toContain(`runuser -u ${valueOf(/^User=(.+)$/m)} -- env ${valueOf(/^Environment=(BERTH_DATA_DIR=.+)$/m)} `)
+      expect(wrapper).toContain(`--env-file=${valueOf(/^EnvironmentFile=-(.+)$/m)} ${valueOf(/^ExecStart=.* (\S+) \w+$/m)} `)
+    }
+  })
 })
 
 describe.each(['ops/Containerfile', 'ops/compose.yaml'])('%s', (path) => {
@@ -51,6 +67,22 @@ describe.each(['ops/Containerfile', 'ops/compose.yaml'])('%s', (path) => {
 test('the container file copies the manifest of every workspace, without which npm ci installs half', () => {
   const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] }
   for (const name of workspaces) expect(read('ops/Containerfile')).toContain(`COPY ${name}/package.json ${name}/\n`)
+})
+
+test('the image has the programs that its commands start, and nothing of this checkout that git does not have', () => {
+  expect(read('ops/Containerfile')).toMatch(/apt-get install [^&]*\bopenssl qemu-utils\b/)
+  const ignored = read('.dockerignore').split('\n')
+  expect(ignored).toContain('.git')
+  for (const line of read('.gitignore').trim().split('\n')) expect(ignored).toContain(`**/${line.replace(/\/$/, '')}`)
+})
+
+test('a migration beside which the version before it cannot go on is named where upgrades are explained', () => {
+  const breaking = /\bdrop (?!index|constraint|view)|\brename\b|\bset not null\b|\badd column (?![^,;]*\bdefault\b)[^,;]*\bnot null\b/i
+  const more = readdirSync(join(root, 'server/migrations')).filter(
+    (name) => name > '0028' && breaking.test(read(`server/migrations/${name}`)),
+  )
+  expect(more.length).toBeGreaterThan(0)
+  for (const name of more) expect(read('docs/operate/upgrades.md')).toContain(name.replace('.sql', ''))
 })
 
 describe('what watches the product', () => {
