@@ -101,7 +101,7 @@ describe.concurrent.each(executed)('%s', (page) => {
     const script = fencesOf(page, 'sh')
       .join('\n')
       .replaceAll('http://127.0.0.1:8080', env['BERTH_URL']!)
-      .replaceAll('127.0.0.1:8081', `127.0.0.1:${product.settings['BERTH_METRICS_PORT']}`)
+      .replace(/127\.0\.0\.1:808[12]/g, `127.0.0.1:${product.settings['BERTH_METRICS_PORT']}`)
     const child = spawn('bash', ['-euxo', 'pipefail', '-c', script], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
     const said = { stdout: '', stderr: '' }
     for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (said[name] += text))

@@ -1,5 +1,6 @@
 // The questions as a running product asks them: what a reconciler mends by itself is only told when it lasts.
 import { milliseconds } from '../kernel/clock.ts'
+import { sql } from '../kernel/db.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { checkInvariants, type Broken, type CheckDeps } from './check.ts'
 import { invariants } from './index.ts'
@@ -32,17 +33,19 @@ export function invariantWatch(): (deps: WatchDeps, stopping?: AbortSignal) => P
       violations: each.violations.filter((violation) => lasts(each.invariant, violation)),
     }))
     before = seen
-    report(
+    await report(
       deps,
       broken.filter(({ violations }) => violations.length > 0),
     )
   }
 }
 
-function report({ metrics, log }: WatchDeps, broken: Broken[]): void {
+async function report({ db, metrics, log }: WatchDeps, broken: Broken[]): Promise<void> {
   const counts = new Map(broken.map(({ invariant, violations }) => [invariant, violations.length]))
   for (const { name } of invariants) metrics.violations.set({ invariant: name }, counts.get(name) ?? 0)
   for (const { invariant, promise, violations } of broken) {
     log.error({ invariant, count: violations.length, violations: violations.slice(0, MOST_LOGGED) }, `Not as promised: ${promise}`)
   }
+  const total = broken.reduce((sum, { violations }) => sum + violations.length, 0)
+  await db.run(sql`insert into invariant_watch (violations) values (${total}) on conflict (is_only) do update set violations = ${total}`)
 }

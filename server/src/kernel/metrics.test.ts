@@ -13,3 +13,7 @@ test('a connection on which nothing was asked does not keep the process from sto
   await server.close()
   await ended
 })
+
+test('mails that are given up are counted from none on, so that the first one is noticed', async () => {
+  expect(await createMetrics().registry.metrics()).toContain('berth_mails_total{outcome="FAILED"} 0')
+})

@@ -7,7 +7,7 @@ export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  return {
+  const metrics = {
     registry,
     requests: new Histogram({
       name: 'berth_http_request_seconds',
@@ -65,6 +65,18 @@ export function createMetrics() {
       help: 'Transactions that waited for each other; one of them was carried out again',
       registers,
     }),
+    hostUp: new Gauge({
+      name: 'berth_host_up',
+      help: 'Whether a host answers, by host and whether it is in maintenance',
+      labelNames: ['host', 'maintenance'],
+      registers,
+    }),
+    hostProblems: new Gauge({
+      name: 'berth_host_problems',
+      help: 'What is wrong with a host that answers, such as a disk that is nearly full; the log says what',
+      labelNames: ['host'],
+      registers,
+    }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
       help: 'Rows that violate an invariant; anything but zero deserves a look',
@@ -72,6 +84,8 @@ export function createMetrics() {
       registers,
     }),
   }
+  for (const outcome of ['SENT', 'PENDING', 'FAILED']) metrics.mails.inc({ outcome }, 0) // the first one is a change, and not a beginning
+  return metrics
 }
 
 export type Metrics = ReturnType<typeof createMetrics>

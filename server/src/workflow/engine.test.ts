@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openHouses, settle } from '../../test/houses.ts'
 import { sql, type Sql } from '../kernel/db.ts'
+import { createMetrics } from '../kernel/metrics.ts'
 import { StepError } from './define.ts'
 import { startEngine } from './engine.ts'
 import { carryOn, type Runner } from './run.ts'
@@ -83,6 +84,17 @@ describe('the engine of durable work', async () => {
     await other.work(world, 1)
     await other.rescue()
     await expect.poll(async () => (await runOf(id)).status).toBe('COMPLETED')
+    await other.drain(AbortSignal.timeout(5_000))
+    await other.stop()
+  })
+
+  test('counts what goes wrong from none on, so that the first one is noticed', async () => {
+    const metrics = createMetrics()
+    const other = await startEngine({ ...deps, metrics }, { workflows: [settle], supervise: false })
+    await other.work(world, 1)
+    const text = await metrics.registry.metrics()
+    expect(text).toContain('berth_workflow_stranded_total{workflow="house.settle"} 0')
+    expect(text).toContain('berth_workflow_runs_total{workflow="house.settle",status="FAILED"} 0')
     await other.drain(AbortSignal.timeout(5_000))
     await other.stop()
   })

@@ -5,6 +5,7 @@ import type { Db, Queries, Tx } from '../kernel/db.ts'
 import { refuse } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { warnOfSwarm } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
 import type { Engine, Workflow } from './define.ts'
 import { crewOf, type Crew } from './crew.ts'
 import type { AnyWorkflow, RunnerDeps } from './run.ts'
@@ -107,6 +108,7 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     },
 
     async work(stepDeps, concurrency) {
+      for (const name of workflows.keys()) countFromNone(deps.metrics, name)
       const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
       const hired = (crew = crewOf(runner, concurrency))
       const options = { batchSize: BATCH, burstWhenBatchFull: true, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
@@ -140,6 +142,12 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
 
     stop: () => boss.stop({ graceful: false }),
   }
+}
+
+/** Who watches compares counts: without a count of none the first one would go unnoticed. */
+function countFromNone({ stranded, runs }: Metrics, workflow: string): void {
+  stranded.inc({ workflow }, 0)
+  runs.inc({ workflow, status: 'FAILED' }, 0)
 }
 
 /** The queue speaks through our connections, and what it asks over and over is prepared. A script of several statements cannot be. */

@@ -2,6 +2,7 @@
 import type { Driver, HostFacts } from '../../hypervisor/driver.ts'
 import { after } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/db.ts'
+import type { Metrics } from '../../kernel/metrics.ts'
 import { reconciler } from '../deps.ts'
 import { listHosts, type HostRow } from './service.ts'
 
@@ -9,17 +10,20 @@ import { listHosts, type HostRow } from './service.ts'
 const asked = new WeakMap<Driver, Date>()
 const ASK_EVERY = '60s'
 
-export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log }) => {
-  const ask = async (host: HostRow): Promise<void> => {
+export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log, metrics }) => {
+  /** Answers its problems, or null when it does not answer itself. */
+  const ask = async (host: HostRow): Promise<string[] | null> => {
     try {
       const driver = await hypervisors.get(host.id)
       const { problems } = await driver.health(AbortSignal.timeout(8_000))
       if (problems.length > 0) log.warn({ host: host.name, problems }, 'host has problems')
       await markReachable(db, host.id, clock.now())
       void learnFacts(host, driver)
+      return problems
     } catch (error) {
       log.warn({ err: error, host: host.name }, 'host does not answer')
       await markUnreachable(db, host.id, clock.now())
+      return null
     }
   }
   /** Beside the heartbeat: how guests run is found out by starting one, once, which takes longer than a heartbeat may. */
@@ -35,8 +39,20 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
       asked.delete(driver)
     }
   }
-  await Promise.all((await listHosts(db)).map(ask))
+  const hosts = await listHosts(db)
+  report(metrics, hosts, await Promise.all(hosts.map(ask)))
 })
+
+/** Those that were removed, or are in maintenance by now, are not told of as they were. */
+function report({ hostUp, hostProblems }: Metrics, hosts: HostRow[], answers: (string[] | null)[]): void {
+  hostUp.reset()
+  hostProblems.reset()
+  hosts.forEach(({ name: host, maintenance }, i) => {
+    const problems = answers[i]
+    hostUp.set({ host, maintenance: String(maintenance) }, problems ? 1 : 0)
+    if (problems) hostProblems.set({ host }, problems.length)
+  })
+}
 
 const markReachable = (db: Db, id: string, now: Date) =>
   db.run(sql`

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
+import { invariantWatch } from '../../invariants/watch.ts'
 import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
+import { createMetrics } from '../../kernel/metrics.ts'
 
 const app = await testApp()
 let operator: Awaited<ReturnType<typeof givenBrowser>>
@@ -197,6 +199,18 @@ describe('quarantine and health', () => {
     expect(body.data.counts).toContainEqual({ name: 'quarantinedVolumes', count: 1, isWorrying: false })
     expect(body.data.counts).toContainEqual({ name: 'strandedActions', count: 0, isWorrying: false })
     await app.db.run(sql`delete from stray_volumes where id = ${id}`)
+  })
+
+  test('say what the watch in another process has found', async () => {
+    const watch = invariantWatch()
+    const look = async () => {
+      await watch({ ...app.deps, metrics: createMetrics() })
+      return (await operator.get('/operator/health')).body.data.counts
+    }
+    await app.db.run(sql`update hosts set vcpu_used = vcpu_used + 1`)
+    expect(await look()).toContainEqual({ name: 'brokenPromises', count: 1, isWorrying: true })
+    await app.db.run(sql`update hosts set vcpu_used = vcpu_used - 1`)
+    expect(await look()).toContainEqual({ name: 'brokenPromises', count: 0, isWorrying: false })
   })
 
   test('templates say what to run when they have no image', async () => {

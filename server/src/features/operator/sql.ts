@@ -107,6 +107,7 @@ export interface Counts {
   quarantined_volumes: number
   failed_mails: number
   late_deliveries: number
+  broken_promises: number
 }
 
 export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Date) =>
@@ -120,7 +121,8 @@ export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Da
       (select count(*)::int from tickets where status = 'OPEN') as open_tickets,
       (select count(*)::int from stray_volumes) as quarantined_volumes,
       (select count(*)::int from mails where status = 'FAILED') as failed_mails,
-      (select count(*)::int from webhook_deliveries where status = 'PENDING' and next_attempt_at < ${lateSince}) as late_deliveries`)
+      (select count(*)::int from webhook_deliveries where status = 'PENDING' and next_attempt_at < ${lateSince}) as late_deliveries,
+      (select coalesce(max(violations), 0) from invariant_watch) as broken_promises`)
 
 export const newestMigration = async (db: Queries): Promise<string> =>
   (await db.one<{ name: string }>(sql`select max(name) as name from schema_migrations`)).name

@@ -44,11 +44,10 @@ export type Look = () => Promise<[name: string, sentence: string][]>
 /** These are nothing to worry about however many there are. */
 const ORDINARY = new Set(['runningActions', 'waitingActions', 'openTickets', 'quarantinedVolumes'])
 
-export async function showHealth({ db, clock, metrics }: Deps, look: Look, startedAt: Date): Promise<SystemHealth> {
+export async function showHealth({ db, clock }: Deps, look: Look, startedAt: Date): Promise<SystemHealth> {
   const now = clock.now()
   const counts = await sql.systemCounts(db, now, before(now, '10m'), before(now, '24h'))
-  const broken = (await metrics.violations.get()).values.reduce((sum, { value }) => sum + value, 0)
-  const named = Object.entries({ ...counts, broken_promises: broken }).map(([name, count]) => ({ name: wireName(name), count }))
+  const named = Object.entries(counts).map(([name, count]) => ({ name: wireName(name), count }))
   return {
     version: VERSION,
     schema: await sql.newestMigration(db),
