@@ -1,4 +1,4 @@
-import { areas, CreateFlag, ErrorCode, Host } from '@berth/libvirt'
+import { areas, ConnectionLostError, CreateFlag, ErrorCode, Host } from '@berth/libvirt'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ScriptedDaemon, type Peer } from '../../../../libvirt/test/scripted-daemon.ts'
 import { Status, type Frame } from '../../../../libvirt/src/wire/frame.ts'
@@ -24,10 +24,10 @@ function capabilities(cpu: string, types: string[]): string {
     <guest><os_type>hvm</os_type><arch name='${arch}'>${offered}</arch></guest></capabilities>`
 }
 
-type Guest = 'greets' | 'hangs' | 'does not start'
+type Guest = 'greets' | 'hangs' | 'does not start' | 'is cut off at first'
 
 /** A host whose guests on KVM do as told. Whatever they say while nobody listens is lost, as with QEMU. */
-async function hostOf(xml: string, guest: Guest): Promise<{ session: Session; tried: () => number }> {
+async function hostOf(xml: string, guest: Guest): Promise<{ session: Session; tried: () => number; comeBack: () => void }> {
   const daemon = await ScriptedDaemon.start()
   let tried = 0
   let console: [Frame, Peer] | undefined
@@ -38,6 +38,7 @@ async function hostOf(xml: string, guest: Guest): Promise<{ session: Session; tr
   daemon.on(connect.getCapabilities, (call, peer) => peer.reply(call, connect.getCapabilities.result, xml))
   daemon.on(domains.createXml, (call, peer) => {
     tried++
+    if (guest === 'is cut off at first' && tried === 1) return void peer.socket.destroy()
     if (guest === 'does not start') return peer.refuse(call, ErrorCode.internal, 'could not access KVM kernel module')
     const isPaused = call.payload.at(-1)! & CreateFlag.paused
     if (!isPaused) speak()
@@ -59,9 +60,29 @@ async function hostOf(xml: string, guest: Guest): Promise<{ session: Session; tr
   })
   await host.whenUp(10_000)
   const log = createLog({ level: 'silent', pretty: false })
-  const session = { hostId: 'h', host, log, call: (_what, _signal, work) => work(host) } satisfies Partial<Session>
-  return { session: session as unknown as Session, tried: () => tried }
+  let comeBack = (): void => {}
+  const onBack = (heard: () => void) => {
+    comeBack = heard
+    return () => {}
+  }
+  const session = { hostId: 'h', host, log, call: (_what, _signal, work) => work(host), onBack } satisfies Partial<Session>
+  return { session: session as unknown as Session, tried: () => tried, comeBack: () => comeBack() }
 }
+
+test('a host that was cut off in the middle has said nothing, and is asked again', async () => {
+  const { session } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'is cut off at first')
+  await expect(accelerationOf(session, AbortSignal.timeout(60_000))).rejects.toBeInstanceOf(ConnectionLostError)
+  await session.host.whenUp(10_000)
+  expect(await accelerationOf(session, AbortSignal.timeout(60_000))).toBe('kvm')
+})
+
+test('a host that was away is asked again', async () => {
+  const { session, tried, comeBack } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'greets')
+  const ask = () => accelerationOf(session, AbortSignal.timeout(60_000))
+  expect([await ask(), await ask(), tried()]).toEqual(['kvm', 'kvm', 1])
+  comeBack()
+  expect([await ask(), tried()]).toEqual(['kvm', 2])
+})
 
 test.each<[string, string, string[], Guest, string, number]>([
   ['an EPYC with KVM', EPYC, ['qemu', 'kvm'], 'greets', 'kvm', 1],

@@ -1,6 +1,6 @@
 // Whether guests run on the processor itself (KVM) or are emulated. That KVM is there proves nothing: it is inherited by containers and
 // nested machines where it does not work. So a guest of no consequence is started with it, and must say something soon.
-import type { Host } from '@berth/libvirt'
+import { RefusedError, type Host } from '@berth/libvirt'
 import type { Arch } from '../driver.ts'
 import { processorXml, type Acceleration } from './domain-xml.ts'
 import { PROBE_PREFIX } from './names.ts'
@@ -19,7 +19,7 @@ interface Decision {
 
 const decisions = new WeakMap<Session, Promise<Decision>>()
 
-/** Decided once per session. A guest of another architecture than the host's is always emulated. */
+/** Decided once, and again when the host is back, maybe with another kernel. A guest of another architecture than the host's is always emulated. */
 export async function accelerationOf(session: Session, signal: AbortSignal, arch?: Arch): Promise<Acceleration> {
   const decided = decisions.get(session) ?? decide(session)
   decisions.set(session, decided)
@@ -36,6 +36,10 @@ async function decide(session: Session): Promise<Decision> {
   const arch = capabilities.find('host/cpu/arch')?.text ?? ''
   const acceleration = isKnown(arch) && offersKvm(capabilities, arch) && (await greets(session, arch, signal)) ? 'kvm' : 'emulation'
   session.log.info({ hostId: session.hostId, arch, acceleration }, 'it is decided how guests run')
+  const stop = session.onBack(() => {
+    decisions.delete(session)
+    stop()
+  })
   return { arch, acceleration }
 }
 
@@ -56,6 +60,7 @@ async function greets(session: Session, arch: Arch, signal: AbortSignal): Promis
     const answer = await session.call('try KVM', signal, (host) =>
       tryOut(host, xml).catch((error: unknown) => {
         if (/already (exists|active|defined)/.test(String(error))) return undefined
+        if (!(error instanceof RefusedError)) throw error // nothing was said of KVM: it is tried again for the next who asks
         session.log.warn({ hostId: session.hostId, err: error }, 'a guest does not start with KVM')
         return false
       }),
@@ -70,8 +75,8 @@ async function tryOut(host: Host, xml: string): Promise<boolean> {
   const domain = await host.domains.createXml({ xml, flags: ['autodestroy', 'paused'] })
   try {
     const terminal = await host.domains.openConsole({ domain })
-    const { promise: greeted, resolve } = Promise.withResolvers<boolean>()
-    terminal.once('data', () => resolve(true)).once('error', () => resolve(false))
+    const { promise: greeted, resolve, reject } = Promise.withResolvers<boolean>()
+    terminal.once('data', () => resolve(true)).once('error', reject)
     const timer = setTimeout(resolve, GREETING_MS, false)
     await host.domains.resume({ domain })
     const isAlive = await greeted
