@@ -1,7 +1,7 @@
 // Disks and their seeds. A disk is a thin layer on the template, or a copy of a snapshot or backup that stands alone.
-import type { Volume } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
 import { DriverError, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../driver.ts'
+import { capacityOf, growTo } from './growth.ts'
 import { findMachine } from './machine-state.ts'
 import { backupName, diskName, seedName, snapshotName, templateName } from './names.ts'
 import { seedImage } from './seed.ts'
@@ -85,15 +85,4 @@ async function writeSeed(session: Session, spec: MachineSpec, signal: AbortSigna
   const name = seedName(spec.vmId, spec.generation)
   const volume = await createVolume(session, { name, format: 'raw', capacityBytes: image.length }, signal)
   await upload(session, volume, [image], signal)
-}
-
-export const capacityOf = ({ call }: Session, volume: Volume, signal: AbortSignal): Promise<number> =>
-  call(`measure ${volume.name}`, signal, async (host) => Number((await host.volumes.getInfo({ volume })).capacity))
-
-/** Never smaller: libvirt would cut a disk off without a word. Answers how large it is. */
-export async function growTo(session: Session, volume: Volume, bytes: number, signal: AbortSignal): Promise<number> {
-  const capacity = await capacityOf(session, volume, signal)
-  if (capacity >= bytes) return capacity
-  await session.call(`grow ${volume.name}`, signal, (host) => host.volumes.resize({ volume, capacity: BigInt(bytes) }))
-  return bytes
 }

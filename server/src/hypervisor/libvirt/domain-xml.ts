@@ -73,7 +73,7 @@ export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
 const emulatedCpu = (arch: Arch): Xml =>
   element('cpu', { mode: 'custom', match: 'exact' }, element('model', { fallback: 'allow' }, arch === 'aarch64' ? 'cortex-a57' : 'Nehalem'))
 
-const diskXml = (path: string): Xml =>
+export const diskXml = (path: string): Xml =>
   element(
     'disk',
     { type: 'file', device: 'disk' },

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import type { Domain, Volume } from '@berth/libvirt'
 import { DriverError, type Machines, type MachineSpec } from '../driver.ts'
 import { accelerationOf } from './acceleration.ts'
-import { GIB, growTo } from './disks.ts'
+import { GIB } from './disks.ts'
 import { domainXml } from './domain-xml.ts'
+import { growAtRest, growLive } from './growth.ts'
 import { canLimit } from './limits.ts'
 import { findMachine, type MachineState } from './machine-state.ts'
 import type { Metadata } from './metadata.ts'
@@ -19,9 +20,10 @@ export const shapeVerbs = (session: Session): Pick<Machines, 'ensureShape'> => (
       if (found?.isOn) requireSameShape(found, spec)
       else await define(session, spec, found?.metadata ?? NOTHING, signal)
       const disk = await getDisk(session, spec, signal)
+      const wanted = spec.diskGiB * GIB
       const bytes = found?.isOn
-        ? await growLive(session, found.domain, spec, signal)
-        : await growTo(session, disk, spec.diskGiB * GIB, signal)
+        ? await growLive(session, found.domain, wanted, signal)
+        : await growAtRest(session, disk, wanted, spec.template.arch, signal)
       return { diskGiB: bytes / GIB }
     }),
 })
@@ -60,13 +62,4 @@ export async function define(
     remembered: { restartId, stop, startId: randomUUID() },
   })
   return session.call(`define ${spec.vmId}`, signal, (host) => host.domains.define({ xml }))
-}
-
-async function growLive({ call }: Session, domain: Domain, { diskGiB }: MachineSpec, signal: AbortSignal): Promise<number> {
-  return call(`grow the disk of ${domain.name}`, signal, async (host) => {
-    const { capacity } = await host.domains.getBlockInfo({ domain, disk: 'vda' })
-    const wanted = BigInt(diskGiB * GIB)
-    if (capacity < wanted) await host.domains.blockResize({ domain, disk: 'vda', size: wanted, flags: ['bytes'] })
-    return Number(capacity < wanted ? wanted : capacity)
-  })
 }
