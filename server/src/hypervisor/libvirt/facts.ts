@@ -2,19 +2,20 @@
 import type { HostFacts, Observation } from '../driver.ts'
 import { accelerationOf } from './acceleration.ts'
 import { canLimit } from './limits.ts'
-import { POOL } from './names.ts'
 import type { Session } from './session.ts'
+import { spaceCounter, spaceOf } from './space.ts'
 import { readXml } from './xml.ts'
 
 const GIB = 2n ** 30n
 
 export function factVerbs(session: Session): Pick<Observation, 'facts'> {
+  const countSpace = spaceCounter(session)
   return {
     facts: async (signal) => {
       const read = await session.call('look at the host', signal, async (host) => {
-        const pool = await host.pools.lookupByName({ name: POOL })
         const node = await host.connect.getNodeInfo()
-        const space = await host.pools.getInfo({ pool })
+        await countSpace(host)
+        const space = await spaceOf(host)
         const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
         return { node, space, cpu, versions }

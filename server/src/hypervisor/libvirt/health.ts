@@ -5,9 +5,12 @@ import type { Observation } from '../driver.ts'
 import { orMissing } from './errors.ts'
 import { POOL, PUBLIC_NETWORK } from './names.ts'
 import type { Session } from './session.ts'
+import { spaceOf } from './space.ts'
 
 /** Space for one more disk of a usual size, or a twentieth of a small pool. */
 const TIGHT_BYTES = 20n * 2n ** 30n
+/** Of a usual file system, a twentieth is for root alone. libvirt counts it as free, and guests cannot have it. */
+const RESERVE = 20n
 
 export function healthVerbs(session: Session): Pick<Observation, 'health'> {
   return {
@@ -23,10 +26,11 @@ export function healthVerbs(session: Session): Pick<Observation, 'health'> {
 async function poolProblem(host: Host): Promise<string | undefined> {
   const pool = (await host.pools.listAll()).find(({ name }) => name === POOL)
   if (!pool) return `There is no storage pool ${POOL}. Run \`berthd host prepare\` on the host`
-  const { state, capacity, available } = await host.pools.getInfo({ pool })
+  const { state } = await host.pools.getInfo({ pool })
   if (state !== PoolState.running) return `The storage pool ${POOL} is not active. Start it with \`virsh pool-start ${POOL}\``
+  const { capacity, available } = await spaceOf(host)
   const enough = capacity / 20n < TIGHT_BYTES ? capacity / 20n : TIGHT_BYTES
-  if (available >= enough) return undefined
+  if (available >= enough + capacity / RESERVE) return undefined
   const free = Number(available / 2n ** 20n) / 1024
   return `Only ${free.toFixed(1)} GiB of the disk are free. Remove backups or add a disk`
 }

@@ -221,6 +221,20 @@ describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))('a libvir
     })
   })
 
+  test('tells how much of its disk is free while guests fill it, and has no volume more for that', async () => {
+    const filled = '/var/lib/libvirt/images/berth/filled'
+    const free = async () => (await open().facts(soon())).diskFreeGiB
+    const before = await free()
+    await host.box.inside('fallocate', '-l', '6G', filled)
+    expect(before - (await free())).toBeGreaterThan(3)
+    await host.box.inside('rm', filled)
+    await host.box.virsh('pool-refresh', 'berth')
+    expect((await collect(open().listVolumes(soon()))).filter(({ kind }) => kind === 'unknown')).toEqual([])
+    await host.box.inside('rmdir', '/var/lib/libvirt/images/berth/.space')
+    for (const look of [free, free]) expect(before - (await look())).toBeLessThan(3)
+    expect(await host.box.virsh('pool-list', '--name')).toContain('berth-space')
+  })
+
   test('that is away is unreachable, soon', async () => {
     const driver = open({ uri: 'qemu+unix:///system?socket=/nowhere' })
     await expectKind(driver.findMachine(newId(), soon()), 'unreachable')

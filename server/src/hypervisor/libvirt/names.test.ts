@@ -11,6 +11,7 @@ describe('the name of a volume', () => {
     [templateName('ct'), { kind: 'template', id: 'ct', vmId: null, generation: null }],
     [markerName(diskName('cvm', 3)), { kind: 'marker', id: 'vm-cvm-3.qcow2.whole', vmId: 'cvm', generation: 3 }],
     [restartName('cvm', 'caction'), { kind: 'marker', id: 'restart-cvm-caction', vmId: 'cvm', generation: null }],
+    ['.space', { kind: 'marker', id: '.space', vmId: null, generation: null }],
     ['vm-cvm-3.qcow2.bak', { kind: 'unknown', id: 'vm-cvm-3.qcow2.bak', vmId: null, generation: null }],
     ['../vm-cvm-3.qcow2', { kind: 'unknown', id: '../vm-cvm-3.qcow2', vmId: null, generation: null }],
   ])('%s is read back', (name, meaning) => {

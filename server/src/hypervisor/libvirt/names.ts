@@ -4,6 +4,9 @@ import { createHash } from 'node:crypto'
 import { uuidOf } from './uuid.ts'
 
 export const POOL = 'berth'
+/** Tells how much of the disk is free; its folder is in that of the other, and nothing is in it. */
+export const SPACE_POOL = 'berth-space'
+export const SPACE_FOLDER = '.space'
 export const PUBLIC_NETWORK = 'berth-public'
 export const PUBLIC_BRIDGE = 'brpub0'
 /** Networks that are made only to see what a host can do. */
@@ -55,6 +58,7 @@ export function readVolumeName(name: string): VolumeName {
   const [, copy, owner, copyId] = /^(snapshot|backup)-([a-z0-9]+)-([a-z0-9]+)\.qcow2$/.exec(name) ?? []
   if (copy && owner && copyId) return { kind: copy as 'snapshot' | 'backup', id: copyId, vmId: owner, generation: null }
   const restarted = /^restart-([a-z0-9]+)-[a-z0-9]+$/.exec(name)?.[1]
+  if (name === SPACE_FOLDER) return { kind: 'marker', id: name, vmId: null, generation: null }
   if (restarted) return { kind: 'marker', id: name, vmId: restarted, generation: null }
   const templateId = /^template-([a-z0-9]+)\.qcow2$/.exec(name)?.[1]
   if (templateId) return { kind: 'template', id: templateId, vmId: null, generation: null }
