@@ -8,7 +8,7 @@ const SILENT = 'PostgreSQL does not answer: the connection is given up'
 async function behindProxy() {
   const url = await testDatabase()
   const proxy = await silentProxy(url)
-  const db = openDb({ url: proxy.url, maxConnections: 1, onError: () => {}, silenceMs: 1_500 })
+  const db = openDb({ url: proxy.url, maxConnections: 1, onError: () => {}, silenceMs: 3_000 })
   const backend = async () => (await db.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)).pid
   return { url, proxy, db, backend }
 }
@@ -35,7 +35,7 @@ test('what is asked of a PostgreSQL that went silent fails, and its connection i
 test('a transaction may rest, and a statement that may take longer does', async () => {
   const { url, db, backend } = await behindProxy()
   const elsewhere = openDb({ url, maxConnections: 1, onError: () => {} })
-  const long = sql`select pg_sleep(2.5)`
+  const long = sql`select pg_sleep(4.5)`
   const pid = await backend()
   await db.tx(async (tx) => {
     await tx.one(sql`select 1`)
