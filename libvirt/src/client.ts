@@ -17,19 +17,54 @@ type Method<P> =
 
 export type Area<Procedures> = { readonly [Name in keyof Procedures]: Method<Procedures[Name]> }
 
+type AreaName = keyof typeof areas
+
 export abstract class Client {
-  readonly connect = this.bind(areas.connect)
-  readonly domains = this.bind(areas.domains)
-  readonly networks = this.bind(areas.networks)
-  readonly filters = this.bind(areas.filters)
-  readonly pools = this.bind(areas.pools)
-  readonly volumes = this.bind(areas.volumes)
-  readonly snapshots = this.bind(areas.snapshots)
-  readonly blockJobs = this.bind(areas.blockJobs)
-  readonly backups = this.bind(areas.backups)
-  readonly checkpoints = this.bind(areas.checkpoints)
-  readonly guests = this.bind(areas.guests)
-  readonly migration = this.bind(areas.migration)
+  get connect() {
+    return this.area('connect')
+  }
+  get domains() {
+    return this.area('domains')
+  }
+  get networks() {
+    return this.area('networks')
+  }
+  get filters() {
+    return this.area('filters')
+  }
+  get pools() {
+    return this.area('pools')
+  }
+  get volumes() {
+    return this.area('volumes')
+  }
+  get snapshots() {
+    return this.area('snapshots')
+  }
+  get blockJobs() {
+    return this.area('blockJobs')
+  }
+  get backups() {
+    return this.area('backups')
+  }
+  get checkpoints() {
+    return this.area('checkpoints')
+  }
+  get guests() {
+    return this.area('guests')
+  }
+  get migration() {
+    return this.area('migration')
+  }
+
+  /** The same for a caller who may leave: what was not sent when `signal` aborts never is. */
+  within(signal: AbortSignal): this {
+    const own: Pick<Client, 'call' | 'openStream'> = {
+      call: (procedure, args, options) => this.call(procedure, args, { signal, ...options }),
+      openStream: (procedure, args, options) => this.openStream(procedure, args, { signal, ...options }),
+    }
+    return Object.assign(Object.create(this) as this, own)
+  }
 
   abstract call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options?: CallOptions): Promise<Result>
 
@@ -40,13 +75,25 @@ export abstract class Client {
     options?: CallOptions,
   ): Promise<StreamOf<Result, D>>
 
-  protected bind<Procedures extends Record<string, AnyProcedure>>(procedures: Procedures): Area<Procedures> {
-    const methods = Object.entries(procedures).map(([name, procedure]) => {
-      const method = isStream(procedure)
-        ? (args: unknown = {}, options?: CallOptions) => this.openStream(procedure, args, options)
-        : (args: unknown = {}, options?: CallOptions) => this.call(procedure, args, options)
-      return [name, method]
-    })
-    return Object.fromEntries(methods) as Area<Procedures>
+  protected area<Name extends AreaName>(name: Name): Area<(typeof areas)[Name]> {
+    return Object.assign(Object.create(prototypes[name] as object), { client: this }) as Area<(typeof areas)[Name]>
   }
 }
+
+/** A method is made when it is asked for, so that a client costs next to nothing. */
+function prototypeOf(procedures: Record<string, AnyProcedure>): object {
+  const prototype = {}
+  for (const [name, procedure] of Object.entries(procedures)) {
+    const get = isStream(procedure)
+      ? function (this: { client: Client }) {
+          return (args: unknown = {}, options?: CallOptions) => this.client.openStream(procedure, args, options)
+        }
+      : function (this: { client: Client }) {
+          return (args: unknown = {}, options?: CallOptions) => this.client.call(procedure, args, options)
+        }
+    Object.defineProperty(prototype, name, { get })
+  }
+  return prototype
+}
+
+const prototypes = Object.fromEntries(Object.entries(areas).map(([name, procedures]) => [name, prototypeOf(procedures)]))

@@ -43,6 +43,11 @@ export class TimeoutError extends LibvirtError {
   override name = 'TimeoutError'
 }
 
+/** Its caller left before it was sent. */
+export class WithdrawnError extends LibvirtError {
+  override name = 'WithdrawnError'
+}
+
 /** Bytes that do not follow the protocol, in either direction. */
 export class ProtocolError extends LibvirtError {
   override name = 'ProtocolError'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { areas, Connection, ConnectionLostError, ErrorCode, hasCode, ProtocolError, RefusedError } from '../src/index.ts'
+import { areas, Connection, ConnectionLostError, ErrorCode, hasCode, ProtocolError, RefusedError, WithdrawnError } from '../src/index.ts'
 import type { CallReport, TimeoutError } from '../src/index.ts'
 import type { Frame } from '../src/wire/frame.ts'
 import { eventually } from './eventually.ts'
@@ -88,6 +88,38 @@ describe('calls', () => {
     await atTheDaemon(5)
     answer(4, 'in time')
     expect(await next).toBe('in time')
+  })
+
+  test('a call whose caller leaves before its turn is never sent', async () => {
+    const caller = new AbortController()
+    const calls = Array.from({ length: 7 }, (_, i) => connection.connect.getHostname({}, i % 2 === 1 ? { signal: caller.signal } : {}))
+    const settled = Promise.allSettled(calls)
+    await atTheDaemon(4)
+    caller.abort(new Error('gone'))
+    const late = connection.within(caller.signal).connect.getHostname()
+    for (const call of [calls[5], late]) {
+      const error = await call!.catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(WithdrawnError)
+      expect(error).toMatchObject({ outcome: 'not sent', procedure: 'CONNECT_GET_HOSTNAME', cause: caller.signal.reason })
+    }
+    for (const index of [0, 1, 2, 3]) answer(index, `answer ${index}`)
+    await atTheDaemon(6)
+    for (const index of [4, 5]) answer(index, `answer ${index}`)
+    const values = (await settled).map((one) => (one.status === 'fulfilled' ? one.value : 'withdrawn'))
+    expect(values).toEqual(['answer 0', 'answer 1', 'answer 2', 'answer 3', 'answer 4', 'withdrawn', 'answer 5'])
+    expect(held.length).toBe(6)
+  })
+
+  test('a caller who leaves after his call was sent hears how it ends', async () => {
+    const caller = new AbortController()
+    const waiting = Array.from({ length: 5 }, () => connection.within(caller.signal).connect.getHostname())
+    const settled = Promise.allSettled(waiting)
+    await atTheDaemon(4)
+    answer(0, 'a')
+    await atTheDaemon(5)
+    caller.abort()
+    for (const index of [1, 2, 3, 4]) answer(index, 'a')
+    expect((await settled).map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'fulfilled'))
   })
 
   test('a lost connection rejects every call at once and says which may have happened', async () => {

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { areas, Connection, Host } from '../src/index.ts'
-import type { CallReport, HostOptions, LaneReport } from '../src/index.ts'
+import type { CallReport, HostOptions, LaneReport, LibvirtError } from '../src/index.ts'
 import { eventKinds } from '../src/protocol/events.ts'
 import { domain as domainType } from '../src/protocol/shapes.ts'
 import { Status } from '../src/wire/frame.ts'
+import type { Frame } from '../src/wire/frame.ts'
 import { int, struct } from '../src/xdr/types.ts'
 import { eventually } from './eventually.ts'
 import { ScriptedDaemon } from './scripted-daemon.ts'
+import type { Peer } from './scripted-daemon.ts'
 
 const { registerDomainEvent, deregisterDomainEvent } = areas.registration
 const domain = { name: 'd', uuid: '00000000-0000-4000-8000-000000000001', id: 1 }
@@ -117,6 +119,45 @@ describe('host', () => {
     expect(lanes.map(({ lane, state }) => `${lane} ${state}`).toSorted()).toEqual(['events up', 'quick up', 'slow up'])
     await daemon.vanish()
     expect((await settled).every((one) => one.status === 'rejected')).toBe(true)
+  })
+
+  test('copies of whole disks hold up nobody: they have a connection once there is one', async () => {
+    const { createFrom } = areas.volumes
+    const volume = { pool: 'p', name: 'v', key: 'k' }
+    const copies: { call: Frame; peer: Peer }[] = []
+    const calls: string[] = []
+    daemon.on(createFrom, (call, peer) => copies.push({ call, peer }))
+    daemon.on(areas.domains.destroy, (call, peer) => peer.reply(call))
+    const host = start({ onCall: ({ procedure, lane }) => calls.push(`${lane} ${procedure}`) })
+    await host.whenUp()
+    expect(daemon.peers.length).toBe(3)
+    const copy = () => host.volumes.createFrom({ pool: { name: 'p', uuid: domain.uuid }, xml: '<volume/>', from: volume })
+    const copying = Array.from({ length: 5 }, copy)
+    const settled = Promise.allSettled(copying)
+    await eventually('three copies', () => copies.length === 3 || undefined)
+    await host.domains.destroy({ domain })
+    expect(await host.domains.listAll()).toEqual([domain])
+    expect(daemon.peers.length).toBe(4)
+    copies[0]?.peer.reply(copies[0].call, createFrom.result, volume)
+    expect(await copying[0]).toEqual(volume)
+    expect(calls).toContain('copies STORAGE_VOL_CREATE_XML_FROM')
+    await eventually('the fourth', () => copies.length === 4 || undefined)
+    copies[0]?.peer.socket.destroy()
+    expect((await settled).map((one) => (one.status === 'fulfilled' ? 'made' : (one.reason as LibvirtError).outcome))).toEqual([
+      'made',
+      'unknown',
+      'unknown',
+      'unknown',
+      'not sent',
+    ])
+    expect(host.isUp).toBe(true)
+    const again = copy()
+    await eventually('a copy on a new connection', () => copies.length === 5 || undefined)
+    copies[4]?.peer.reply(copies[4].call, createFrom.result, volume)
+    expect(await again).toEqual(volume)
+    await host.close()
+    await expect(copy()).rejects.toMatchObject({ outcome: 'not sent' })
+    await eventually('all connections to close', () => daemon.peers.every(({ socket }) => socket.destroyed) || undefined)
   })
 
   test('a stream has a connection of its own, which goes with it', async () => {

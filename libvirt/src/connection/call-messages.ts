@@ -1,5 +1,5 @@
 // A call as bytes, and the words for its failures.
-import { ConnectionLostError, ProtocolError } from '../errors.ts'
+import { ConnectionLostError, ProtocolError, WithdrawnError } from '../errors.ts'
 import type { Procedure } from '../protocol/procedure.ts'
 import { encodeFrame, MessageType, Status } from '../wire/frame.ts'
 
@@ -15,6 +15,10 @@ export function encodeCall<Args>(procedure: Procedure<Args, unknown>, args: Args
 
 export function undecodable(procedure: string, cause: unknown): ProtocolError {
   return new ProtocolError(`${procedure}: the answer cannot be read: ${(cause as Error).message}`, { procedure, cause })
+}
+
+export function withdrawn(procedure: string, { reason }: AbortSignal): WithdrawnError {
+  return new WithdrawnError(`${procedure}: not sent: its caller has left`, { outcome: 'not sent', procedure, cause: reason })
 }
 
 export function lost(procedure: string, reason: Error, outcome: 'unknown' | 'not sent'): ConnectionLostError {

@@ -1,6 +1,7 @@
 // The calls of one connection: their serials, at most four at the daemon and the others queued, deadlines, answers.
 // libvirtd stops reading a connection that has five requests open, so a fifth call would also stop our keepalive.
-// A call that timed out still runs in the daemon: it keeps its slot until its answer comes.
+// A call that timed out still runs in the daemon: it keeps its slot until its answer comes. One whose caller left before it was sent
+// never is: much may have happened until its turn comes.
 import { ProtocolError, RefusedError, TimeoutError } from '../errors.ts'
 import type { LibvirtError } from '../errors.ts'
 import type { Procedure } from '../protocol/procedure.ts'
@@ -8,7 +9,7 @@ import { decodeError } from '../wire/error-payload.ts'
 import { Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 import { decode } from '../xdr/types.ts'
-import { encodeCall, lost, undecodable } from './call-messages.ts'
+import { encodeCall, lost, undecodable, withdrawn } from './call-messages.ts'
 import type { CallReport } from './options.ts'
 
 /** Node's timers fire at once beyond this; 24 days are as good as for ever. */
@@ -24,6 +25,16 @@ interface Waiting {
   /** Undefined once the caller was told something. */
   settle: { resolve(value: unknown): void; reject(error: Error): void } | undefined
   late: ((frame: Frame) => void) | undefined
+  /** Only while it is queued. */
+  stopWatching: (() => void) | undefined
+}
+
+interface Placing {
+  serial: number
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+  /** Given the answer of a call that had already timed out. */
+  late?: (frame: Frame) => void
 }
 
 export interface CallsOptions {
@@ -48,21 +59,18 @@ export class Calls {
     return this.lastSerial
   }
 
-  /** `late` is given the answer of a call that had already timed out. */
-  place<Args, Result>(
-    procedure: Procedure<Args, Result>,
-    args: Args,
-    options: { serial: number; timeoutMs: number; late?: (frame: Frame) => void },
-  ): Promise<Result> {
-    const { serial, timeoutMs, late } = options
+  place<Args, Result>(procedure: Procedure<Args, Result>, args: Args, { serial, timeoutMs, signal, late }: Placing): Promise<Result> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.lostBy) return reject(lost(procedure.name, this.lostBy, 'not sent'))
+      if (signal?.aborted) return reject(withdrawn(procedure.name, signal))
       const frame = encodeCall(procedure, args, serial)
       const settle = { resolve, reject }
-      const call: Waiting = { procedure, serial, frame, timer: undefined, placedAt: now(), sentAt: undefined, settle, late }
+      const unsent = { timer: undefined, placedAt: now(), sentAt: undefined, stopWatching: undefined }
+      const call: Waiting = { procedure, serial, frame, settle, late, ...unsent }
       if (timeoutMs < LONGEST_TIMER_MS) call.timer = setTimeout(() => this.timeOut(call, timeoutMs), timeoutMs)
       this.queue.push(call)
       this.sendQueued()
+      if (signal && call.sentAt === undefined) this.watch(call, signal)
     }) as Promise<Result>
   }
 
@@ -87,11 +95,25 @@ export class Calls {
     for (const call of all) this.reject(call, lost(call.procedure.name, reason, call.sentAt === undefined ? 'not sent' : 'unknown'))
   }
 
+  private watch(call: Waiting, signal: AbortSignal): void {
+    const withdraw = () => {
+      this.unqueue(call)
+      this.reject(call, withdrawn(call.procedure.name, signal))
+    }
+    signal.addEventListener('abort', withdraw, { once: true })
+    call.stopWatching = () => signal.removeEventListener('abort', withdraw)
+  }
+
+  private unqueue(call: Waiting): void {
+    this.queue = this.queue.filter((other) => other !== call)
+  }
+
   private sendQueued(): void {
     while (this.inFlight.size < this.options.maxInFlight) {
       const call = this.queue.shift()
       if (!call) return
       call.sentAt = now()
+      call.stopWatching?.()
       this.inFlight.set(call.serial, call)
       this.options.send(call.frame)
     }
@@ -109,7 +131,7 @@ export class Calls {
 
   private timeOut(call: Waiting, timeoutMs: number): void {
     const outcome = call.sentAt === undefined ? 'not sent' : 'unknown'
-    if (outcome === 'not sent') this.queue = this.queue.filter((other) => other !== call)
+    if (outcome === 'not sent') this.unqueue(call)
     const where = outcome === 'unknown' ? 'it still runs in the daemon' : 'it was still waiting for a free slot'
     const message = `${call.procedure.name}: no answer in ${timeoutMs} ms; ${where}`
     this.reject(call, new TimeoutError(message, { outcome, procedure: call.procedure.name }))
@@ -127,6 +149,7 @@ export class Calls {
     const { settle } = call
     call.settle = undefined
     clearTimeout(call.timer)
+    call.stopWatching?.()
     if (settle) this.options.report?.(describe(call, error))
     return settle
   }

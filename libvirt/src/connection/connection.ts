@@ -19,8 +19,6 @@ import { Subscriptions, warnOfProblem } from './subscriptions.ts'
 import type { Handler } from './subscriptions.ts'
 
 export class Connection extends Client {
-  /** For events of one domain, network or pool only; `subscribe` is what you want otherwise. */
-  readonly registration = this.bind(areas.registration)
   /** Resolves with the reason when the connection is gone, for whatever reason. */
   readonly closed: Promise<Error>
   private readonly options: ConnectionOptions
@@ -51,6 +49,11 @@ export class Connection extends Client {
     transport.listen({ data: (chunk) => this.receive(chunk), closed: (reason) => this.fail(reason) })
   }
 
+  /** For events of one domain, network or pool only; `subscribe` is what you want otherwise. */
+  get registration() {
+    return this.area('registration')
+  }
+
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { endpoint, openTimeoutMs = 10_000, uri = 'qemu:///system', readOnly = false } = options
     const deadline = Date.now() + openTimeoutMs
@@ -69,7 +72,7 @@ export class Connection extends Client {
   override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options: CallOptions = {}): Promise<Result> {
     const timeoutMs = options.timeoutMs ?? this.timeoutOf(procedure)
     try {
-      return await this.calls.place(procedure, args, { serial: this.calls.nextSerial(), timeoutMs })
+      return await this.calls.place(procedure, args, { serial: this.calls.nextSerial(), timeoutMs, signal: options.signal })
     } catch (error) {
       throw blameCaller(error, this.call)
     }
@@ -85,7 +88,7 @@ export class Connection extends Client {
     const late = (frame: Frame) => frame.status === Status.ok && abort()
     const timeoutMs = options.timeoutMs ?? this.timeoutOf(procedure)
     try {
-      stream.open(await this.calls.place(procedure, args, { serial, timeoutMs, late }))
+      stream.open(await this.calls.place(procedure, args, { serial, timeoutMs, signal: options.signal, late }))
     } catch (error) {
       this.streams.forget(serial)
       throw blameCaller(error, this.openStream)
@@ -117,7 +120,7 @@ export class Connection extends Client {
   }
 
   private timeoutOf(procedure: Procedure<never, unknown>): number {
-    return procedure.slow ? (this.options.slowTimeoutMs ?? 600_000) : (this.options.quickTimeoutMs ?? 30_000)
+    return procedure.pace !== 'quick' ? (this.options.slowTimeoutMs ?? 600_000) : (this.options.quickTimeoutMs ?? 30_000)
   }
 
   private receive(chunk: Buffer): void {

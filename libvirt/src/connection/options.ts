@@ -4,6 +4,8 @@ import type { Endpoint } from '../transport/transport.ts'
 export interface CallOptions {
   /** After this long the caller is told, though the daemon goes on. `Infinity` waits for ever. */
   timeoutMs?: number
+  /** Aborted before the call is sent, it never is, and rejects as `not sent`. Afterwards it changes nothing. */
+  signal?: AbortSignal | undefined
 }
 
 /** One call, told when it is settled. `error` is undefined when it went well. */

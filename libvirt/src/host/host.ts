@@ -1,6 +1,7 @@
-// A host that stays reachable. Quick calls, slow calls and events each have a connection, and every stream has its own, so that none
-// holds up another. A lost connection is replaced, with growing pauses; events are asked for again; then `onUp` lets the owner list
-// everything anew, because events that happened meanwhile are lost: events are hints, a listing is the truth.
+// A host that stays reachable. Quick calls, slow calls and events each have a connection, copies of whole disks get one when there are
+// any, and every stream has its own, so that none holds up another. A lost connection is replaced, with growing pauses; events are asked
+// for again; then `onUp` lets the owner list everything anew, because events that happened meanwhile are lost: events are hints, a listing
+// is the truth.
 import { Client } from '../client.ts'
 import { Connection } from '../connection/connection.ts'
 import type { CallOptions, CallReport } from '../connection/options.ts'
@@ -13,9 +14,13 @@ import type { Direction, Procedure, StreamProcedure } from '../protocol/procedur
 import type { Backoff } from './backoff.ts'
 import { Lane } from './lane.ts'
 import type { LaneName, LaneReport } from './lane.ts'
+import { OnDemand } from './on-demand.ts'
 import type { HostOptions } from './options.ts'
 import { Relay } from './relay.ts'
 import { Uptime } from './uptime.ts'
+
+/** A daemon carries out twenty calls at a time, of all its clients together: copies must leave room for the others. */
+const COPIES_AT_ONCE = 3
 
 export class Host extends Client {
   private readonly options: HostOptions
@@ -23,6 +28,7 @@ export class Host extends Client {
   private readonly uptime: Uptime
   private readonly subscriptions: Subscriptions
   private readonly lanes: Record<LaneName, Lane>
+  private readonly copies = new OnDemand(() => this.open('copies', true))
   private readonly streaming = new Set<Connection>()
   private readonly onProblem: (error: Error) => void
   private relay: Relay | undefined
@@ -58,8 +64,9 @@ export class Host extends Client {
   }
 
   override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options?: CallOptions): Promise<Result> {
-    const lane = procedure.slow ? this.lanes.slow : this.lanes.quick
-    return lane.use(procedure.name).call(procedure, args, options)
+    const lane = procedure.pace === 'quick' ? this.lanes.quick : this.lanes.slow
+    const connection = lane.use(procedure.name)
+    return (procedure.pace === 'bulk' ? await this.copies.use() : connection).call(procedure, args, options)
   }
 
   override async openStream<Args, Result, D extends Direction>(
@@ -97,7 +104,8 @@ export class Host extends Client {
   async close(): Promise<void> {
     this.isClosed = true
     this.uptime.stop()
-    await Promise.all([...Object.values(this.lanes).map((lane) => lane.stop()), ...[...this.streaming].map((one) => one.close())])
+    const lanes = [...Object.values(this.lanes), this.copies]
+    await Promise.all([...lanes.map((lane) => lane.stop()), ...[...this.streaming].map((one) => one.close())])
   }
 
   private lane(name: LaneName): Lane {
@@ -112,10 +120,15 @@ export class Host extends Client {
     })
   }
 
-  private open(lane: LaneName | 'stream', watched: boolean): Promise<Connection> {
+  private async open(lane: LaneName | 'copies' | 'stream', watched: boolean): Promise<Connection> {
     const { onCall, keepalive, ...options } = this.options
+    if (lane === 'copies') options.maxInFlight = Math.min(COPIES_AT_ONCE, options.maxInFlight ?? COPIES_AT_ONCE)
     const report = onCall && { onCall: (call: CallReport) => onCall({ ...call, lane }) }
-    return Connection.open({ ...options, ...report, keepalive: { ...keepalive, watched: watched && (keepalive?.watched ?? true) } })
+    const watching = { ...keepalive, watched: watched && (keepalive?.watched ?? true) }
+    const connection = await Connection.open({ ...options, ...report, keepalive: watching })
+    if (!this.isClosed) return connection
+    await connection.close()
+    throw new ConnectionLostError(`${options.endpoint.description} was closed by us`, { outcome: 'not sent' })
   }
 
   /** A kind that this daemon does not know must not keep the host down. */

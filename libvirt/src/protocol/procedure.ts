@@ -6,14 +6,16 @@ import type { Fields, StructIn, Type } from '../xdr/types.ts'
 /** Which way the data of a procedure's stream flows, seen from us. */
 export type Direction = 'in' | 'out' | 'both'
 
+export type Pace = 'quick' | 'slow' | 'bulk'
+
 export interface Procedure<Args, Result> {
   readonly program: number
   readonly number: number
   readonly name: string
   readonly args: Type<Args, unknown>
   readonly result: Type<never, Result>
-  /** May take long: `Host` keeps it away from the quick ones. */
-  readonly slow: boolean
+  /** `Host` keeps what may take long away from what is quick, and what moves whole disks away from both. */
+  readonly pace: Pace
 }
 
 export interface StreamProcedure<Args, Result, D extends Direction> extends Procedure<Args, Result> {
@@ -26,16 +28,21 @@ export type AnyProcedure = Procedure<any, any>
 type ArgsOf<F extends Fields> = StructIn<F>
 
 export function quick<F extends Fields, R = void>(number: number, name: string, args: F, result?: Type<never, R>): Procedure<ArgsOf<F>, R> {
-  return describe(Program.remote, number, name, args, result, false)
+  return describe(Program.remote, number, name, args, result, 'quick')
 }
 
 export function slow<F extends Fields, R = void>(number: number, name: string, args: F, result?: Type<never, R>): Procedure<ArgsOf<F>, R> {
-  return describe(Program.remote, number, name, args, result, true)
+  return describe(Program.remote, number, name, args, result, 'slow')
+}
+
+/** Takes as long as a disk is large. */
+export function bulk<F extends Fields, R = void>(number: number, name: string, args: F, result?: Type<never, R>): Procedure<ArgsOf<F>, R> {
+  return describe(Program.remote, number, name, args, result, 'bulk')
 }
 
 /** Of QEMU's own program, which has numbers of its own. */
 export function qemu<F extends Fields, R = void>(number: number, name: string, args: F, result?: Type<never, R>): Procedure<ArgsOf<F>, R> {
-  return describe(Program.qemu, number, name, args, result, true)
+  return describe(Program.qemu, number, name, args, result, 'slow')
 }
 
 export function stream<F extends Fields, D extends Direction, R = void>(
@@ -45,7 +52,7 @@ export function stream<F extends Fields, D extends Direction, R = void>(
   args: F,
   result?: Type<never, R>,
 ): StreamProcedure<ArgsOf<F>, R, D> {
-  return { ...describe(Program.remote, number, name, args, result, true), direction }
+  return { ...describe(Program.remote, number, name, args, result, 'slow'), direction }
 }
 
 function describe<F extends Fields, R>(
@@ -54,10 +61,10 @@ function describe<F extends Fields, R>(
   name: string,
   args: F,
   result: Type<never, R> | undefined,
-  isSlow: boolean,
+  pace: Pace,
 ): Procedure<ArgsOf<F>, R> {
   const nothingElse = nothing as unknown as Type<never, R>
-  return { program, number, name, args: struct(args) as Type<ArgsOf<F>, unknown>, result: result ?? nothingElse, slow: isSlow }
+  return { program, number, name, args: struct(args) as Type<ArgsOf<F>, unknown>, result: result ?? nothingElse, pace }
 }
 
 export function isStream(procedure: AnyProcedure): procedure is StreamProcedure<unknown, unknown, Direction> {

@@ -1,7 +1,7 @@
 // Storage pools and the volumes in them.
 import { defaulted, int, str, struct, uhyper, uint } from '../xdr/types.ts'
 import * as flag from './flags.ts'
-import { quick, slow, stream } from './procedure.ts'
+import { bulk, quick, slow, stream } from './procedure.ts'
 import { flags, flagsOf, listOf, named, volume } from './shapes.ts'
 
 const needResults = defaulted(int, 1)
@@ -32,7 +32,7 @@ export const volumes = {
   lookupByName: quick(95, 'STORAGE_VOL_LOOKUP_BY_NAME', { pool, name: str }, volume),
   lookupByPath: quick(97, 'STORAGE_VOL_LOOKUP_BY_PATH', { path: str }, volume),
   create: slow(93, 'STORAGE_VOL_CREATE_XML', { pool, xml: str, flags: createFlags }, volume),
-  createFrom: slow(125, 'STORAGE_VOL_CREATE_XML_FROM', { pool, xml: str, from: volume, flags: createFlags }, volume),
+  createFrom: bulk(125, 'STORAGE_VOL_CREATE_XML_FROM', { pool, xml: str, from: volume, flags: createFlags }, volume),
   delete: slow(94, 'STORAGE_VOL_DELETE', { volume, flags: flagsOf(flag.VolumeDeleteFlag) }),
   resize: slow(260, 'STORAGE_VOL_RESIZE', { volume, capacity: uhyper, flags: flagsOf(flag.VolumeResizeFlag) }),
   getInfo: quick(378, 'STORAGE_VOL_GET_INFO_FLAGS', { volume, flags: flagsOf(flag.VolumeInfoFlag) }, volumeInfo),
@@ -40,5 +40,5 @@ export const volumes = {
   getPath: quick(100, 'STORAGE_VOL_GET_PATH', { volume }, str),
   upload: stream('out', 208, 'STORAGE_VOL_UPLOAD', range),
   download: stream('in', 209, 'STORAGE_VOL_DOWNLOAD', range),
-  wipe: slow(259, 'STORAGE_VOL_WIPE_PATTERN', { volume, algorithm: defaulted(uint, 0), flags }),
+  wipe: bulk(259, 'STORAGE_VOL_WIPE_PATTERN', { volume, algorithm: defaulted(uint, 0), flags }),
 } as const

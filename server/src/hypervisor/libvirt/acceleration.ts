@@ -58,7 +58,7 @@ async function greets(session: Session, arch: Arch, signal: AbortSignal): Promis
   const xml = probeXml(arch).xml
   for (;;) {
     const answer = await session.call('try KVM', signal, (host) =>
-      tryOut(host, xml).catch((error: unknown) => {
+      tryOut(session, host, xml).catch((error: unknown) => {
         if (/already (exists|active|defined)/.test(String(error))) return undefined
         if (!(error instanceof RefusedError)) throw error // nothing was said of KVM: it is tried again for the next who asks
         session.log.warn({ hostId: session.hostId, err: error }, 'a guest does not start with KVM')
@@ -70,7 +70,7 @@ async function greets(session: Session, arch: Arch, signal: AbortSignal): Promis
   }
 }
 
-async function tryOut(host: Host, xml: string): Promise<boolean> {
+async function tryOut(session: Session, host: Host, xml: string): Promise<boolean> {
   // It waits until we listen: what a guest says to nobody is lost, and firmware is done in less time than an answer may travel.
   const domain = await host.domains.createXml({ xml, flags: ['autodestroy', 'paused'] })
   try {
@@ -84,7 +84,7 @@ async function tryOut(host: Host, xml: string): Promise<boolean> {
     terminal.destroy()
     return isAlive
   } finally {
-    await host.domains.destroy({ domain })
+    await session.host.domains.destroy({ domain })
   }
 }
 

@@ -1,7 +1,7 @@
 // How fast an interface may be. Kernels without the traffic control modules cannot limit it at all; whether one can is tried on a
 // network of no consequence, because half a limit would be left on the interface.
 import { randomBytes } from 'node:crypto'
-import { Param, type Domain, type Host, type Named } from '@berth/libvirt'
+import { LibvirtError, Param, type Domain, type Host, type Named } from '@berth/libvirt'
 import { DriverError, type Networking } from '../driver.ts'
 import { orMissing } from './errors.ts'
 import { readInterface, toKiBPerSecond } from './interface-xml.ts'
@@ -36,7 +36,7 @@ export async function applyLimit(
 }
 
 async function setLimit(
-  { call }: Session,
+  session: Session,
   { domain, isOn }: { domain: Domain; isOn: boolean },
   mac: string,
   limitMbps: number | null,
@@ -47,10 +47,10 @@ async function setLimit(
     const parameters = { 'inbound.average': value, 'outbound.average': value }
     return host.domains.setInterfaceParameters({ domain, device: mac, parameters, flags: isOn ? ['live', 'config'] : ['config'] })
   }
-  await call(`limit ${mac} of ${domain.name}`, signal, (host) =>
+  await session.call(`limit ${mac} of ${domain.name}`, signal, (host) =>
     set(host, limitMbps === null ? 0 : toKiBPerSecond(limitMbps)).catch(async (error: unknown) => {
       // One direction may be limited by now, and nobody would know.
-      await set(host, 0).catch(() => undefined)
+      if (!(error instanceof LibvirtError && error.outcome === 'not sent')) await set(session.host, 0).catch(() => undefined)
       throw error
     }),
   )

@@ -1,5 +1,5 @@
 // What every part of the driver works with: one host, reached over connections that come back, and the way calls are made on it.
-import { Host, type Endpoint } from '@berth/libvirt'
+import { Host, WithdrawnError, type Endpoint } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
 import { abortedError, asDriverError } from './errors.ts'
@@ -8,14 +8,15 @@ import { orAborted, turns } from './waiting.ts'
 
 export interface Session {
   readonly hostId: string
+  /** For what must be done although the caller has left, such as cleaning up. */
   readonly host: Host
   readonly images: ImageSource
   readonly log: Log
   /** Where the host's files are seen from here; undefined for another machine. */
   readonly root: string | undefined
   /** Runs calls on the host: LibvirtError becomes DriverError, the abort wins over a slow answer (`aborted`), a host that is away is
-   *  `unreachable`, a cut connection `unknown_outcome`. `what` completes "Could not …". A verb makes a call per step, so that after an
-   *  abort the next step is not begun. */
+   *  `unreachable`, a cut connection `unknown_outcome`. `what` completes "Could not …". After an abort nothing more is sent to the host
+   *  that `work` is given, nor what waits its turn: somebody else may have taken over by then. */
   call<T>(what: string, signal: AbortSignal, work: (host: Host) => Promise<T>): Promise<T>
   /** One at a time per key within this process; `vm:<id>` for whatever changes a machine. */
   alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
@@ -62,7 +63,8 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
     try {
       return await work()
     } catch (error) {
-      throw signal.aborted && error === signal.reason ? abortedError(what, hostId) : asDriverError(error, what, hostId)
+      const isAborted = signal.aborted && (error === signal.reason || error instanceof WithdrawnError)
+      throw isAborted ? abortedError(what, hostId) : asDriverError(error, what, hostId)
     }
   }
   return {
@@ -74,7 +76,7 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
     call: (what, signal, work) =>
       guarded(what, signal, async () => {
         if (!host.isUp) await orAborted(host.whenUp(Math.max(1, Math.ceil(AWAY_MS - awayMs()))), signal)
-        return orAborted(work(host), signal)
+        return orAborted(work(host.within(signal)), signal)
       }),
     alone: (key, signal, work) => guarded(`wait for ${key}`, signal, () => alone(key, signal, work)),
     onBack: (listener) => {
