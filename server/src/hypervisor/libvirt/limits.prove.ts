@@ -12,6 +12,26 @@ describe.runIf(canBox())('a limit', { timeout: 300_000 }, () => {
   }, 300_000)
   afterAll(() => proof.close())
 
+  const probes = async (): Promise<string[]> =>
+    (await proof.host.box.inside('virsh', 'net-list', '--all', '--name')).match(/berth-probe\S*/g) ?? []
+  const plant = (order: string, name: string, bridge: string): Promise<string> =>
+    proof.host.box.inside(
+      'sh',
+      '-ec',
+      `echo "<network><name>${name}</name><bridge name='${bridge}'/></network>" > /run/n.xml; virsh ${order} /run/n.xml`,
+    )
+
+  test('is tried by two processes at once, and nothing is left of that, nor of one that died over it', async () => {
+    const { driver, other } = proof
+    await plant('net-define', 'berth-probe-0badc0de', 'bnp0badc0de')
+    await plant('net-create', 'berth-probe-1badc0de', 'bnp1badc0de')
+    expect(await probes()).toHaveLength(2)
+    const facts = await Promise.all([driver.facts(soon()), other.facts(soon())])
+    expect(facts.map(({ canLimit }) => canLimit)).toEqual([true, true])
+    expect(await probes()).toEqual([])
+    expect(await proof.host.box.inside('ls', '/sys/class/net')).not.toMatch(/^bnp/m)
+  })
+
   const shaped = async (): Promise<boolean> => (await queues(proof.host.box)).includes('htb')
 
   test('is set, kept over a stop, changed and lifted', async () => {

@@ -1,7 +1,7 @@
 // How fast an interface may be. Kernels without the traffic control modules cannot limit it at all; whether one can is tried on a
 // network of no consequence, because half a limit would be left on the interface.
 import { randomBytes } from 'node:crypto'
-import { LibvirtError, Param, type Domain, type Host, type Named } from '@berth/libvirt'
+import { LibvirtError, Param, RefusedError, type Domain, type Host } from '@berth/libvirt'
 import { DriverError, type Networking } from '../driver.ts'
 import { orMissing } from './errors.ts'
 import { readInterface, toKiBPerSecond } from './interface-xml.ts'
@@ -9,6 +9,8 @@ import { getMachine } from './machine-state.ts'
 import { PROBE_PREFIX } from './names.ts'
 import type { Session } from './session.ts'
 import { sidesOf } from './sides.ts'
+import { uuidOf } from './uuid.ts'
+import { pause } from './waiting.ts'
 import { element } from './xml.ts'
 
 export function limitVerbs(session: Session): Pick<Networking, 'ensureLimit'> {
@@ -73,31 +75,55 @@ export async function canLimit(session: Session, signal: AbortSignal): Promise<b
   })
 }
 
-const TRAFFIC_CONTROL_FAILED = /Child process \(\S*tc /
+const BUSY_POLL_MS = 200
 
-const tryLimit = ({ call, log, hostId }: Session, signal: AbortSignal): Promise<boolean> =>
-  call('try to limit an interface', signal, async (host) => {
-    const network = await host.networks.define({ xml: probeXml() })
-    try {
-      await host.networks.create({ network })
-      return true
-    } catch (error) {
-      if (!TRAFFIC_CONTROL_FAILED.test(String(error))) throw error
-      log.info({ hostId, said: String(error) }, 'the kernel of this host cannot limit the speed of an interface')
-      return false
-    } finally {
-      await removeProbe(host, network)
-    }
-  })
-
-async function removeProbe(host: Host, network: Named): Promise<void> {
-  await host.networks.destroy({ network }).catch(() => undefined) // it did not start where the answer is no
-  await orMissing(host.networks.undefine({ network }))
+/** There is one probe on a host: another process waits until it is gone. */
+async function tryLimit(session: Session, signal: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const answer = await session.call('try to limit an interface', signal, (host) => probe(session, host))
+    if (answer !== undefined) return answer
+    await session.call('wait for another probe', signal, () => pause(BUSY_POLL_MS, signal))
+  }
 }
 
+const TRAFFIC_CONTROL_FAILED = /Child process \(\S*tc /
+const IS_TAKEN = /already active/
+
+/** Undefined while another process is at it, or has just removed it. Once it has started the answer is known, whoever removes it then. */
+async function probe({ host: always, log, hostId }: Session, host: Host): Promise<boolean | undefined> {
+  await removeProbes(host)
+  try {
+    const network = await host.networks.define({ xml: probeXml() })
+    return await orMissing(host.networks.create({ network }).then(() => true))
+  } catch (error) {
+    if (IS_TAKEN.test(String(error))) return undefined
+    if (!TRAFFIC_CONTROL_FAILED.test(String(error))) throw error
+    log.info({ hostId, said: String(error) }, 'the kernel of this host cannot limit the speed of an interface')
+    return false
+  } finally {
+    await removeProbes(always)
+  }
+}
+
+/** Also what a process left that did not live to remove it. */
+async function removeProbes(host: Host): Promise<void> {
+  for (const network of await host.networks.listAll()) {
+    if (!network.name.startsWith(PROBE_PREFIX)) continue
+    await host.networks.destroy({ network }).catch(unlessRefused)
+    await host.networks.undefine({ network }).catch(unlessRefused)
+  }
+}
+
+/** It is not on, or another process removes it as well. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof RefusedError)) throw error
+}
+
+const NAME = `${PROBE_PREFIX}limits`
+
+/** A daemon that is killed at the wrong moment leaves its bridge, which must not be in the way of the next. */
 function probeXml(): string {
-  const suffix = randomBytes(4).toString('hex')
   const limits = element('bandwidth', {}, element('inbound', { average: 1000 }), element('outbound', { average: 1000 }))
-  const bridge = element('bridge', { name: `bnp${suffix}`, stp: 'off', delay: 0 })
-  return element('network', {}, element('name', {}, `${PROBE_PREFIX}${suffix}`), bridge, limits).xml
+  const bridge = element('bridge', { name: `bnp${randomBytes(4).toString('hex')}`, stp: 'off', delay: 0 })
+  return element('network', {}, element('name', {}, NAME), element('uuid', {}, uuidOf(NAME)), bridge, limits).xml
 }
