@@ -1,0 +1,83 @@
+// Guests with an empty disk on a real host of one's own: their firmware looks for a system in vain, which is all the life that many proofs
+// need.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll } from 'vitest'
+import { run } from '../../libvirt/test/command.ts'
+import { OPEN, TEMPLATE } from '../src/hypervisor/conformance/rig.ts'
+import type { Driver, MachineSpec } from '../src/hypervisor/driver.ts'
+import { libvirtDrivers } from '../src/hypervisor/libvirt/driver.ts'
+import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
+import { nativeArch } from '../src/images/arch.ts'
+import { newId } from '../src/kernel/ids.ts'
+import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
+import { specMaker } from './libvirt-rig.ts'
+
+export const soon = (): AbortSignal => AbortSignal.timeout(120_000)
+
+/** For all tests of the block it is called in; no guest outlives its test. */
+export function blankGuests() {
+  let host: LibvirtHost
+  let image: Image
+  const opened: Driver[] = []
+  const made: string[] = []
+
+  beforeAll(async () => {
+    host = await openLibvirtHost()
+    image = await blankImage(host.box.folder)
+  })
+  afterEach(async () => {
+    for (const vmId of made.splice(0)) await open().ensureGone(vmId, soon())
+    for (const driver of opened.splice(0)) await driver.close()
+  })
+  afterAll(() => host.close())
+
+  const open = (options: { image?: Image; uri?: string; dataDir?: string } = {}): Driver => {
+    const images = { open: () => Promise.resolve(options.image ?? image) }
+    const drivers = libvirtDrivers({ log: pino({ level: 'silent' }), images, dataDir: options.dataDir ?? host.box.folder })
+    const driver = drivers({ id: newId(), driver: 'libvirt', uri: options.uri ?? host.uri })
+    opened.push(driver)
+    return driver
+  }
+  const newSpec = specMaker('10.77.0.1')
+  const blank = (hasAgent: boolean): MachineSpec => {
+    const spec = newSpec({ id: 'blank', slug: 'blank', checksum: image.checksum, arch: image.arch, hasAgent }, { diskGiB: 1 })
+    made.push(spec.vmId)
+    return spec
+  }
+  const start = async (driver: Driver, spec: MachineSpec): Promise<void> => {
+    await driver.ensureFilter(spec.vmId, OPEN, soon())
+    await driver.ensureDisk(spec, TEMPLATE, soon())
+    await driver.ensureRunning(spec, soon())
+  }
+  const qemu = async (vmId: string): Promise<string> => host.box.inside('sh', '-c', `cat /run/libvirt/qemu/berth-${vmId}.pid || true`)
+
+  return {
+    get host(): LibvirtHost {
+      return host
+    },
+    get image(): Image {
+      return image
+    },
+    open,
+    /** A VM of its own each time. */
+    blank,
+    start,
+    /** The id of its process. */
+    qemu,
+  }
+}
+
+async function blankImage(folder: string): Promise<Image> {
+  const path = join(folder, 'blank.qcow2')
+  await run('qemu-img', 'create', '-q', '-f', 'qcow2', path, '64M')
+  return imageIn(path, nativeArch(), 2 ** 26)
+}
+
+export function imageIn(path: string, arch: Image['arch'], virtualBytes: number): Image {
+  const bytes = readFileSync(path)
+  const checksum = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+  return { path, format: 'qcow2', arch, virtualBytes, fileBytes: bytes.length, checksum }
+}
