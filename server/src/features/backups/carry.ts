@@ -1,6 +1,6 @@
 // Backups on their way from host to host, through us. What arrives is what was sent, or it is sent again.
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { pipeline, Transform, type Readable } from 'node:stream'
 import { DriverError, type BackupOrder, type Driver } from '../../hypervisor/driver.ts'
 import type { StepContext } from '../../workflow/define.ts'
 import type { Deps } from '../deps.ts'
@@ -16,29 +16,29 @@ export interface Carried {
 export async function carry(from: Driver, to: Driver, vmId: string, order: BackupOrder, signal: AbortSignal): Promise<Carried> {
   const read = (driver: Driver): Promise<Readable> => driver.readBackup(vmId, order.backupId, signal)
   let sent: string | undefined
-  const { sizeBytes } = await to.ensureBackupCopy(vmId, order, async () => hashing(await read(from), (sum) => (sent = sum)), signal)
+  const { sizeBytes } = await to.ensureBackupCopy(vmId, order, async () => hashing(await read(from), (sum) => void (sent = sum)), signal)
   const kept = await checksumOf(await read(to))
   if (kept === (sent ?? (await checksumOf(await read(from))))) return { sizeBytes, checksum: kept }
   await to.ensureNoBackup(vmId, order.backupId, signal)
   throw damaged(order.backupId, to)
 }
 
-/** Passes everything on, and tells its checksum at the end. */
-function hashing(bytes: Readable, tell: (checksum: string) => void): Readable {
-  const pass = async function* (): AsyncGenerator<Buffer> {
-    const hash = createHash('sha256')
-    for await (const chunk of bytes as AsyncIterable<Buffer>) {
+/** Passes everything on, and tells its checksum at the end, when it may still be found wrong. Whoever lets go of it lets go of `bytes`. */
+function hashing(bytes: Readable, tell: (checksum: string) => Error | void): Readable {
+  const hash = createHash('sha256')
+  const pass = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
       hash.update(chunk)
-      yield chunk
-    }
-    tell(`sha256:${hash.digest('hex')}`)
-  }
-  return Readable.from(pass(), { objectMode: false })
+      done(null, chunk)
+    },
+    flush: (done) => done(tell(`sha256:${hash.digest('hex')}`) ?? null),
+  })
+  return pipeline(bytes, pass, () => undefined) // whoever reads it hears of errors
 }
 
 async function checksumOf(bytes: Readable): Promise<string> {
   let checksum = ''
-  for await (const _ of hashing(bytes, (sum) => (checksum = sum))) continue
+  for await (const _ of hashing(bytes, (sum) => void (checksum = sum))) continue
   return checksum
 }
 
@@ -60,9 +60,9 @@ export async function fetchChain(context: Context): Promise<void> {
   const here = await driverFor(deps, input.vmId)
   for (const { id, parent_id, host_id, checksum } of await chainElsewhere(context, here.hostId)) {
     const open = async (): Promise<Readable> =>
-      hashing(await (await deps.hypervisors.get(host_id)).readBackup(input.vmId, id, signal), (sum) => {
-        if (checksum !== null && sum !== checksum) throw damaged(id, here)
-      })
+      hashing(await (await deps.hypervisors.get(host_id)).readBackup(input.vmId, id, signal), (sum) =>
+        checksum !== null && sum !== checksum ? damaged(id, here) : undefined,
+      )
     await here.ensureBackupCopy(input.vmId, { backupId: id, parentId: parent_id }, open, signal)
   }
 }

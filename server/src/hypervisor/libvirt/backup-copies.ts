@@ -1,25 +1,29 @@
 // Backups as bytes, to be kept on another host. A backup names its parent by the name of its file alone, so the chain holds wherever
 // its files lie side by side.
-import { Readable } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
 import { DriverError, type BackupOrder, type Copies } from '../driver.ts'
-import { fileBytes } from './copying.ts'
+import { completeCopy, fileBytes } from './copying.ts'
 import { backupName } from './names.ts'
 import type { Session } from './session.ts'
-import { createVolume, findWhole, isWhole, markWhole, upload } from './volumes.ts'
+import { createVolume, findWhole, isWhole, upload } from './volumes.ts'
+import { unlessLate } from './waiting.ts'
 
 export function backupCopyVerbs(session: Session): Pick<Copies, 'readBackup' | 'ensureBackupCopy'> {
   return {
     readBackup: async (vmId, backupId, signal) => {
       const volume = await findWhole(session, backupName(vmId, backupId), signal)
       if (!volume) throw missing(session, vmId, backupId)
-      return session.call(`read backup ${backupId}`, signal, (host) => host.volumes.download({ volume }))
+      const bytes = await session.call(`read backup ${backupId}`, signal, async (host) =>
+        unlessLate(await host.volumes.download({ volume }), signal),
+      )
+      return addAbortSignal(signal, bytes)
     },
 
     ensureBackupCopy: (vmId, copy, open, signal) =>
       session.alone(`copy:${vmId}`, signal, async () => {
         const name = backupName(vmId, copy.backupId)
         if (!(await isWhole(session, name, signal)))
-          await receive(session, vmId, copy, await opened(session, vmId, copy, open, signal), signal)
+          await receiveFrom(await opened(session, vmId, copy, open, signal), session, vmId, copy, signal)
         const volume = await findWhole(session, name, signal)
         if (!volume) throw missing(session, vmId, copy.backupId)
         return { sizeBytes: await fileBytes(session, volume, signal) }
@@ -35,17 +39,26 @@ async function opened(session: Session, vmId: string, { parentId }: BackupOrder,
   return open()
 }
 
+/** Whatever comes of it, the sender is let go of: it would keep the backup open, and its space taken, for as long as this process lives. */
+async function receiveFrom(bytes: Readable, session: Session, vmId: string, copy: BackupOrder, signal: AbortSignal): Promise<void> {
+  try {
+    await receive(session, vmId, copy, bytes, signal)
+  } finally {
+    bytes.destroy()
+  }
+}
+
 /** The volume is made with the size that the file itself tells, because libvirt believes what it was told. */
 async function receive(session: Session, vmId: string, { backupId, parentId }: BackupOrder, bytes: Readable, signal: AbortSignal) {
   const name = backupName(vmId, backupId)
   const chunks = bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  const head = await firstBytes(chunks)
+  const head = await session.call(`read the head of backup ${backupId}`, signal, () => firstBytes(chunks))
   const capacityBytes = virtualSize(head)
   if (capacityBytes === undefined) throw new DriverError('transient', `The copy of backup ${backupId} arrived damaged`)
   const backing = parentId ? { backing: backupName(vmId, parentId) } : {}
   const volume = await createVolume(session, { name, format: 'qcow2', capacityBytes, ...backing }, signal)
   await upload(session, volume, Readable.from(whole(head, chunks)), signal)
-  await markWhole(session, name, signal)
+  await completeCopy(session, name, signal)
 }
 
 const HEAD_BYTES = 32

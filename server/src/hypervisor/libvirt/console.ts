@@ -7,6 +7,7 @@ import { DriverError, type Observation } from '../driver.ts'
 import { getRunning, type MachineState } from './machine-state.ts'
 import { ppmToPng } from './ppm.ts'
 import type { Session } from './session.ts'
+import { unlessLate } from './waiting.ts'
 
 export function consoleVerbs(session: Session): Pick<Observation, 'openConsole' | 'screenshot'> {
   return {
@@ -47,10 +48,4 @@ async function openVnc({ call, root = '', hostId, closing }: Session, { domain, 
     await once(socket, 'connect')
     return unlessLate(addAbortSignal(closing, socket), signal)
   })
-}
-
-/** Nobody will close what was opened for a caller who has left. */
-function unlessLate(stream: Duplex, signal: AbortSignal): Duplex {
-  if (signal.aborted) stream.destroy()
-  return stream
 }

@@ -14,6 +14,11 @@ export async function makeCopy(session: Session, copying: Copying, machine: Mach
   await ensureThawed(session, machine)
   if (machine.isOn) await pushCopy(session, copying, machine, signal)
   else await copyAtRest(session, name, machine, signal)
+  await completeCopy(session, name, signal)
+}
+
+/** All its bytes are there, unless somebody removed it meanwhile: then no mark is left of it. */
+export async function completeCopy(session: Session, name: string, signal: AbortSignal): Promise<void> {
   await markWhole(session, name, signal)
   if (await findVolume(session, name, signal)) return
   await unmark(session, name, signal)

@@ -1,4 +1,5 @@
 // Waiting that ends with its caller's patience, and turns that are taken one after another.
+import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Rejects with the signal's reason as soon as it is aborted. What was waited for goes on; nobody hears how it ends. */
@@ -13,6 +14,12 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
   } finally {
     signal.removeEventListener('abort', giveUp)
   }
+}
+
+/** Nobody will close what was opened for a caller who has left. */
+export function unlessLate<T extends Readable>(stream: T, signal: AbortSignal): T {
+  if (signal.aborted) stream.destroy()
+  return stream
 }
 
 export const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal })
