@@ -50,7 +50,6 @@ const jobXml = (path: string, since: string | undefined): Xml =>
         element('target', { file: path }),
         element('driver', { type: 'qcow2' }),
       ),
-      element('disk', { name: 'vdb', backup: 'no' }),
     ),
   )
 

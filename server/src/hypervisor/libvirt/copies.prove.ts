@@ -1,5 +1,6 @@
 // Copies that are cut, cancelled, shared by two processes, or lose their machine. What a copy holds is proved with booted guests by the
 // promises of every driver; here the disk is filled from outside, so that a copy takes long enough to be disturbed.
+import { writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canBox } from '../../../../libvirt/test/command.ts'
@@ -114,6 +115,36 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     }
   })
 
+  test('of a machine that is off is made in the end, and leaves the record of changes as it was', async () => {
+    const { vmId } = spec
+    const { folder, inside, signalDaemon, startDaemon, virsh } = proof.host.box
+    const [parentId, backupId, snapshotId] = [newId(), newId(), newId()]
+    const file = `snapshot-${vmId}-${snapshotId}.qcow2`
+    await proof.driver.ensureBackup(vmId, { backupId: parentId, parentId: null }, soon())
+    await proof.driver.ensureStopped(vmId, { graceMs: 0 }, soon())
+    const abort = new AbortController()
+    const aborted = ending(proof.driver.ensureSnapshot(vmId, snapshotId, abort.signal))
+    await begun(snapshotId)
+    abort.abort()
+    expect(await aborted).toBe('aborted')
+    const left = ending(proof.driver.ensureSnapshot(vmId, snapshotId, soon()))
+    const reader = await eventually('the reader', () => virsh('dumpxml', `berth-copy-${vmId}`))
+    await signalDaemon('KILL')
+    await startDaemon()
+    expect(await left).not.toBe('whole')
+    await writeFile(`${folder}/reader.xml`, reader)
+    await virsh('create', `${folder}/reader.xml`, '--paused') // as if its process had died with the daemon
+    const both = [proof.driver, proof.other].map((driver) => ending(driver.ensureSnapshot(vmId, snapshotId, soon())))
+    expect(await Promise.all(both)).toEqual(['whole', 'whole'])
+    expect(await isSound(file)).toBe(true)
+    expect(await inside('qemu-img', 'info', `${FOLDER}/${file}`)).not.toContain('backing file')
+    expect(await virsh('list', '--all', '--name')).not.toContain('copy')
+    await proof.driver.ensureRunning(spec, soon())
+    expect(await proof.driver.ensureBackup(vmId, { backupId, parentId }, soon())).toMatchObject({ parentId })
+    for (const id of [backupId, parentId]) await proof.driver.ensureNoBackup(vmId, id, soon())
+    await proof.driver.ensureNoSnapshot(vmId, snapshotId, soon())
+  })
+
   test('ends with its machine; a full backup follows, because the record of changes is lost', async () => {
     const [parentId, cutId, backupId] = [newId(), newId(), newId()]
     await proof.driver.ensureBackup(spec.vmId, { backupId: parentId, parentId: null }, soon())
@@ -124,7 +155,23 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     await proof.driver.ensureRunning(spec, soon())
     expect(await proof.driver.ensureBackup(spec.vmId, { backupId, parentId }, soon())).toMatchObject({ parentId: null })
     expect(await isSound(`backup-${spec.vmId}-${backupId}.qcow2`)).toBe(true)
-    await proof.driver.ensureGone(spec.vmId, soon())
+  })
+
+  test('of a machine that is off makes way for whatever its owner does', async () => {
+    const { vmId } = spec
+    for (const act of [
+      () => proof.other.ensureShape({ ...spec, diskGiB: 2 }, soon()),
+      () => proof.other.ensureRunning(spec, soon()),
+      () => proof.other.ensureGone(vmId, soon()),
+    ]) {
+      const backupId = newId()
+      await proof.driver.ensureStopped(vmId, { graceMs: 0 }, soon())
+      const made = ending(proof.driver.ensureBackup(vmId, { backupId, parentId: null }, soon()))
+      await begun(backupId)
+      await act()
+      expect(await made).not.toBe('whole')
+      await proof.driver.ensureNoBackup(vmId, backupId, soon())
+    }
     expect(await copies()).toEqual([])
   })
 

@@ -4,7 +4,7 @@ import { ensureThawed } from './freeze.ts'
 import { stopJob } from './jobs.ts'
 import { findMachine, type MachineState } from './machine-state.ts'
 import { pushCopy, takenBack } from './push-copy.ts'
-import { copyAtRest } from './rest-copy.ts'
+import { copyAtRest, findReader } from './rest-copy.ts'
 import type { Session } from './session.ts'
 import { findVolume, markWhole, removeVolume, unmark } from './volumes.ts'
 
@@ -13,7 +13,7 @@ export async function makeCopy(session: Session, copying: Copying, machine: Mach
   const { name } = copying
   await ensureThawed(session, machine)
   if (machine.isOn) await pushCopy(session, copying, machine, signal)
-  else await copyAtRest(session, name, machine, signal)
+  else await copyAtRest(session, copying, machine, signal)
   await completeCopy(session, name, signal)
 }
 
@@ -31,7 +31,8 @@ export async function removeCopy(session: Session, vmId: string, name: string, s
   const volume = await findVolume(session, name, signal)
   const machine = volume && (await findMachine(session, vmId, signal))
   if (machine) await ensureThawed(session, machine)
-  if (volume && machine?.isOn) await stopJob(session, machine.domain, volume.key, signal)
+  const copier = volume && (machine?.isOn ? machine.domain : await findReader(session, vmId, signal))
+  if (copier) await stopJob(session, copier, volume.key, signal)
   await removeVolume(session, name, signal)
 }
 

@@ -6,6 +6,7 @@ import { orMissing } from './errors.ts'
 import { endRecording } from './last-words.ts'
 import { filterName, POOL, readVolumeName, type VolumeName } from './names.ts'
 import { cutOff } from './power.ts'
+import { endReader } from './rest-copy.ts'
 import type { Session } from './session.ts'
 import { removeVolume } from './volumes.ts'
 import { pause } from './waiting.ts'
@@ -14,6 +15,7 @@ export function goneVerbs(session: Session): Pick<Machines, 'ensureGone' | 'ensu
   const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean): Promise<void> =>
     session.alone(`vm:${vmId}`, signal, async () => {
       await removeDomain(session, vmId, signal)
+      await endReader(session, vmId, signal)
       await removeFilter(session, vmId, signal)
       for (const name of await volumesOf(session, vmId, signal))
         if (!isKept(readVolumeName(name))) await removeVolume(session, name, signal)

@@ -31,10 +31,13 @@ export async function awaitJob({ call }: Session, domain: Domain, path: string, 
   return false
 }
 
+export const hasJob = async ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<boolean> =>
+  (await call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))) !== undefined
+
 /** Until no job runs that could be in the way of another. */
-export async function awaitNoJob({ call }: Session, domain: Domain, signal: AbortSignal): Promise<void> {
-  while ((await call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))) !== undefined)
-    await call(`wait for the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
+export async function awaitNoJob(session: Session, domain: Domain, signal: AbortSignal): Promise<void> {
+  while (await hasJob(session, domain, signal))
+    await session.call(`wait for the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
 }
 
 /** Whoever waits for that job sees it end. Jobs that write elsewhere go on. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { backupName, bridgeName, diskName, domainName, filterUuid, markerName, readVolumeName, restartName, seedName } from './names.ts'
-import { snapshotName, templateName } from './names.ts'
+import { isReader, readerName, snapshotName, templateName, vmIdOfDomain } from './names.ts'
 
 describe('the name of a volume', () => {
   test.each([
@@ -32,4 +32,11 @@ test('names that follow from an id are always the same, and fit', () => {
   expect(bridgeName('cnet')).not.toBe(bridgeName('cnet2'))
   expect(bridgeName('cnet').length).toBeLessThanOrEqual(15)
   expect(filterUuid('cvm')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
+
+test('who copies the disk of a machine is not taken for the machine', () => {
+  expect([domainName('cvm'), readerName('cvm')].map((name) => [vmIdOfDomain(name), isReader(name)])).toEqual([
+    ['cvm', false],
+    [null, true],
+  ])
 })

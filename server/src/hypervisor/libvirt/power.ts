@@ -8,6 +8,7 @@ import { ensureLease } from './leases.ts'
 import { awaitChange, findMachine, isDomainOn, type MachineState } from './machine-state.ts'
 import { setMetadata, type Metadata } from './metadata.ts'
 import { filterName } from './names.ts'
+import { endReader } from './rest-copy.ts'
 import type { Session } from './session.ts'
 import { define, NOTHING, requireSameShape } from './shape.ts'
 
@@ -26,6 +27,7 @@ async function ensureRunning(session: Session, spec: MachineSpec, signal: AbortS
   await requireFilter(session, spec.vmId, signal)
   const domain = await define(session, spec, { ...NOTHING, ...(found && { restartId: found.metadata.restartId }) }, signal)
   for (const nic of spec.nics) await ensureLease(session, nic, signal)
+  await endReader(session, spec.vmId, signal)
   await start(session, domain, spec, signal)
 }
 

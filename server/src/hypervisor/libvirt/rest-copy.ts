@@ -1,45 +1,89 @@
-// A copy of a machine that is off, by the host. QEMU does not start on a disk that is being read.
-import { ErrorCode, hasCode, type Host } from '@berth/libvirt'
+// A copy of a machine that is off. A reader makes it: a guest that has the disk to read, and stands still from its first moment. QEMU starts
+// nothing on a disk that is being read, so whoever needs the disk ends the reader, and the copy with it.
+import type { Domain } from '@berth/libvirt'
+import type { Copying } from './backup-job.ts'
 import { diskPathOf } from './checkpoints.ts'
 import { orMissing } from './errors.ts'
+import { hasJob } from './jobs.ts'
 import type { MachineState } from './machine-state.ts'
-import { POOL } from './names.ts'
+import { readerName } from './names.ts'
+import { pushCopy } from './push-copy.ts'
 import type { Session } from './session.ts'
-import { COPY_MS, isSoonWhole, volumeXml } from './volumes.ts'
+import { isSoonWhole } from './volumes.ts'
+import { element, type Element, type Xml } from './xml.ts'
 
-/** Resolves also when another process made it meanwhile. */
-export const copyAtRest = (session: Session, name: string, { xml }: MachineState, signal: AbortSignal): Promise<void> =>
-  session.alone(QUEUE, signal, () => copyDisk(session, name, diskPathOf(xml), signal))
+/** So often in a row it is seen to do nothing, some seconds apart, until nobody can be behind it. */
+const IDLE_LOOKS = 10
 
-/** Each holds one of the few calls that a daemon answers at a time, for as long as it takes. */
-const QUEUE = 'copies at rest'
-
-async function copyDisk(session: Session, name: string, path: string, signal: AbortSignal): Promise<void> {
-  while (!(await session.call(`copy to ${name}`, signal, (host) => copy(host, path, name)))) {
-    if (await isSoonWhole(session, name, signal)) return
-    await session.call(`remove ${name}`, signal, (host) => removeUnlessBusy(host, name))
+/** Resolves also when another process made it meanwhile. A disk has one reader. It ends with its process, unless the daemon died: then it
+ *  is in the way for ever. */
+export async function copyAtRest(session: Session, copying: Copying, machine: MachineState, signal: AbortSignal): Promise<void> {
+  for (let idleLooks = 0; ;) {
+    const reader = await tryOpen(session, copying.vmId, machine.xml, signal)
+    if (reader) return copyBy(reader, session, copying, machine, signal)
+    if (await isSoonWhole(session, copying.name, signal)) return
+    const found = await findReader(session, copying.vmId, signal)
+    idleLooks = found && !(await hasJob(session, found, signal)) ? idleLooks + 1 : 0
+    if (found && idleLooks >= IDLE_LOOKS) await end(session, found, signal)
   }
 }
 
-/** False when there is something of that name. */
-async function copy(host: Host, path: string, name: string): Promise<boolean> {
-  const pool = await host.pools.lookupByName({ name: POOL })
-  const from = await host.volumes.lookupByPath({ path })
-  const { capacity } = await host.volumes.getInfo({ volume: from })
-  const { xml } = volumeXml({ name, format: 'qcow2', capacityBytes: Number(capacity) })
-  return host.volumes.createFrom({ pool, xml, from }, { timeoutMs: COPY_MS }).then(
-    () => true,
-    (error: unknown) => {
-      if (!hasCode(error, ErrorCode.volumeExists) && !/already in use/.test(String(error))) throw error
-      return false
-    },
-  )
+const CLEAN_UP_MS = 30_000
+
+async function copyBy(reader: Domain, session: Session, copying: Copying, machine: MachineState, signal: AbortSignal): Promise<void> {
+  try {
+    await pushCopy(session, copying, { ...machine, domain: reader, isOn: true }, signal)
+  } finally {
+    await end(session, reader, AbortSignal.timeout(CLEAN_UP_MS)).catch((error: unknown) =>
+      session.log.warn({ hostId: session.hostId, err: error }, `${reader.name} could not be ended`),
+    )
+  }
 }
 
-async function removeUnlessBusy(host: Host, name: string): Promise<void> {
-  const volume = await orMissing(host.volumes.lookupByName({ pool: await host.pools.lookupByName({ name: POOL }), name }))
-  if (!volume) return
-  await orMissing(host.volumes.delete({ volume })).catch((error: unknown) => {
-    if (!hasCode(error, ErrorCode.operationInvalid)) throw error // it is being made
+/** Undefined while there is another. */
+const tryOpen = ({ call }: Session, vmId: string, machine: Element, signal: AbortSignal): Promise<Domain | undefined> =>
+  call(`open the disk of ${vmId}`, signal, async (host) => {
+    const opened = host.domains.createXml({ xml: readerXml(vmId, machine).xml, flags: ['paused', 'autodestroy'] })
+    // Nobody would end what opens after its caller has left.
+    opened.then((domain) => (signal.aborted ? host.domains.destroy({ domain }) : undefined)).catch(() => undefined)
+    return opened.catch((error: unknown) => {
+      if (/already (exists|active|defined)/.test(String(error))) return undefined
+      throw error
+    })
   })
+
+export const findReader = ({ call }: Session, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
+  call(`look for ${readerName(vmId)}`, signal, (host) => orMissing(host.domains.lookupByName({ name: readerName(vmId) })))
+
+/** Lets go of the disk of a machine that is off. */
+export async function endReader(session: Session, vmId: string, signal: AbortSignal): Promise<void> {
+  const reader = await findReader(session, vmId, signal)
+  if (reader) await end(session, reader, signal)
 }
+
+const end = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<unknown> =>
+  call(`end ${domain.name}`, signal, (host) => orMissing(host.domains.destroy({ domain })))
+
+const readerXml = (vmId: string, machine: Element): Xml =>
+  element(
+    'domain',
+    { type: 'qemu' },
+    element('name', {}, readerName(vmId)),
+    element('memory', { unit: 'MiB' }, 64),
+    element('vcpu', {}, 1),
+    element('os', {}, element('type', machine.find('os/type')?.attributes ?? {}, 'hvm')),
+    element(
+      'devices',
+      {},
+      element(
+        'disk',
+        { type: 'file', device: 'disk' },
+        element('driver', { name: 'qemu', type: 'qcow2' }),
+        element('source', { file: diskPathOf(machine) }),
+        element('target', { dev: 'vda', bus: 'virtio' }),
+        element('readonly'),
+      ),
+      element('controller', { type: 'usb', model: 'none' }),
+      element('memballoon', { model: 'none' }),
+    ),
+  )

@@ -10,6 +10,7 @@ import { canLimit } from './limits.ts'
 import { findMachine, type MachineState } from './machine-state.ts'
 import type { Metadata } from './metadata.ts'
 import { diskName, seedName } from './names.ts'
+import { endReader } from './rest-copy.ts'
 import type { Session } from './session.ts'
 import { findVolume, findWhole } from './volumes.ts'
 
@@ -21,6 +22,7 @@ export const shapeVerbs = (session: Session): Pick<Machines, 'ensureShape'> => (
       else await define(session, spec, found?.metadata ?? NOTHING, signal)
       const disk = await getDisk(session, spec, signal)
       const wanted = spec.diskGiB * GIB
+      if (!found?.isOn) await endReader(session, spec.vmId, signal)
       const bytes = found?.isOn
         ? await growLive(session, found.domain, wanted, signal)
         : await growAtRest(session, disk, wanted, spec.template.arch, signal)
