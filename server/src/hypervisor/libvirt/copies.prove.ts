@@ -133,7 +133,8 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     await startDaemon()
     expect(await left).not.toBe('whole')
     await writeFile(`${folder}/reader.xml`, reader)
-    await virsh('create', `${folder}/reader.xml`, '--paused') // as if its process had died with the daemon
+    // As if its process had died with the daemon. The one before may still be on its way out.
+    await eventually('a reader that nobody uses', () => virsh('create', `${folder}/reader.xml`, '--paused'))
     const both = [proof.driver, proof.other].map((driver) => ending(driver.ensureSnapshot(vmId, snapshotId, soon())))
     expect(await Promise.all(both)).toEqual(['whole', 'whole'])
     expect(await isSound(file)).toBe(true)

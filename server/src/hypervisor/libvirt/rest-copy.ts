@@ -40,14 +40,14 @@ async function copyBy(reader: Domain, session: Session, copying: Copying, machin
   }
 }
 
-/** Undefined while there is another. */
+/** Undefined while there is another, or one that just ends. */
 const tryOpen = ({ call }: Session, vmId: string, machine: Element, signal: AbortSignal): Promise<Domain | undefined> =>
   call(`open the disk of ${vmId}`, signal, async (host) => {
     const opened = host.domains.createXml({ xml: readerXml(vmId, machine).xml, flags: ['paused', 'autodestroy'] })
     // Nobody would end what opens after its caller has left.
     opened.then((domain) => (signal.aborted ? host.domains.destroy({ domain }) : undefined)).catch(() => undefined)
     return opened.catch((error: unknown) => {
-      if (/already (exists|active|defined)/.test(String(error))) return undefined
+      if (/already (exists|active|defined|being removed)/.test(String(error))) return undefined
       throw error
     })
   })
