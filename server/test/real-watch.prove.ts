@@ -40,8 +40,9 @@ describe.runIf(canRunReal())('a real VM', { timeout: 3 * PATIENCE_MS }, async ()
   })
 
   test('is measured', async () => {
-    await ssh.reached(ipAddress, 'dd if=/dev/zero of=/root/much bs=1M count=64 2> /dev/null; sync; echo written')
     const measured = await eventually(async () => {
+      // Again and again: what is written before the first sample has no rate.
+      await ssh.reached(ipAddress, 'dd if=/dev/zero of=/root/much bs=1M count=64 2> /dev/null; sync; echo written')
       const { data } = await customer.send('GET', `/vms/${vmId}/metrics`)
       const { series } = data as unknown as { series: Record<string, (number | null)[]> }
       const highest = (name: string): number => Math.max(...series[name]!.map((value) => value ?? 0))
