@@ -2,7 +2,7 @@
 import type { Domain } from '@berth/libvirt'
 import { orMissing } from './errors.ts'
 import { metadataOf, type Metadata } from './metadata.ts'
-import { domainName, isReader } from './names.ts'
+import { domainName, isTool } from './names.ts'
 import type { Session } from './session.ts'
 import { readXml, type Element } from './xml.ts'
 
@@ -27,7 +27,7 @@ export interface ListedDomain {
 
 export async function* eachDomain(session: Session, signal: AbortSignal): AsyncGenerator<ListedDomain> {
   for (const domain of await session.call('list machines', signal, (host) => host.domains.listAll())) {
-    if (isReader(domain.name)) continue
+    if (isTool(domain.name)) continue
     const xml = await readDomain(session, domain, signal)
     if (xml) yield { domain, xml, metadata: metadataOf(xml) }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { backupName, bridgeName, diskName, domainName, filterUuid, markerName, readVolumeName, restartName, seedName } from './names.ts'
-import { isReader, readerName, snapshotName, templateName, vmIdOfDomain } from './names.ts'
+import { isTool, openDiskName, readerName, snapshotName, templateName, vmIdOfDomain } from './names.ts'
 
 describe('the name of a volume', () => {
   test.each([
@@ -34,9 +34,11 @@ test('names that follow from an id are always the same, and fit', () => {
   expect(filterUuid('cvm')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('who copies the disk of a machine is not taken for the machine', () => {
-  expect([domainName('cvm'), readerName('cvm')].map((name) => [vmIdOfDomain(name), isReader(name)])).toEqual([
+test('who copies or opens the disk of a machine is not taken for the machine', () => {
+  const names = [domainName('cvm'), readerName('cvm'), openDiskName(diskName('cvm', 3))]
+  expect(names.map((name) => [vmIdOfDomain(name), isTool(name)])).toEqual([
     ['cvm', false],
+    [null, true],
     [null, true],
   ])
 })

@@ -16,11 +16,13 @@ export const PRIVATE_FILTER = 'berth-private'
 
 export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
 /** A machine without a guest that has a disk open. Its name is not that of a VM's machine. */
-export const openDiskName = (volumeName: string): string => `berth-open-${volumeName.replace(/\.qcow2$/, '')}`
+export const openDiskName = (volumeName: string): string => `${OPENER}${volumeName.replace(/\.qcow2$/, '')}`
 /** Of the guest that copies the disk of a machine that is off. */
 export const readerName = (vmId: string): string => `${READER}${checked(vmId)}`
-export const isReader = (name: string): boolean => name.startsWith(READER)
+/** Of a machine of ours that is nobody's VM. */
+export const isTool = (name: string): boolean => name.startsWith(READER) || name.startsWith(OPENER)
 const READER = 'berth-copy-'
+const OPENER = 'berth-open-'
 export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`
 export const filterUuid = (vmId: string): string => uuidOf(filterName(vmId))
 export const networkName = (networkId: string): string => `berth-${checked(networkId)}`

@@ -5,7 +5,7 @@ import { diskXml } from './domain-xml.ts'
 import { orMissing } from './errors.ts'
 import { openDiskName } from './names.ts'
 import type { Session } from './session.ts'
-import { element, type Xml } from './xml.ts'
+import { stillMachineXml } from './still-machine.ts'
 
 const CLOSE_MS = 30_000
 
@@ -25,7 +25,7 @@ export async function whileOpen<T>(
     })
   await close() // of a process that died over it, where the daemon has not noticed yet
   try {
-    const { xml } = openXml(name, disk.key, arch)
+    const { xml } = stillMachineXml(name, { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }, diskXml(disk.key))
     return await work(
       await session.call(`open ${disk.name}`, signal, (host) => host.domains.createXml({ xml, flags: ['paused', 'autodestroy'] })),
     )
@@ -33,14 +33,3 @@ export async function whileOpen<T>(
     await close()
   }
 }
-
-const openXml = (name: string, path: string, arch: Arch): Xml =>
-  element(
-    'domain',
-    { type: 'qemu' },
-    element('name', {}, name),
-    element('memory', { unit: 'MiB' }, 64),
-    element('vcpu', {}, 1),
-    element('os', {}, element('type', { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }, 'hvm')),
-    element('devices', {}, element('controller', { type: 'usb', model: 'none' }), diskXml(path), element('memballoon', { model: 'none' })),
-  )

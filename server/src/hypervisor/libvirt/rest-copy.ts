@@ -9,6 +9,7 @@ import type { MachineState } from './machine-state.ts'
 import { readerName } from './names.ts'
 import { pushCopy } from './push-copy.ts'
 import type { Session } from './session.ts'
+import { stillMachineXml } from './still-machine.ts'
 import { isSoonWhole } from './volumes.ts'
 import { element, type Element, type Xml } from './xml.ts'
 
@@ -65,25 +66,15 @@ const end = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<un
   call(`end ${domain.name}`, signal, (host) => orMissing(host.domains.destroy({ domain })))
 
 const readerXml = (vmId: string, machine: Element): Xml =>
-  element(
-    'domain',
-    { type: 'qemu' },
-    element('name', {}, readerName(vmId)),
-    element('memory', { unit: 'MiB' }, 64),
-    element('vcpu', {}, 1),
-    element('os', {}, element('type', machine.find('os/type')?.attributes ?? {}, 'hvm')),
+  stillMachineXml(
+    readerName(vmId),
+    machine.find('os/type')?.attributes ?? {},
     element(
-      'devices',
-      {},
-      element(
-        'disk',
-        { type: 'file', device: 'disk' },
-        element('driver', { name: 'qemu', type: 'qcow2' }),
-        element('source', { file: diskPathOf(machine) }),
-        element('target', { dev: 'vda', bus: 'virtio' }),
-        element('readonly'),
-      ),
-      element('controller', { type: 'usb', model: 'none' }),
-      element('memballoon', { model: 'none' }),
+      'disk',
+      { type: 'file', device: 'disk' },
+      element('driver', { name: 'qemu', type: 'qcow2' }),
+      element('source', { file: diskPathOf(machine) }),
+      element('target', { dev: 'vda', bus: 'virtio' }),
+      element('readonly'),
     ),
   )
