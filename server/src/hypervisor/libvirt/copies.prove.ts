@@ -19,7 +19,8 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
     proof = await openProof()
     spec = proof.spec()
     await proof.driver.ensureDisk(spec, { from: 'template' }, soon())
-    await proof.host.box.inside('qemu-io', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
+    // Without a partition nothing boots from it, and writes where we look later.
+    await proof.host.box.inside('qemu-io', '-c', 'write -z 0 1M', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
     await proof.start(spec)
   }, 300_000)
   afterAll(() => proof.close())
