@@ -9,14 +9,14 @@ import { harmless } from './style.ts'
 export async function ask(io: Io, question: string, { hidden = false } = {}): Promise<string> {
   const { write, close } = terminalOf(io)
   const shown = harmless(question)
-  if (hidden) write(shown) // else readline writes it: it clears the line that it begins
   const echo = new Writable({
     write(chunk: Buffer, _encoding, done) {
       if (!hidden) write(chunk.toString())
       done()
     },
   })
-  const lines = createInterface({ input: io.stdin, output: echo, terminal: true })
+  const lines = createInterface({ input: io.stdin, output: echo, terminal: true }) // from here on the terminal shows nothing by itself
+  if (hidden) write(shown) // else readline writes it: it clears the line that it begins
   try {
     return await lines.question(hidden ? '' : shown)
   } finally {
