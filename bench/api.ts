@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bringUpToDate } from '../server/src/database.ts'
+import { migrateAndSeed } from '../server/src/database.ts'
 import { createAccount, createToken } from '../server/src/features/accounts/service.ts'
 import { openDb, sql, type Db } from '../server/src/kernel/db.ts'
 import { newId } from '../server/src/kernel/ids.ts'
@@ -39,7 +39,7 @@ async function addCustomer(db: Db, transactions: number): Promise<Customer> {
 }
 
 async function fill({ url }: Postgres): Promise<Customer[]> {
-  await bringUpToDate({ catalogFile: null, hypervisor: 'simulated' }, url)
+  await migrateAndSeed({ catalogFile: null, hypervisor: 'simulated' }, url)
   const db = openDb({ url, maxConnections: 2, onError: () => {} })
   const customers = [await addCustomer(db, 100_000), await addCustomer(db, 100)]
   await db.raw('vacuum analyze')

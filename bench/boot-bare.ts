@@ -7,7 +7,7 @@ import type { Box } from '../libvirt/test/box.ts'
 
 const NAME = 'bare'
 const [DISK, SEED] = ['/var/lib/libvirt/images/bare.qcow2', '/var/lib/libvirt/images/bare.iso']
-const PATIENCE_S = 300
+const TIMEOUT_S = 300
 
 export interface Bare {
   /** Milliseconds until its agent has answered. */
@@ -51,12 +51,12 @@ const bareXml = (xml: string): string =>
 
 /** Until the guest has opened its end of the channel. */
 async function agentOf({ socket }: Box): Promise<void> {
-  const command = ['virsh', '-c', `qemu+unix:///system?socket=${socket}`, 'event', '--loop', '--timeout', String(PATIENCE_S)]
+  const command = ['virsh', '-c', `qemu+unix:///system?socket=${socket}`, 'event', '--loop', '--timeout', String(TIMEOUT_S)]
   const child = spawn('stdbuf', ['-oL', ...command, '--domain', NAME, '--event', 'agent-lifecycle'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   for await (const line of child.stdout.setEncoding('utf8')) if (/ state: 'connected'/.test(line as string)) return void child.kill()
-  throw new Error(`The agent was not there within ${PATIENCE_S} s`)
+  throw new Error(`The agent was not there within ${TIMEOUT_S} s`)
 }
 
 async function measureBind(vmId: string, box: Box): Promise<number> {

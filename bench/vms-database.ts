@@ -1,6 +1,6 @@
 // Databases to measure on: an account that can afford anything, a host without end, and VMs by the hundred thousand.
 import { join } from 'node:path'
-import { bringUpToDate } from '../server/src/database.ts'
+import { migrateAndSeed } from '../server/src/database.ts'
 import '../server/src/features/index.ts' // who hears of events
 import { createAccount, createToken } from '../server/src/features/accounts/service.ts'
 import { credit } from '../server/src/features/wallet/service.ts'
@@ -43,7 +43,7 @@ export const connect = (url: string): Db => openDb({ url, maxConnections: 1, onE
 
 /** A product that has nothing yet but three customers; `base` is a copy of it to make others from. */
 export async function prepare({ url }: Postgres): Promise<Stage> {
-  await bringUpToDate({ catalogFile: null, hypervisor: 'simulated' }, url)
+  await migrateAndSeed({ catalogFile: null, hypervisor: 'simulated' }, url)
   const db = connect(url)
   await makeRoom(db)
   const [few, many, maker] = [await addCustomer(db, 'few'), await addCustomer(db, 'many'), await addCustomer(db, 'maker')]

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
-import { issuePasswordLink, personFor } from '../server/src/features/people/service.ts'
+import { issuePasswordLink, ensureUser } from '../server/src/features/people/service.ts'
 import { sql } from '../server/src/kernel/db.ts'
 import { connect, prepare, withPostgres, type Customer, type Postgres } from './vms-database.ts'
 import { fill } from './vms-fill.ts'
@@ -35,7 +35,7 @@ async function linkFor({ url }: Postgres, { accountId }: Customer, origin: strin
   const account = await db.one<{ id: string; email: string; name: string }>(
     sql`select id, email, name from accounts where id = ${accountId}`,
   )
-  const person = await db.tx((tx) => personFor(tx, new Date(), account))
+  const person = await db.tx((tx) => ensureUser(tx, new Date(), account))
   const link = await issuePasswordLink(db, new Date(), person.id, origin, '1h')
   await db.close()
   return link.url

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Agent, request } from 'undici'
 import { openCore } from '../server/src/compose.ts'
 import { readConfig } from '../server/src/config.ts'
-import { bringUpToDate } from '../server/src/database.ts'
+import { migrateAndSeed } from '../server/src/database.ts'
 import { createAccount } from '../server/src/features/accounts/service.ts'
 import { recordEvent } from '../server/src/features/events/service.ts'
 import { openDeliveries } from '../server/src/features/webhooks/deliver.reconciler.ts'
@@ -30,7 +30,7 @@ const [port] = (await once(receiver, 'message')) as [number]
 const url = `http://127.0.0.1:${port}/hook`
 
 const config = readConfig({ BERTH_DATA_DIR: folder.path, BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' })
-await bringUpToDate({ catalogFile: null, hypervisor: 'simulated' }, postgres.url)
+await migrateAndSeed({ catalogFile: null, hypervisor: 'simulated' }, postgres.url)
 const core = await openCore(config, postgres.url, createLog({ level: 'warn', pretty: false }), { worker: false })
 const { deps } = core
 const { db, clock } = deps
@@ -64,7 +64,7 @@ async function deliverAll(): Promise<void> {
     running = true
     do {
       again = false
-      await deliveries.pass()
+      await deliveries.runOnce()
     } while (again)
     running = false
     if (deliveries.underWay() === 0) finished.resolve()

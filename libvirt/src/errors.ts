@@ -17,7 +17,7 @@ export class LibvirtError extends Error {
 }
 
 /** The daemon's own answer. `code` is one of `ErrorCode`, `origin` the part of libvirt that raised it. */
-export class RefusedError extends LibvirtError {
+export class RemoteError extends LibvirtError {
   override name = 'RefusedError'
   readonly code: number
   readonly origin: number
@@ -44,7 +44,7 @@ export class TimeoutError extends LibvirtError {
 }
 
 /** Its caller left before it was sent. */
-export class WithdrawnError extends LibvirtError {
+export class CancelledError extends LibvirtError {
   override name = 'WithdrawnError'
 }
 
@@ -58,11 +58,11 @@ export class ProtocolError extends LibvirtError {
 }
 
 /** An error that came through a socket has a stack nobody can use: this gives it the stack of whoever awaits `above`. Free until something fails. */
-export function blameCaller<E>(error: E, above: Function): E {
+export function withCallerStack<E>(error: E, above: Function): E {
   if (error instanceof Error) Error.captureStackTrace(error, above)
   return error
 }
 
-export function hasCode(error: unknown, ...codes: number[]): error is RefusedError {
-  return error instanceof RefusedError && codes.includes(error.code)
+export function hasCode(error: unknown, ...codes: number[]): error is RemoteError {
+  return error instanceof RemoteError && codes.includes(error.code)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CATALOGUE } from '../../server/src/kernel/errors.ts'
+import { ERROR_CATALOG } from '../../server/src/kernel/errors.ts'
 import { ApiError, Berth, BerthError, isRefusal, type ErrorCode } from '../src/index.ts'
 import { html, json, scripted } from './scripted.ts'
 import { sdkWorld } from './world.ts'
@@ -51,7 +51,7 @@ describe('a refusal of the server', () => {
   })
 
   test('can be for any reason of the catalogue', () => {
-    const known: Record<ErrorCode, unknown> = CATALOGUE
+    const known: Record<ErrorCode, unknown> = ERROR_CATALOG
     expect(Object.keys(known).length).toBeGreaterThan(25)
   })
 })

@@ -14,37 +14,37 @@ import { servePayments } from './features/payments/inbound.ts'
 import { openPayments } from './features/payments/open.ts'
 import { bySession } from './features/sessions/authenticate.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
-import { serveSignIn, type Doors } from './features/sessions/open.ts'
+import { serveSignIn, type SignInRoutes } from './features/sessions/open.ts'
 import { renewOwnCertificate } from './host-setup/authority.ts'
 import type { Api } from './http/api.ts'
 import { serveDocs } from './http/docs.ts'
 import { serveHealth, type Health } from './http/health.ts'
-import { forgetOldKeys } from './http/idempotency.ts'
+import { deleteExpiredKeys } from './http/idempotency.ts'
 import { mountApi } from './http/mount.ts'
 import type { Operation } from './http/operation.ts'
-import { requireOwnPage } from './http/origin.ts'
-import { openPages } from './http/pages.ts'
+import { requireSameOrigin } from './http/origin.ts'
+import { createStaticSite } from './http/pages.ts'
 import { rateLimit, type RateLimit } from './http/rate-limit.ts'
 import { createServer } from './http/server.ts'
 import { createDriverPool } from './hypervisor/pool.ts'
 import { simulatedDrivers } from './hypervisor/simulated/driver.ts'
 import type { Pace } from './hypervisor/simulated/pace.ts'
 import { openImageStore } from './images/store.ts'
-import { invariantWatch } from './invariants/watch.ts'
-import { before, type Clock } from './kernel/clock.ts'
-import { forgetOldCounts, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
+import { createInvariantMonitor } from './invariants/watch.ts'
+import { subtractDuration, type Clock } from './kernel/clock.ts'
+import { deleteExpiredCounters, memoryCounters, postgresCounters, redisCounters, withFallback, type Counters } from './kernel/counters.ts'
 import { openDb, type Db } from './kernel/db.ts'
 import { openClock } from './kernel/test-clock.ts'
-import { warnOfSwarm, type Log } from './kernel/log.ts'
+import { rateLimitedWarn, type Log } from './kernel/log.ts'
 import { openMailer, type Mailer } from './kernel/mail.ts'
-import { openNotedVault } from './kernel/master-key.ts'
+import { openVerifiedVault } from './kernel/master-key.ts'
 import { createMetrics, type Metrics } from './kernel/metrics.ts'
 import { openOutbound, type OutboundOptions } from './kernel/outbound.ts'
 import { startEngine, type WorkflowEngine } from './workflow/engine.ts'
-import { hearNudges, startReconcilers } from './workflow/reconcile.ts'
+import { listenForTriggers, startReconcilers } from './workflow/reconcile.ts'
 import type { AnyWorkflow } from './workflow/run.ts'
 import { deleteRunsEndedBefore } from './workflow/store.ts'
-import { watchRuns } from './workflow/watch.ts'
+import { createRunWatcher } from './workflow/watch.ts'
 
 /** How long what was done can be read up. */
 const KEEP_RUNS = '90d'
@@ -77,10 +77,10 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const db = openDb({
     url,
     maxConnections: config.databaseConnections,
-    onError: warnOfSwarm(log, 'database connection'),
+    onError: rateLimitedWarn(log, 'database connection'),
     onDeadlock: () => metrics.deadlocks.inc(),
   })
-  const vault = await openNotedVault(db, config.masterKeyFile)
+  const vault = await openVerifiedVault(db, config.masterKeyFile)
   const time = options.clock ? null : await openClock(db, config.testClock)
   const clock = options.clock ?? time!.clock
   const known = [...workflows, ...(options.workflows ?? [])]
@@ -96,7 +96,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     lookup: (hostId) => findHost(db, hostId),
   })
   const unfollow = followFleet({ db, hypervisors, log })
-  const watch = await watchRuns(db)
+  const watch = await createRunWatcher(db)
   const feed = openEventFeed(db)
   const audit = openAuditTrail({ db, clock, log })
   const outbound = openOutbound({ allowPrivate: config.allowPrivateWebhooks, ownNames: ownNames(config), ...options.outbound })
@@ -120,7 +120,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   return {
     deps,
     engine,
-    async close(patience = patienceOf(config)) {
+    async close(patience = drainDeadline(config)) {
       await engine.drain(patience)
       await engine.stop()
       unfollow()
@@ -148,7 +148,7 @@ function ownNames({ publicUrl }: Config): string[] {
   return hostname ? [hostname] : []
 }
 
-const patienceOf = ({ drainSeconds }: Config): AbortSignal => AbortSignal.timeout(drainSeconds * 1000)
+const drainDeadline = ({ drainSeconds }: Config): AbortSignal => AbortSignal.timeout(drainSeconds * 1000)
 
 export interface ApiProcess {
   app: FastifyInstance
@@ -169,7 +169,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
     metrics,
     rateLimit: limits,
     trustedProxies: config.trustedProxies,
-    pages: openPages(config.webDir, config.publicUrl),
+    pages: createStaticSite(config.webDir, config.publicUrl),
   })
   const health = serveHealth(app, db, MIGRATIONS)
   health.check('host', async () =>
@@ -177,7 +177,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
-  const dashboard = await openDashboard(app, deps, { limits, counters, look: health.look })
+  const dashboard = await openDashboard(app, deps, { limits, counters, look: health.runChecks })
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   servePayments(app, deps, limits)
   serveInvoices(app, deps, limits)
@@ -190,7 +190,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
     app,
     operations,
     dashboardOperations: dashboard.operations,
-    async close(patience = patienceOf(config)) {
+    async close(patience = drainDeadline(config)) {
       health.drain()
       await Promise.all([deps.feed.close(), consoles.close()]) // they never end by themselves
       clearInterval(flushing)
@@ -206,13 +206,13 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
 async function openDashboard(
   app: FastifyInstance,
   deps: Deps,
-  { limits, counters, look }: { limits: RateLimit; counters: Counters; look: Health['look'] },
-): Promise<Doors> {
+  { limits, counters, look }: { limits: RateLimit; counters: Counters; look: Health['runChecks'] },
+): Promise<SignInRoutes> {
   const { publicUrl } = deps.config
   const mount = {
     authenticate: bySession(deps),
     rateLimit: limits,
-    admit: (request: FastifyRequest) => requireOwnPage(request, publicUrl),
+    admit: (request: FastifyRequest) => requireSameOrigin(request, publicUrl),
     hooks: (scope: FastifyInstance) => sendNewCookies(scope, publicUrl),
   }
   const doors = serveSignIn(app, deps, { prefix: DASHBOARD_PREFIX, rateLimit: limits, counters })
@@ -240,8 +240,8 @@ async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metr
   return withFallback(shared, memoryCounters(clock), () => metrics.limiterFallbacks.inc())
 }
 
-async function forgetRuns({ db, clock }: Deps): Promise<void> {
-  while ((await deleteRunsEndedBefore(db, before(clock.now(), KEEP_RUNS))) > 0);
+async function pruneRuns({ db, clock }: Deps): Promise<void> {
+  while ((await deleteRunsEndedBefore(db, subtractDuration(clock.now(), KEEP_RUNS))) > 0);
 }
 
 /** Carries out workflows and runs the reconcilers. */
@@ -249,13 +249,16 @@ export async function openWorker({ deps, engine }: Core): Promise<{ close(patien
   await engine.work(deps, deps.config.workerConcurrency)
   const loops = startReconcilers(deps, [
     ...reconcilers,
-    { name: 'workflow.rescue', everyMs: 5_000, pass: () => engine.rescue() },
-    { name: 'keys.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldKeys(db, clock.now()) },
-    { name: 'counts.forget', everyMs: 60_000, pass: ({ db, clock }) => forgetOldCounts(db, clock.now()) },
-    { name: 'runs.forget', everyMs: 3_600_000, pass: forgetRuns },
-    { name: 'certificate.renew', everyMs: 86_400_000, pass: ({ config }) => renewOwnCertificate(config.dataDir) },
-    { name: 'invariants.watch', everyMs: 300_000, pass: invariantWatch() },
+    { name: 'workflow.rescue', everyMs: 5_000, runOnce: () => engine.requeueAbandonedRuns() },
+    { name: 'keys.forget', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
+    { name: 'counts.forget', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
+    { name: 'runs.forget', everyMs: 3_600_000, runOnce: pruneRuns },
+    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: ({ config }) => renewOwnCertificate(config.dataDir) },
+    { name: 'invariants.watch', everyMs: 300_000, runOnce: createInvariantMonitor() },
   ])
-  const deafen = await hearNudges(deps.db, loops)
-  return { close: async (patience = patienceOf(deps.config)) => void (await Promise.all([deafen(), loops.stop(), engine.drain(patience)])) }
+  const stopListening = await listenForTriggers(deps.db, loops)
+  return {
+    close: async (patience = drainDeadline(deps.config)) =>
+      void (await Promise.all([stopListening(), loops.stop(), engine.drain(patience)])),
+  }
 }

@@ -1,6 +1,6 @@
 // Every setting: its variable, its default and one sentence. This is the only reader of the environment.
 import { join, resolve } from 'node:path'
-import { folderOf, PROJECT } from './kernel/places.ts'
+import { packageDir, PROJECT_DIR } from './kernel/places.ts'
 
 interface Setting<T> {
   variable: string
@@ -56,7 +56,7 @@ export const SETTINGS = {
   port: setting('BERTH_PORT', '8080', 'Port the API listens on; 0 picks a free one', whole(0, 65_535)),
   dataDir: setting(
     'BERTH_DATA_DIR',
-    join(PROJECT, '.berth'),
+    join(PROJECT_DIR, '.berth'),
     'Folder for the embedded database, keys and logs; default .berth in the project',
     text,
   ),
@@ -75,7 +75,7 @@ export const SETTINGS = {
   ),
   webDir: setting(
     'BERTH_WEB_DIR',
-    join(folderOf('@berth/web') ?? join(PROJECT, 'web'), 'dist'),
+    join(packageDir('@berth/web') ?? join(PROJECT_DIR, 'web'), 'dist'),
     "Folder of the dashboard's files; default web/dist in the project",
     text,
   ),

@@ -1,7 +1,7 @@
 // The database as this version of the product needs it: tables, the queue's own tables, and a catalog to sell from.
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import { fillIn } from './features/fill.ts'
+import { seedDatabase } from './features/fill.ts'
 import { openDb, sql, type Queries } from './kernel/db.ts'
 import { migrate, missingMigration, type Migrated } from './kernel/migrate.ts'
 import { makeTestClock, readClock } from './kernel/test-clock.ts'
@@ -11,7 +11,7 @@ export const MIGRATIONS = join(import.meta.dirname, '../migrations')
 const UNDEFINED_TABLE = '42P01'
 
 /** Any number of processes may do this at the same moment. */
-export async function bringUpToDate(
+export async function migrateAndSeed(
   config: Pick<Config, 'catalogFile' | 'hypervisor'> & Partial<Pick<Config, 'testClock'>>,
   url: string,
 ): Promise<Migrated> {
@@ -20,7 +20,7 @@ export async function bringUpToDate(
   await prepareQueue(url)
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
   try {
-    await fillIn(db, await timeOf(db, config.testClock ?? false), config)
+    await seedDatabase(db, await timeOf(db, config.testClock ?? false), config)
   } finally {
     await db.close()
   }
@@ -34,7 +34,7 @@ async function timeOf(db: Queries, testClock: boolean): Promise<Date> {
 }
 
 /** What this version needs and the database lacks, or null. */
-export async function missingFrom(db: Queries): Promise<string | null> {
+export async function findPendingUpgrade(db: Queries): Promise<string | null> {
   try {
     const migration = await missingMigration(db, MIGRATIONS)
     return migration ?? ((await db.maybe(sql`select from catalog_numbers limit 1`)) ? null : 'the catalog')
@@ -45,7 +45,7 @@ export async function missingFrom(db: Queries): Promise<string | null> {
 }
 
 /** For processes that use the database and leave its upgrade to the operator. */
-export async function requireUpToDate(db: Queries): Promise<void> {
-  const missing = await missingFrom(db)
+export async function requireMigrated(db: Queries): Promise<void> {
+  const missing = await findPendingUpgrade(db)
   if (missing) throw new Error(`The database is not up to date: ${missing} is missing. Run: npx berthd migrate`)
 }

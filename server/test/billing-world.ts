@@ -15,14 +15,14 @@ export async function billingWorld(app: TestApp) {
   const vm = async (customer: Customer, id: string) => (await customer.get(`/vms/${id}`)).body.data
   /** One pass, and what it has started is carried out. */
   const turn = async () => {
-    await renewals.pass(app.deps)
+    await renewals.runOnce(app.deps)
     await app.settle()
   }
   const toRenewal = async (customer: Customer, id: string) =>
     app.clock.set(new Date((await vm(customer, id)).billing.nextRenewalAt as string))
   return {
     vm,
-    pass: () => renewals.pass(app.deps),
+    pass: () => renewals.runOnce(app.deps),
     turn,
     toRenewal,
     /** Of a customer who cannot pay: the renewal comes, and the day of grace after it passes. */
@@ -52,7 +52,7 @@ export async function billingWorld(app: TestApp) {
     schedulers: async (count: number): Promise<void> => {
       const pools: Db[] = Array.from({ length: count }, () => openDb({ url: app.db.url, maxConnections: 5, onError: () => {} }))
       const processes = pools.map((db): Deps => ({ ...app.deps, db }))
-      await Promise.all(processes.map((deps) => renewals.pass(deps))).finally(() => Promise.all(pools.map((db) => db.close())))
+      await Promise.all(processes.map((deps) => renewals.runOnce(deps))).finally(() => Promise.all(pools.map((db) => db.close())))
     },
   }
 }

@@ -29,7 +29,7 @@ export function blankGuests() {
     image = await blankImage(host.box.folder)
   })
   afterEach(async () => {
-    for (const vmId of made.splice(0)) await open().ensureGone(vmId, soon())
+    for (const vmId of made.splice(0)) await open().ensurePurged(vmId, soon())
     for (const driver of opened.splice(0)) await driver.close()
   })
   afterAll(() => host.close())

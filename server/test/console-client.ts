@@ -20,7 +20,7 @@ export interface ConnectOptions {
 }
 
 /** For a busy machine. */
-export const PATIENCE = { timeout: 10_000 }
+export const TIMEOUT = { timeout: 10_000 }
 
 let addresses = 0
 
@@ -72,7 +72,7 @@ export async function consoleWorld(app: TestApp) {
     async atPrompt(customer: Customer, vmId: string) {
       const client = connect(await link(customer, vmId))
       expect(await client.opened).toBe(true)
-      await expect.poll(client.text, PATIENCE).toContain('login:')
+      await expect.poll(client.text, TIMEOUT).toContain('login:')
       return client
     },
   }

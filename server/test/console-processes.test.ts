@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { connectTo, PATIENCE } from './console-client.ts'
+import { connectTo, TIMEOUT } from './console-client.ts'
 import { testDatabase } from './harness.ts'
 import { berthdJson, eventually, get, service, type Service, type Settings } from './processes.ts'
 
@@ -66,7 +66,7 @@ describe('consoles of several processes', async () => {
       secrets.push(url.split('/').at(-1)!)
       const client = connectTo(`ws://${new URL(at.url).host}${new URL(url).pathname}`)
       expect(await client.opened).toBe(true)
-      await expect.poll(client.text, PATIENCE).toContain('login:')
+      await expect.poll(client.text, TIMEOUT).toContain('login:')
       return client
     }
     const older = await connect(two)

@@ -7,7 +7,7 @@ import { getVmRow } from '../src/features/vms/service.ts'
 import { sql } from '../src/kernel/db.ts'
 import type { AnyWorkflow } from '../src/workflow/run.ts'
 import type { RunRow } from '../src/workflow/store.ts'
-import { proveDurable } from '../src/workflow/testing.ts'
+import { testCrashSafety } from '../src/workflow/testing.ts'
 import type { TestApp } from './harness.ts'
 import { givenHost } from './hosts.ts'
 import { testRunner } from './settle.ts'
@@ -108,5 +108,5 @@ export async function proveOnVm(
       failed(await worldOf(app, vmId), before)
     },
   }
-  expect((await proveDurable(setup, { thorough })).length).toBeGreaterThan(workflow.steps.length)
+  expect((await testCrashSafety(setup, { thorough })).length).toBeGreaterThan(workflow.steps.length)
 }

@@ -19,7 +19,7 @@ const CREATE: Record<string, Verb> = {
 }
 const UPGRADE: Record<string, Verb> = {
   stop: 'ensureStopped',
-  resize: 'ensureShape',
+  resize: 'ensureDefined',
   networks: 'ensureNetwork',
   filter: 'ensureFilter',
   boot: 'ensureRunning',

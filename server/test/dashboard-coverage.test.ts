@@ -130,7 +130,7 @@ describe.each(closed.filter(({ scope, path }) => scope === null && path.includes
   })
 })
 
-const needing = [...app.operations, ...operations].filter(({ needsRecentProof }) => needsRecentProof)
+const needing = [...app.operations, ...operations].filter(({ requiresReauth }) => requiresReauth)
 
 test('what cannot be taken back asks for the password', () => {
   expect(needing.map(({ operationId }) => operationId).toSorted()).toEqual([
@@ -144,7 +144,7 @@ test('what cannot be taken back asks for the password', () => {
   ])
 })
 
-describe.each(operations.filter(({ needsRecentProof }) => needsRecentProof))('$operationId', (operation) => {
+describe.each(operations.filter(({ requiresReauth }) => requiresReauth))('$operationId', (operation) => {
   test('asks for the password when it was given more than 15 minutes ago', async () => {
     const { browser, call } = await arranged(operation)
     app.clock.advance('15m')

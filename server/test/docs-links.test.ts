@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { anchorOf } from '../src/http/markdown.ts'
-import { CATALOGUE } from '../src/kernel/errors.ts'
+import { ERROR_CATALOG } from '../src/kernel/errors.ts'
 import { testApp } from './harness.ts'
 
 /** Files of its own, which other tests look at. */
@@ -41,7 +41,7 @@ describe('the pages of a running product', async () => {
     expect(seen.size).toBeGreaterThan(60)
   })
 
-  test.each(Object.keys(CATALOGUE))('explain the error %s', async (code) => {
+  test.each(Object.keys(ERROR_CATALOG))('explain the error %s', async (code) => {
     const body = seen.get(`/docs/errors/${code}`) ?? ''
     expect(body.replace(/^[^]*<main[^>]*>|<[^>]+>/g, ' ').length).toBeGreaterThan(120)
   })

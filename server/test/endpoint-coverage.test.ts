@@ -187,7 +187,7 @@ test.each(unrehearsed)('$operationId refuses dryRun and changes nothing', async 
 
 test('whatever costs or gives back money has a dry run', () => {
   const named = (operations: Operation[]): string[] => operations.map(({ operationId }) => operationId).toSorted()
-  const costs = app.operations.filter(({ refuses = [] }) => refuses.includes('insufficient_funds'))
+  const costs = app.operations.filter(({ errorCodes: refuses = [] }) => refuses.includes('insufficient_funds'))
   expect(named(app.operations.filter(offersDryRun))).toEqual([...named(costs), 'deleteVm'].toSorted())
 })
 

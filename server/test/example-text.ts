@@ -1,10 +1,10 @@
 // Makes an answer fit to be read as an example: the same in every run, and no longer than needed.
 
-const LONGEST_LIST = 1
+const MAX_LIST = 1
 
 /** Lists are cut to their first entry. */
 export function shorten(value: unknown): unknown {
-  if (Array.isArray(value)) return value.slice(0, LONGEST_LIST).map(shorten)
+  if (Array.isArray(value)) return value.slice(0, MAX_LIST).map(shorten)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shorten(each)]))
 }

@@ -8,7 +8,7 @@ import { readConfig } from '../src/config.ts'
 import { createAccount, createToken } from '../src/features/accounts/service.ts'
 import { addPool } from '../src/features/hosts/addresses.ts'
 import { credit } from '../src/features/wallet/service.ts'
-import { checkInvariants, describeBroken } from '../src/invariants/check.ts'
+import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import { manualClock, stopwatch, systemClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/db.ts'
 import { createLog } from '../src/kernel/log.ts'
@@ -77,7 +77,7 @@ export async function fleet() {
   /** What is not as promised when everything has had time to mend itself. */
   const broken = async (): Promise<string> => {
     let last = ''
-    const whole = async (): Promise<boolean> => (last = describeBroken(await checkInvariants(core.deps))) === ''
+    const whole = async (): Promise<boolean> => (last = formatFailures(await checkInvariants(core.deps))) === ''
     await eventually(whole, WELL_AGAIN_MS).catch(() => undefined)
     return last
   }

@@ -17,7 +17,7 @@ import { hashPassword } from '../src/kernel/password.ts'
 import { eventually } from './processes.ts'
 
 /** Emulated guests on a busy machine. */
-const PATIENCE_MS = 600_000
+const TIMEOUT_MS = 600_000
 export const PASSWORD = 'correct horse'
 
 const MAC = '52:54:00:aa:00:01'
@@ -145,7 +145,7 @@ async function open(path: string): Promise<Socket | null> {
 }
 
 const deadline = async (sentence: string): Promise<never> => {
-  await setTimeout(PATIENCE_MS, undefined, { ref: false })
+  await setTimeout(TIMEOUT_MS, undefined, { ref: false })
   throw new Error(sentence)
 }
 

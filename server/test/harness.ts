@@ -7,7 +7,7 @@ import pg from 'pg'
 import { afterAll, inject } from 'vitest'
 import { openApi, openCore, PUBLIC_PREFIX, type CoreOptions } from '../src/compose.ts'
 import { readConfig } from '../src/config.ts'
-import { bringUpToDate } from '../src/database.ts'
+import { migrateAndSeed } from '../src/database.ts'
 import { createAccount, createToken } from '../src/features/accounts/service.ts'
 import { credit as creditWallet } from '../src/features/wallet/service.ts'
 import { manualClock } from '../src/kernel/clock.ts'
@@ -36,7 +36,7 @@ async function templateUrl(server: string): Promise<void> {
     if (rowCount) return
     await client.query(`create database ${TEMPLATE}_new`)
     const url = withDatabase(server, `${TEMPLATE}_new`)
-    await bringUpToDate({ catalogFile: null, hypervisor: 'simulated' }, url)
+    await migrateAndSeed({ catalogFile: null, hypervisor: 'simulated' }, url)
     await client.query(`alter database ${TEMPLATE}_new rename to ${TEMPLATE}`)
   } finally {
     await client.end()

@@ -1,5 +1,5 @@
 // Simulated hosts beside the catalog's own, and the hand that breaks them.
-import { fillHosts, getHost, type HostRow } from '../src/features/hosts/service.ts'
+import { seedHosts, getHost, type HostRow } from '../src/features/hosts/service.ts'
 import { simulatedControl, type SimulatedControl } from '../src/hypervisor/simulated/control.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import type { Db } from '../src/kernel/db.ts'
@@ -7,7 +7,7 @@ import type { TestApp } from './harness.ts'
 
 export async function givenHost({ db, clock }: { db: Db; clock: Clock }, name: string): Promise<HostRow> {
   const host = { name, region: 'fra1', driver: 'simulated' as const, uri: '', vcpu: 32, ram: 131_072, disk: 4_000 }
-  await db.tx((tx) => fillHosts(tx, clock.now(), [host], 'simulated'))
+  await db.tx((tx) => seedHosts(tx, clock.now(), [host], 'simulated'))
   return getHost(db, name)
 }
 

@@ -42,7 +42,7 @@ export const settle = workflow<Input>('house.settle', { deadline: '10m' })
   })
   .step('build', { run: ({ deps, input }) => deps.build(input.house), undo: ({ deps, input }) => deps.tearDown(input.house) })
   .step('register', { save: (tx, { input, results }) => write(tx, input.house, `owned for ${results.buy.price}`) })
-  .onFailure((tx, { input, error }) => write(tx, input.house, `failed: ${error?.sentence}`))
+  .onFailure((tx, { input, error }) => write(tx, input.house, `failed: ${error?.userMessage}`))
 
 export const write = (tx: Tx, house: string, what: string) =>
   tx.run(

@@ -9,13 +9,13 @@ import { generateKey } from './openssh-keys.ts'
 import { berthdJson, eventually } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
 
-const PATIENCE_MS = 240_000
+const TIMEOUT_MS = 240_000
 
 /** Ends elements, attributes, comments and quotations; names entities, variables of filters, files and commands. */
 const HOSTILE = `x'"/></name><devices><disk type='file'><source file='/etc/shadow'/></disk>]]>--><!--&xxe;$IP\`id\`$(id);\n- runcmd: [id]\t../../é`
 const HARMLESS = 'web'
 
-describe.runIf(canBox())('what customers write', { timeout: 2 * PATIENCE_MS }, async () => {
+describe.runIf(canBox())('what customers write', { timeout: 2 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account } = await fleet()
   let host: LibvirtHost
   let customer: ReturnType<typeof clientOf>
@@ -33,7 +33,7 @@ describe.runIf(canBox())('what customers write', { timeout: 2 * PATIENCE_MS }, a
     ids = await db.one(sql`
       select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId",
         (select id from plans where slug = 'nano') as "planId"`)
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   afterAll(() => host?.close())
 
   async function post(path: string, body: object) {
@@ -83,7 +83,7 @@ describe.runIf(canBox())('what customers write', { timeout: 2 * PATIENCE_MS }, a
     const { vmId, networkId } = ordered
     await eventually(
       async () => (await stepsOf(ordered)).steps.some(({ name, status }) => name === 'boot' && status === 'COMPLETED'),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
     const told = [
       await box.virsh('dumpxml', '--inactive', `berth-${vmId}`),
@@ -112,7 +112,7 @@ describe.runIf(canBox())('what customers write', { timeout: 2 * PATIENCE_MS }, a
     const ended = await eventually(async () => {
       const action = await stepsOf(hostile)
       return ['COMPLETED', 'FAILED'].includes(action.status) && action
-    }, PATIENCE_MS)
+    }, TIMEOUT_MS)
     expect(ended).toMatchObject({ status: 'COMPLETED', error: null })
   })
 })

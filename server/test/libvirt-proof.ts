@@ -7,9 +7,9 @@ import { newId } from '../src/kernel/ids.ts'
 import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
 import { tinyImage } from './tiny-image.ts'
 
-const PATIENCE_MS = 150_000
+const TIMEOUT_MS = 150_000
 
-export const soon = (): AbortSignal => AbortSignal.timeout(PATIENCE_MS)
+export const soon = (): AbortSignal => AbortSignal.timeout(TIMEOUT_MS)
 
 export interface Proof {
   host: LibvirtHost

@@ -11,7 +11,7 @@ import { losePower, openLibvirtHost, returnPower } from './libvirt-host.ts'
 import { tinyImage } from './tiny-image.ts'
 
 /** Emulated guests on a busy machine. */
-const PATIENCE_MS = 150_000
+const TIMEOUT_MS = 150_000
 
 export async function libvirtRig(): Promise<Rig> {
   const image = await tinyImage()
@@ -19,7 +19,7 @@ export async function libvirtRig(): Promise<Rig> {
   const open = libvirtDrivers({ log: pino({ level: 'silent' }), images: { open: () => Promise.resolve(image) }, dataDir: host.box.folder })
   const ref = { id: newId(), driver: 'libvirt', uri: host.uri } as const
   const [driver, other] = [open(ref), open(ref)]
-  const shell = new GuestShell(host.boxes.unix(host.box), PATIENCE_MS)
+  const shell = new GuestShell(host.boxes.unix(host.box), TIMEOUT_MS)
   const specs = specMaker(host.gateway)
   const template: TemplateRef = { id: 'tiny', slug: 'tiny', checksum: image.checksum, arch: image.arch, hasAgent: true }
   const made: string[] = []
@@ -52,9 +52,9 @@ export async function libvirtRig(): Promise<Rig> {
     giveUpStop: async (vmId) => {
       await shell.run(vmId, 'killall acpid')
       const cut = new AbortController()
-      const stopping = expectKind(driver.ensureStopped(vmId, { graceMs: PATIENCE_MS }, cut.signal), 'aborted')
+      const stopping = expectKind(driver.ensureStopped(vmId, { graceMs: TIMEOUT_MS }, cut.signal), 'aborted')
       const isOrdered = async (): Promise<boolean> => (await host.box.virsh('dumpxml', `berth-${vmId}`)).includes('stop="ordered"')
-      await eventually('the order to stop', isOrdered, PATIENCE_MS)
+      await eventually('the order to stop', isOrdered, TIMEOUT_MS)
       cut.abort()
       await stopping
     },
@@ -62,10 +62,10 @@ export async function libvirtRig(): Promise<Rig> {
       await losePower(host.box)
       await returnPower(host.box)
     },
-    patienceMs: PATIENCE_MS,
+    patienceMs: TIMEOUT_MS,
     /** Real guests take memory and time: none outlives its promise. */
     tidy: async () => {
-      for (const vmId of made.splice(0)) await driver.ensureGone(vmId, AbortSignal.timeout(PATIENCE_MS))
+      for (const vmId of made.splice(0)) await driver.ensurePurged(vmId, AbortSignal.timeout(TIMEOUT_MS))
     },
     close: async () => {
       await Promise.all([driver.close(), other.close(), shell.close()])

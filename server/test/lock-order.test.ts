@@ -1,11 +1,11 @@
 // Pairs of transactions that want the same rows: whoever comes second waits, and nobody waits in a circle. The first is held up where it
 // has locked half of what it needs, so that they are sure to meet. The harness fails on every deadlock; these say which pair it was.
 import { describe, expect, test } from 'vitest'
-import { giveBackQuotas, quotaUsed, takeQuotas } from '../src/features/accounts/service.ts'
+import { releaseQuotas, quotaUsed, reserveQuotas } from '../src/features/accounts/service.ts'
 import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
 import { removeBackups } from '../src/features/backups/remove.reconciler.ts'
 import { sql } from '../src/kernel/db.ts'
-import { carryOn } from '../src/workflow/run.ts'
+import { resumeRun } from '../src/workflow/run.ts'
 import { startDailyBackup } from './copies.ts'
 import { testApp, type Answer } from './harness.ts'
 import { testRunner } from './settle.ts'
@@ -14,7 +14,7 @@ import { GB, quietVm } from './traffic.ts'
 describe('transactions of one VM or account do not wait in a circle', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '10000.00' })
-  const work = (runId: string): Promise<unknown> => carryOn(testRunner(app.deps), runId)
+  const work = (runId: string): Promise<unknown> => resumeRun(testRunner(app.deps), runId)
   const isHeldUp = async (): Promise<boolean> =>
     (await app.db.many(sql`select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`)).length > 0
   const deadlocks = async (): Promise<number> => (await app.deps.metrics.deadlocks.get()).values[0]!.value
@@ -63,7 +63,7 @@ describe('transactions of one VM or account do not wait in a circle', async () =
     await app.settle()
     await customer.delete(`/vms/${id}/backups/${backup.id}`)
     const { actionId } = (await customer.delete(`/vms/${id}`)).body.data
-    const removal = () => removeBackups.pass(app.deps)
+    const removal = () => removeBackups.runOnce(app.deps)
     await meet('delete on backups for each row', removal, () => work(actionId))
     expect((await customer.get(`/vms/${id}`)).status).toBe(404)
   })
@@ -73,9 +73,9 @@ describe('transactions of one VM or account do not wait in a circle', async () =
     const plan = (slug: string) => plans.find((each) => each.slug === slug)!.id
     const vm = await quietVm(app, customer, { planId: plan('small') })
     await vm.receive(2_000 * GB)
-    await meter.pass(app.deps)
+    await meter.runOnce(app.deps)
     const { actionId } = (await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })).body.data
-    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent', times: 1 })
+    await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent', times: 1 })
     const throttled = `insert on events for each row when (new.type = 'bandwidth.throttled')`
     const input = await app.given.vmInput()
     const created: Answer = await meet(
@@ -89,16 +89,16 @@ describe('transactions of one VM or account do not wait in a circle', async () =
   test('quotas, and the same ones by another plan of the database', async () => {
     const { accountId } = await app.given.customer()
     const amounts = { vms: 1n, vcpu: 1n, ram_mib: 1n, disk_gib: 1n }
-    const take = () => app.db.tx((tx) => takeQuotas(tx, accountId, amounts))
+    const take = () => app.db.tx((tx) => reserveQuotas(tx, accountId, amounts))
     const takeByMerging = () =>
       app.db.tx(async (tx) => {
         for (const setting of ['plan_cache_mode = force_custom_plan', 'enable_hashjoin = off', 'enable_nestloop = off'])
           await tx.raw(`set local ${setting}`)
-        await takeQuotas(tx, accountId, amounts)
+        await reserveQuotas(tx, accountId, amounts)
       })
     await take()
     await meet('update on account_quotas for each row', take, takeByMerging)
     expect(await quotaUsed(app.db, accountId, 'vms')).toBe(3n)
-    await app.db.tx((tx) => giveBackQuotas(tx, accountId, { vms: 3n, vcpu: 3n, ram_mib: 3n, disk_gib: 3n }))
+    await app.db.tx((tx) => releaseQuotas(tx, accountId, { vms: 3n, vcpu: 3n, ram_mib: 3n, disk_gib: 3n }))
   })
 })

@@ -6,7 +6,7 @@ import { simulatedDrivers } from '../src/hypervisor/simulated/driver.ts'
 import { instantPace } from '../src/hypervisor/simulated/pace.ts'
 import { manualClock, stopwatch } from '../src/kernel/clock.ts'
 import { openDb, sql, type Db } from '../src/kernel/db.ts'
-import { countTraffic } from '../src/features/bandwidth/count.ts'
+import { meterTraffic } from '../src/features/bandwidth/count.ts'
 
 /** VMs that run on one host and have traffic, as if they had been made one by one. */
 export async function fillHost(db: Db, now: Date, hostId: string, count: number): Promise<void> {
@@ -14,7 +14,7 @@ export async function fillHost(db: Db, now: Date, hostId: string, count: number)
   const mac = sql`('02' || lpad(to_hex(n), 10, '0'))::macaddr`
   await db.tx(async (tx) => {
     await tx.raw('set local session_replication_role = replica') // skips the checks of foreign keys, which these rows satisfy
-    await tx.mayTake('10m')
+    await tx.setStatementTimeout('10m')
     await tx.run(sql`insert into accounts (id, email, name, created_at) values ('caccount1', 'a@example.com', '', ${now})`)
     await tx.run(sql`
       insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, provisioned, vcpu, ram_mib, disk_gib,
@@ -56,7 +56,7 @@ export async function provesCheapMetering(count: number): Promise<void> {
     const minute = async (): Promise<number> => {
       clock.advance('60s')
       const elapsed = stopwatch()
-      expect(await countTraffic(deps, driver, 'all', AbortSignal.timeout(600_000))).toBe(0)
+      expect(await meterTraffic(deps, driver, 'all', AbortSignal.timeout(600_000))).toBe(0)
       return elapsed()
     }
     await minute()

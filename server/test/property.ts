@@ -1,7 +1,7 @@
 // Whatever customers do, whatever breaks, in whatever order: once the trouble is over and everything has had its turn, every promise is
 // kept. A seed decides everything, so a failing one fails again: BERTH_TEST_SEED=17 npx vitest run server/test/property.test.ts
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkInvariants, describeBroken } from '../src/invariants/check.ts'
+import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import { replayedSeed, testApp } from './harness.ts'
 import { customerOperations, settleIn, type Operation } from './property/customers.ts'
 import { controlChance, randomFrom, type Chance, type Random } from './property/seeded.ts'
@@ -38,7 +38,7 @@ export function describeProperty({ seeds, operations }: { seeds: number; operati
           await act(world)
         }
         await world.rest()
-        return { trace: trace(), broken: describeBroken(await checkInvariants(app.deps)) }
+        return { trace: trace(), broken: formatFailures(await checkInvariants(app.deps)) }
       } catch (error) {
         throw new Error(`Seed ${seed}: ${(error as Error).message}\n${trace()}`, { cause: error })
       }

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/db.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, PATIENCE_MS } from './real-product.ts'
+import { canRunReal, TIMEOUT_MS } from './real-product.ts'
 import { realGuests } from './real-guests.ts'
 import { giveTrafficControl } from './traffic-control.ts'
 
@@ -30,7 +30,7 @@ interface Usage {
   throttled: boolean
 }
 
-describe.runIf(canRunReal())('the traffic of a real VM', { timeout: 6 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('the traffic of a real VM', { timeout: 6 * TIMEOUT_MS }, async () => {
   const { customer, box, db, boot, inside, broken } = await realGuests()
   const vm = await boot('busy')
   const restartDaemon = async (): Promise<void> => {

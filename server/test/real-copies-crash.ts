@@ -5,16 +5,16 @@ import { sql } from '../src/kernel/db.ts'
 import { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
-import { canRunReal, PATIENCE_MS, realProduct, type RealProduct } from './real-product.ts'
+import { canRunReal, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
 
 const MAKING = { snapshots: ['copy'], backups: ['begin', 'copy', 'carry', 'let go'] } as const
 const RESTORING = ['stop', 'networks', 'filter', 'disk', 'boot', 'ready', 'clean up']
 
 export function describeDeathOf(victim: string, kill: (product: RealProduct) => Promise<unknown>): void {
-  describe.runIf(canRunReal())(`when ${victim} is killed`, { timeout: 3 * PATIENCE_MS }, async () => {
+  describe.runIf(canRunReal())(`when ${victim} is killed`, { timeout: 3 * TIMEOUT_MS }, async () => {
     const product = await realProduct()
     const { customer, db, host, box, broken, ended } = product
-    const shell = new GuestShell(host.boxes.unix(box), PATIENCE_MS)
+    const shell = new GuestShell(host.boxes.unix(box), TIMEOUT_MS)
     afterAll(() => shell.close())
     const size = { planId: await customer.plan('nano') }
     const vmId = await customer.order('POST', '/vms', { ...(await customer.tiny()), ...size, hostname: 'victim' })
@@ -27,10 +27,10 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
       expect([status, error]).toEqual([202, undefined])
       await eventually(
         () => db.maybe(sql`select from workflow_steps where run_id = ${data.actionId} and name = ${step} and status <> 'PENDING'`),
-        PATIENCE_MS,
+        TIMEOUT_MS,
       )
       await kill(product)
-      await ended(PATIENCE_MS)
+      await ended(TIMEOUT_MS)
       expect(await broken()).toBe('')
       expect(await copiesOnHost()).toEqual(await copiesInRows())
       return (await db.one<{ status: string }>(sql`select status from workflow_runs where id = ${data.actionId}`)).status
@@ -59,8 +59,8 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
             : sql`select id from backups order by id desc limit 1`,
         )
         await customer.send('DELETE', `/vms/${vmId}/${kind}/${id}`)
-        await eventually(async () => !(await copiesOnHost()).some((name) => name.includes(id)), PATIENCE_MS)
-        await ended(PATIENCE_MS)
+        await eventually(async () => !(await copiesOnHost()).some((name) => name.includes(id)), TIMEOUT_MS)
+        await ended(TIMEOUT_MS)
       })
     })
 
@@ -93,7 +93,7 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
       let copy: Awaited<ReturnType<typeof make>>
       beforeAll(async () => {
         copy = await make()
-      }, 3 * PATIENCE_MS)
+      }, 3 * TIMEOUT_MS)
 
       test.each(steps)('in the step "%s"', async (step) => {
         const later = await files.write(`later than ${kind}, before ${step}`)

@@ -11,9 +11,9 @@ import { tinyImage } from './tiny-image.ts'
 import { tlsHosts, type TlsHost } from './tls-hosts.ts'
 
 /** Emulated guests on a busy machine. */
-const PATIENCE_MS = 240_000
+const TIMEOUT_MS = 240_000
 
-describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS }, async () => {
+describe.runIf(canBox())('backups on a second host', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
   const processes: Record<string, Service> = {}
   let boxes: Boxes
@@ -36,7 +36,7 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
     await berthdJson(settings, 'host', 'remove', 'local')
     await berthdJson(settings, 'template', 'import', 'tiny', '--file', image.path)
     hosts = await tlsHosts(boxes, settings, ['left', 'right'])
-    shells = hosts.map(({ box }) => new GuestShell(boxes.unix(box), PATIENCE_MS))
+    shells = hosts.map(({ box }) => new GuestShell(boxes.unix(box), TIMEOUT_MS))
     const { token } = await account(1_000_000n)
     Object.assign(processes, { api: await start('api'), worker: await start('worker') })
     customer = clientOf(token, () => processes['api']!)
@@ -46,7 +46,7 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
     vmId = (await order('POST', '/vms', { ...ids, hostname: 'carried', dailyBackupEnabled: true })).vm.id
     source = await hostOf()
     keeper = hosts.find((each) => each !== source)!
-  }, 2 * PATIENCE_MS)
+  }, 2 * TIMEOUT_MS)
   afterAll(async () => {
     await Promise.all((shells ?? []).map((shell) => shell.close()))
     await boxes?.close()
@@ -58,7 +58,7 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
     const found = await eventually(async () => {
       const run = await db.one<{ status: string; error: unknown }>(sql`select status, error from workflow_runs where id = ${data.actionId}`)
       return !['PENDING', 'RUNNING'].includes(run.status) && run
-    }, PATIENCE_MS)
+    }, TIMEOUT_MS)
     expect(found).toMatchObject({ status: 'COMPLETED' })
     return data
   }
@@ -108,10 +108,10 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
     expect(status).toBe(202)
     await eventually(
       () => db.maybe(sql`select from workflow_steps where run_id = ${data.actionId} and name = ${step} and status <> 'PENDING'`),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
     await kill()
-    await ended(PATIENCE_MS)
+    await ended(TIMEOUT_MS)
     expect(await broken()).toBe('')
     expect(await copiesOn(source)).toEqual([])
     return (await db.one<{ status: string }>(sql`select status from workflow_runs where id = ${data.actionId}`)).status
@@ -146,7 +146,7 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
       sql`select id from backups where vm_id = ${vmId} and status = 'AVAILABLE' order by id desc limit 1`,
     )
     await source.cutOff()
-    await eventually(() => db.maybe(sql`select from hosts where id = ${source.id} and unreachable_since is not null`), PATIENCE_MS)
+    await eventually(() => db.maybe(sql`select from hosts where id = ${source.id} and unreachable_since is not null`), TIMEOUT_MS)
     await db.run(sql`update hosts set unreachable_since = unreachable_since - interval '5 minutes' where id = ${source.id}`)
     await order('POST', `/vms/${vmId}/backups/${id}/restore`)
     expect(await hostOf()).toBe(keeper)
@@ -154,10 +154,10 @@ describe.runIf(canBox())('backups on a second host', { timeout: 3 * PATIENCE_MS 
     expect(await source.box.virsh('list', '--name')).toContain(vmId)
 
     await source.reconnect()
-    await eventually(async () => !(await source.box.virsh('list', '--all', '--name')).includes(vmId), PATIENCE_MS)
+    await eventually(async () => !(await source.box.virsh('list', '--all', '--name')).includes(vmId), TIMEOUT_MS)
     expect(await broken()).toBe('')
     await order('DELETE', `/vms/${vmId}`)
-    await eventually(async () => (await copiesOn(keeper)).length === 0, PATIENCE_MS)
+    await eventually(async () => (await copiesOn(keeper)).length === 0, TIMEOUT_MS)
     expect(await broken()).toBe('')
   })
 })

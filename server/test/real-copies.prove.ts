@@ -4,13 +4,13 @@ import { stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/db.ts'
 import { GuestShell } from './guest-shell.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
-import { canRunReal, PATIENCE_MS, realProduct } from './real-product.ts'
+import { canRunReal, TIMEOUT_MS, realProduct } from './real-product.ts'
 
 const FOLDER = '/var/lib/libvirt/images/berth'
 
-describe.runIf(canRunReal())('copies of a real VM', { timeout: 3 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('copies of a real VM', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { customer, host, box, db, broken } = await realProduct()
-  const shell = new GuestShell(host.boxes.unix(box), PATIENCE_MS)
+  const shell = new GuestShell(host.boxes.unix(box), TIMEOUT_MS)
   afterAll(() => shell.close())
   const size = { planId: await customer.plan('nano'), dailyBackupEnabled: true }
   const vmId = await customer.order('POST', '/vms', { ...(await customer.tiny()), ...size, hostname: 'kept' })

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { sql, type Db } from '../src/kernel/db.ts'
-import { nudge } from '../src/workflow/reconcile.ts'
+import { triggerReconciler } from '../src/workflow/reconcile.ts'
 import type { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
 
-const PATIENCE_MS = 240_000
+const TIMEOUT_MS = 240_000
 
 /** Files in a guest that are named by what they hold, so that nothing can be mistaken for them. */
 export const guestFiles = (shell: GuestShell, vmId: string) => ({
@@ -43,8 +43,8 @@ export async function nightOf(db: Db, vmId: string): Promise<Made> {
   await db.run(sql`insert into backup_schedules (vm_id, next_at) values (${vmId}, now() - interval '1 minute')
     on conflict (vm_id) do update set next_at = excluded.next_at`)
   return eventually(async () => {
-    await nudge(db, 'backups.daily')
+    await triggerReconciler(db, 'backups.daily')
     const made = await newest()
     return made && made.id !== before && (made.status === 'AVAILABLE' || made.status === 'FAILED') && made
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { sql } from '../src/kernel/db.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, PATIENCE_MS, realProduct, type RealProduct } from './real-product.ts'
+import { canRunReal, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
 
 /** Who dies. Whoever is not of the product is started again by whoever looks after a host. */
 const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<unknown>> = {
@@ -21,7 +21,7 @@ const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<un
   },
 }
 
-describe.runIf(canRunReal())('a real host', { timeout: 6 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('a real host', { timeout: 6 * TIMEOUT_MS }, async () => {
   const product = await realProduct()
   const { customer, ssh, db, box, broken, ended } = product
   const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
@@ -39,12 +39,12 @@ describe.runIf(canRunReal())('a real host', { timeout: 6 * PATIENCE_MS }, async 
   const inStep = (actionId: string, step: string) =>
     eventually(
       () => db.maybe(sql`select 1 from workflow_steps where run_id = ${actionId} and name = ${step} and status = 'RUNNING'`),
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
-  const isRunning = (vmId: string) => eventually(async () => (await box.virsh('list', '--name')).includes(vmId), PATIENCE_MS)
+  const isRunning = (vmId: string) => eventually(async () => (await box.virsh('list', '--name')).includes(vmId), TIMEOUT_MS)
 
   const afterwards = async (vmId: string) => {
-    await ended(PATIENCE_MS)
+    await ended(TIMEOUT_MS)
     expect(await bootId()).toBe(bornAs)
     expect(await broken()).toBe('')
     const { status } = await customer.get(`/vms/${vmId}`)

@@ -6,10 +6,10 @@ import { berthdJson, eventually } from './processes.ts'
 import { canRunReal, realProduct } from './real-product.ts'
 
 /** Emulated Debian on a busy machine. */
-const PATIENCE_MS = 600_000
+const TIMEOUT_MS = 600_000
 const PASSWORD = 'correct horse 7'
 
-describe.runIf(canRunReal())('a real VM of Debian', { timeout: 4 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('a real VM of Debian', { timeout: 4 * TIMEOUT_MS }, async () => {
   const image = await debianImage()
   const { customer, ssh, box, db, settings, broken } = await realProduct()
   await berthdJson(settings, 'template', 'import', 'debian-12', '--file', image.path)
@@ -19,7 +19,7 @@ describe.runIf(canRunReal())('a real VM of Debian', { timeout: 4 * PATIENCE_MS }
     const ended = await eventually(async () => {
       const found = await customer.get(`/vms/${vmId}/actions/${actionId}?wait=5`)
       return ['COMPLETED', 'FAILED', 'CANCELLED'].includes(found.status) && found
-    }, PATIENCE_MS)
+    }, TIMEOUT_MS)
     expect(ended).toMatchObject({ status: 'COMPLETED', error: null })
   }
 
@@ -34,7 +34,7 @@ describe.runIf(canRunReal())('a real VM of Debian', { timeout: 4 * PATIENCE_MS }
     const vm = await customer.get(`/vms/${id}`)
     expect(vm).toMatchObject({ status: 'RUNNING', readiness: 'reachable' })
 
-    const inside = (command: string) => ssh.reached(vm.ipAddress, command, PATIENCE_MS)
+    const inside = (command: string) => ssh.reached(vm.ipAddress, command, TIMEOUT_MS)
     expect(await inside('hostname')).toBe('deb-1')
     expect(await inside('cat /etc/debian_version')).toMatch(/^12\./)
     expect(Number(await inside("df -k / | awk 'END { print $2 }'"))).toBeGreaterThan(9 * 2 ** 20)

@@ -7,7 +7,7 @@ import { installTools, sendCommand } from './frame-tools.ts'
 import { udpFrame, type End } from './frames.ts'
 import { losePower, returnPower } from './libvirt-host.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, PATIENCE_MS } from './real-product.ts'
+import { canRunReal, TIMEOUT_MS } from './real-product.ts'
 import { realGuests, type Guest } from './real-guests.ts'
 
 type Rule = Record<string, unknown>
@@ -25,7 +25,7 @@ const OUT_PORTS = [8101, 8102, 8103, 8104, 8105]
 const KNOCK = join(import.meta.dirname, 'knock.mjs')
 const OUTCOMES: Record<string, string> = { ACCEPT: 'open', DROP: 'silence', REJECT: 'refused' }
 
-describe.runIf(canRunReal())('real firewalls', { timeout: 6 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('real firewalls', { timeout: 6 * TIMEOUT_MS }, async () => {
   const { customer, ssh, box, host, outside, boot, inside, succeeds, pings, answerOn, answerOutside, connect, broken } = await realGuests()
   const key = await customer.make('/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
   const [web, other] = await Promise.all([boot('web', { sshKeyIds: [key.id] }), boot('other')])
@@ -40,7 +40,7 @@ describe.runIf(canRunReal())('real firewalls', { timeout: 6 * PATIENCE_MS }, asy
 
   const isApplied = async ({ id }: { id: string }): Promise<boolean> =>
     (await customer.get<{ applied: boolean }>(`/firewalls/${id}`)).applied
-  const applied = (firewall: { id: string }): Promise<boolean> => eventually(() => isApplied(firewall), PATIENCE_MS)
+  const applied = (firewall: { id: string }): Promise<boolean> => eventually(() => isApplied(firewall), TIMEOUT_MS)
   const setRules = async (firewall: { id: string }, ...rules: Rule[]): Promise<void> => {
     await customer.make(`/firewalls/${firewall.id}/rules`, { rules }, 'PUT')
     await applied(firewall)
@@ -175,7 +175,7 @@ describe.runIf(canRunReal())('real firewalls', { timeout: 6 * PATIENCE_MS }, asy
     try {
       await work()
       await box.inside(...knock) // the first one may have died with the host
-      await expect.poll(() => connect.fromHost(web.address, OPEN), { timeout: PATIENCE_MS }).toBe('open')
+      await expect.poll(() => connect.fromHost(web.address, OPEN), { timeout: TIMEOUT_MS }).toBe('open')
       expect(await fromEverywhere(CLOSED)).toEqual(['silence', 'silence', 'silence'])
     } finally {
       await writeFile(`${prefix}stop`, '')
@@ -209,14 +209,14 @@ describe.runIf(canRunReal())('real firewalls', { timeout: 6 * PATIENCE_MS }, asy
       await losePower(box)
       await returnPower(box)
       const isBack = async (): Promise<boolean> => (await customer.get(`/vms/${web.vmId}`)).status === 'RUNNING'
-      await eventually(async () => (await isBack()) && (await box.virsh('list', '--name')).includes(web.vmId), 4 * PATIENCE_MS)
+      await eventually(async () => (await isBack()) && (await box.virsh('list', '--name')).includes(web.vmId), 4 * TIMEOUT_MS)
     })
     expect(opened).toBe(0)
   })
 
   test('leave nothing behind when they are unbound', async () => {
     for (const { id } of [first, second]) await customer.send('DELETE', `/firewalls/${id}/bindings/${web.vmId}`)
-    await expect.poll(() => connect.fromHost(web.address, CLOSED), { timeout: PATIENCE_MS }).toBe('open')
+    await expect.poll(() => connect.fromHost(web.address, CLOSED), { timeout: TIMEOUT_MS }).toBe('open')
     for (const { id } of [first, second]) expect((await customer.send('DELETE', `/firewalls/${id}`)).status).toBe(200)
     expect(await broken()).toBe('')
   })

@@ -4,7 +4,7 @@ import { afterAll } from 'vitest'
 import { env, run } from '../../libvirt/test/command.ts'
 import { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
-import { PATIENCE_MS, realProduct, type Customer } from './real-product.ts'
+import { TIMEOUT_MS, realProduct, type Customer } from './real-product.ts'
 
 export interface Guest {
   vmId: string
@@ -33,7 +33,7 @@ const connectFrom = async (run: Runner, address: string, port: number): Promise<
 
 export async function realGuests() {
   const product = await realProduct()
-  const shell = new GuestShell(product.host.boxes.unix(product.box), PATIENCE_MS)
+  const shell = new GuestShell(product.host.boxes.unix(product.box), TIMEOUT_MS)
   afterAll(() => shell.close())
   const outside = await openOutside(product.box.address)
 

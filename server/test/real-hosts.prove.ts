@@ -12,9 +12,9 @@ import { tlsHosts, type TlsHost } from './tls-hosts.ts'
 
 const AWAY_MS = 90_000
 /** Emulated guests on a busy machine. */
-const PATIENCE_MS = 240_000
+const TIMEOUT_MS = 240_000
 
-describe.runIf(canBox())('two hosts', { timeout: 3 * PATIENCE_MS }, async () => {
+describe.runIf(canBox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
   let boxes: Boxes
   let hosts: [TlsHost, TlsHost]
@@ -29,7 +29,7 @@ describe.runIf(canBox())('two hosts', { timeout: 3 * PATIENCE_MS }, async () => 
     const [api, { token }] = [await start('api'), await account(1_000_000n)]
     await start('worker')
     customer = clientOf(token, () => api)
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   afterAll(() => boxes?.close())
 
   interface Action {
@@ -65,7 +65,7 @@ describe.runIf(canBox())('two hosts', { timeout: 3 * PATIENCE_MS }, async () => 
     eventually(async () => {
       const now = await actionOf(action)
       return hasEnded(now) && now
-    }, PATIENCE_MS)
+    }, TIMEOUT_MS)
 
   const completed = async (action: Action): Promise<string> => {
     expect(await end(action)).toMatchObject({ status: 'COMPLETED', error: null })
@@ -102,7 +102,7 @@ describe.runIf(canBox())('two hosts', { timeout: 3 * PATIENCE_MS }, async () => 
     const away = await hostOf(made.vmId)
     const [neighbour, bystander] = (await hostOf(both[0])) === away ? both : both.toReversed()
     const guest = await processOf(away, neighbour!)
-    await eventually(async () => isBegun(await actionOf(made), 'disk'), PATIENCE_MS)
+    await eventually(async () => isBegun(await actionOf(made), 'disk'), TIMEOUT_MS)
     await away.cutOff()
     const awayMs = stopwatch()
     const restart = await order('POST', `/vms/${neighbour}/restart`)
@@ -117,7 +117,7 @@ describe.runIf(canBox())('two hosts', { timeout: 3 * PATIENCE_MS }, async () => 
     expect(await processOf(away, neighbour!)).toBe(guest)
 
     await away.reconnect()
-    await ended(PATIENCE_MS)
+    await ended(TIMEOUT_MS)
     for (const action of [await actionOf(made), await actionOf(restart)]) expect(action).toSatisfy(isCleanEnd)
     await expectEachOnce()
     expect(await broken()).toBe('')

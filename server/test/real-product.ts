@@ -13,7 +13,7 @@ import { berthdJson, eventually, type Service } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
 
 /** Emulated guests on a busy machine. */
-export const PATIENCE_MS = 150_000
+export const TIMEOUT_MS = 150_000
 
 /** Whether there can be one here; `npm test` installs the packages. */
 export const canRunReal = (): boolean => canBox(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
@@ -64,7 +64,7 @@ function customerOf({ db }: Fleet, token: string, api: () => Service) {
     eventually(async () => {
       const found = await get(`/vms/${vmId}/actions/${actionId}?wait=5`)
       return ['COMPLETED', 'FAILED', 'CANCELLED'].includes(found.status) && found
-    }, PATIENCE_MS)
+    }, TIMEOUT_MS)
 
   /** Answers the VM when its action has ended well. */
   const order = async (method: string, path: string, body?: object) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { nativeArch } from '../src/images/arch.ts'
 import { installTools, sendCommand } from './frame-tools.ts'
 import { arpFrame, BROADCAST, ipv6Frame, routerAdvertisement, taggedFrame, udpFrame, type End } from './frames.ts'
-import { canRunReal, PATIENCE_MS } from './real-product.ts'
+import { canRunReal, TIMEOUT_MS } from './real-product.ts'
 import { realGuests, type Guest } from './real-guests.ts'
 
 interface Wire {
@@ -38,7 +38,7 @@ function forgeries({ villain, neighbour, gateway, free }: Wire): Record<string, 
   }
 }
 
-describe.runIf(canRunReal())('a guest that lies', { timeout: 3 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('a guest that lies', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { customer, boot, inside, host, broken } = await realGuests()
   const { regionId } = await customer.tiny()
   const { id: lan } = await customer.make('/networks', {

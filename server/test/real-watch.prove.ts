@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { connectTo } from './console-client.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, PATIENCE_MS, realProduct } from './real-product.ts'
+import { canRunReal, TIMEOUT_MS, realProduct } from './real-product.ts'
 
 const PASSWORD = 'correct horse 7'
 
-describe.runIf(canRunReal())('a real VM', { timeout: 3 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('a real VM', { timeout: 3 * TIMEOUT_MS }, async () => {
   const product = await realProduct()
   const { customer, ssh, processes, broken } = product
   const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
@@ -18,7 +18,7 @@ describe.runIf(canRunReal())('a real VM', { timeout: 3 * PATIENCE_MS }, async ()
     hostname: 'seen',
   })
   const { ipAddress } = await customer.get(`/vms/${vmId}`)
-  const isSeen = (status: string) => eventually(async () => (await customer.get(`/vms/${vmId}`)).status === status, PATIENCE_MS)
+  const isSeen = (status: string) => eventually(async () => (await customer.get(`/vms/${vmId}`)).status === status, TIMEOUT_MS)
 
   test('has a console where one logs in, by a link that works once', async () => {
     const { status, data } = await customer.send('POST', `/vms/${vmId}/console`, { type: 'serial' })
@@ -47,7 +47,7 @@ describe.runIf(canRunReal())('a real VM', { timeout: 3 * PATIENCE_MS }, async ()
       const { series } = data as unknown as { series: Record<string, (number | null)[]> }
       const highest = (name: string): number => Math.max(...series[name]!.map((value) => value ?? 0))
       return highest('diskWriteBytesPerSecond') > 300_000 && { cpu: highest('cpuPercent'), ram: highest('ramUsed') }
-    }, PATIENCE_MS)
+    }, TIMEOUT_MS)
     expect(measured.cpu).toBeGreaterThan(0)
     expect(measured.cpu).toBeLessThanOrEqual(100)
     expect(measured.ram).toBeGreaterThan(10)
@@ -63,7 +63,7 @@ describe.runIf(canRunReal())('a real VM', { timeout: 3 * PATIENCE_MS }, async ()
   test('that switches itself off while nobody watches is seen to be off later', async () => {
     await processes.worker.kill('SIGKILL')
     await ssh.reached(ipAddress, 'poweroff; echo off')
-    await eventually(async () => (await product.box.virsh('list', '--name')).trim() === '', PATIENCE_MS)
+    await eventually(async () => (await product.box.virsh('list', '--name')).trim() === '', TIMEOUT_MS)
     expect((await customer.get(`/vms/${vmId}`)).status).toBe('RUNNING')
     processes.worker = await product.start('worker')
     await isSeen('STOPPED')

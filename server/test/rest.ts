@@ -3,7 +3,7 @@ import type { ManualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/db.ts'
 import type { Deps } from '../src/features/deps.ts'
 import { reconcilers } from '../src/features/index.ts'
-import { checkInvariants, describeBroken } from '../src/invariants/check.ts'
+import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import type { settler } from './settle.ts'
 
 /** Enough for a host that came back to be trusted, for two looks at a VM, and for what was put off by a minute. */
@@ -17,7 +17,7 @@ export function restMaker(deps: Deps, clock: ManualClock, settle: ReturnType<typ
   const { db } = deps
 
   const reconcile = async (): Promise<void> => {
-    for (const { name, pass } of reconcilers) if (name !== ON_ITS_OWN) await pass(deps)
+    for (const { name, runOnce: pass } of reconcilers) if (name !== ON_ITS_OWN) await pass(deps)
   }
 
   const endTrouble = async (): Promise<void> => {
@@ -39,7 +39,7 @@ export function restMaker(deps: Deps, clock: ManualClock, settle: ReturnType<typ
   /** Throws with everything that is not as promised. `except`: what the test itself broke on purpose. */
   const requireInvariants = async (except: string[] = []): Promise<void> => {
     const broken = (await checkInvariants(deps)).filter(({ invariant }) => !except.includes(invariant))
-    if (broken.length > 0) throw new Error(`Not as promised:\n${describeBroken(broken)}`)
+    if (broken.length > 0) throw new Error(`Not as promised:\n${formatFailures(broken)}`)
   }
 
   return { reconcile, rest, requireInvariants }

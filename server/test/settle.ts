@@ -3,7 +3,7 @@ import type { ManualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/db.ts'
 import type { Deps } from '../src/features/deps.ts'
 import { workflows } from '../src/features/index.ts'
-import { carryOn, type AnyWorkflow, type Runner } from '../src/workflow/run.ts'
+import { resumeRun, type AnyWorkflow, type Runner } from '../src/workflow/run.ts'
 
 export interface SettleOptions {
   /** Carry out only the runs of these subjects; all unless given. */
@@ -34,7 +34,7 @@ export function settler(deps: Deps, clock: ManualClock) {
       if (runs.length === 0) return
       const next = Math.min(...runs.map((run) => run.next_attempt_at.getTime()))
       if (next > clock.now().getTime()) clock.set(new Date(next))
-      await Promise.all(runs.filter((run) => run.next_attempt_at <= clock.now()).map((run) => carryOn(runner, run.id)))
+      await Promise.all(runs.filter((run) => run.next_attempt_at <= clock.now()).map((run) => resumeRun(runner, run.id)))
     }
     throw new Error(`There are still open runs after ${rounds} rounds`)
   }

@@ -1,6 +1,6 @@
 // Leaves an action stranded: its host is away from a moment of its choice until long after anybody tries to take it back.
-import { Abandoned, findRun } from '../src/workflow/store.ts'
-import { carryOn, type Runner } from '../src/workflow/run.ts'
+import { AttemptLostError, findRun } from '../src/workflow/store.ts'
+import { resumeRun, type Runner } from '../src/workflow/run.ts'
 import { expect } from 'vitest'
 import type { TestApp } from './harness.ts'
 import { testRunner } from './settle.ts'
@@ -11,10 +11,10 @@ const FOR_GOOD = '7h'
 /** Carries the action out until `at` (a checkpoint such as `boot saved`), where its host and its worker are lost. */
 export async function loseHostAt(app: TestApp, actionId: string, at: string): Promise<void> {
   const checkpoint = (where: string): void => {
-    if (where === at) throw new Abandoned(`lost at ${at}`)
+    if (where === at) throw new AttemptLostError(`lost at ${at}`)
   }
   const runner: Runner = { ...testRunner(app.deps), checkpoint }
-  await expect(carryOn(runner, actionId)).rejects.toThrow(`lost at ${at}`)
+  await expect(resumeRun(runner, actionId)).rejects.toThrow(`lost at ${at}`)
   await app.simulated.faults.loseHost()
   app.clock.advance(FOR_GOOD)
   await app.settle()

@@ -9,7 +9,7 @@ import pg from 'pg'
 import { afterAll, expect, test } from 'vitest'
 import { openCore } from '../src/compose.ts'
 import { readConfig } from '../src/config.ts'
-import { checkInvariants, describeBroken } from '../src/invariants/check.ts'
+import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import { createLog } from '../src/kernel/log.ts'
 import { testDatabase } from './harness.ts'
 import { BALANCE, olderRelease, TOKEN, VM_ID } from './older-release/older-release.ts'
@@ -125,7 +125,7 @@ async function brokenAfter(older: Settings): Promise<string> {
     worker: false,
   })
   let broken = ''
-  const whole = async (): Promise<boolean> => (broken = describeBroken(await checkInvariants(core.deps))) === ''
+  const whole = async (): Promise<boolean> => (broken = formatFailures(await checkInvariants(core.deps))) === ''
   await eventually(whole, 60_000).catch(() => undefined)
   await core.close()
   return broken

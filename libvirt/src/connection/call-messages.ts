@@ -1,5 +1,5 @@
 // A call as bytes, and the words for its failures.
-import { ConnectionLostError, ProtocolError, WithdrawnError } from '../errors.ts'
+import { ConnectionLostError, ProtocolError, CancelledError } from '../errors.ts'
 import type { Procedure } from '../protocol/procedure.ts'
 import { encodeFrame, MessageType, Status } from '../wire/frame.ts'
 
@@ -17,8 +17,8 @@ export function undecodable(procedure: string, cause: unknown): ProtocolError {
   return new ProtocolError(`${procedure}: the answer cannot be read: ${(cause as Error).message}`, { procedure, cause })
 }
 
-export function withdrawn(procedure: string, { reason }: AbortSignal): WithdrawnError {
-  return new WithdrawnError(`${procedure}: not sent: its caller has left`, { outcome: 'not sent', procedure, cause: reason })
+export function withdrawn(procedure: string, { reason }: AbortSignal): CancelledError {
+  return new CancelledError(`${procedure}: not sent: its caller has left`, { outcome: 'not sent', procedure, cause: reason })
 }
 
 export function lost(procedure: string, reason: Error, outcome: 'unknown' | 'not sent'): ConnectionLostError {

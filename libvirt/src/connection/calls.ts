@@ -2,7 +2,7 @@
 // libvirtd stops reading a connection that has five requests open, so a fifth call would also stop our keepalive.
 // A call that timed out still runs in the daemon: it keeps its slot until its answer comes. One whose caller left before it was sent
 // never is: much may have happened until its turn comes.
-import { ProtocolError, RefusedError, TimeoutError } from '../errors.ts'
+import { ProtocolError, RemoteError, TimeoutError } from '../errors.ts'
 import type { LibvirtError } from '../errors.ts'
 import type { Procedure } from '../protocol/procedure.ts'
 import { decodeError } from '../wire/error-payload.ts'
@@ -13,7 +13,7 @@ import { encodeCall, lost, undecodable, withdrawn } from './call-messages.ts'
 import type { CallReport } from './options.ts'
 
 /** Node's timers fire at once beyond this; 24 days are as good as for ever. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 interface Waiting {
   procedure: Procedure<never, unknown>
@@ -67,7 +67,7 @@ export class Calls {
       const settle = { resolve, reject }
       const unsent = { timer: undefined, placedAt: now(), sentAt: undefined, stopWatching: undefined }
       const call: Waiting = { procedure, serial, frame, settle, late, ...unsent }
-      if (timeoutMs < LONGEST_TIMER_MS) call.timer = setTimeout(() => this.timeOut(call, timeoutMs), timeoutMs)
+      if (timeoutMs < MAX_TIMER_MS) call.timer = setTimeout(() => this.timeOut(call, timeoutMs), timeoutMs)
       this.queue.push(call)
       this.sendQueued()
       if (signal && call.sentAt === undefined) this.watch(call, signal)
@@ -125,7 +125,7 @@ export class Calls {
       if (frame.status !== Status.ok) throw new ProtocolError(`a reply has status ${frame.status}`)
       this.resolve(call, decode(call.procedure.result, frame.payload))
     } catch (error) {
-      this.reject(call, error instanceof RefusedError ? error : undecodable(call.procedure.name, error))
+      this.reject(call, error instanceof RemoteError ? error : undecodable(call.procedure.name, error))
     }
   }
 

@@ -1,7 +1,7 @@
 // One connection to a libvirt daemon: calls, streams and events over one socket. It does not come back when it is lost; `Host` does.
 // A stream that is read slowly pauses the whole socket, calls included: give every stream a connection of its own, as `Host` does.
 import { Client } from '../client.ts'
-import { blameCaller, ConnectionLostError, ProtocolError } from '../errors.ts'
+import { withCallerStack, ConnectionLostError, ProtocolError } from '../errors.ts'
 import type { EventName } from '../protocol/events.ts'
 import { areas } from '../protocol/index.ts'
 import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
@@ -74,7 +74,7 @@ export class Connection extends Client {
     try {
       return await this.calls.place(procedure, args, { serial: this.calls.nextSerial(), timeoutMs, signal: options.signal })
     } catch (error) {
-      throw blameCaller(error, this.call)
+      throw withCallerStack(error, this.call)
     }
   }
 
@@ -91,7 +91,7 @@ export class Connection extends Client {
       stream.open(await this.calls.place(procedure, args, { serial, timeoutMs, signal: options.signal, late }))
     } catch (error) {
       this.streams.forget(serial)
-      throw blameCaller(error, this.openStream)
+      throw withCallerStack(error, this.openStream)
     }
     return stream as unknown as StreamOf<Result, D>
   }

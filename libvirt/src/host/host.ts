@@ -12,12 +12,12 @@ import { ConnectionLostError } from '../errors.ts'
 import type { EventName } from '../protocol/events.ts'
 import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
 import type { Backoff } from './backoff.ts'
-import { Lane } from './lane.ts'
+import { ManagedConnection } from './lane.ts'
 import type { LaneName, LaneReport } from './lane.ts'
-import { OnDemand } from './on-demand.ts'
+import { LazyConnection } from './on-demand.ts'
 import type { HostOptions } from './options.ts'
 import { Relay } from './relay.ts'
-import { Uptime } from './uptime.ts'
+import { Availability } from './uptime.ts'
 
 /** A daemon carries out twenty calls at a time, of all its clients together: copies must leave room for the others. */
 const COPIES_AT_ONCE = 3
@@ -25,10 +25,10 @@ const COPIES_AT_ONCE = 3
 export class Host extends Client {
   private readonly options: HostOptions
   private readonly backoff: Backoff
-  private readonly uptime: Uptime
+  private readonly uptime: Availability
   private readonly subscriptions: Subscriptions
-  private readonly lanes: Record<LaneName, Lane>
-  private readonly copies = new OnDemand(() => this.open('copies', true))
+  private readonly lanes: Record<LaneName, ManagedConnection>
+  private readonly copies = new LazyConnection(() => this.open('copies', true))
   private readonly streaming = new Set<Connection>()
   private readonly onProblem: (error: Error) => void
   private relay: Relay | undefined
@@ -41,7 +41,7 @@ export class Host extends Client {
     this.backoff = { firstMs: 100, mostMs: 10_000, ...options.backoff }
     this.onProblem = options.onProblem ?? warnOfProblem
     this.subscriptions = new Subscriptions(this.onProblem)
-    this.uptime = new Uptime({
+    this.uptime = new Availability({
       backoff: this.backoff,
       onUp: () => options.onUp?.(this),
       onDown: (reason) => this.notify(() => options.onDown?.(reason)),
@@ -108,8 +108,8 @@ export class Host extends Client {
     await Promise.all([...lanes.map((lane) => lane.stop()), ...[...this.streaming].map((one) => one.close())])
   }
 
-  private lane(name: LaneName): Lane {
-    return new Lane({
+  private lane(name: LaneName): ManagedConnection {
+    return new ManagedConnection({
       name,
       backoff: this.backoff,
       open: () => this.open(name, true),
@@ -141,8 +141,8 @@ export class Host extends Client {
   private review(report: LaneReport): void {
     this.notify(() => this.options.onLane?.(report))
     this.lastReason = report.reason
-    if (report.reason) this.uptime.fall(report.reason)
-    else if (Object.values(this.lanes).every((lane) => lane.current)) void this.uptime.rise()
+    if (report.reason) this.uptime.markDown(report.reason)
+    else if (Object.values(this.lanes).every((lane) => lane.current)) void this.uptime.bringUp()
   }
 
   private notify(hook: () => void): void {

@@ -23,7 +23,7 @@ export interface LaneOptions {
   changed(report: LaneReport): void
 }
 
-export class Lane {
+export class ManagedConnection {
   /** Undefined while there is no connection. */
   current: Connection | undefined
   private readonly options: LaneOptions

@@ -1,7 +1,7 @@
 // A connection that few need: opened when it is asked for, and again after it was lost.
 import type { Connection } from '../connection/connection.ts'
 
-export class OnDemand {
+export class LazyConnection {
   private readonly open: () => Promise<Connection>
   private opened: Promise<Connection> | undefined
 

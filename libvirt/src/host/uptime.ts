@@ -11,7 +11,7 @@ export interface UptimeOptions {
   onProblem(error: Error): void
 }
 
-export class Uptime {
+export class Availability {
   isUp = false
   private readonly options: UptimeOptions
   private readonly stopping = new AbortController()
@@ -29,7 +29,7 @@ export class Uptime {
   }
 
   /** Gives up when the host falls meanwhile: the next rise begins anew. */
-  async rise(): Promise<void> {
+  async bringUp(): Promise<void> {
     const mine = ++this.attempt
     for (let failures = 0; mine === this.attempt; failures++) {
       try {
@@ -43,7 +43,7 @@ export class Uptime {
     }
   }
 
-  fall(reason: Error): void {
+  markDown(reason: Error): void {
     this.attempt++
     if (this.isUp) this.options.onDown(reason)
     this.isUp = false

@@ -1,5 +1,5 @@
 // The payload of a message with status "error".
-import { RefusedError } from '../errors.ts'
+import { RemoteError } from '../errors.ts'
 import { domain, named } from '../protocol/shapes.ts'
 import { decode, int, optional, str, struct } from '../xdr/types.ts'
 
@@ -18,8 +18,8 @@ export const errorPayload = struct({
 })
 
 /** Aborting a stream sends no payload at all. */
-export function decodeError(procedure: string, payload: Buffer): RefusedError {
-  if (payload.length === 0) return new RefusedError(procedure, { code: 0, origin: 0, level: 2, message: 'the daemon aborted', details: [] })
+export function decodeError(procedure: string, payload: Buffer): RemoteError {
+  if (payload.length === 0) return new RemoteError(procedure, { code: 0, origin: 0, level: 2, message: 'the daemon aborted', details: [] })
   const { text1, text2, text3, ...error } = decode(errorPayload, payload)
-  return new RefusedError(procedure, { ...error, details: [text1, text2, text3].filter((text) => text !== undefined) })
+  return new RemoteError(procedure, { ...error, details: [text1, text2, text3].filter((text) => text !== undefined) })
 }

@@ -2,28 +2,28 @@ import type { Command } from 'commander'
 import { createAccount, getAccount, listAccounts, listQuotas, setQuotaLimit } from '../features/accounts/service.ts'
 import { recordByOperator } from '../features/audit-log/operator.ts'
 import { hasOperator, issueWelcomeLink } from '../features/people/service.ts'
-import { invalid, refuse } from '../kernel/errors.ts'
+import { invalid, apiError } from '../kernel/errors.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
-import { loadFeatures, onDatabase, type Admin } from './admin.ts'
+import { loadFeatures, adminCommand, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
 import { dashboardOf } from './person.ts'
 
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('customers: their money and their limits')
-  onDatabase(
+  adminCommand(
     account.command('create').description('make an account').requiredOption('--email <address>').option('--name <name>'),
     'account create --email you@example.com --name "Ada Lovelace"',
     create,
   )
-  onDatabase(
+  adminCommand(
     account
       .command('welcome')
       .description('print the link with which the owner signs in for the first time; it works once, for 15 minutes'),
     'account welcome',
     welcome,
   )
-  onDatabase(account.command('list').description('list accounts with their balance'), 'account list', list)
-  onDatabase(
+  adminCommand(account.command('list').description('list accounts with their balance'), 'account list', list)
+  adminCommand(
     account
       .command('credit')
       .description('put money into a wallet')
@@ -33,7 +33,7 @@ export function accountCommands(program: Command): void {
     'account credit --account you@example.com --amount 100.00 --reason "Welcome"',
     change('creditByOperator'),
   )
-  onDatabase(
+  adminCommand(
     account
       .command('adjust')
       .description('set a wallet right: a negative amount takes money out, as far as there is some')
@@ -43,7 +43,7 @@ export function accountCommands(program: Command): void {
     'account adjust --account you@example.com --amount -12.50 --reason "Credited twice on 3 May"',
     change('adjustByOperator'),
   )
-  onDatabase(
+  adminCommand(
     account
       .command('limit')
       .description('change how many of a thing an account may hold')
@@ -66,7 +66,7 @@ async function create({ db, now }: Admin, input: { email: string; name?: string 
 
 async function welcome({ db, config, now }: Admin): Promise<Result> {
   if (await hasOperator(db))
-    throw refuse(
+    throw apiError(
       'already_exists',
       'There is an owner already. For another person: npx berthd person link; for a lost second factor: npx berthd person set',
     )

@@ -1,19 +1,19 @@
 import { Option, type Command } from 'commander'
 import { getAccount } from '../features/accounts/service.ts'
 import type { OperatorActionDetails } from '../features/operator/schema.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { adminCommand, type Admin } from './admin.ts'
 import { withCore } from './core.ts'
 import { table, type Result } from './output.ts'
 
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 const STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
 
 export function actionCommands(program: Command): void {
   const action = program.command('action').description('what is being done, was done or failed, for all accounts')
-  onDatabase(
+  adminCommand(
     action
       .command('list')
-      .description(`list the newest ${MOST_SHOWN} actions`)
+      .description(`list the newest ${MAX_SHOWN} actions`)
       .addOption(new Option('--status <status>').choices(STATUSES))
       .option('--vm <id>')
       .option('--account <id or email>')
@@ -21,8 +21,8 @@ export function actionCommands(program: Command): void {
     'action list --status FAILED',
     list,
   )
-  onDatabase(action.command('show').description('show an action with its steps').argument('<id>'), 'action show cabc123', show)
-  onDatabase(
+  adminCommand(action.command('show').description('show an action with its steps').argument('<id>'), 'action show cabc123', show)
+  adminCommand(
     action.command('retry').description('try an action that waits again at once').argument('<id>'),
     'action retry cabc123',
     async (admin, _options, id) => {
@@ -46,7 +46,7 @@ async function list({ db }: Admin, { status, account, ...rest }: Filter): Promis
     ...(status && { status }),
     ...(account && { account: (await getAccount(db, account)).id }),
   }
-  const { items } = await (await work()).showActions(db, filter, { page: 1, limit: MOST_SHOWN })
+  const { items } = await (await work()).showActions(db, filter, { page: 1, limit: MAX_SHOWN })
   const { text } = table(
     items.map((each) => ({ ...each, account: each.email, vm: each.subjectName })),
     ['id', 'action', 'status', 'progress', 'attempt', 'account', 'vm', 'createdAt', 'error'],

@@ -4,7 +4,7 @@ import { readConfig, type Config } from '../config.ts'
 import type { Db } from '../kernel/db.ts'
 import { readClock } from '../kernel/test-clock.ts'
 import { withDatabase } from './database.ts'
-import { WrongUsage } from './errors.ts'
+import { UsageError } from './errors.ts'
 import { show, type Result } from './output.ts'
 
 export interface Admin {
@@ -14,14 +14,14 @@ export interface Admin {
 }
 
 /** `work` is given the command's options, and then its arguments. */
-export function onDatabase<Options extends object>(
+export function adminCommand<Options extends object>(
   command: Command,
   example: string,
   work: (admin: Admin, options: Options, ...args: string[]) => Promise<Result>,
 ): void {
   withExample(command.option('--json', 'answer in JSON'), example).action(async (...given: unknown[]) => {
     const options = given.at(-2) as Options & { json?: boolean }
-    const config = settings()
+    const config = loadConfig()
     const result = await withDatabase(config, async (db) =>
       work({ config, db, now: await readClock(db, config.testClock) }, options, ...(given.slice(0, -2) as string[])),
     )
@@ -38,10 +38,10 @@ export const loadFeatures = (): Promise<unknown> => import('../features/index.ts
 export const withExample = (command: Command, example: string): Command =>
   command.addHelpText('after', `\nExample:\n  $ npx berthd ${example}`)
 
-export function settings(): Config {
+export function loadConfig(): Config {
   try {
     return readConfig()
   } catch (error) {
-    throw new WrongUsage((error as Error).message, { cause: error })
+    throw new UsageError((error as Error).message, { cause: error })
   }
 }

@@ -2,18 +2,18 @@
 import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
 import type { Config } from '../config.ts'
-import { bringUpToDate, MIGRATIONS } from '../database.ts'
+import { migrateAndSeed, MIGRATIONS } from '../database.ts'
 import { FORMAT, type Head } from '../kernel/archive/format.ts'
-import { inspectArchive, loadArchive, makeEmpty, requireEmpty } from '../kernel/archive/read.ts'
+import { inspectArchive, restoreDump, dropAllSchemas, requireEmpty } from '../kernel/archive/read.ts'
 import { writeArchive } from '../kernel/archive/write.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { openDb, sql } from '../kernel/db.ts'
-import { forgetKey, markIn, notedMark } from '../kernel/master-key.ts'
+import { clearFingerprint, keyFingerprint, storedFingerprint } from '../kernel/master-key.ts'
 import { knownMigrations, migrate } from '../kernel/migrate.ts'
 import { VERSION } from '../kernel/version.ts'
-import { onDatabase, settings, withExample, type Admin } from './admin.ts'
+import { adminCommand, loadConfig, withExample, type Admin } from './admin.ts'
 import { requireServer, withDatabaseUrl } from './database.ts'
-import { WrongUsage } from './errors.ts'
+import { UsageError } from './errors.ts'
 import { show, type Result } from './output.ts'
 
 export const KIND = 'backup of Berth'
@@ -21,7 +21,7 @@ export const KIND = 'backup of Berth'
 export const NOT_KEPT = { schemas: ['pgboss'], tables: ['schema_migrations'] }
 
 export function archiveCommands(program: Command): void {
-  onDatabase(
+  adminCommand(
     program
       .command('backup')
       .description('write everything the control plane knows into a file, while it runs; keep the master key beside it')
@@ -38,12 +38,12 @@ export function archiveCommands(program: Command): void {
       .option('--json', 'answer in JSON'),
     'restore /var/backups/berth-2027-01-31.gz',
   ).action(async (file: string, { withoutKey = false, json = false }: { withoutKey?: boolean; json?: boolean }) =>
-    show(await restore(settings(), file, withoutKey), json),
+    show(await restore(loadConfig(), file, withoutKey), json),
   )
 }
 
 async function backup({ db, config }: Admin, _options: object, file = ''): Promise<Result> {
-  if (existsSync(file)) throw new WrongUsage(`${file} is there already: choose another name`)
+  if (existsSync(file)) throw new UsageError(`${file} is there already: choose another name`)
   const migrations = await db.many<{ name: string; checksum: string }>(sql`select name, checksum from schema_migrations order by name`)
   const head = {
     archive: KIND,
@@ -51,7 +51,7 @@ async function backup({ db, config }: Admin, _options: object, file = ''): Promi
     version: VERSION,
     createdAt: systemClock.now().toISOString(),
     migrations,
-    key: (await notedMark(db))?.toString('hex') ?? keyHere(config),
+    key: (await storedFingerprint(db))?.toString('hex') ?? keyHere(config),
   }
   const { tables, rows, sha256 } = await writeArchive(db.url, file, head, NOT_KEPT)
   const also = [
@@ -66,7 +66,7 @@ async function backup({ db, config }: Admin, _options: object, file = ''): Promi
 }
 
 async function restore(config: Config, file: string, withoutKey: boolean): Promise<Result> {
-  if (!existsSync(file)) throw new WrongUsage(`There is no file ${file}`)
+  if (!existsSync(file)) throw new UsageError(`There is no file ${file}`)
   const { head } = await inspectArchive(file, KIND)
   requireKnown(head)
   if (!withoutKey) requireKey(config, head)
@@ -75,12 +75,12 @@ async function restore(config: Config, file: string, withoutKey: boolean): Promi
     await requireEmpty(url)
     try {
       await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
-      const loaded = await loadArchive(url, file, NOT_KEPT)
-      await bringUpToDate(config, url)
+      const loaded = await restoreDump(url, file, NOT_KEPT)
+      await migrateAndSeed(config, url)
       if (withoutKey) await letGoOfKey(url)
       return loaded
     } catch (error) {
-      await makeEmpty(url) // as it was, so that it can be tried again
+      await dropAllSchemas(url) // as it was, so that it can be tried again
       throw error
     }
   })
@@ -95,7 +95,8 @@ function requireKnown({ version, migrations }: Head): void {
     throw new Error(`The backup is of version ${version} and has ${strange.name}, which this version does not know. Use that version`)
 }
 
-const keyHere = ({ masterKeyFile }: Config): string | null => (existsSync(masterKeyFile) ? markIn(masterKeyFile).toString('hex') : null)
+const keyHere = ({ masterKeyFile }: Config): string | null =>
+  existsSync(masterKeyFile) ? keyFingerprint(masterKeyFile).toString('hex') : null
 
 function requireKey(config: Config, { key }: Head): void {
   if (key === null || keyHere(config) === key) return
@@ -105,5 +106,5 @@ function requireKey(config: Config, { key }: Head): void {
 
 async function letGoOfKey(url: string): Promise<void> {
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
-  await forgetKey(db).finally(() => db.close())
+  await clearFingerprint(db).finally(() => db.close())
 }

@@ -5,14 +5,14 @@ import { manualClock, sleep, stopwatch } from '../kernel/clock.ts'
 import { sql, type Db } from '../kernel/db.ts'
 import { createLog } from '../kernel/log.ts'
 import { moveClock, readClock } from '../kernel/test-clock.ts'
-import { onDatabase, type Admin } from './admin.ts'
-import { WrongUsage } from './errors.ts'
+import { adminCommand, type Admin } from './admin.ts'
+import { UsageError } from './errors.ts'
 import type { Result } from './output.ts'
 
 export function clockCommands(program: Command): void {
   const clock = program.command('clock').description('the time of a database made with BERTH_TEST_CLOCK=true')
-  onDatabase(clock.command('show').description('say what time it is there'), 'clock show', async ({ now }) => told(now))
-  onDatabase(
+  adminCommand(clock.command('show').description('say what time it is there'), 'clock show', async ({ now }) => told(now))
+  adminCommand(
     clock
       .command('advance')
       .description('let time pass, with every renewal, suspension and invoice on its day')
@@ -24,7 +24,7 @@ export function clockCommands(program: Command): void {
 
 const told = (now: Date): Result => ({ data: { now: now.toISOString() }, text: `It is ${now.toISOString()}` })
 
-const MOST_YEARS_AHEAD = 10
+const MAX_YEARS_AHEAD = 10
 
 async function advance({ db, config, now }: Admin, { to }: { to: string }): Promise<Result> {
   if (!config.testClock) throw new Error('Time is real here: only a database made with BERTH_TEST_CLOCK=true has a clock that can be moved')
@@ -50,10 +50,10 @@ async function advance({ db, config, now }: Admin, { to }: { to: string }): Prom
 function readTarget(text: string, now: Date): Date {
   const date = new Date(text)
   if (!/^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(date.getTime()))
-    throw new WrongUsage(`--to must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z, not "${text}"`)
-  if (date <= now) throw new WrongUsage(`It is ${now.toISOString()} already: time cannot be moved back`)
-  if (date.getUTCFullYear() - now.getUTCFullYear() > MOST_YEARS_AHEAD)
-    throw new WrongUsage(`--to must be at most ${MOST_YEARS_AHEAD} years ahead`)
+    throw new UsageError(`--to must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z, not "${text}"`)
+  if (date <= now) throw new UsageError(`It is ${now.toISOString()} already: time cannot be moved back`)
+  if (date.getUTCFullYear() - now.getUTCFullYear() > MAX_YEARS_AHEAD)
+    throw new UsageError(`--to must be at most ${MAX_YEARS_AHEAD} years ahead`)
   return date
 }
 
@@ -71,19 +71,19 @@ async function nextMoment(db: Db, now: Date, target: Date): Promise<Date> {
 
 async function letThingsHappen(deps: Deps): Promise<void> {
   const { reconcilers } = await import('../features/index.ts')
-  for (const { name, pass } of reconcilers) if (TIMED.has(name)) await pass(deps)
+  for (const { name, runOnce: pass } of reconcilers) if (TIMED.has(name)) await pass(deps)
 }
 
 const TIMED = new Set(['billing.renew', 'billing.low_balance', 'invoices.issue'])
 
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 
 /** An action that is under way must not find hours gone: its deadline would be over. */
 async function untilIdle(db: Db): Promise<void> {
   const elapsed = stopwatch()
   const isBusy = () => db.maybe(sql`select from workflow_runs where status in ('PENDING', 'RUNNING') or unwinding limit 1`)
   while (await isBusy()) {
-    if (elapsed() > PATIENCE_MS)
+    if (elapsed() > TIMEOUT_MS)
       throw new Error('Actions wait and nobody carries them out: start berthd up or berthd worker beside this, and try again')
     await sleep(50)
   }

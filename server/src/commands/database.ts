@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../config.ts'
-import { bringUpToDate, missingFrom, requireUpToDate } from '../database.ts'
+import { migrateAndSeed, findPendingUpgrade, requireMigrated } from '../database.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { openDb, type Db } from '../kernel/db.ts'
 import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
@@ -13,7 +13,7 @@ export const postgresFolder = (config: Config): string => join(config.dataDir, '
 export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
   if (!config.databaseUrl) await requireData(config)
   return withDatabaseUrl(config, async (url, ours) => {
-    if (ours) await bringUpToDate(config, url)
+    if (ours) await migrateAndSeed(config, url)
     const db = openDb({ url, maxConnections: 2, onError: () => {} })
     try {
       if (!ours) await untilUpToDate(config, db)
@@ -42,8 +42,8 @@ async function requireData(config: Config): Promise<void> {
 /** A product that is just starting for the first time brings its database up to date in a moment; an operator's is not waited for. */
 async function untilUpToDate(config: Config, db: Db): Promise<void> {
   const elapsed = stopwatch()
-  while (!config.databaseUrl && elapsed() < STARTING_MS && (await missingFrom(db))) await sleep(100)
-  await requireUpToDate(db)
+  while (!config.databaseUrl && elapsed() < STARTING_MS && (await findPendingUpgrade(db))) await sleep(100)
+  await requireMigrated(db)
 }
 
 /** `ours`: nobody else runs this database, so nobody else is going to bring it up to date. */
@@ -62,7 +62,7 @@ export async function withDatabaseUrl<T>(config: Config, work: (url: string, our
   }
 }
 
-const LEAST_VERSION = 15
+const MIN_VERSION = 15
 
 /** The version of the operator's own PostgreSQL, which must not be too old for what we ask of it. */
 export async function requireServer(url: string): Promise<string> {
@@ -71,8 +71,8 @@ export async function requireServer(url: string): Promise<string> {
   try {
     const { rows } = await client.query<{ version: string }>(`select split_part(current_setting('server_version'), ' ', 1) as version`)
     const version = rows[0]!.version
-    if (Number.parseInt(version) >= LEAST_VERSION) return version
-    throw new Error(`PostgreSQL ${version} is too old: Berth needs ${LEAST_VERSION} or later. Upgrade it, or unset BERTH_DATABASE_URL`)
+    if (Number.parseInt(version) >= MIN_VERSION) return version
+    throw new Error(`PostgreSQL ${version} is too old: Berth needs ${MIN_VERSION} or later. Upgrade it, or unset BERTH_DATABASE_URL`)
   } finally {
     await client.end()
   }

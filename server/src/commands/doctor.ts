@@ -1,6 +1,6 @@
 // `doctor`: everything the product needs, looked at one by one. It changes nothing, and every complaint says how to mend it.
 import type { Config } from '../config.ts'
-import { WrongUsage } from './errors.ts'
+import { UsageError } from './errors.ts'
 import type { Check, Finding } from './doctor/check.ts'
 import { clock, database, masterKey, migrations } from './doctor/database.ts'
 import { certificates } from './doctor/certificates.ts'
@@ -38,7 +38,7 @@ const MARKS = { ok: '✓', warning: '!', failure: '✗' }
 /** Answers the exit code: 1 when something must be mended before the product can work. */
 export async function doctor(config: Config, topic: string | undefined, json: boolean): Promise<number> {
   if (topic !== undefined && !Object.hasOwn(CHECKS, topic)) {
-    throw new WrongUsage(`There is no check named "${topic}". The checks are: ${Object.keys(CHECKS).join(', ')}`)
+    throw new UsageError(`There is no check named "${topic}". The checks are: ${Object.keys(CHECKS).join(', ')}`)
   }
   const findings: (Finding & { check: string })[] = []
   for (const [check, look] of Object.entries(CHECKS)) {

@@ -1,12 +1,13 @@
 // What the operator reads when a command fails: one sentence for what they can mend, a stack trace only for our own mistakes.
-import { Refusal } from '../kernel/errors.ts'
+import { ApiError } from '../kernel/errors.ts'
 
 /** The command was called in a way that cannot work. */
-export class WrongUsage extends Error {}
+export class UsageError extends Error {}
 
 export function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error instanceof Refusal) return error.message.replace(/^Validation failed: /, '').replace(/^[a-z]/, (letter) => letter.toUpperCase())
+  if (error instanceof ApiError)
+    return error.message.replace(/^Validation failed: /, '').replace(/^[a-z]/, (letter) => letter.toUpperCase())
   const database = explainDatabase(error)
   if (database) return database
   return isOurMistake(error) ? (error.stack ?? error.message) : error.message

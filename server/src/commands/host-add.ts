@@ -8,7 +8,7 @@ import { endpointOf } from '../hypervisor/libvirt/endpoint.ts'
 import type { Queries } from '../kernel/db.ts'
 import { join } from 'node:path'
 import type { Admin } from './admin.ts'
-import { WrongUsage } from './errors.ts'
+import { UsageError } from './errors.ts'
 import type { Result } from './output.ts'
 
 export interface NewHost {
@@ -58,7 +58,7 @@ function endpoint(config: Config, uri: string): ReturnType<typeof endpointOf> {
   try {
     return endpointOf(uri, join(config.dataDir, 'pki'))
   } catch (error) {
-    throw new WrongUsage((error as Error).message, { cause: error })
+    throw new UsageError((error as Error).message, { cause: error })
   }
 }
 
@@ -75,13 +75,13 @@ async function onlyRegion(db: Queries): Promise<string> {
   const regions = await listRegions(db)
   const [only] = regions
   if (only && regions.length === 1) return only.slug
-  throw new WrongUsage(`Say in which region it is: --region ${regions.map(({ slug }) => slug).join(' or ')}`)
+  throw new UsageError(`Say in which region it is: --region ${regions.map(({ slug }) => slug).join(' or ')}`)
 }
 
 async function gatewayIn(cidr: string): Promise<string> {
   const [{ parseCidr }, { gatewayOf }] = await Promise.all([import('../kernel/cidr.ts'), import('../host-setup/ranges.ts')])
   const range = parseCidr(cidr)
-  if (!range) throw new WrongUsage(`${cidr} is not a range such as 10.77.0.0/16`)
+  if (!range) throw new UsageError(`${cidr} is not a range such as 10.77.0.0/16`)
   return gatewayOf(range)
 }
 

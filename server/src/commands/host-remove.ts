@@ -2,7 +2,7 @@
 // knowingly, and can then be adopted when the host is added again.
 import { belongingsOf, getHost, removeHost } from '../features/hosts/service.ts'
 import { sql } from '../kernel/db.ts'
-import { refuse } from '../kernel/errors.ts'
+import { apiError } from '../kernel/errors.ts'
 import type { Admin } from './admin.ts'
 import { withCore } from './core.ts'
 import type { Result } from './output.ts'
@@ -12,7 +12,7 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   const host = await getHost(db, name!)
   const { vms, networks, backups } = await belongingsOf(db, host.id)
   if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
-    throw refuse(
+    throw apiError(
       'in_use',
       `Host ${host.name} has ${vms} VMs, ${networks} private networks and ${backups} backups. Delete them first, or leave them as they are with --unmanage: VMs run on, unbilled`,
     )

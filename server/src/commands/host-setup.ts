@@ -4,7 +4,7 @@ import { rangesInUse } from '../features/hosts/service.ts'
 import type { Bundle } from '../host-setup/bundle.ts'
 import type { Outcome } from '../host-setup/step.ts'
 import { formatCidr } from '../kernel/cidr.ts'
-import { onDatabase, withExample, type Admin } from './admin.ts'
+import { adminCommand, withExample, type Admin } from './admin.ts'
 import type { Result } from './output.ts'
 import { say, showLine } from './progress.ts'
 
@@ -23,7 +23,7 @@ export function hostSetupCommands(program: Command): void {
   ).action(async (options: PrepareInput) => {
     process.exitCode = await prepare(options)
   })
-  onDatabase(
+  adminCommand(
     host
       .command('certificate')
       .description('make a certificate by which a host is known to us, and we to it')
@@ -49,7 +49,7 @@ const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
 async function prepare({ range, poolPath, certificate: file, dryRun = false, json = false }: PrepareInput): Promise<number> {
   const { prepareHost } = await import('../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await bundleOf(file)
-  const tell = ({ status, says, fix }: Outcome): void => {
+  const tell = ({ status, message: says, fix }: Outcome): void => {
     showLine(MARKS[status], says, NOTES[status])
     if (fix) say(`     ${fix}`)
   }

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import { changeHost, getHost, listHosts, type HostRow } from '../features/hosts/service.ts'
-import { onDatabase, type Admin } from './admin.ts'
-import { WrongUsage } from './errors.ts'
+import { adminCommand, type Admin } from './admin.ts'
+import { UsageError } from './errors.ts'
 import type { NewHost } from './host-add.ts'
 import { table, type Result } from './output.ts'
 
 export function hostCommands(program: Command): void {
   const host = program.command('host').description('machines that run VMs')
-  onDatabase(host.command('list').description('list hosts with what is used of them'), 'host list', list)
-  onDatabase(
+  adminCommand(host.command('list').description('list hosts with what is used of them'), 'host list', list)
+  adminCommand(
     host
       .command('add')
       .description('look at a prepared host, and let it run VMs')
@@ -20,7 +20,7 @@ export function hostCommands(program: Command): void {
     'host add qemu+tls://10.0.0.5/system --name rack1 --region fra1',
     async (admin, options: NewHost, uri) => (await import('./host-add.ts')).add(admin, options, uri), // brings the libvirt client, which other commands need not wait for
   )
-  onDatabase(
+  adminCommand(
     host
       .command('set')
       .description('change how a host is used')
@@ -31,7 +31,7 @@ export function hostCommands(program: Command): void {
     'host set rack1 --maintenance on',
     set,
   )
-  onDatabase(
+  adminCommand(
     host
       .command('remove')
       .description('take a host out of the fleet')
@@ -80,7 +80,7 @@ interface Change {
 }
 
 async function set({ config, db }: Admin, change: Change, name?: string): Promise<Result> {
-  if (change.maintenance !== undefined && !['on', 'off'].includes(change.maintenance)) throw new WrongUsage('--maintenance is on or off')
+  if (change.maintenance !== undefined && !['on', 'off'].includes(change.maintenance)) throw new UsageError('--maintenance is on or off')
   const host = await getHost(db, name!)
   const changed = await db.tx(async (tx) =>
     changeHost(tx, host, {

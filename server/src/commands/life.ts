@@ -9,7 +9,7 @@ const ECHO_MS = 500
 /** What closing may take beyond the patience for requests and steps: it is then left to end with the process. */
 const OVERTIME_MS = 3_000
 
-export class Life {
+export class ProcessLifecycle {
   readonly #patience = new AbortController()
   readonly #patienceMs: number
   readonly #asked = Promise.withResolvers<void>()
@@ -44,7 +44,7 @@ export class Life {
   }
 
   /** Between the steps of a start: nothing more is put up once we have been asked to stop. */
-  goOn(): void {
+  throwIfStopping(): void {
     if (this.#why) throw new Interrupted(this.#why)
   }
 

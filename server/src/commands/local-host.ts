@@ -1,7 +1,7 @@
 // This machine as a host, when the product starts: decided, and registered. On a machine that is ready it is only looked at.
 import type { Config } from '../config.ts'
 import { readCatalog } from '../features/catalog/fill.ts'
-import { fillIn } from '../features/fill.ts'
+import { seedDatabase } from '../features/fill.ts'
 import { belongingsOf, findHost, removeHost, type HostRow } from '../features/hosts/service.ts'
 import { installByHand, missingCommands } from '../host-setup/packages.ts'
 import { findCommand } from '../host-setup/system.ts'
@@ -46,7 +46,7 @@ async function obstacle({ hypervisor }: Config): Promise<Obstacle | null> {
 async function openSimulated(db: Db, config: Config, local: HostRow | null, { replace, why, fix }: Decision): Promise<void> {
   const now = systemClock.now()
   if (replace && local) await db.tx((tx) => removeHost(tx, now, local))
-  await fillIn(db, now, { ...config, hypervisor: 'simulated' })
+  await seedDatabase(db, now, { ...config, hypervisor: 'simulated' })
   if (why) showLine('!', `simulated hypervisor: ${why}`, fix ?? '')
   else showLine('✓', 'simulated hypervisor', '')
 }

@@ -23,7 +23,7 @@ export async function openReal(db: Db, config: Config, wanted: Local, local: Hos
   const { plan, outcomes } = await prepareHost({ range, selfTest: 'changed' }, reporter())
   const failed = outcomes.find(({ status }) => status === 'failed')
   if (failed || !plan) {
-    const reason = { why: failed?.says ?? 'it cannot be prepared', fix: failed?.fix ?? 'npx berthd host prepare' }
+    const reason = { why: failed?.message ?? 'it cannot be prepared', fix: failed?.fix ?? 'npx berthd host prepare' }
     // Nothing is real yet, and nobody has asked for it to be.
     if (config.hypervisor === 'auto' && !registered) return reason
     throw new Error(`${reason.why}\nTo mend it: ${reason.fix}`)
@@ -52,7 +52,7 @@ async function localFacts({ poolPath }: HostPlan): Promise<Facts> {
 /** What had to be done, one line each with its time; what was there already is told in one line at the end. */
 function reporter(): (outcome: Outcome) => void {
   let elapsed = stopwatch()
-  return ({ step: name, status, says, fix }) => {
+  return ({ step: name, status, message: says, fix }) => {
     const took = `${(elapsed() / 1000).toFixed(1)} s`
     elapsed = stopwatch()
     if (status === 'failed') {

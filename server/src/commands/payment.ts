@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { getAccount } from '../features/accounts/service.ts'
 import { recordByOperator } from '../features/audit-log/operator.ts'
 import { formatCents, parseCents } from '../kernel/money.ts'
-import { loadFeatures, onDatabase, type Admin } from './admin.ts'
+import { loadFeatures, adminCommand, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
 
 export function paymentCommands(program: Command): void {
   const payment = program.command('payment').description('deposits of customers')
-  onDatabase(
+  adminCommand(
     payment
       .command('list')
       .description('list deposits, newest first')
@@ -16,7 +16,7 @@ export function paymentCommands(program: Command): void {
     'payment list --losses',
     list,
   )
-  onDatabase(
+  adminCommand(
     payment
       .command('confirm')
       .description('put a deposit into its wallet, once you have the money (BERTH_PAYMENTS=manual)')

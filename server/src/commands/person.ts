@@ -6,19 +6,19 @@ import {
   issuePasswordLink,
   listPeople,
   lockPerson,
-  personFor,
+  ensureUser,
   removeTotp,
   setOperator,
 } from '../features/people/service.ts'
 import type { Config } from '../config.ts'
-import { onDatabase, type Admin } from './admin.ts'
-import { WrongUsage } from './errors.ts'
+import { adminCommand, type Admin } from './admin.ts'
+import { UsageError } from './errors.ts'
 import { table, type Result } from './output.ts'
 
 export function personCommands(program: Command): void {
   const person = program.command('person').description('who signs in to the dashboard')
-  onDatabase(person.command('list').description('list people'), 'person list', list)
-  onDatabase(
+  adminCommand(person.command('list').description('list people'), 'person list', list)
+  adminCommand(
     person
       .command('link')
       .description("print a link with which an account's person sets a password; it works once, for 24 hours")
@@ -26,7 +26,7 @@ export function personCommands(program: Command): void {
     'person link --account you@example.com',
     link,
   )
-  onDatabase(
+  adminCommand(
     person
       .command('set')
       .description('make somebody an operator or no longer one, or remove a second factor that was lost')
@@ -60,7 +60,7 @@ async function list({ db }: Admin): Promise<Result> {
 async function link({ db, config, now }: Admin, input: { account: string }): Promise<Result> {
   const made = await db.tx(async (tx) => {
     const account = await getAccount(tx, input.account)
-    const person = await personFor(tx, now, account)
+    const person = await ensureUser(tx, now, account)
     recordByOperator(tx, now, { accountId: account.id, action: 'person link', resourceIds: [person.id] })
     return issuePasswordLink(tx, now, person.id, dashboardOf(config), '24h')
   })
@@ -69,7 +69,7 @@ async function link({ db, config, now }: Admin, input: { account: string }): Pro
 
 async function set({ db, now }: Admin, input: { operator?: boolean; withoutTotp?: true }, email: string): Promise<Result> {
   if (input.operator === undefined && !input.withoutTotp)
-    throw new WrongUsage('Say what to change, for example: npx berthd person set you@example.com --operator true')
+    throw new UsageError('Say what to change, for example: npx berthd person set you@example.com --operator true')
   const changed = await db.tx(async (tx) => {
     const person = await lockPerson(tx, (await getPersonByEmail(tx, email)).id)
     if (input.operator !== undefined) await setOperator(tx, person.id, input.operator)

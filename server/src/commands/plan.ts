@@ -1,13 +1,13 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { changePlan, listPlans, type PlanChange } from '../features/catalog/service.ts'
-import { onDatabase, type Admin } from './admin.ts'
-import { WrongUsage } from './errors.ts'
+import { adminCommand, type Admin } from './admin.ts'
+import { UsageError } from './errors.ts'
 import { table, type Result } from './output.ts'
 
 export function planCommands(program: Command): void {
   const plan = program.command('plan').description('what is sold, and for how much')
-  onDatabase(plan.command('list').description('list plans'), 'plan list', list)
-  onDatabase(
+  adminCommand(plan.command('list').description('list plans'), 'plan list', list)
+  adminCommand(
     plan
       .command('set')
       .description('change a plan; VMs keep the size they were sold, and pay the new price from their next renewal')
@@ -30,7 +30,7 @@ async function list({ db, config }: Admin): Promise<Result> {
 }
 
 async function set({ db, config }: Admin, { json: _, ...change }: PlanChange & { json?: boolean }, slug?: string): Promise<Result> {
-  if (Object.keys(change).length === 0) throw new WrongUsage('Say what to change, for example: npx berthd plan set small --price 7.50')
+  if (Object.keys(change).length === 0) throw new UsageError('Say what to change, for example: npx berthd plan set small --price 7.50')
   const { id } = await db.tx((tx) => changePlan(tx, slug!, change))
   const plan = (await listPlans(db, config.currency)).find((each) => each.id === id)!
   return { data: plan, text: table([plan], [...COLUMNS], '').text }

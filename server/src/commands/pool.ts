@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { getRegion } from '../features/catalog/service.ts'
 import { addPool, getHost, listPools } from '../features/hosts/service.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { adminCommand, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
 
 export function poolCommands(program: Command): void {
   const pool = program.command('pool').description('ranges of public addresses')
-  onDatabase(pool.command('list').description('list ranges with how much of them is free'), 'pool list', list)
-  onDatabase(
+  adminCommand(pool.command('list').description('list ranges with how much of them is free'), 'pool list', list)
+  adminCommand(
     pool
       .command('add')
       .description('add a range of public addresses')

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { bringUpToDate } from '../database.ts'
-import { settings, withExample } from './admin.ts'
+import { migrateAndSeed } from '../database.ts'
+import { loadConfig, withExample } from './admin.ts'
 import { requireServer, withDatabaseUrl } from './database.ts'
 import { show } from './output.ts'
 import type { QuickstartOptions } from './quickstart/quickstart.ts'
@@ -12,12 +12,12 @@ export function processCommands(program: Command): void {
   withExample(
     program.command('up').description('run everything in one process, with an embedded PostgreSQL unless BERTH_DATABASE_URL is set'),
     'up',
-  ).action(async () => exit(await (await import('./up.ts')).up(settings())))
+  ).action(async () => exit(await (await import('./up.ts')).up(loadConfig())))
   for (const role of ['api', 'worker'] as const) {
     withExample(
       program.command(role).description(`run only the ${role}, on BERTH_DATABASE_URL or the database of a running \`up\``),
       role,
-    ).action(async () => exit(await (await import('./serve.ts')).serve(settings(), role)))
+    ).action(async () => exit(await (await import('./serve.ts')).serve(loadConfig(), role)))
   }
   addQuickstart(program)
   withExample(
@@ -32,7 +32,7 @@ export function processCommands(program: Command): void {
       .option('--json', 'answer in JSON'),
     'doctor database',
   ).action(async (topic: string | undefined, { json = false }: { json?: boolean }) => {
-    process.exitCode = await (await import('./doctor.ts')).doctor(settings(), topic, json)
+    process.exitCode = await (await import('./doctor.ts')).doctor(loadConfig(), topic, json)
   })
 }
 
@@ -45,14 +45,14 @@ function addQuickstart(program: Command): void {
       .option('--hostname <name>', 'of the VM', 'first')
       .option('--os <template>', 'such as debian-12; the one that boots fastest here unless given'),
     'quickstart',
-  ).action(async (options: QuickstartOptions) => (await import('./quickstart/quickstart.ts')).quickstart(settings(), options))
+  ).action(async (options: QuickstartOptions) => (await import('./quickstart/quickstart.ts')).quickstart(loadConfig(), options))
 }
 
 async function migrateDatabase({ json = false }: { json?: boolean }): Promise<void> {
-  const config = settings()
+  const config = loadConfig()
   const { version, applied } = await withDatabaseUrl(config, async (url) => {
     await requireServer(url)
-    return bringUpToDate(config, url)
+    return migrateAndSeed(config, url)
   })
   const did = applied.length === 0 ? 'nothing was missing' : `applied ${applied.join(', ')}`
   show({ data: { version, applied }, text: `The database is at ${version}: ${did}` }, json)

@@ -4,7 +4,7 @@ import { accountCommands } from './account.ts'
 import { actionCommands } from './action.ts'
 import { archiveCommands } from './archive.ts'
 import { clockCommands } from './clock.ts'
-import { explain, WrongUsage } from './errors.ts'
+import { explain, UsageError } from './errors.ts'
 import { hostCommands } from './host.ts'
 import { hostSetupCommands } from './host-setup.ts'
 import { paymentCommands } from './payment.ts'
@@ -51,7 +51,7 @@ export async function runCommand(args: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has said what is wrong
     process.stderr.write(asError(explain(error), json))
-    return error instanceof WrongUsage ? 2 : 1
+    return error instanceof UsageError ? 2 : 1
   }
 }
 

@@ -1,17 +1,17 @@
 // `api` and `worker`: one part of the product each, on a database that is there and up to date.
 import type { Config } from '../config.ts'
-import { requireUpToDate } from '../database.ts'
+import { requireMigrated } from '../database.ts'
 import { openDb } from '../kernel/db.ts'
 import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
 import { postgresFolder, requireServer } from './database.ts'
-import { live, openService, type Serving } from './service.ts'
+import { runUntilStopped, openService, type ProcessContext } from './service.ts'
 
 export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =>
-  live(config, async (serving) => {
+  runUntilStopped(config, async (serving) => {
     const loading = import('../compose.ts')
     loading.catch(() => {}) // awaited below, unless the database fails first
     const url = await joinDatabase(serving)
-    serving.life.goOn()
+    serving.life.throwIfStopping()
     const { api, metrics } = await openService(await loading, serving, url, {
       api: role === 'api',
       worker: role === 'worker',
@@ -20,15 +20,15 @@ export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =
     serving.log.info({ ...(api && { address: api }), metrics }, `${role} ready`)
   })
 
-async function joinDatabase(serving: Serving): Promise<string> {
+async function joinDatabase(serving: ProcessContext): Promise<string> {
   const url = serving.config.databaseUrl ?? (await joinEmbedded(serving))
   await requireServer(url)
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
-  await requireUpToDate(db).finally(() => db.close())
+  await requireMigrated(db).finally(() => db.close())
   return url
 }
 
-async function joinEmbedded({ config, stack }: Serving): Promise<string> {
+async function joinEmbedded({ config, stack }: ProcessContext): Promise<string> {
   const dataDir = postgresFolder(config)
   if (!(await inspectEmbeddedPostgres(dataDir)).running) {
     throw new Error('There is no database: set BERTH_DATABASE_URL, or start `berthd up` first, whose database this process then joins')

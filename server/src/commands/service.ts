@@ -8,19 +8,19 @@ import { createLog, type Log } from '../kernel/log.ts'
 import { serveMetrics } from '../kernel/metrics.ts'
 import { findPortHolder } from '../kernel/port-holder.ts'
 import { explain } from './errors.ts'
-import { Interrupted, Life } from './life.ts'
+import { Interrupted, ProcessLifecycle } from './life.ts'
 
-export interface Serving {
+export interface ProcessContext {
   config: Config
-  life: Life
+  life: ProcessLifecycle
   log: Log
   /** What is put up is taken down in reverse. */
   stack: AsyncDisposableStack
 }
 
 /** Runs until it is asked to stop, whatever `start` has put up by then, and answers the exit code. */
-export async function live(config: Config, start: (serving: Serving) => Promise<void>): Promise<number> {
-  const life = new Life(config.drainSeconds)
+export async function runUntilStopped(config: Config, start: (serving: ProcessContext) => Promise<void>): Promise<number> {
+  const life = new ProcessLifecycle(config.drainSeconds)
   const log = createLog({
     level: config.logLevel,
     pretty: config.logFormat === 'auto' ? process.stdout.isTTY : config.logFormat === 'pretty',
@@ -62,7 +62,7 @@ export interface Service {
 /** `compose` is handed in: it takes half a second to load, which a caller may spend on something else. */
 export async function openService(
   compose: typeof Compose,
-  { config, life, log, stack }: Serving,
+  { config, life, log, stack }: ProcessContext,
   url: string,
   roles: Roles,
 ): Promise<Service> {
@@ -73,7 +73,7 @@ export async function openService(
   const api = roles.api ? await compose.openApi(core, { alone: roles.alone }) : null
   if (api) parts.push(api)
   if (roles.worker) parts.push(await compose.openWorker(core))
-  life.goOn()
+  life.throwIfStopping()
   const address = api && (await listen(api.app, config))
   return { db: core.deps.db, api: address, metrics: await openMetrics(core, config, log, stack) }
 }

@@ -7,7 +7,7 @@ import { buildImage, importImage, type From, type MakeOptions } from '../images/
 import { noteProgress } from '../images/progress.ts'
 import { notFound } from '../kernel/errors.ts'
 import type { Admin } from './admin.ts'
-import { WrongUsage } from './errors.ts'
+import { UsageError } from './errors.ts'
 import type { Result } from './output.ts'
 import { facts, imagesOf } from './template.ts'
 
@@ -45,7 +45,7 @@ export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow,
 
 export async function importTemplate(admin: Admin, options: ImportOptions, slug: string): Promise<Result> {
   const known = await findTemplate(admin.db, slug)
-  if (!known && !options.name) throw new WrongUsage(`There is no OS template ${slug} in the catalog: give a new one at least a --name`)
+  if (!known && !options.name) throw new UsageError(`There is no OS template ${slug} in the catalog: give a new one at least a --name`)
   const from = sourceOf(options, known)
   const expected = options.checksum === undefined ? null : readChecksum(options.checksum)
   const target = known ?? { slug, arch: newArch(options) }
@@ -56,11 +56,11 @@ export async function importTemplate(admin: Admin, options: ImportOptions, slug:
 }
 
 function sourceOf(options: ImportOptions, known: TemplateRow | undefined): From {
-  if (options.url && options.file) throw new WrongUsage('Give either --url or --file')
+  if (options.url && options.file) throw new UsageError('Give either --url or --file')
   if (options.file) return { file: resolve(options.file) }
   const url = options.url ?? known?.image_url
-  if (!url) throw new WrongUsage('The catalog does not say where the image of this template is: give --url or --file')
-  if (!URL.canParse(url)) throw new WrongUsage(`"${url}" is not a URL`)
+  if (!url) throw new UsageError('The catalog does not say where the image of this template is: give --url or --file')
+  if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL`)
   return { url }
 }
 
@@ -68,12 +68,12 @@ function readChecksum(text: string): ReturnType<typeof parseChecksum> {
   try {
     return parseChecksum(text)
   } catch (error) {
-    throw new WrongUsage((error as Error).message, { cause: error })
+    throw new UsageError((error as Error).message, { cause: error })
   }
 }
 
 function newArch({ arch }: ImportOptions): string {
-  if (arch !== undefined && !isArch(arch)) throw new WrongUsage(`--arch must be x86_64 or aarch64, not "${arch}"`)
+  if (arch !== undefined && !isArch(arch)) throw new UsageError(`--arch must be x86_64 or aarch64, not "${arch}"`)
   return arch ?? nativeArch()
 }
 

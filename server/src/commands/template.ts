@@ -3,19 +3,19 @@ import { getTemplate, listTemplateRows, withdrawTemplate, type TemplateRow } fro
 import { readProgress } from '../images/progress.ts'
 import { openImageStore } from '../images/store.ts'
 import { systemClock } from '../kernel/clock.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { adminCommand, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
 import type { ImportOptions } from './template-import.ts'
 
 export function templateCommands(program: Command): void {
   const template = program.command('template').description('OS templates and their images')
-  onDatabase(template.command('list').description('list templates and whether they have an image'), 'template list', list)
-  onDatabase(
+  adminCommand(template.command('list').description('list templates and whether they have an image'), 'template list', list)
+  adminCommand(
     template.command('build').description('build the image of a template on this machine, out of Debian packages').argument('<slug>'),
     'template build debian-12',
     async (admin, _options, slug) => (await import('./template-import.ts')).build(admin, slug), // brings the builders, which other commands need not wait for
   )
-  onDatabase(
+  adminCommand(
     template
       .command('import')
       .description("bring a template's image here: the distribution's own, or the one that is named")
@@ -32,7 +32,7 @@ export function templateCommands(program: Command): void {
     'template import debian-13',
     async (admin, options: ImportOptions, slug) => (await import('./template-import.ts')).importTemplate(admin, options, slug),
   )
-  onDatabase(
+  adminCommand(
     template.command('remove').description('remove the image of a template that nothing uses').argument('<slug>'),
     'template remove debian-13',
     remove,

@@ -5,12 +5,12 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Db } from '../kernel/db.ts'
 import { explain } from './errors.ts'
 import { showLine } from './progress.ts'
-import type { Serving } from './service.ts'
+import type { ProcessContext } from './service.ts'
 import { imagesOf } from './template.ts'
 
 const isSmallest = ({ slug }: TemplateRow): boolean => slug === 'tiny'
 
-export async function buildMissingTemplates(serving: Serving, db: Db): Promise<void> {
+export async function buildMissingTemplates(serving: ProcessContext, db: Db): Promise<void> {
   const missing = await buildable(serving, db)
   if (missing.length === 0) return
   showLine('✓', `templates ${missing.map(({ slug }) => slug).join(', ')} are being built`, 'npx berthd template list')
@@ -23,7 +23,7 @@ export async function buildMissingTemplates(serving: Serving, db: Db): Promise<v
 }
 
 /** Of this machine's own kind, with a recipe, and without an image that hosts of libvirt need. */
-async function buildable({ config }: Serving, db: Db): Promise<TemplateRow[]> {
+async function buildable({ config }: ProcessContext, db: Db): Promise<TemplateRow[]> {
   if (process.getuid?.() !== 0) return []
   const images = imagesOf({ config })
   const rows = (await listTemplateRows(db)).filter(({ recipe, arch }) => recipe && arch === nativeArch())
@@ -31,7 +31,7 @@ async function buildable({ config }: Serving, db: Db): Promise<TemplateRow[]> {
   return rows.filter((_, i) => lacking[i]).sort((a, b) => Number(isSmallest(b)) - Number(isSmallest(a)))
 }
 
-async function buildAll({ config, log }: Serving, db: Db, templates: TemplateRow[], signal: AbortSignal): Promise<void> {
+async function buildAll({ config, log }: ProcessContext, db: Db, templates: TemplateRow[], signal: AbortSignal): Promise<void> {
   const { buildTemplate } = await import('./template-import.ts')
   for (const template of templates) {
     if (signal.aborted || !isArch(template.arch)) return

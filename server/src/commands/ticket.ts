@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { getAccount } from '../features/accounts/service.ts'
 import type { Ticket, TicketStatus, TicketWithReplies } from '../features/support/schema.ts'
-import { loadFeatures, onDatabase, type Admin } from './admin.ts'
-import { WrongUsage } from './errors.ts'
+import { loadFeatures, adminCommand, type Admin } from './admin.ts'
+import { UsageError } from './errors.ts'
 import { table, type Result } from './output.ts'
 
 export function ticketCommands(program: Command): void {
   const ticket = program.command('ticket').description('what customers ask of support')
-  onDatabase(
+  adminCommand(
     ticket
       .command('list')
       .description('list tickets that are not closed, whoever waits longest first')
@@ -16,8 +16,8 @@ export function ticketCommands(program: Command): void {
     'ticket list --status OPEN',
     list,
   )
-  onDatabase(ticket.command('show').description('show a ticket with its replies').argument('<id>'), 'ticket show cabc123', show)
-  onDatabase(
+  adminCommand(ticket.command('show').description('show a ticket with its replies').argument('<id>'), 'ticket show cabc123', show)
+  adminCommand(
     ticket
       .command('reply')
       .description('answer a ticket; the customer is told')
@@ -27,7 +27,7 @@ export function ticketCommands(program: Command): void {
     'ticket reply cabc123 --body "Your address is released now." --close',
     reply,
   )
-  onDatabase(
+  adminCommand(
     ticket.command('close').description('close a ticket; a reply of the customer opens it again').argument('<id>'),
     'ticket close cabc123',
     close,
@@ -38,7 +38,7 @@ const STATUSES: readonly TicketStatus[] = ['OPEN', 'ANSWERED', 'CLOSED']
 
 async function list({ db }: Admin, input: { status?: string; account?: string }): Promise<Result> {
   const status = STATUSES.find((each) => each === input.status?.toUpperCase()) ?? null
-  if (input.status !== undefined && !status) throw new WrongUsage(`--status must be one of ${STATUSES.join(', ')}`)
+  if (input.status !== undefined && !status) throw new UsageError(`--status must be one of ${STATUSES.join(', ')}`)
   const accountId = input.account === undefined ? null : (await getAccount(db, input.account)).id
   const rows = await (await support()).listForStaff(db, { accountId, status })
   const shown = table(

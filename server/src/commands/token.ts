@@ -4,12 +4,12 @@ import { createToken, deleteToken, getAccount, listTokens, revokeToken } from '.
 import { recordByOperator } from '../features/audit-log/operator.ts'
 import type { Tx } from '../kernel/db.ts'
 import { invalid } from '../kernel/errors.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { adminCommand, type Admin } from './admin.ts'
 import { table, type Result } from './output.ts'
 
 export function tokenCommands(program: Command): void {
   const token = program.command('token').description("customers' API tokens")
-  onDatabase(
+  adminCommand(
     token
       .command('create')
       .description('make a token; its secret is shown this once')
@@ -22,17 +22,17 @@ export function tokenCommands(program: Command): void {
     "token create --account you@example.com --name laptop --scopes '*'",
     create,
   )
-  onDatabase(
+  adminCommand(
     token.command('list').description('list tokens, without their secrets').option('--account <id or email>'),
     'token list --account you@example.com',
     list,
   )
-  onDatabase(
+  adminCommand(
     token.command('revoke').description('refuse a token from now on, and keep it listed').argument('<id>'),
     'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
     async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
   )
-  onDatabase(
+  adminCommand(
     token.command('delete').description('refuse a token from now on, and forget it').argument('<id>'),
     'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
     async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),

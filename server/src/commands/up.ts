@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import type * as Compose from '../compose.ts'
 import { SETTINGS, type Config } from '../config.ts'
-import { bringUpToDate } from '../database.ts'
+import { migrateAndSeed } from '../database.ts'
 import { listAccounts } from '../features/accounts/service.ts'
 import { hasOperator, issueWelcomeLink } from '../features/people/service.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
@@ -13,21 +13,21 @@ import { readClock } from '../kernel/test-clock.ts'
 import { dashboardOf } from './person.ts'
 import { say, step } from './progress.ts'
 import { openLocalHost } from './local-host.ts'
-import { live, openService, type Serving } from './service.ts'
+import { runUntilStopped, openService, type ProcessContext } from './service.ts'
 import { buildMissingTemplates } from './templates-at-start.ts'
 import { VERSION } from '../kernel/version.ts'
 
 export const up = (config: Config): Promise<number> =>
-  live(config, async (serving) => {
+  runUntilStopped(config, async (serving) => {
     say(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops, nothing is lost`)
     const { url } = await step(
       'PostgreSQL',
       () => openDatabase(serving),
       ({ label }) => ({ label }),
     )
-    serving.life.goOn()
+    serving.life.throwIfStopping()
     await openLocalHost(config, url)
-    serving.life.goOn()
+    serving.life.throwIfStopping()
     const roles = { api: true, worker: true, alone: true }
     const { db, api } = await step(
       'API',
@@ -51,16 +51,16 @@ interface Database {
   label: string
 }
 
-async function openDatabase(serving: Serving): Promise<Database> {
+async function openDatabase(serving: ProcessContext): Promise<Database> {
   const { config } = serving
   const { url, label } = config.databaseUrl
     ? { url: config.databaseUrl, label: `PostgreSQL ${await requireServer(config.databaseUrl)} at ${describeUrl(config.databaseUrl)}` }
     : await startPostgres(serving)
-  const { version } = await bringUpToDate(config, url)
+  const { version } = await migrateAndSeed(config, url)
   return { url, label: `${label}, schema ${version.split('_')[0]}` }
 }
 
-async function startPostgres({ config, log, stack }: Serving): Promise<Database> {
+async function startPostgres({ config, log, stack }: ProcessContext): Promise<Database> {
   const report = (sentence: string): void => log.error(sentence)
   const launched = (): void => void loadProduct().catch(() => {}) // who needs it learns why
   const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report, launched }))

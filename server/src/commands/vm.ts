@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { getAccount } from '../features/accounts/service.ts'
 import type { Deps } from '../features/deps.ts'
-import { onDatabase, type Admin } from './admin.ts'
+import { adminCommand, type Admin } from './admin.ts'
 import { withCore } from './core.ts'
 import { table, type Result } from './output.ts'
 
 export function vmCommands(program: Command): void {
   const vm = program.command('vm').description("customers' VMs, as the operator sees them")
-  onDatabase(
+  adminCommand(
     vm.command('list').description('list VMs of all accounts, or of one').option('--account <id or email>'),
     'vm list --account you@example.com',
     list,
@@ -19,7 +19,7 @@ export function vmCommands(program: Command): void {
     ['adopt', 'take an unmanaged VM back, in the power state it is found in', adopt],
   ]
   for (const [name, about, verb] of verbs) {
-    onDatabase(vm.command(name).description(about).argument('<id>'), `vm ${name} cabc123`, (admin, _options, id) => act(admin, id, verb))
+    adminCommand(vm.command(name).description(about).argument('<id>'), `vm ${name} cabc123`, (admin, _options, id) => act(admin, id, verb))
   }
 }
 

@@ -9,9 +9,9 @@ import type { Log } from '../kernel/log.ts'
 import type { Mailer } from '../kernel/mail.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Outbound } from '../kernel/outbound.ts'
-import { lanedReconcilersFor, reconcilersFor } from '../workflow/reconcile.ts'
+import { keyedReconcilersFor, reconcilersFor } from '../workflow/reconcile.ts'
 import { workflowsFor, type Engine } from '../workflow/define.ts'
-import type { RunWatch } from '../workflow/watch.ts'
+import type { RunWatcher } from '../workflow/watch.ts'
 import type { AuditTrail } from './audit-log/record.ts'
 import type { EventFeed } from './events/feed.ts'
 import type { PaymentProvider } from './payments/provider.ts'
@@ -26,7 +26,7 @@ export interface Deps {
   /** Null when customers cannot deposit by themselves. */
   payments: PaymentProvider | null
   workflows: Engine
-  watch: RunWatch
+  watch: RunWatcher
   feed: EventFeed
   audit: AuditTrail
   outbound: Outbound
@@ -39,4 +39,4 @@ export type Routes = (api: Api, deps: Deps) => void
 
 export const workflow = workflowsFor<Deps>()
 export const reconciler = reconcilersFor<Deps>()
-export const lanedReconciler = lanedReconcilersFor<Deps>()
+export const keyedReconciler = keyedReconcilersFor<Deps>()

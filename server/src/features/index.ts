@@ -11,14 +11,14 @@ import { dailyBackups } from './backups/daily.reconciler.ts'
 import { removeBackups } from './backups/remove.reconciler.ts'
 import { backupRoutes } from './backups/routes.ts'
 import { removeOrphans } from './backups/service.ts'
-import { sweepVolumes } from './backups/volumes.reconciler.ts'
+import { sweepOrphanVolumes } from './backups/volumes.reconciler.ts'
 import { backupWorkflows } from './backups/workflows.ts'
-import { countBeforePowerOff } from './bandwidth/count.ts'
-import { watchLimits } from './bandwidth/drift.reconciler.ts'
+import { meterBeforePowerOff } from './bandwidth/count.ts'
+import { detectLimitDrift } from './bandwidth/drift.reconciler.ts'
 import { applyLimits } from './bandwidth/limit.reconciler.ts'
 import { meter } from './bandwidth/meter.reconciler.ts'
 import { bandwidthRoutes } from './bandwidth/routes.ts'
-import { followMac, followShape } from './bandwidth/service.ts'
+import { onVmMacChanged, onVmResized } from './bandwidth/service.ts'
 import { renewals } from './billing/renew.reconciler.ts'
 import { forecast } from './billing/service.ts'
 import { lowBalance } from './billing/warn.reconciler.ts'
@@ -45,7 +45,7 @@ import { networkRoutes } from './networks/routes.ts'
 import { queueMail } from './notifications/notify.ts'
 import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { operatorRoutes } from './operator/routes.ts'
-import type { Look } from './operator/work.ts'
+import type { HealthChecks } from './operator/work.ts'
 import { depositRoutes } from './payments/routes.ts'
 import { prunePeople } from './people/prune.reconciler.ts'
 import { pruneSessions } from './sessions/prune.reconciler.ts'
@@ -55,10 +55,10 @@ import { snapshotWorkflows } from './snapshots/workflows.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { ticketRoutes } from './support/routes.ts'
 import { firewallBindingRoutes } from './vms/firewalls.routes.ts'
-import { powerHints } from './vms/hints.reconciler.ts'
-import { removeLeft } from './vms/left.reconciler.ts'
-import { powerSweep } from './vms/power.reconciler.ts'
-import { suspendLeftOn } from './vms/left-on.reconciler.ts'
+import { subscribeHostEvents } from './vms/hints.reconciler.ts'
+import { reconcileStaleMachines } from './vms/left.reconciler.ts'
+import { syncPowerStates } from './vms/power.reconciler.ts'
+import { enforceSuspension } from './vms/left-on.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
 import { onBeforePowerOff, onMacChange, onShapeChange, onVmDeleted } from './vms/service.ts'
 import { vmWorkflows } from './vms/workflows.ts'
@@ -93,7 +93,11 @@ export const routes: Routes[] = [
 ]
 
 /** What only people do. `counters` are of their wrong attempts, `look` asks how this process is doing. */
-export const personalRoutes = (counters: Counters, look: Look): Routes[] => [sessionRoutes(counters), apiKeyRoutes, ...operatorRoutes(look)]
+export const personalRoutes = (counters: Counters, look: HealthChecks): Routes[] => [
+  sessionRoutes(counters),
+  apiKeyRoutes,
+  ...operatorRoutes(look),
+]
 
 export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, ...backupWorkflows]
 
@@ -106,20 +110,20 @@ export const reconcilers: Reconciler<Deps>[] = [
   watchNetworks,
   applyFilters,
   watchFilters,
-  powerSweep,
-  powerHints,
-  removeLeft,
-  suspendLeftOn,
+  syncPowerStates,
+  subscribeHostEvents,
+  reconcileStaleMachines,
+  enforceSuspension,
   pruneConsoles,
   sampleMetrics,
   rollUpMetrics,
   pruneMetrics,
   dailyBackups,
   removeBackups,
-  sweepVolumes,
+  sweepOrphanVolumes,
   meter,
   applyLimits,
-  watchLimits,
+  detectLimitDrift,
   renewals,
   lowBalance,
   issueInvoices,
@@ -131,7 +135,7 @@ export const reconcilers: Reconciler<Deps>[] = [
 
 onEvent(fanOut)
 onEvent(queueMail)
-onBeforePowerOff(countBeforePowerOff)
-onShapeChange(followShape)
-onMacChange(followMac)
+onBeforePowerOff(meterBeforePowerOff)
+onShapeChange(onVmResized)
+onMacChange(onVmMacChanged)
 onVmDeleted(removeOrphans)

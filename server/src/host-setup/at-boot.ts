@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { forwardingCommands } from './forwarding.ts'
 import { masqueradeCommands } from './masquerade.ts'
 import { BERTH_FOLDER, type HostPlan } from './plan.ts'
-import { missing, there, type Step } from './step.ts'
-import { readIfThere, run, SYSTEM_PATH, writeWhole } from './system.ts'
+import { missing, satisfied, type Step } from './step.ts'
+import { readFileOrNull, run, SYSTEM_PATH, writeFileAtomic } from './system.ts'
 import { uplinkCommands } from './uplink.ts'
 
 const SCRIPT = join(BERTH_FOLDER, 'network.sh')
@@ -14,14 +14,14 @@ const UNIT = `/etc/systemd/system/${NAME}`
 
 export const atBoot: Step = {
   name: 'boot',
-  async look(plan) {
-    if (!plan.systemd) return there('after a reboot, npm start or berthd host prepare brings the network back')
-    const same = (await readIfThere(SCRIPT)) === script(plan) && (await readIfThere(UNIT)) === unit
-    return same ? there('the network comes back after a reboot') : missing(`${NAME}, which brings the network back after a reboot`)
+  async check(plan) {
+    if (!plan.systemd) return satisfied('after a reboot, npm start or berthd host prepare brings the network back')
+    const same = (await readFileOrNull(SCRIPT)) === script(plan) && (await readFileOrNull(UNIT)) === unit
+    return same ? satisfied('the network comes back after a reboot') : missing(`${NAME}, which brings the network back after a reboot`)
   },
-  async mend(plan) {
-    await writeWhole(SCRIPT, script(plan), 0o755)
-    await writeWhole(UNIT, unit)
+  async apply(plan) {
+    await writeFileAtomic(SCRIPT, script(plan), 0o755)
+    await writeFileAtomic(UNIT, unit)
     await run('systemctl', '--quiet', 'daemon-reload')
     await run('systemctl', '--quiet', 'enable', NAME)
   },

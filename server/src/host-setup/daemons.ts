@@ -5,19 +5,19 @@ import { versionText, withLibvirt } from './libvirt.ts'
 import { LIBVIRTD_CONF, TLS_SOCKET, tlsFiles } from './tls.ts'
 import { QEMU_CONF } from './qemu-conf.ts'
 import type { HostPlan } from './plan.ts'
-import { missing, SetupError, there, type Step } from './step.ts'
+import { missing, SetupError, satisfied, type Step } from './step.ts'
 import { findDaemon, run, SYSTEM_PATH, type Daemon } from './system.ts'
 
 export const daemons: Step = {
   name: 'libvirt',
-  async look(plan) {
+  async check(plan) {
     const version = await withLibvirt((libvirt) => libvirt.connect.getLibVersion()).catch(() => null)
     if (version === null) return missing('libvirtd does not answer')
     if (!(await findDaemon('virtlogd')) && !plan.systemd) return missing('virtlogd does not run')
-    const problem = (await deafReason(plan)) ?? (await staleReason(plan))
-    return problem ? missing(problem) : there(`libvirt ${versionText(version)} at qemu:///system`)
+    const problem = (await listenProblem(plan)) ?? (await staleReason(plan))
+    return problem ? missing(problem) : satisfied(`libvirt ${versionText(version)} at qemu:///system`)
   },
-  mend: async (plan) => {
+  apply: async (plan) => {
     await (plan.systemd ? startBySystemd(plan) : startByHand(plan))
     await untilAnswered()
   },
@@ -25,7 +25,7 @@ export const daemons: Step = {
 
 /** Why other machines cannot reach it though they should. Under systemd its socket counts: that is open also while libvirtd has ended, and
  *  closed beside a libvirtd that was started by somebody's call. What it listens on is known anew only after a reload. */
-export async function deafReason({ tlsAddress, systemd }: Pick<HostPlan, 'tlsAddress' | 'systemd'>, ask = run): Promise<string | null> {
+export async function listenProblem({ tlsAddress, systemd }: Pick<HostPlan, 'tlsAddress' | 'systemd'>, ask = run): Promise<string | null> {
   if (!tlsAddress) return null
   const isOpen = systemd
     ? isUpToDate(await ask('systemctl', 'show', '--property=ActiveState,NeedDaemonReload', TLS_SOCKET))

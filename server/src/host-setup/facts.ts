@@ -1,6 +1,6 @@
 // What a host has, as its own libvirtd tells it, and how much of it is for VMs.
 import type { Connection } from '@berth/libvirt'
-import { POOL } from '../hypervisor/libvirt/names.ts'
+import { STORAGE_POOL } from '../hypervisor/libvirt/names.ts'
 import { versionText } from './libvirt.ts'
 
 export interface Facts {
@@ -43,7 +43,7 @@ export function domainTypesIn(capabilities: string, arch: string): string[] {
 }
 
 async function diskOf(libvirt: Connection): Promise<Pick<Facts, 'diskFreeGiB' | 'diskTakenGiB'>> {
-  const pool = await libvirt.pools.lookupByName({ name: POOL }).catch(() => null)
+  const pool = await libvirt.pools.lookupByName({ name: STORAGE_POOL }).catch(() => null)
   if (!pool) return { diskFreeGiB: null, diskTakenGiB: 0 }
   await libvirt.pools.refresh({ pool }).catch(() => {}) // an inactive pool tells what it knew
   const { available } = await libvirt.pools.getInfo({ pool })
@@ -61,12 +61,12 @@ export interface Capacity {
   diskGiB: number
 }
 
-const LEAST_RESERVE_MIB = 1024
+const MIN_RESERVE_MIB = 1024
 const RESERVE = 0.1
 
 /** A tenth of the memory and of the disk, and at least 1 GiB, stays with the host itself. */
 export function capacityOf({ cpus, memoryMiB, diskFreeGiB, diskTakenGiB }: Facts): Capacity {
-  const ramMiB = Math.floor(memoryMiB - Math.max(LEAST_RESERVE_MIB, memoryMiB * RESERVE))
+  const ramMiB = Math.floor(memoryMiB - Math.max(MIN_RESERVE_MIB, memoryMiB * RESERVE))
   return {
     vcpu: cpus,
     ramMiB: Math.max(256, ramMiB),

@@ -1,20 +1,20 @@
 // The kernel passes packets on between networks, and shows bridged ones to iptables: without that no rule of a VM knows a connection.
-import { missing, SetupError, there, type Step } from './step.ts'
-import { exists, readIfThere, run, succeeds } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './step.ts'
+import { exists, readFileOrNull, run, succeeds } from './system.ts'
 
 const FORWARD = '/proc/sys/net/ipv4/ip_forward'
 export const BRIDGE_NF = '/proc/sys/net/bridge/bridge-nf-call-iptables'
 
 export const forwarding: Step = {
   name: 'forwarding',
-  async look() {
+  async check() {
     const off = [FORWARD, BRIDGE_NF].map(async (path) =>
-      (await readIfThere(path))?.trim() === '1' ? [] : [path.slice('/proc/sys/'.length)],
+      (await readFileOrNull(path))?.trim() === '1' ? [] : [path.slice('/proc/sys/'.length)],
     )
     const names = (await Promise.all(off)).flat()
-    return names.length === 0 ? there('packets are forwarded, and bridged ones filtered') : missing(`${names.join(' and ')} must be 1`)
+    return names.length === 0 ? satisfied('packets are forwarded, and bridged ones filtered') : missing(`${names.join(' and ')} must be 1`)
   },
-  async mend() {
+  async apply() {
     if (!(await exists(BRIDGE_NF)) && !(await succeeds('modprobe', 'br_netfilter'))) throw noBridgeFilter()
     await run('sh', '-ec', forwardingCommands)
   },

@@ -6,13 +6,13 @@ import { parseCidr, formatCidr, type Cidr } from '../kernel/cidr.ts'
 import { openAuthority, pkiFolder } from './authority.ts'
 import type { Bundle } from './bundle.ts'
 import { freeRange } from './ranges.ts'
-import { readIfThere, writeWhole } from './system.ts'
+import { readFileOrNull, writeFileAtomic } from './system.ts'
 
 type Issued = Record<string, string>
 
 const issuedFile = (dataDir: string): string => join(pkiFolder(dataDir), 'ranges.json')
 
-const readIssued = async (dataDir: string): Promise<Issued> => JSON.parse((await readIfThere(issuedFile(dataDir))) ?? '{}') as Issued
+const readIssued = async (dataDir: string): Promise<Issued> => JSON.parse((await readFileOrNull(issuedFile(dataDir))) ?? '{}') as Issued
 
 /** The range that was handed out for this address, if any. */
 export const issuedRange = async (dataDir: string, address: string): Promise<string | undefined> => (await readIssued(dataDir))[address]
@@ -24,8 +24,8 @@ export async function makeBundle(dataDir: string, address: string, inUse: string
   const issued = await readIssued(dataDir)
   const range = issued[address] ?? formatCidr(freeRange(ranges([...inUse, ...Object.values(issued)])))
   const bundle = { address, ca: authority.ca, ...(await authority.issue(address)), allowedName: `CN=${authority.name}`, range }
-  await writeWhole(issuedFile(dataDir), JSON.stringify({ ...issued, [address]: range }), 0o600)
-  await writeWhole(out, `${JSON.stringify(bundle)}\n`, 0o600)
+  await writeFileAtomic(issuedFile(dataDir), JSON.stringify({ ...issued, [address]: range }), 0o600)
+  await writeFileAtomic(out, `${JSON.stringify(bundle)}\n`, 0o600)
   return bundle
 }
 

@@ -3,7 +3,7 @@
 import { PUBLIC_BRIDGE } from '../hypervisor/libvirt/names.ts'
 import { formatCidr, type Cidr } from '../kernel/cidr.ts'
 import { GATEWAY_DEVICE, type HostPlan } from './plan.ts'
-import { missing, there, type Step } from './step.ts'
+import { missing, satisfied, type Step } from './step.ts'
 import { run } from './system.ts'
 
 interface Chain {
@@ -101,13 +101,13 @@ function chains(cidr: Cidr): Chain[] {
 
 export const masquerade: Step = {
   name: 'masquerade',
-  async look({ range }) {
+  async check({ range }) {
     for (const chain of chains(range)) {
       if (!(await stands(chain))) return missing(`the rules ${chain.name}, by which VMs reach the world`)
     }
-    return there('VMs reach the world by the address of this host')
+    return satisfied('VMs reach the world by the address of this host')
   },
-  mend: async (plan) => void (await run('sh', '-ec', masqueradeCommands(plan))),
+  apply: async (plan) => void (await run('sh', '-ec', masqueradeCommands(plan))),
 }
 
 async function stands({ table, parent, name, rules }: Chain): Promise<boolean> {

@@ -3,7 +3,7 @@ import { ErrorCode, type Connection, type Named } from '@berth/libvirt'
 import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
 import { found, withLibvirt } from './libvirt.ts'
 import { unlessAbsent } from './pool.ts'
-import { missing, SetupError, there, type Step } from './step.ts'
+import { missing, SetupError, satisfied, type Step } from './step.ts'
 import { exists } from './system.ts'
 
 const AUTOSTART = `/etc/libvirt/qemu/networks/autostart/${PUBLIC_NETWORK}.xml`
@@ -14,7 +14,7 @@ const find = (libvirt: Connection): Promise<Named | null> =>
 
 export const network: Step = {
   name: 'network',
-  look: () =>
+  check: () =>
     withLibvirt(async (libvirt) => {
       const known = await find(libvirt)
       if (!known) return missing(`network ${PUBLIC_NETWORK}`)
@@ -23,9 +23,9 @@ export const network: Step = {
         throw new SetupError(problem, `virsh net-destroy ${PUBLIC_NETWORK}; virsh net-undefine ${PUBLIC_NETWORK}; then run this again`)
       if (!(await libvirt.networks.isActive({ network: known }))) return missing(`network ${PUBLIC_NETWORK} is not active`)
       if (!(await exists(AUTOSTART))) return missing(`network ${PUBLIC_NETWORK} does not start by itself`)
-      return there(`network ${PUBLIC_NETWORK} on bridge ${PUBLIC_BRIDGE}`)
+      return satisfied(`network ${PUBLIC_NETWORK} on bridge ${PUBLIC_BRIDGE}`)
     }).catch(unlessAbsent(`network ${PUBLIC_NETWORK}`)),
-  mend: () =>
+  apply: () =>
     withLibvirt(async (libvirt) => {
       const made = (await find(libvirt)) ?? (await libvirt.networks.define({ xml: XML }))
       for (const autostart of [0, 1]) await libvirt.networks.setAutostart({ network: made, autostart })

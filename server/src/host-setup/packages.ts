@@ -1,6 +1,6 @@
 // The Debian packages a host needs. packages.json is the list, also for `npm start`, which installs them before anything of ours runs.
 import lists from './packages.json' with { type: 'json' }
-import { missing, SetupError, there, type Step } from './step.ts'
+import { missing, SetupError, satisfied, type Step } from './step.ts'
 import { findCommand, run } from './system.ts'
 
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64'
@@ -19,13 +19,13 @@ export async function missingCommands(): Promise<string[]> {
 
 export const packages: Step = {
   name: 'packages',
-  async look() {
+  async check() {
     const commands = await missingCommands()
-    if (commands.length === 0 && !(await findCommand('dpkg-query'))) return there('QEMU and libvirt are installed')
+    if (commands.length === 0 && !(await findCommand('dpkg-query'))) return satisfied('QEMU and libvirt are installed')
     const absent = (await findCommand('dpkg-query')) ? await notInstalled(wanted()) : commands
-    return absent.length === 0 ? there('QEMU and libvirt are installed') : missing(`packages ${absent.join(' ')}`)
+    return absent.length === 0 ? satisfied('QEMU and libvirt are installed') : missing(`packages ${absent.join(' ')}`)
   },
-  async mend() {
+  async apply() {
     if (!(await findCommand('apt-get'))) {
       throw new SetupError(
         `This machine lacks ${(await missingCommands()).join(', ')}, and has no apt-get to install them`,

@@ -4,7 +4,7 @@ import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
 import type { Bundle } from './bundle.ts'
 import { freeRange, gatewayOf, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './ranges.ts'
 import { SetupError } from './step.ts'
-import { hasSystemd, readIfThere, run } from './system.ts'
+import { hasSystemd, readFileOrNull, run } from './system.ts'
 
 /** Beside libvirt's own settings: what Berth knows of this host, and its certificate. */
 export const BERTH_FOLDER = '/etc/libvirt/berth'
@@ -20,14 +20,14 @@ export interface PlanOptions {
 }
 
 /** What is remembered between two runs, and over a reboot. */
-export interface Memory {
+export interface HostState {
   range: string
   poolPath: string
   /** The address of its certificate, once it is to be reached by others. */
   tlsAddress: string | null
 }
 
-export interface HostPlan extends Omit<Memory, 'range'> {
+export interface HostPlan extends Omit<HostState, 'range'> {
   range: Cidr
   gateway: string
   bundle: Bundle | null
@@ -35,7 +35,7 @@ export interface HostPlan extends Omit<Memory, 'range'> {
 }
 
 export async function planHost(options: PlanOptions): Promise<HostPlan> {
-  const known = await recall()
+  const known = await loadHostState()
   const range = await decideRange(options, known)
   return {
     range,
@@ -47,20 +47,20 @@ export async function planHost(options: PlanOptions): Promise<HostPlan> {
   }
 }
 
-export const memoryOf = ({ range, poolPath, tlsAddress }: HostPlan): Memory => ({ range: formatCidr(range), poolPath, tlsAddress })
+export const memoryOf = ({ range, poolPath, tlsAddress }: HostPlan): HostState => ({ range: formatCidr(range), poolPath, tlsAddress })
 export const memoryFile = MEMORY
 
-export async function recall(): Promise<Memory | null> {
-  const text = await readIfThere(MEMORY)
+export async function loadHostState(): Promise<HostState | null> {
+  const text = await readFileOrNull(MEMORY)
   if (text === null) return null
   try {
-    return JSON.parse(text) as Memory
+    return JSON.parse(text) as HostState
   } catch {
     throw new SetupError(`${MEMORY} is damaged`, `remove it, and say what it said: --range, --pool-path, --certificate`)
   }
 }
 
-async function decideRange(options: PlanOptions, known: Memory | null): Promise<Cidr> {
+async function decideRange(options: PlanOptions, known: HostState | null): Promise<Cidr> {
   const taken = await takenRanges()
   const present = (await gatewayRange()) ?? known?.range
   const asked = options.range ?? options.bundle?.range
@@ -77,7 +77,7 @@ async function decideRange(options: PlanOptions, known: Memory | null): Promise<
 
 export async function takenRanges(): Promise<Taken[]> {
   const routes = JSON.parse(await run('ip', '-json', '-4', 'route', 'show', 'table', 'all')) as Route[]
-  return [...takenByRoutes(routes, GATEWAY_DEVICE), ...takenByResolvers((await readIfThere('/etc/resolv.conf')) ?? '')]
+  return [...takenByRoutes(routes, GATEWAY_DEVICE), ...takenByResolvers((await readFileOrNull('/etc/resolv.conf')) ?? '')]
 }
 
 export interface Interface {

@@ -1,30 +1,31 @@
 // The storage pool that disks, templates and copies live in.
 import { ErrorCode, PoolState, type Connection, type Named } from '@berth/libvirt'
-import { POOL } from '../hypervisor/libvirt/names.ts'
+import { STORAGE_POOL } from '../hypervisor/libvirt/names.ts'
 import { found, withLibvirt } from './libvirt.ts'
-import { missing, SetupError, there, type Step } from './step.ts'
+import { missing, SetupError, satisfied, type Step } from './step.ts'
 import { exists } from './system.ts'
 
-const AUTOSTART = `/etc/libvirt/storage/autostart/${POOL}.xml`
+const AUTOSTART = `/etc/libvirt/storage/autostart/${STORAGE_POOL}.xml`
 
-const find = (libvirt: Connection): Promise<Named | null> => found(libvirt.pools.lookupByName({ name: POOL }), ErrorCode.noStoragePool)
+const find = (libvirt: Connection): Promise<Named | null> =>
+  found(libvirt.pools.lookupByName({ name: STORAGE_POOL }), ErrorCode.noStoragePool)
 
 export const pool: Step = {
   name: 'pool',
-  look: ({ poolPath }) =>
+  check: ({ poolPath }) =>
     withLibvirt(async (libvirt) => {
       const known = await find(libvirt)
-      if (!known) return missing(`storage pool ${POOL} in ${poolPath}`)
+      if (!known) return missing(`storage pool ${STORAGE_POOL} in ${poolPath}`)
       const path = pathIn(await libvirt.pools.getXml({ pool: known }))
       if (path !== poolPath) throw otherPath(path, poolPath)
       const { state, available } = await libvirt.pools.getInfo({ pool: known })
-      if (state !== PoolState.running) return missing(`storage pool ${POOL} is not active`)
-      if (!(await exists(AUTOSTART))) return missing(`storage pool ${POOL} does not start by itself`)
-      return there(`storage pool ${POOL} in ${poolPath}, ${available / 2n ** 30n} GiB free`)
-    }).catch(unlessAbsent(`storage pool ${POOL} in ${poolPath}`)),
-  mend: ({ poolPath }) =>
+      if (state !== PoolState.running) return missing(`storage pool ${STORAGE_POOL} is not active`)
+      if (!(await exists(AUTOSTART))) return missing(`storage pool ${STORAGE_POOL} does not start by itself`)
+      return satisfied(`storage pool ${STORAGE_POOL} in ${poolPath}, ${available / 2n ** 30n} GiB free`)
+    }).catch(unlessAbsent(`storage pool ${STORAGE_POOL} in ${poolPath}`)),
+  apply: ({ poolPath }) =>
     withLibvirt(async (libvirt) => {
-      const xml = `<pool type='dir'><name>${POOL}</name><target><path>${escape(poolPath)}</path><permissions><mode>0711</mode></permissions></target></pool>`
+      const xml = `<pool type='dir'><name>${STORAGE_POOL}</name><target><path>${escape(poolPath)}</path><permissions><mode>0711</mode></permissions></target></pool>`
       const made = (await find(libvirt)) ?? (await libvirt.pools.define({ xml }))
       // Off first: a daemon that believes it to be on would not write the link that is missing.
       for (const autostart of [0, 1]) await libvirt.pools.setAutostart({ pool: made, autostart })
@@ -46,6 +47,6 @@ const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAl
 
 const otherPath = (path: string, wanted: string): SetupError =>
   new SetupError(
-    `The storage pool ${POOL} is in ${path}, and not in ${wanted}`,
-    `leave out --pool-path, or: virsh pool-destroy ${POOL}; virsh pool-undefine ${POOL}`,
+    `The storage pool ${STORAGE_POOL} is in ${path}, and not in ${wanted}`,
+    `leave out --pool-path, or: virsh pool-destroy ${STORAGE_POOL}; virsh pool-undefine ${STORAGE_POOL}`,
   )

@@ -186,7 +186,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     await inBox(damage)
     const report = await prepare()
     expect(report.ok).toBe(false)
-    expect(failure(report)!.says).toMatch(says)
+    expect(failure(report)!.message).toMatch(says)
     expect(failure(report)!.fix).toMatch(fix)
     await inBox(repair)
     const mended = await prepare()
@@ -195,7 +195,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
 
   test('refuses another range while VMs may use the one it has', async () => {
     const report = await prepare('--range', '10.130.0.0/16')
-    expect([report.ok, failure(report)!.says]).toEqual([false, expect.stringContaining('which its VMs may use')])
+    expect([report.ok, failure(report)!.message]).toEqual([false, expect.stringContaining('which its VMs may use')])
   })
 
   test('takes the host out of the fleet', async () => {

@@ -11,7 +11,7 @@ import { planHost, type HostPlan, type PlanOptions } from './plan.ts'
 import { pool } from './pool.ts'
 import { qemuConf } from './qemu-conf.ts'
 import { selfTest } from './self-test.ts'
-import { carryOut, SetupError, type Outcome, type Step } from './step.ts'
+import { runStep, SetupError, type Outcome, type Step } from './step.ts'
 import { findCommand } from './system.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
@@ -39,16 +39,16 @@ export async function prepareHost(options: PrepareOptions, report: (outcome: Out
   }
   const dryRun = options.dryRun ?? false
   if (process.getuid?.() !== 0) {
-    note({ step: 'root', status: 'failed', says: 'Preparing a host takes root', fix: 'run it with sudo' })
+    note({ step: 'root', status: 'failed', message: 'Preparing a host takes root', fix: 'run it with sudo' })
     return { plan: null, outcomes }
   }
-  if (!note(await carryOut(packages, {} as HostPlan, dryRun)) || !(await findCommand('ip'))) return { plan: null, outcomes }
+  if (!note(await runStep(packages, {} as HostPlan, dryRun)) || !(await findCommand('ip'))) return { plan: null, outcomes }
   const plan = await planHost(options).catch((error: unknown) => {
     if (!(error instanceof SetupError)) throw error
-    note({ step: 'range', status: 'failed', says: error.message, fix: error.fix })
+    note({ step: 'range', status: 'failed', message: error.message, fix: error.fix })
   })
   if (!plan) return { plan: null, outcomes }
-  for (const step of STEPS) if (!note(await carryOut(step, plan, dryRun))) return { plan, outcomes }
+  for (const step of STEPS) if (!note(await runStep(step, plan, dryRun))) return { plan, outcomes }
   const wanted = options.selfTest ?? 'always'
   const changed = outcomes.some(({ status }) => status === 'done')
   if (!dryRun && (wanted === 'always' || (wanted === 'changed' && changed))) note(await selfTest())

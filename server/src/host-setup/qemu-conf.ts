@@ -1,17 +1,17 @@
 // Without systemd, as in most containers, libvirt cannot put guests into cgroups or note the owners of files: it is told not to try.
 import { isSet, set, type Settings } from './settings-file.ts'
-import { missing, there, type Step } from './step.ts'
+import { missing, satisfied, type Step } from './step.ts'
 
 export const QEMU_CONF = '/etc/libvirt/qemu.conf'
 const WITHOUT_SYSTEMD: Settings = { cgroup_controllers: [], remember_owner: 0 }
 
 export const qemuConf: Step = {
   name: 'qemu.conf',
-  async look({ systemd }) {
-    if (systemd) return there('QEMU is used as the packages set it up')
+  async check({ systemd }) {
+    if (systemd) return satisfied('QEMU is used as the packages set it up')
     return (await isSet(QEMU_CONF, WITHOUT_SYSTEMD))
-      ? there('QEMU is used without cgroups')
+      ? satisfied('QEMU is used without cgroups')
       : missing(`settings in ${QEMU_CONF}: no cgroups here`)
   },
-  mend: () => set(QEMU_CONF, WITHOUT_SYSTEMD, 0o600),
+  apply: () => set(QEMU_CONF, WITHOUT_SYSTEMD, 0o600),
 }

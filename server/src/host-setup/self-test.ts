@@ -27,7 +27,7 @@ export async function selfTest(): Promise<Outcome> {
   const outcome = (status: Outcome['status'], says: string, fix: string | null = null): Outcome => ({
     step: 'self-test',
     status,
-    says,
+    message: says,
     fix,
   })
   try {

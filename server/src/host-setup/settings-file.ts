@@ -2,7 +2,7 @@
 // has set outside of it is never touched: where it differs, they are told.
 import { readFile } from 'node:fs/promises'
 import { SetupError } from './step.ts'
-import { writeWhole } from './system.ts'
+import { writeFileAtomic } from './system.ts'
 
 export type Settings = Record<string, string | number | string[]>
 
@@ -32,7 +32,7 @@ export async function isSet(path: string, settings: Settings): Promise<boolean> 
 
 export async function set(path: string, settings: Settings, mode: number): Promise<void> {
   const text = await readFile(path, 'utf8').catch(() => '')
-  await writeWhole(path, withSettings(text, settings), mode)
+  await writeFileAtomic(path, withSettings(text, settings), mode)
 }
 
 function withoutBlock(text: string): string {

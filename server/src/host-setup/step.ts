@@ -5,26 +5,26 @@ import type { HostPlan } from './plan.ts'
 export interface Look {
   ok: boolean
   /** What is there, or what is missing. */
-  says: string
+  message: string
 }
 
 export interface Step {
   name: string
-  look(plan: HostPlan): Promise<Look>
+  check(plan: HostPlan): Promise<Look>
   /** Only called when something is missing. */
-  mend(plan: HostPlan): Promise<void>
+  apply(plan: HostPlan): Promise<void>
 }
 
 export interface Outcome {
   step: string
   /** `missing`: a dry run that would have done it. */
   status: 'ok' | 'done' | 'missing' | 'failed'
-  says: string
+  message: string
   fix: string | null
 }
 
-export const there = (says: string): Look => ({ ok: true, says })
-export const missing = (says: string): Look => ({ ok: false, says })
+export const satisfied = (says: string): Look => ({ ok: true, message: says })
+export const missing = (says: string): Look => ({ ok: false, message: says })
 
 /** Something that only the operator can put right. */
 export class SetupError extends Error {
@@ -36,17 +36,22 @@ export class SetupError extends Error {
   }
 }
 
-export async function carryOut(step: Step, plan: HostPlan, dryRun: boolean): Promise<Outcome> {
-  const outcome = (status: Outcome['status'], says: string, fix: string | null = null): Outcome => ({ step: step.name, status, says, fix })
+export async function runStep(step: Step, plan: HostPlan, dryRun: boolean): Promise<Outcome> {
+  const outcome = (status: Outcome['status'], says: string, fix: string | null = null): Outcome => ({
+    step: step.name,
+    status,
+    message: says,
+    fix,
+  })
   try {
-    const before = await step.look(plan)
-    if (before.ok) return outcome('ok', before.says)
-    if (dryRun) return outcome('missing', before.says)
-    await step.mend(plan)
-    const after = await step.look(plan)
+    const before = await step.check(plan)
+    if (before.ok) return outcome('ok', before.message)
+    if (dryRun) return outcome('missing', before.message)
+    await step.apply(plan)
+    const after = await step.check(plan)
     return after.ok
-      ? outcome('done', after.says)
-      : outcome('failed', after.says, 'it was put right and is not right: run it again, and look at the log of the machine')
+      ? outcome('done', after.message)
+      : outcome('failed', after.message, 'it was put right and is not right: run it again, and look at the log of the machine')
   } catch (error) {
     return outcome('failed', (error as Error).message, error instanceof SetupError ? error.fix : 'npx berthd doctor says what is wrong')
   }

@@ -38,10 +38,10 @@ export const succeeds = (command: string, ...args: string[]): Promise<boolean> =
     () => false,
   )
 
-export const readIfThere = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
+export const readFileOrNull = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
 
 /** Whole or not at all, also when the machine loses its power. */
-export async function writeWhole(path: string, text: string, mode = 0o644): Promise<void> {
+export async function writeFileAtomic(path: string, text: string, mode = 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(`${path}.new`, text, { mode, flush: true })
   await chmod(`${path}.new`, mode)
@@ -60,9 +60,9 @@ export interface Daemon {
 export async function findDaemon(name: string): Promise<Daemon | undefined> {
   const ours = await readlink('/proc/self/ns/mnt')
   for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
-    if ((await readIfThere(`/proc/${pid}/comm`))?.trim() !== name) continue
+    if ((await readFileOrNull(`/proc/${pid}/comm`))?.trim() !== name) continue
     if ((await readlink(`/proc/${pid}/ns/mnt`).catch(() => null)) !== ours) continue
-    const args = (await readIfThere(`/proc/${pid}/cmdline`))?.split('\0') ?? []
+    const args = (await readFileOrNull(`/proc/${pid}/cmdline`))?.split('\0') ?? []
     return { pid: Number(pid), args, startedAt: await startOf(pid) }
   }
   return undefined
@@ -71,7 +71,7 @@ export async function findDaemon(name: string): Promise<Daemon | undefined> {
 const TICKS_PER_SECOND = 100
 
 async function startOf(pid: string): Promise<Date> {
-  const stat = (await readIfThere(`/proc/${pid}/stat`)) ?? ''
+  const stat = (await readFileOrNull(`/proc/${pid}/stat`)) ?? ''
   const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
   const uptimeSeconds = Number((await readFile('/proc/uptime', 'utf8')).split(' ')[0])
   return new Date(systemClock.now().getTime() - (uptimeSeconds - ticks / TICKS_PER_SECOND) * 1000)

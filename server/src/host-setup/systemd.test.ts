@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deafReason } from './daemons.ts'
+import { listenProblem } from './daemons.ts'
 import { socketUnit } from './tls.ts'
 
 describe('a host under systemd', () => {
@@ -19,12 +19,12 @@ describe('a host under systemd', () => {
   ])('whose socket is %s', async (_, shown, reason) => {
     const asked: string[] = []
     const ask = async (...words: string[]): Promise<string> => (asked.push(words.join(' ')), shown)
-    expect(await deafReason({ tlsAddress: '10.0.0.5', systemd: true }, ask)).toBe(reason)
+    expect(await listenProblem({ tlsAddress: '10.0.0.5', systemd: true }, ask)).toBe(reason)
     expect(asked).toEqual(['systemctl show --property=ActiveState,NeedDaemonReload libvirtd-tls.socket'])
   })
 
   test('that is reached from itself alone needs no socket', async () => {
     const ask = (): Promise<string> => Promise.reject(new Error('nobody asks'))
-    expect(await deafReason({ tlsAddress: null, systemd: true }, ask)).toBeNull()
+    expect(await listenProblem({ tlsAddress: null, systemd: true }, ask)).toBeNull()
   })
 })

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { BERTH_FOLDER, type HostPlan } from './plan.ts'
 import { isSet, set, type Settings } from './settings-file.ts'
-import { missing, SetupError, there, type Step } from './step.ts'
-import { readIfThere, writeWhole } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './step.ts'
+import { readFileOrNull, writeFileAtomic } from './system.ts'
 
 export const LIBVIRTD_CONF = '/etc/libvirt/libvirtd.conf'
 export const TLS_SOCKET = 'libvirtd-tls.socket'
@@ -22,39 +22,39 @@ export const tlsFiles = {
 
 export const tls: Step = {
   name: 'certificate',
-  async look(plan) {
-    if (!plan.tlsAddress) return there('reached from this machine alone')
+  async check(plan) {
+    if (!plan.tlsAddress) return satisfied('reached from this machine alone')
     if (plan.bundle && !(await isInstalled(plan))) return missing(`the certificate for ${plan.tlsAddress}`)
-    const cert = await readIfThere(tlsFiles.cert)
+    const cert = await readFileOrNull(tlsFiles.cert)
     if (!cert) return missing(`the certificate for ${plan.tlsAddress}`)
     requireValid(cert)
     const done =
-      (await isSet(LIBVIRTD_CONF, await settingsOf(plan))) && (!plan.systemd || (await readIfThere(SOCKET_UNIT)) === socketUnit(plan))
-    return done ? there(`certificate for ${plan.tlsAddress}, until ${lastDay(cert)}`) : missing(`TLS settings in ${LIBVIRTD_CONF}`)
+      (await isSet(LIBVIRTD_CONF, await settingsOf(plan))) && (!plan.systemd || (await readFileOrNull(SOCKET_UNIT)) === socketUnit(plan))
+    return done ? satisfied(`certificate for ${plan.tlsAddress}, until ${lastDay(cert)}`) : missing(`TLS settings in ${LIBVIRTD_CONF}`)
   },
-  async mend(plan) {
+  async apply(plan) {
     if (plan.bundle) await install(plan)
-    if (!(await readIfThere(tlsFiles.cert))) {
+    if (!(await readFileOrNull(tlsFiles.cert))) {
       throw new SetupError('The certificate of this host is gone', 'make a new one where Berth runs, and give it: --certificate bundle')
     }
     await set(LIBVIRTD_CONF, await settingsOf(plan), 0o644)
-    if (plan.systemd) await writeWhole(SOCKET_UNIT, socketUnit(plan))
+    if (plan.systemd) await writeFileAtomic(SOCKET_UNIT, socketUnit(plan))
   },
 }
 
 async function isInstalled({ bundle }: HostPlan): Promise<boolean> {
   const names = ['ca', 'cert', 'key', 'allowedName'] as const
-  const found = await Promise.all(names.map((name) => readIfThere(tlsFiles[name])))
+  const found = await Promise.all(names.map((name) => readFileOrNull(tlsFiles[name])))
   return names.every((name, i) => found[i] === bundle?.[name])
 }
 
 async function install({ bundle }: HostPlan): Promise<void> {
   if (!bundle) return
   requireValid(bundle.cert)
-  await writeWhole(tlsFiles.key, bundle.key, 0o600)
-  await writeWhole(tlsFiles.ca, bundle.ca)
-  await writeWhole(tlsFiles.cert, bundle.cert)
-  await writeWhole(tlsFiles.allowedName, bundle.allowedName)
+  await writeFileAtomic(tlsFiles.key, bundle.key, 0o600)
+  await writeFileAtomic(tlsFiles.ca, bundle.ca)
+  await writeFileAtomic(tlsFiles.cert, bundle.cert)
+  await writeFileAtomic(tlsFiles.allowedName, bundle.allowedName)
 }
 
 function requireValid(cert: string): void {
@@ -87,7 +87,7 @@ async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> 
     key_file: tlsFiles.key,
     auth_tls: 'none', // the certificate is the proof
     tls_no_verify_certificate: 0,
-    tls_allowed_dn_list: [(await readIfThere(tlsFiles.allowedName)) ?? ''],
+    tls_allowed_dn_list: [(await readFileOrNull(tlsFiles.allowedName)) ?? ''],
   }
 }
 

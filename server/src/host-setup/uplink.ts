@@ -2,8 +2,8 @@
 import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
 import { formatCidr } from '../kernel/cidr.ts'
 import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type HostPlan, type Interface } from './plan.ts'
-import { missing, SetupError, there, type Step } from './step.ts'
-import { readIfThere, run } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './step.ts'
+import { readFileOrNull, run } from './system.ts'
 
 /** Linux answers on every interface for every address it has: guests would be told that the bridge itself is their gateway, and what
  *  they send there does not pass the uplink. */
@@ -12,17 +12,17 @@ const NEVER = '8'
 
 export const uplink: Step = {
   name: 'uplink',
-  async look({ range, gateway }) {
+  async check({ range, gateway }) {
     const [near, far] = [await findInterface(GATEWAY_DEVICE), await findInterface(UPLINK_DEVICE)]
     requireBare(await findInterface(PUBLIC_BRIDGE))
     if (!near || !far) return missing(`the uplink ${GATEWAY_DEVICE} of ${PUBLIC_NETWORK}`)
     if (far.master !== PUBLIC_BRIDGE) return missing(`${UPLINK_DEVICE} is not in ${PUBLIC_BRIDGE}`)
     if (![near, far].every(({ flags }) => flags.includes('UP'))) return missing(`the uplink of ${PUBLIC_NETWORK} is down`)
-    if ((await readIfThere(ARP_IGNORE))?.trim() !== NEVER) return missing(`${PUBLIC_BRIDGE} must not answer for the gateway`)
+    if ((await readFileOrNull(ARP_IGNORE))?.trim() !== NEVER) return missing(`${PUBLIC_BRIDGE} must not answer for the gateway`)
     const has = near.addr_info.some(({ local, prefixlen }) => local === gateway && prefixlen === range.prefix)
-    return has ? there(`network ${PUBLIC_NETWORK} ${formatCidr(range)}`) : missing(`the address ${gateway} on ${GATEWAY_DEVICE}`)
+    return has ? satisfied(`network ${PUBLIC_NETWORK} ${formatCidr(range)}`) : missing(`the address ${gateway} on ${GATEWAY_DEVICE}`)
   },
-  mend: async (plan) => void (await run('sh', '-ec', uplinkCommands(plan))),
+  apply: async (plan) => void (await run('sh', '-ec', uplinkCommands(plan))),
 }
 
 /** What the bridge itself is sent does not pass the filters of the VMs in it. */

@@ -1,7 +1,7 @@
 // Looks at a host from the outside, over the connection it will be used by, before it is trusted with VMs. Changes nothing that stays.
 import { randomUUID } from 'node:crypto'
 import { ErrorCode, PoolState, type Connection, type Endpoint } from '@berth/libvirt'
-import { POOL, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
+import { STORAGE_POOL, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { readFacts, type Facts } from './facts.ts'
 import { failure, ok, warning, type Finding } from './finding.ts'
@@ -9,8 +9,8 @@ import { found, withLibvirt } from './libvirt.ts'
 import { shapeProblem } from './network.ts'
 
 const PREPARE = 'run on that host: berthd host prepare'
-const LEAST_LIBVIRT = 8
-const LEAST_FREE_GIB = 5
+const MIN_LIBVIRT = 8
+const MIN_FREE_GIB = 5
 
 export interface Verified {
   findings: Finding[]
@@ -64,9 +64,9 @@ export function unreachable(description: string, error: Error): Finding {
 }
 
 const version = ({ libvirt, qemu }: Facts): Finding =>
-  Number.parseInt(libvirt) >= LEAST_LIBVIRT
+  Number.parseInt(libvirt) >= MIN_LIBVIRT
     ? ok(`libvirt ${libvirt}, QEMU ${qemu}`)
-    : failure(`libvirt ${libvirt} is too old: ${LEAST_LIBVIRT}.0 or later is needed`, 'install Debian 12, or Ubuntu 22.04 or later')
+    : failure(`libvirt ${libvirt} is too old: ${MIN_LIBVIRT}.0 or later is needed`, 'install Debian 12, or Ubuntu 22.04 or later')
 
 function guests({ arch, domainTypes }: Facts): Finding {
   if (domainTypes.includes('kvm')) return ok(`guests of ${arch} by KVM`)
@@ -76,10 +76,12 @@ function guests({ arch, domainTypes }: Facts): Finding {
 }
 
 async function pool(libvirt: Connection): Promise<Finding> {
-  const known = await found(libvirt.pools.lookupByName({ name: POOL }), ErrorCode.noStoragePool)
-  if (!known) return failure(`it has no storage pool ${POOL}`, PREPARE)
+  const known = await found(libvirt.pools.lookupByName({ name: STORAGE_POOL }), ErrorCode.noStoragePool)
+  if (!known) return failure(`it has no storage pool ${STORAGE_POOL}`, PREPARE)
   const { state } = await libvirt.pools.getInfo({ pool: known })
-  return state === PoolState.running ? ok(`storage pool ${POOL}`) : failure(`its storage pool ${POOL} is not active`, PREPARE)
+  return state === PoolState.running
+    ? ok(`storage pool ${STORAGE_POOL}`)
+    : failure(`its storage pool ${STORAGE_POOL} is not active`, PREPARE)
 }
 
 async function network(libvirt: Connection): Promise<Finding> {
@@ -94,9 +96,9 @@ async function network(libvirt: Connection): Promise<Finding> {
 
 function space({ diskFreeGiB }: Facts): Finding {
   const says = `${diskFreeGiB ?? 0} GiB free for disks`
-  return (diskFreeGiB ?? 0) >= LEAST_FREE_GIB
+  return (diskFreeGiB ?? 0) >= MIN_FREE_GIB
     ? ok(says)
-    : failure(says, `at least ${LEAST_FREE_GIB} GiB are needed: free some, or prepare it with --pool-path on a larger disk`)
+    : failure(says, `at least ${MIN_FREE_GIB} GiB are needed: free some, or prepare it with --pool-path on a larger disk`)
 }
 
 const WORRYING_MS = 2_000
@@ -104,7 +106,7 @@ const HARMFUL_MS = 60_000
 
 /** libvirt does not tell the time, but the file system under the pool does: a file is as old as it is. */
 async function clock(libvirt: Connection): Promise<Finding> {
-  const known = await libvirt.pools.lookupByName({ name: POOL })
+  const known = await libvirt.pools.lookupByName({ name: STORAGE_POOL })
   const before = systemClock.now().getTime()
   const xml = `<volume><name>berth-clock-${randomUUID()}</name><capacity>0</capacity><target><format type='raw'/></target></volume>`
   const volume = await libvirt.volumes.create({ pool: known, xml })

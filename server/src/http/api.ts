@@ -5,9 +5,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Tx } from '../kernel/db.ts'
 import { bodySchema, contextOf, statusesOf, type AnySpec, type Context, type Operation, type OperationSpec } from './operation.ts'
 import { PageQuery, Type, type Paged, type PageRequest, type TProperties, type TSchema } from './schema.ts'
-import { Answer, write, type WriteDeps } from './write.ts'
+import { ApiResponse, runMutation, type WriteDeps } from './write.ts'
 
-export { Answer, Rehearsal } from './write.ts'
+export { ApiResponse as Answer, DryRunResult as Rehearsal } from './write.ts'
 
 export type ApiDeps = WriteDeps
 
@@ -69,9 +69,9 @@ export class Api {
       const status = statusesOf(spec)[0]!
       this.#route(method, path, spec, false, (request, reply) => {
         const context = contextOf<P, Q, B>(request)
-        return write(this.#deps, request, reply, prepare && (() => prepare(context)), async (tx, prepared) => {
+        return runMutation(this.#deps, request, reply, prepare && (() => prepare(context)), async (tx, prepared) => {
           const result = await handler(tx, context, prepared)
-          return result instanceof Answer ? result.under(this.#app.prefix) : new Answer(result, status)
+          return result instanceof ApiResponse ? result.under(this.#app.prefix) : new ApiResponse(result, status)
         })
       })
     }
@@ -91,7 +91,7 @@ export class Api {
       config: {
         operationId: spec.operationId,
         scope: spec.scope,
-        needsRecentProof: spec.needsRecentProof ?? false,
+        requiresReauth: spec.requiresReauth ?? false,
         ...(method !== 'GET' && { offersDryRun: spec.query?.['dryRun'] !== undefined }),
         route: path.replace(/:(\w+)/g, '{$1}'),
       },

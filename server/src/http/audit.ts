@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-export interface AuditedCall {
+export interface AuditRecord {
   accountId: string
   actorType: 'token' | 'person'
   actorId: string
@@ -27,16 +27,16 @@ export interface AuditedCall {
 }
 
 export interface Audit {
-  effect(tx: Tx, call: AuditedCall): void
+  recordSuccess(tx: Tx, call: AuditRecord): void
   /** Never throws, and never makes anybody wait. */
-  refusal(call: AuditedCall): void
+  recordDenied(call: AuditRecord): void
 }
 
 /** Who is not known, or asks for what there is not, belongs to nobody's log. */
 export const isAudited = ({ method, principal, routeOptions }: FastifyRequest): boolean =>
   method !== 'GET' && method !== 'HEAD' && principal !== null && routeOptions.config.operationId !== undefined
 
-export function callOf(request: FastifyRequest, status: number, code: string | null, data?: unknown): AuditedCall {
+export function toAuditRecord(request: FastifyRequest, status: number, code: string | null, data?: unknown): AuditRecord {
   const { accountId, actorType, actorId, actorName } = request.principal
   const { operationId = '', route = '' } = request.routeOptions.config
   const who = { accountId, actorType, actorId, actorName, ip: request.ip, requestId: request.id }

@@ -40,7 +40,7 @@ const MARK =
 const partLink = ([path, name]: [string, string], part: string): string =>
   `<a href="${path}"${path === part ? ' aria-current="page"' : ''}>${name}</a>`
 
-export const framed = ({ title, body, side, part, scripts = [] }: Frame): string => `<!doctype html>
+export const renderLayout = ({ title, body, side, part, scripts = [] }: Frame): string => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title><link rel="icon" href="/favicon.svg" type="image/svg+xml"><link rel="stylesheet" href="/docs/files/style.css"><script src="/docs/files/colours.js"></script></head>

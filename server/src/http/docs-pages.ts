@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyReply, onRequestHookHandler } from 'fastif
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import { CATALOGUE, notFound, type ErrorCode } from '../kernel/errors.ts'
+import { ERROR_CATALOG, notFound, type ErrorCode } from '../kernel/errors.ts'
 import { DOCS } from '../kernel/places.ts'
-import { framed, sendPage as show } from './docs-frame.ts'
+import { renderLayout, sendPage as show } from './docs-frame.ts'
 import { anchorOf, renderMarkdown } from './markdown.ts'
 import { escapeHtml } from './page.ts'
 
@@ -29,7 +29,7 @@ export function servePages(app: FastifyInstance, counted: { onRequest: onRequest
   }
   app.get('/docs/guide/dashboard/:name', counted, async ({ params }, reply) => picture(reply, (params as { name: string }).name))
   app.get('/docs/errors', counted, async (_, reply) => show(reply, errorsPage()))
-  for (const code of Object.keys(CATALOGUE) as ErrorCode[])
+  for (const code of Object.keys(ERROR_CATALOG) as ErrorCode[])
     app.get(`/docs/errors/${code}`, counted, async (_, reply) => show(reply, errorPage(code)))
 }
 
@@ -94,7 +94,7 @@ async function picture(reply: FastifyReply, name: string): Promise<FastifyReply>
 }
 
 function errorsPage(): string {
-  const rows = Object.entries(CATALOGUE).map(
+  const rows = Object.entries(ERROR_CATALOG).map(
     ([code, { status, title }]) =>
       `<tr id="${code}"><td>${status}</td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${title}</td></tr>`,
   )
@@ -102,14 +102,14 @@ function errorsPage(): string {
     '<h1>Errors</h1><p>The code of an error is in the header <code>X-Error-Code</code>. Each has a page that says what to do.</p>'
   const head = '<thead><tr><th>Status</th><th>Code</th><th>What happened</th></tr></thead>'
   const table = `<div class="scroll" tabindex="0"><table>${head}<tbody>${rows.join('')}</tbody></table></div>`
-  return framed({ title: 'Berth API errors', body: `${intro}${table}`, part: '/docs/errors' })
+  return renderLayout({ title: 'Berth API errors', body: `${intro}${table}`, part: '/docs/errors' })
 }
 
 function errorPage(code: ErrorCode): string {
-  const { status, title } = CATALOGUE[code]
+  const { status, title } = ERROR_CATALOG[code]
   const head = `<h1><code>${code}</code></h1><p><strong>${status}</strong> ${escapeHtml(title)}.</p>`
   const { html } = renderMarkdown(explanationOf(code), (target) => addressFrom('errors', target))
-  return framed({ title: `${code} · Berth API errors`, body: `${head}${html}`, part: '/docs/errors' })
+  return renderLayout({ title: `${code} · Berth API errors`, body: `${head}${html}`, part: '/docs/errors' })
 }
 
 /** The part of docs/errors.md that is under the code's own heading. */
@@ -124,4 +124,4 @@ const side = (open?: string): string =>
     .map(([section, title]) => `<p>${title}</p>${listOf(section, open)}`)
     .join('')
 
-const guide = (title: string, body: string, path?: string): string => framed({ title, body, part: '/docs/guides', side: side(path) })
+const guide = (title: string, body: string, path?: string): string => renderLayout({ title, body, part: '/docs/guides', side: side(path) })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
-import { CATALOGUE } from '../kernel/errors.ts'
+import { ERROR_CATALOG } from '../kernel/errors.ts'
 import { anchorOf } from './markdown.ts'
 import { openReference } from './reference.ts'
 
@@ -53,7 +53,7 @@ describe('/docs', async () => {
 
   test('every error of the catalogue is explained, where a problem document points to', async () => {
     const { body } = await get('/docs/errors')
-    for (const [code, { title }] of Object.entries(CATALOGUE)) expect(body).toMatch(new RegExp(`<tr id="${code}">.*${title}`))
+    for (const [code, { title }] of Object.entries(ERROR_CATALOG)) expect(body).toMatch(new RegExp(`<tr id="${code}">.*${title}`))
   })
 })
 

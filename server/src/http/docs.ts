@@ -21,7 +21,7 @@ interface DocsOptions {
 }
 
 export function serveDocs(app: FastifyInstance, { prefix, operations, rateLimit }: DocsOptions): void {
-  const counted = { onRequest: rateLimit.chargeAddress }
+  const counted = { onRequest: rateLimit.limitIp }
   // Made when somebody asks for them first: most processes are never asked.
   let document: string | undefined
   let reference: Reference | undefined

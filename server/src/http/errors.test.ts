@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
 import { PREFIX, throwawayApi } from '../../test/throwaway-api.ts'
-import { CATALOGUE, notFound, Refusal, type ErrorCode } from '../kernel/errors.ts'
+import { ERROR_CATALOG, notFound, ApiError, type ErrorCode } from '../kernel/errors.ts'
 import { sql } from '../kernel/db.ts'
 import { object, Type } from './schema.ts'
 
@@ -12,7 +12,7 @@ describe('an error', async () => {
   const customer = await app.given.customer()
   const api = await throwawayApi(app, (routes) => {
     routes.get('/fails/:code', { ...about, operationId: 'fail', params: { code: Type.String() } }, async ({ params }) => {
-      throw new Refusal(params.code as ErrorCode, 'This is the sentence', [{ field: 'name', message: 'is wrong' }])
+      throw new ApiError(params.code as ErrorCode, 'This is the sentence', [{ field: 'name', message: 'is wrong' }])
     })
     routes.get('/breaks', { ...about, operationId: 'break' }, async () => {
       throw new Error('select * from secrets')
@@ -28,11 +28,11 @@ describe('an error', async () => {
   const send = (method: string, path: string, options: Parameters<typeof api.send>[2] = {}) =>
     api.send(method, path.startsWith('/api') ? path : `${PREFIX}${path}`, { token: customer.token, ...options })
 
-  test.each(Object.keys(CATALOGUE) as ErrorCode[])(
+  test.each(Object.keys(ERROR_CATALOG) as ErrorCode[])(
     '%s is answered with its status, exactly two fields, and its code beside them',
     async (code) => {
       const { status, headers, text } = await send('GET', `/fails/${code}`)
-      expect(status).toBe(CATALOGUE[code].status)
+      expect(status).toBe(ERROR_CATALOG[code].status)
       expect(text).toBe('{"success":false,"error":"This is the sentence"}')
       expect(headers).toMatchObject({ 'x-error-code': code, 'content-type': 'application/json; charset=utf-8' })
       expect(headers['x-request-id']).toMatch(/^c[0-9a-z]{24}$/)
@@ -47,7 +47,7 @@ describe('an error', async () => {
     expect(answer.headers['content-type']).toMatch(/^application\/problem\+json/)
     expect(JSON.parse(answer.text)).toEqual({
       type: '/docs/errors#busy',
-      title: CATALOGUE.busy.title,
+      title: ERROR_CATALOG.busy.title,
       status: 409,
       detail: 'This is the sentence',
       code: 'busy',

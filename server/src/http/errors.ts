@@ -1,6 +1,6 @@
 // The one place where a thrown thing becomes an HTTP answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { CATALOGUE, refuse, Refusal, type ErrorCode } from '../kernel/errors.ts'
+import { ERROR_CATALOG, apiError, ApiError, type ErrorCode } from '../kernel/errors.ts'
 
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_json', 'The body is not valid JSON'],
@@ -14,19 +14,19 @@ const DATABASE_AWAY = /^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|57P0[123]|08\d\d\d
 const AWAY_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|PostgreSQL does not answer/
 
-export function toRefusal(error: unknown, requestId: string): Refusal {
-  if (error instanceof Refusal) return error
+export function toRefusal(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError) return error
   const { code = '', message = '', statusCode = 500 } = error as Partial<FastifyError>
   const known = FRAMEWORK[code]
-  if (known) return refuse(...known)
-  if (statusCode < 500) return refuse('malformed_request', 'The request could not be read: it was cut off or is not valid HTTP')
+  if (known) return apiError(...known)
+  if (statusCode < 500) return apiError('malformed_request', 'The request could not be read: it was cut off or is not valid HTTP')
   if (DATABASE_AWAY.test(code) || AWAY_MESSAGE.test(message)) {
-    return refuse(
+    return apiError(
       'service_unavailable',
       'The database cannot be reached at the moment: try again in a few seconds, with the same Idempotency-Key',
     )
   }
-  return refuse('internal_error', `Something went wrong on our side. Quote request ${requestId} to support`)
+  return apiError('internal_error', `Something went wrong on our side. Quote request ${requestId} to support`)
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -39,10 +39,10 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 /** RFC 9457, for those who ask for it. */
-const problem = (refusal: Refusal, requestId: string): string =>
+const problem = (refusal: ApiError, requestId: string): string =>
   JSON.stringify({
     type: `/docs/errors#${refusal.code}`,
-    title: CATALOGUE[refusal.code].title,
+    title: ERROR_CATALOG[refusal.code].title,
     status: refusal.status,
     detail: refusal.message,
     code: refusal.code,

@@ -7,7 +7,7 @@ import { openDb, sql } from '../kernel/db.ts'
 import { createLog } from '../kernel/log.ts'
 import { createMetrics } from '../kernel/metrics.ts'
 import { serveHealth } from './health.ts'
-import { rateLimit, UNCOUNTED } from './rate-limit.ts'
+import { rateLimit, UNLIMITED_HEADERS } from './rate-limit.ts'
 import { createServer } from './server.ts'
 
 test('a process lives, and says what is missing, while PostgreSQL is silent', async () => {
@@ -18,7 +18,7 @@ test('a process lives, and says what is missing, while PostgreSQL is silent', as
   const counters = withFallback(postgresCounters(db), memoryCounters(), () => fallbacks++)
   const app = createServer({ log, metrics: createMetrics(), rateLimit: rateLimit(counters), trustedProxies: [] })
   serveHealth(app, db, MIGRATIONS)
-  app.get('/asks', async (_, reply) => reply.headers(UNCOUNTED).send(await db.one(sql`select 1`)))
+  app.get('/asks', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send(await db.one(sql`select 1`)))
   expect((await app.inject('/readyz')).statusCode).toBe(200)
   proxy.silence()
   const asked = app.inject('/asks')

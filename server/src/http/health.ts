@@ -1,10 +1,10 @@
 // /healthz says that the process lives; /readyz whether it can serve: database, schema, and not draining. Neither is rate limited,
 // and both answer while the database does not.
 import type { FastifyInstance } from 'fastify'
-import { within } from '../kernel/clock.ts'
+import { withTimeout } from '../kernel/clock.ts'
 import { sql, type Db } from '../kernel/db.ts'
 import { missingMigration } from '../kernel/migrate.ts'
-import { UNCOUNTED } from './rate-limit.ts'
+import { UNLIMITED_HEADERS } from './rate-limit.ts'
 
 export interface Health {
   /** From now on /readyz answers 503, so that no new traffic is sent here. */
@@ -12,7 +12,7 @@ export interface Health {
   /** Adds a check: a sentence that says what is wrong, or null. Anyone may read it, so what an error says is not shown. */
   check(name: string, look: () => Promise<string | null>): void
   /** All checks by name: `ok`, or what is wrong. */
-  look(): Promise<[name: string, sentence: string][]>
+  runChecks(): Promise<[name: string, sentence: string][]>
 }
 
 /** Who asks does not wait much longer. */
@@ -31,17 +31,19 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
   checks.set('process', async () => (draining ? 'stopping' : null))
 
   const look = (): Promise<[string, string][]> =>
-    Promise.all([...checks].map(async ([name, each]) => [name, (await within(ANSWER_MS, each()).catch(() => 'cannot be reached')) ?? 'ok']))
+    Promise.all(
+      [...checks].map(async ([name, each]) => [name, (await withTimeout(ANSWER_MS, each()).catch(() => 'cannot be reached')) ?? 'ok']),
+    )
 
-  app.get('/healthz', async (_, reply) => reply.headers(UNCOUNTED).send({ status: 'ok' }))
+  app.get('/healthz', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
     const results = await look()
     const ready = results.every(([, result]) => result === 'ok')
     const answer = { status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) }
     return reply
       .code(ready ? 200 : 503)
-      .headers(UNCOUNTED)
+      .headers(UNLIMITED_HEADERS)
       .send(answer)
   })
-  return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), look }
+  return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), runChecks: look }
 }

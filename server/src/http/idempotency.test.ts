@@ -4,9 +4,9 @@ import { PREFIX, throwawayApi } from '../../test/throwaway-api.ts'
 import { sha256 } from '../kernel/crypto.ts'
 import { sql } from '../kernel/db.ts'
 import { newId } from '../kernel/ids.ts'
-import { refuse } from '../kernel/errors.ts'
+import { apiError } from '../kernel/errors.ts'
 import { Answer, Rehearsal } from './api.ts'
-import { forgetOldKeys } from './idempotency.ts'
+import { deleteExpiredKeys } from './idempotency.ts'
 import { object, Type } from './schema.ts'
 
 const about = { summary: 'A test', tag: 'Test', scope: null }
@@ -26,7 +26,7 @@ describe('Idempotency-Key', async () => {
       await tx.run(sql`insert into notes values (${note.id}, ${principal.accountId}, ${note.text})`)
       await hold?.()
       if (context.query.dryRun) throw new Rehearsal(note)
-      if (failing) throw refuse('no_capacity', 'There is no room')
+      if (failing) throw apiError('no_capacity', 'There is no room')
       return new Answer(note, 202, `/notes/${note.id}`)
     })
     const params = { id: Type.String() }
@@ -34,7 +34,7 @@ describe('Idempotency-Key', async () => {
       '/notes/:id',
       { ...about, operationId: 'deleteNote', params, data: object({ id: Type.String() }) },
       async (tx, { params }) => {
-        if ((await tx.run(sql`delete from notes where id = ${params.id}`)) === 0) throw refuse('not_found', 'Note not found')
+        if ((await tx.run(sql`delete from notes where id = ${params.id}`)) === 0) throw apiError('not_found', 'Note not found')
         return { id: params.id }
       },
     )
@@ -125,10 +125,10 @@ describe('Idempotency-Key', async () => {
     expect(await write(token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
     expect(await notesOf(accountId)).toBe(2)
     expect((await write(token, 'k1')).replayed).toBe('true')
-    await forgetOldKeys(app.db, app.clock.now())
+    await deleteExpiredKeys(app.db, app.clock.now())
     expect((await write(token, 'k1')).replayed).toBe('true')
     app.clock.advance('24h')
-    await forgetOldKeys(app.db, app.clock.now())
+    await deleteExpiredKeys(app.db, app.clock.now())
     expect(await app.db.many(sql`select 1 from idempotency_keys`)).toHaveLength(0)
   })
 

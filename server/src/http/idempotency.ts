@@ -1,10 +1,10 @@
 // An Idempotency-Key makes a write safe to repeat. The answer is stored in the transaction that has the effect, so there is never
 // one without the other. Only success is stored: an error changed nothing, so the same key may try again.
 import type { FastifyRequest } from 'fastify'
-import { after, type Clock } from '../kernel/clock.ts'
+import { addDuration, type Clock } from '../kernel/clock.ts'
 import { sha256, type Vault } from '../kernel/crypto.ts'
 import { sql, type Queries, type Tx } from '../kernel/db.ts'
-import { invalid, refuse, type Refusal } from '../kernel/errors.ts'
+import { invalid, apiError, type ApiError } from '../kernel/errors.ts'
 import { bodyOf } from './operation.ts'
 
 export interface StoredAnswer {
@@ -42,7 +42,7 @@ interface Row {
 }
 
 /** Claims the key for this transaction; answers what was stored under it, or null when this request is the first. */
-export async function recall(
+export async function loadStoredResponse(
   tx: Tx,
   { clock, vault }: KeyDeps,
   { key, accountId, fingerprint }: Idempotency,
@@ -55,30 +55,30 @@ export async function recall(
     where account_id = ${accountId} and key = ${key} and expires_at > ${clock.now()}`)
   if (!row) return null
   if (!row.fingerprint.equals(fingerprint))
-    throw refuse('idempotency_key_reused', 'This Idempotency-Key was used for a different request: use a new key')
+    throw apiError('idempotency_key_reused', 'This Idempotency-Key was used for a different request: use a new key')
   if (row.status === UNDER_WAY) throw inProgress()
   return { status: row.status, body: vault.open(row.body, contextOf(accountId, key)), location: row.location }
 }
 
-const inProgress = (): Refusal =>
-  refuse('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
+const inProgress = (): ApiError =>
+  apiError('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
 
 /** Stands in the place of a status while a request works outside of any transaction. */
 const UNDER_WAY = 0
 /** When the process that held a claim has died without a word, the key may be used again after this. */
-const LONGEST_CLAIM = '60s'
+const MAX_CLAIM = '60s'
 
 /** Like `recall`, and keeps the key from others beyond this transaction, until `remember` or `release`. */
 export async function claim(tx: Tx, deps: KeyDeps, idempotency: Idempotency): Promise<StoredAnswer | null> {
-  const earlier = await recall(tx, deps, idempotency)
-  if (!earlier) await remember(tx, deps, idempotency, { status: UNDER_WAY, body: '', location: null }, LONGEST_CLAIM)
+  const earlier = await loadStoredResponse(tx, deps, idempotency)
+  if (!earlier) await storeResponse(tx, deps, idempotency, { status: UNDER_WAY, body: '', location: null }, MAX_CLAIM)
   return earlier
 }
 
 export const release = (db: Queries, { accountId, key }: Idempotency): Promise<number> =>
   db.run(sql`delete from idempotency_keys where account_id = ${accountId} and key = ${key} and status = ${UNDER_WAY}`)
 
-export async function remember(
+export async function storeResponse(
   tx: Tx,
   { clock, vault }: KeyDeps,
   { key, accountId, fingerprint }: Idempotency,
@@ -89,7 +89,7 @@ export async function remember(
   const now = clock.now()
   await tx.run(sql`
     insert into idempotency_keys (account_id, key, fingerprint, status, body, location, created_at, expires_at)
-    values (${accountId}, ${key}, ${fingerprint}, ${answer.status}, ${sealed}, ${answer.location}, ${now}, ${after(now, keep)})
+    values (${accountId}, ${key}, ${fingerprint}, ${answer.status}, ${sealed}, ${answer.location}, ${now}, ${addDuration(now, keep)})
     on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
       location = excluded.location, created_at = excluded.created_at, expires_at = excluded.expires_at`)
 }
@@ -97,5 +97,5 @@ export async function remember(
 const contextOf = (accountId: string, key: string): string => `idempotency:${accountId}:${key}`
 
 /** Keys that have run out; answers how many. */
-export const forgetOldKeys = (db: Queries, now: Date): Promise<number> =>
+export const deleteExpiredKeys = (db: Queries, now: Date): Promise<number> =>
   db.run(sql`delete from idempotency_keys where expires_at <= ${now}`)

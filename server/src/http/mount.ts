@@ -1,9 +1,9 @@
 // Mounts routes behind authentication, its rate limit and what the caller may do, in that order: 401, 429, 403, and only then the body.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { after } from '../kernel/clock.ts'
-import { refuse, Refusal } from '../kernel/errors.ts'
+import { addDuration } from '../kernel/clock.ts'
+import { apiError, ApiError } from '../kernel/errors.ts'
 import { Api, type ApiDeps } from './api.ts'
-import { isAudited, callOf } from './audit.ts'
+import { isAudited, toAuditRecord } from './audit.ts'
 import { isDryRun, refuseImpossibleDryRun } from './dry-run.ts'
 import type { Operation } from './operation.ts'
 import type { Authenticate, Principal } from './principal.ts'
@@ -14,7 +14,7 @@ export interface Mount {
   authenticate: Authenticate
   rateLimit: RateLimit
   /** What else must hold for every request here. */
-  admit?: (request: FastifyRequest) => void
+  requestGuard?: (request: FastifyRequest) => void
   /** Further hooks of this mount alone. */
   hooks?: (scope: FastifyInstance) => void
 }
@@ -24,26 +24,26 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
   await app.register(
     async (scope) => {
       scope.decorateRequest('principal', null as never)
-      scope.decorateRequest('isStillAdmitted', function isStillAdmitted() {
+      scope.decorateRequest('isStillAuthorized', function isStillAuthorized() {
         return mount.authenticate(this).then(
           () => true,
-          (error: unknown) => !(error instanceof Refusal), // what cannot be found out now is asked again later
+          (error: unknown) => !(error instanceof ApiError), // what cannot be found out now is asked again later
         )
       })
       scope.addHook('onRequest', async (request, reply) => {
         // Answers belong to one account, and `x-api-key` does not tell a cache in between so.
         reply.header('cache-control', 'no-store')
         request.principal = await identify(mount, request, reply)
-        await mount.rateLimit.chargeActor(reply, request.principal)
-        mount.admit?.(request)
+        await mount.rateLimit.limitActor(reply, request.principal)
+        mount.requestGuard?.(request)
         requireScope(request)
-        requireRecentProof(request, deps.clock.now())
+        requireRecentAuth(request, deps.clock.now())
         refuseImpossibleDryRun(request)
       })
       mount.hooks?.(scope)
       scope.addHook('onResponse', (request, reply, done) => {
         if (reply.statusCode >= 400 && isAudited(request))
-          deps.audit.refusal(callOf(request, reply.statusCode, String(reply.getHeader('x-error-code') ?? '') || null))
+          deps.audit.recordDenied(toAuditRecord(request, reply.statusCode, String(reply.getHeader('x-error-code') ?? '') || null))
         done()
       })
       scope.setNotFoundHandler(unrouted) // makes the checks above run for unknown paths too
@@ -59,7 +59,7 @@ async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequ
   try {
     return await authenticate(request)
   } catch (error) {
-    if (error instanceof Refusal) await rateLimit.chargeAddress(request, reply)
+    if (error instanceof ApiError) await rateLimit.limitIp(request, reply)
     throw error
   }
 }
@@ -68,19 +68,19 @@ async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequ
 function requireScope({ routeOptions, principal }: FastifyRequest): void {
   const { scope } = routeOptions.config
   if (!scope || principal.scopes.has(scope)) return
-  if (principal.signedIn) throw refuse('operator_only', 'Only an operator may do this')
-  throw refuse('missing_scope', `This token lacks the required scope: ${scope}`)
+  if (principal.signedIn) throw apiError('operator_only', 'Only an operator may do this')
+  throw apiError('missing_scope', `This token lacks the required scope: ${scope}`)
 }
 
 /** How long a password counts as just given. */
 const RECENT = '15m'
 
 /** What changes nothing needs none. */
-function requireRecentProof(request: FastifyRequest, now: Date): void {
+function requireRecentAuth(request: FastifyRequest, now: Date): void {
   const { routeOptions, principal } = request
-  if (!routeOptions.config.needsRecentProof || !principal.signedIn || isDryRun(request)) return
-  if (after(principal.signedIn.provedAt, RECENT) <= now)
-    throw refuse('reauthentication_required', 'This needs your password again: it was last given more than 15 minutes ago')
+  if (!routeOptions.config.requiresReauth || !principal.signedIn || isDryRun(request)) return
+  if (addDuration(principal.signedIn.authenticatedAt, RECENT) <= now)
+    throw apiError('reauthentication_required', 'This needs your password again: it was last given more than 15 minutes ago')
 }
 
 function unrouted(): never {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodySchema, statusesOf, type Operation, type OperationSpec } from './operation.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Static, TProperties, TSchema } from './schema.ts'
-import { Answer } from './write.ts'
+import { ApiResponse } from './write.ts'
 
 export interface OpenMount {
   prefix: string
@@ -14,7 +14,7 @@ export interface OpenMount {
 type Spec<B extends TSchema> = Omit<OperationSpec<TProperties, TProperties, B>, 'scope' | 'params' | 'query'>
 type Handler<B extends TSchema> = (body: Static<B>, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
-export class OpenRoutes {
+export class UnauthenticatedRoutes {
   readonly operations: Operation[] = []
   readonly #app: FastifyInstance
   readonly #mount: OpenMount
@@ -37,12 +37,12 @@ export class OpenRoutes {
       ...(method === 'POST' && { schema: { body: bodySchema({ ...spec, scope: null }) } }),
       onRequest: async (request, reply) => {
         reply.header('cache-control', 'no-store')
-        await rateLimit.chargeAddress(request, reply)
+        await rateLimit.limitIp(request, reply)
         admit(request)
       },
       handler: async (request, reply) => {
         const result = await handler(request.body as Static<B>, request, reply)
-        const { data, status } = result instanceof Answer ? result : new Answer(result, statusesOf(spec)[0]!)
+        const { data, status } = result instanceof ApiResponse ? result : new ApiResponse(result, statusesOf(spec)[0]!)
         return reply.code(status).send({ success: true, data })
       },
     })

@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document, made from the operations as they are declared. A schema with a `title` becomes a named component.
-import { CATALOGUE, type ErrorCode } from '../kernel/errors.ts'
+import { ERROR_CATALOG, type ErrorCode } from '../kernel/errors.ts'
 import { responsesOf, type Operation } from './operation.ts'
 import { documentSchema, type Components, type Json } from './openapi-schema.ts'
 import type { TProperties } from './schema.ts'
@@ -108,7 +108,7 @@ const success = (status: number, isWrite: boolean, schema: unknown): Json => ({
 })
 
 /** What an operation can refuse: what everything like it can, and what it says of itself. */
-export function refusalsOf({ method, scope, params, query, body, refuses = [] }: Operation): ErrorCode[] {
+export function refusalsOf({ method, scope, params, query, body, errorCodes: refuses = [] }: Operation): ErrorCode[] {
   const isWrite = method !== 'GET'
   const codes: (ErrorCode | false | undefined)[] = [
     (isWrite || query !== undefined) && 'validation_failed',
@@ -129,7 +129,7 @@ export function refusalsOf({ method, scope, params, query, body, refuses = [] }:
 }
 
 function errorResponses(operation: Operation, responses: Components): Json {
-  const byStatus = Object.groupBy(refusalsOf(operation), (code) => CATALOGUE[code].status)
+  const byStatus = Object.groupBy(refusalsOf(operation), (code) => ERROR_CATALOG[code].status)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, group]) => {
       const name = group.join('.')
@@ -140,7 +140,7 @@ function errorResponses(operation: Operation, responses: Components): Json {
 }
 
 const failure = (status: number, codes: ErrorCode[]): Json => ({
-  description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code].title}`).join('; '),
+  description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOG[code].title}`).join('; '),
   headers: headersNamed([...ALWAYS, 'X-Error-Code', ...(status === 429 ? ['Retry-After'] : [])]),
   content: jsonContent({ $ref: '#/components/schemas/Error' }),
 })
@@ -159,7 +159,7 @@ const HEADERS: Json = {
   'Retry-After': header('integer', 'Seconds to wait'),
   Location: header('string', 'Where the action can be read'),
   'Idempotent-Replayed': header('string', '`true` when this is the stored answer of an earlier request with the same key'),
-  'X-Error-Code': { description: 'The reason as a word', schema: { type: 'string', enum: Object.keys(CATALOGUE) } },
+  'X-Error-Code': { description: 'The reason as a word', schema: { type: 'string', enum: Object.keys(ERROR_CATALOG) } },
 }
 
 const IDEMPOTENCY_KEY: Json = {

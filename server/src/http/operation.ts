@@ -11,7 +11,7 @@ export interface OperationSpec<P extends TProperties, Q extends TProperties, B e
   /** The scope a token needs; null = any valid token. */
   scope: string | null
   /** A person must have given the password not long ago. A token proves itself each time. */
-  needsRecentProof?: true
+  requiresReauth?: true
   params?: P
   query?: Q
   body?: B
@@ -23,7 +23,7 @@ export interface OperationSpec<P extends TProperties, Q extends TProperties, B e
   /** Further shapes by status, where an operation answers more than one. */
   otherData?: Record<number, TSchema>
   /** What it can refuse beyond what every operation can, for the documentation. */
-  refuses?: ErrorCode[]
+  errorCodes?: ErrorCode[]
 }
 
 export type AnySpec = OperationSpec<TProperties, TProperties, TSchema>

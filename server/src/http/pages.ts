@@ -39,7 +39,7 @@ interface File {
 }
 
 /** `publicUrl`: where its WebSockets may lead besides the address the page came from. */
-export function openPages(folder: string, publicUrl: string | null): Pages {
+export function createStaticSite(folder: string, publicUrl: string | null): Pages {
   const read = filesOf(folder)
   const headers = { ...SAFE, 'content-security-policy': policy(publicUrl) }
   return {

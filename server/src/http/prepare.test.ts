@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
 import { PREFIX, throwawayApi } from '../../test/throwaway-api.ts'
 import { sql } from '../kernel/db.ts'
-import { refuse } from '../kernel/errors.ts'
+import { apiError } from '../kernel/errors.ts'
 import { object, Type } from './schema.ts'
 
 const SOON = { timeout: 10_000 }
@@ -21,7 +21,7 @@ describe('a write that prepares outside of its transaction', async () => {
     }
     routes.post('/calls', { ...spec, prepare }, async (tx, { principal }, answer) => {
       await tx.run(sql`insert into calls values (${principal.accountId}, ${answer})`)
-      if (world.refused) throw refuse('in_use', 'Not now')
+      if (world.refused) throw apiError('in_use', 'Not now')
       return { answer }
     })
   })

@@ -2,11 +2,11 @@
 import type { FastifyRequest } from 'fastify'
 
 /** Somebody at a browser, who has proved to be it some time ago. */
-export interface SignedIn {
+export interface SessionContext {
   sessionId: string
   isOperator: boolean
   /** When the password was last given. */
-  provedAt: Date
+  authenticatedAt: Date
 }
 
 export interface Principal {
@@ -18,7 +18,7 @@ export interface Principal {
   scopes: ReadonlySet<string>
   requestsPerMinute: number
   /** Null for a token. */
-  signedIn: SignedIn | null
+  signedIn: SessionContext | null
 }
 
 export type Authenticate = (request: FastifyRequest) => Promise<Principal>
@@ -27,14 +27,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal
     /** For what goes on after it was admitted: whether it would be again. */
-    isStillAdmitted(): Promise<boolean>
+    isStillAuthorized(): Promise<boolean>
   }
   interface FastifyContextConfig {
     operationId?: string
     /** The path within the API, as it is documented. */
     route?: string
     scope?: string | null
-    needsRecentProof?: boolean
+    requiresReauth?: boolean
     /** Of a write: whether it can be rehearsed. */
     offersDryRun?: boolean
   }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCS } from '../kernel/places.ts'
-import { framed } from './docs-frame.ts'
+import { renderLayout } from './docs-frame.ts'
 import { anchorOf, renderMarkdown } from './markdown.ts'
 import { escapeHtml } from './page.ts'
 import type { Json } from './openapi-schema.ts'
@@ -69,12 +69,12 @@ export function openReference(prefix: string, document: Json): Reference {
       .map(([tag, all = []]) => sideEntry(tag, open === tag ? all : [], open === tag))
       .join('')}</ul>`
   return {
-    index: () => framed({ title: 'Berth API', part: '/docs', side: side(), body: indexBody(info.description, groups) }),
+    index: () => renderLayout({ title: 'Berth API', part: '/docs', side: side(), body: indexBody(info.description, groups) }),
     group: (name) => {
       const tag = Object.keys(groups).find((each) => anchorOf(each) === name)
       if (tag === undefined) return undefined
       const body = `<h1>${escapeHtml(tag)}</h1>${credentialsForm(prefix)}${groups[tag]!.map((call) => operationOf(prefix, call, components)).join('')}`
-      return framed({ title: `${tag} · Berth API`, part: '/docs', side: side(tag), body, scripts: ['try.js'] })
+      return renderLayout({ title: `${tag} · Berth API`, part: '/docs', side: side(tag), body, scripts: ['try.js'] })
     },
   }
 }

@@ -1,16 +1,16 @@
 // The HTTP server without any resource on it: limits, timeouts, request ids, rate limits, errors. Features are mounted by `mountApi`.
 import { isUtf8 } from 'node:buffer'
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { refuse } from '../kernel/errors.ts'
+import { apiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import { sendError } from './errors.ts'
-import { afterwards } from './hooks.ts'
+import { toCallback } from './hooks.ts'
 import type { Pages } from './pages.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { answerBadBytes, dropUnreadBody, endWhenStopping } from './socket.ts'
-import { answerUnrouted } from './unrouted.ts'
+import { handleClientError, dropUnreadBody, closeConnectionsOnShutdown } from './socket.ts'
+import { handleNotFound } from './unrouted.ts'
 import { validatorCompiler } from './validate.ts'
 import { isWebSocket } from './websocket.ts'
 
@@ -46,7 +46,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
     rewriteUrl: ({ url }) => readableUrl(url ?? '/'),
     routerOptions: { maxParamLength: 16 * 1024 }, // what fits into the headers is an id, if an unknown one
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
-    clientErrorHandler: answerBadBytes(rateLimit),
+    clientErrorHandler: handleClientError(rateLimit),
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } }, // those it brings take long to load
   })
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
@@ -54,19 +54,19 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
   app.setErrorHandler(sendError)
   app.removeAllContentTypeParsers()
   parseJson(app)
-  const isStopping = endWhenStopping(app)
+  const isStopping = closeConnectionsOnShutdown(app)
   app.addHook('onSend', (request, reply, payload, done) => {
     reply.header('x-request-id', request.id)
     if (isStopping()) reply.header('connection', 'close')
     if (reply.hasHeader('x-ratelimit-limit')) done(null, payload)
-    else void afterwards(rateLimit.describe(request, reply), (error) => (error ? done(error) : done(null, payload)))
+    else void toCallback(rateLimit.describe(request, reply), (error) => (error ? done(error) : done(null, payload)))
   })
   app.addHook('onResponse', (request, reply, done) => {
     dropUnreadBody(request.raw)
     record(metrics, request, reply)
     done()
   })
-  answerUnrouted(app, rateLimit, pages)
+  handleNotFound(app, rateLimit, pages)
   return app
 }
 
@@ -102,7 +102,7 @@ function parseJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     if (body.length === 0) done(null, undefined)
     else if (isUtf8(body)) void parse(request, body.toString(), done)
-    else done(refuse('invalid_json', 'The body is not valid UTF-8'))
+    else done(apiError('invalid_json', 'The body is not valid UTF-8'))
   })
 }
 

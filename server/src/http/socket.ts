@@ -3,22 +3,22 @@ import { STATUS_CODES } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { refuse, type Refusal } from '../kernel/errors.ts'
+import { apiError, type ApiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import type { RateLimit } from './rate-limit.ts'
 
 /** A client that is still sending gets this long to read the answer; closing at once would take it from under its eyes. */
 const LINGER_MS = 2_000
 
-const REFUSALS: Record<string, () => Refusal> = {
-  HPE_HEADER_OVERFLOW: () => refuse('headers_too_large', 'The request headers are larger than 16 KiB'),
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: () => refuse('payload_too_large', 'The chunk extensions of the body are too large'),
+const REFUSALS: Record<string, () => ApiError> = {
+  HPE_HEADER_OVERFLOW: () => apiError('headers_too_large', 'The request headers are larger than 16 KiB'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: () => apiError('payload_too_large', 'The chunk extensions of the body are too large'),
   ERR_HTTP_REQUEST_TIMEOUT: () =>
-    refuse('request_timeout', 'The request took too long to arrive: send headers within 10 and all of it within 30 seconds'),
+    apiError('request_timeout', 'The request took too long to arrive: send headers within 10 and all of it within 30 seconds'),
 }
-const MALFORMED = (): Refusal => refuse('malformed_request', 'This is not a valid HTTP request')
+const MALFORMED = (): ApiError => apiError('malformed_request', 'This is not a valid HTTP request')
 
-export function answerBadBytes(rateLimit: RateLimit): (error: NodeJS.ErrnoException, socket: Socket) => void {
+export function handleClientError(rateLimit: RateLimit): (error: NodeJS.ErrnoException, socket: Socket) => void {
   const answered = new WeakSet<Socket>()
   return (error, socket) => {
     if (answered.has(socket)) return
@@ -41,7 +41,7 @@ export function dropUnreadBody(message: IncomingMessage): void {
  * Once the server stops, a connection ends as soon as nothing is under way on it. Node by itself leaves open what has not sent anything
  * yet and what finishes a request afterwards, and no longer minds how long that takes. Answers whether it is stopping.
  */
-export function endWhenStopping(app: FastifyInstance): () => boolean {
+export function closeConnectionsOnShutdown(app: FastifyInstance): () => boolean {
   const sockets = new Set<Socket>()
   let stopping = false
   app.server.on('connection', (socket) => {
@@ -58,7 +58,7 @@ export function endWhenStopping(app: FastifyInstance): () => boolean {
 const destroyLater = (socket: Socket, still: () => boolean = () => true): void =>
   void setTimeout(() => still() && socket.destroy(), LINGER_MS).unref()
 
-function rawAnswer(refusal: Refusal, headers: Record<string, string | number>): string {
+function rawAnswer(refusal: ApiError, headers: Record<string, string | number>): string {
   const body = JSON.stringify({ success: false, error: refusal.message })
   const all = {
     ...headers,

@@ -1,7 +1,7 @@
 // Requests that no route answers: told apart are an unknown path (404), a wrong method (405) and a question for the methods (OPTIONS).
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { refuse } from '../kernel/errors.ts'
-import { afterwards } from './hooks.ts'
+import { apiError } from '../kernel/errors.ts'
+import { toCallback } from './hooks.ts'
 import type { Pages } from './pages.ts'
 import type { RateLimit } from './rate-limit.ts'
 
@@ -9,21 +9,21 @@ import type { RateLimit } from './rate-limit.ts'
  * Answers before the body is read. Behind a mount its checks have run by then; everything else is a page or a file of one, or is charged
  * to the address.
  */
-export function answerUnrouted(app: FastifyInstance, rateLimit: RateLimit, pages?: Pages): void {
+export function handleNotFound(app: FastifyInstance, rateLimit: RateLimit, pages?: Pages): void {
   const methodsAt = collectMethods(app)
   const answer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     if (await pages?.answer(request, reply)) return
-    if (!reply.hasHeader('x-ratelimit-limit')) await rateLimit.chargeAddress(request, reply)
+    if (!reply.hasHeader('x-ratelimit-limit')) await rateLimit.limitIp(request, reply)
     const path = request.url.split('?')[0]!
     const methods = methodsAt(path)
-    if (methods.length === 0) throw refuse('not_found', `There is nothing at ${request.method} ${path.slice(0, 200)}: see /docs`)
+    if (methods.length === 0) throw apiError('not_found', `There is nothing at ${request.method} ${path.slice(0, 200)}: see /docs`)
     reply.header('allow', methods.join(', '))
     if (request.method !== 'OPTIONS')
-      throw refuse('method_not_allowed', `${request.method} is not allowed here: use ${methods.join(' or ')}`)
+      throw apiError('method_not_allowed', `${request.method} is not allowed here: use ${methods.join(' or ')}`)
     await reply.code(204).send()
   }
   app.addHook('preParsing', (request, reply, payload, done) => {
-    if (request.is404) void afterwards(answer(request, reply), (error) => done(error, payload))
+    if (request.is404) void toCallback(answer(request, reply), (error) => done(error, payload))
     else done(null, payload)
   })
 }

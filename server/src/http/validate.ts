@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { Ajv } from 'ajv'
 import type formats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
-import type { Refusal } from '../kernel/errors.ts'
+import type { ApiError } from '../kernel/errors.ts'
 import type { TProperties, TSchema } from './schema.ts'
 import { refusalFor, validationFailed } from './validation-errors.ts'
 
@@ -29,7 +29,7 @@ export const validatorCompiler: FastifySchemaCompiler<Schema> = ({ schema, httpP
  * Answers the refusal, or null. Naming everything that is wrong with a huge body would take longer than it is worth: of that, only the
  * first mistake is named. Compiled on first use, which a start with a hundred operations notices.
  */
-function validatorOf(schema: Schema): (value: unknown) => Refusal | null {
+function validatorOf(schema: Schema): (value: unknown) => ApiError | null {
   const decide = lazily(() => first().compile(schema))
   const explain = lazily(() => all().compile(schema))
   return (value) => {
@@ -86,7 +86,7 @@ function readInteger(text: unknown): unknown {
 
 const readBoolean = (text: unknown): unknown => (text === 'true' ? true : text === 'false' ? false : text)
 
-function unstorableRefusal(value: unknown): Refusal | null {
+function unstorableRefusal(value: unknown): ApiError | null {
   const field = unstorable(value, '')
   return field === null ? null : validationFailed([{ field, message: 'must not hold NUL or broken Unicode characters' }])
 }

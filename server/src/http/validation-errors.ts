@@ -1,18 +1,18 @@
 // What a person reads when a value does not fit. A schema's own `rule` comes first; these are the sentences for the rest.
 import type { ErrorObject } from 'ajv'
-import { Refusal, type FieldError } from '../kernel/errors.ts'
+import { ApiError, type FieldError } from '../kernel/errors.ts'
 
-export const refusalFor = (errors: ErrorObject[]): Refusal => validationFailed(errors.slice(0, MOST_READ).map(describe))
+export const refusalFor = (errors: ErrorObject[]): ApiError => validationFailed(errors.slice(0, MAX_ERRORS_READ).map(describe))
 
-const MOST_READ = 200
-const LONGEST_NAME = 100
+const MAX_ERRORS_READ = 200
+const MAX_NAME = 100
 
 /** One message for each field, the first few of them in the sentence. */
-export function validationFailed(all: FieldError[]): Refusal {
+export function validationFailed(all: FieldError[]): ApiError {
   const seen = new Set<string>()
   const fields = all.filter(({ field }) => !seen.has(field) && seen.add(field))
   const shown = fields.slice(0, 5).map(({ field, message }) => `${field} ${message}`)
-  return new Refusal('validation_failed', `Validation failed: ${shown.join('; ')}`, fields.slice(0, 50))
+  return new ApiError('validation_failed', `Validation failed: ${shown.join('; ')}`, fields.slice(0, 50))
 }
 
 function describe(error: ErrorObject): FieldError {
@@ -24,7 +24,7 @@ function describe(error: ErrorObject): FieldError {
 
 function fieldOf({ instancePath }: ErrorObject, name?: string): string {
   const path = instancePath.slice(1).replaceAll('/', '.')
-  return ([path, name].filter(Boolean).join('.') || 'body').slice(0, LONGEST_NAME)
+  return ([path, name].filter(Boolean).join('.') || 'body').slice(0, MAX_NAME)
 }
 
 const TYPES: Record<string, string> = {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
 import { PREFIX, throwawayApi } from '../../test/throwaway-api.ts'
 import { object, Type } from './schema.ts'
-import { ownAddress } from './origin.ts'
+import { externalUrl } from './origin.ts'
 import { requireOwnOrigin, serveWebSockets } from './websocket.ts'
 
 const about = { summary: 'A test', tag: 'Test', scope: null, data: Type.Unknown() }
@@ -31,7 +31,7 @@ describe('a request to change the protocol', async () => {
     )
     return reply
   })
-  api.server.get('/address', async (request) => ownAddress(request, null).href)
+  api.server.get('/address', async (request) => externalUrl(request, null).href)
   const upgrade = (line: string, protocol: string, ...headers: string[]) =>
     [line, `x-api-key: ${token}`, 'connection: upgrade', `upgrade: ${protocol}`, ...headers, '', ''].join('\r\n')
   const shake = ['sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==']

@@ -4,7 +4,7 @@ import { ServerResponse, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { refuse } from '../kernel/errors.ts'
+import { apiError } from '../kernel/errors.ts'
 import { isOwnOrigin } from './origin.ts'
 
 const LARGEST_MESSAGE_BYTES = 1024 * 1024
@@ -46,7 +46,7 @@ export function serveWebSockets(app: FastifyInstance): WebSockets {
   return {
     require(request) {
       if (!waiting.has(request.raw))
-        throw refuse('validation_failed', 'This address is one of a WebSocket: open it with a WebSocket client')
+        throw apiError('validation_failed', 'This address is one of a WebSocket: open it with a WebSocket client')
     },
     accept(request, reply, opened, failed) {
       const { socket, head } = waiting.get(request.raw)!
@@ -71,5 +71,5 @@ const headersOf = (request: FastifyRequest, reply: FastifyReply): string[] =>
 export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | null): void {
   const { origin } = request.headers
   if (origin !== undefined && !isOwnOrigin(request, origin, publicUrl))
-    throw refuse('origin_not_allowed', 'A page of another site may not open this. Use the address that the API gave')
+    throw apiError('origin_not_allowed', 'A page of another site may not open this. Use the address that the API gave')
 }

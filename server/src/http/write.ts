@@ -4,11 +4,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
 import type { Db, Tx } from '../kernel/db.ts'
-import { callOf, type Audit } from './audit.ts'
-import { claim, idempotencyOf, recall, release, remember, type Idempotency, type StoredAnswer } from './idempotency.ts'
+import { toAuditRecord, type Audit } from './audit.ts'
+import { claim, idempotencyOf, loadStoredResponse, release, storeResponse, type Idempotency, type StoredAnswer } from './idempotency.ts'
 
 /** A write's answer with a status or Location (within the API) of its own; plain data means the operation's first status. */
-export class Answer<Data = unknown> {
+export class ApiResponse<Data = unknown> {
   readonly data: Data
   readonly status: number
   readonly location: string | null
@@ -20,17 +20,17 @@ export class Answer<Data = unknown> {
   }
 
   /** Where it is found by who asked: the same routes are mounted more than once. */
-  under(prefix: string): Answer<Data> {
-    return this.location === null ? this : new Answer(this.data, this.status, `${prefix}${this.location}`)
+  under(prefix: string): ApiResponse<Data> {
+    return this.location === null ? this : new ApiResponse(this.data, this.status, `${prefix}${this.location}`)
   }
 }
 
 /** Thrown by a write to answer and yet change nothing: the transaction is rolled back and no idempotency key is used up. */
-export class Rehearsal extends Error {
-  readonly answer: Answer
+export class DryRunResult extends Error {
+  readonly answer: ApiResponse
   constructor(data: unknown) {
     super('rolled back on purpose')
-    this.answer = new Answer(data, 200)
+    this.answer = new ApiResponse(data, 200)
   }
 }
 
@@ -41,13 +41,13 @@ export interface WriteDeps {
   audit: Audit
 }
 
-type Effect<Prepared> = (tx: Tx, prepared: Prepared) => Promise<Answer>
+type Effect<Prepared> = (tx: Tx, prepared: Prepared) => Promise<ApiResponse>
 
 /**
  * `prepare` is for what the write needs from elsewhere and must not hold a transaction for, such as an answer from another server. It
  * runs once for a key: whoever repeats the request meanwhile is told to wait.
  */
-export async function write<Prepared>(
+export async function runMutation<Prepared>(
   deps: WriteDeps,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -58,13 +58,13 @@ export async function write<Prepared>(
   const earlier = prepare && idempotency ? await deps.db.tx((tx) => claim(tx, deps, idempotency)) : null
   const { stored, replayed } = earlier
     ? { stored: earlier, replayed: true }
-    : await firstTime(deps, request, reply, idempotency, prepare, effect)
+    : await runFirstAttempt(deps, request, reply, idempotency, prepare, effect)
   if (stored.location) reply.header('location', stored.location)
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(stored.status).type('application/json; charset=utf-8').send(stored.body)
 }
 
-async function firstTime<Prepared>(
+async function runFirstAttempt<Prepared>(
   deps: WriteDeps,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -76,12 +76,12 @@ async function firstTime<Prepared>(
     const prepared = (await prepare?.()) as Prepared
     return await oneTransaction(deps, idempotency, prepare !== undefined, async (tx) => {
       const answer = await effect(tx, prepared)
-      deps.audit.effect(tx, callOf(request, answer.status, null, answer.data))
+      deps.audit.recordSuccess(tx, toAuditRecord(request, answer.status, null, answer.data))
       return toStored(reply, answer)
     })
   } catch (error) {
     if (prepare && idempotency) await release(deps.db, idempotency).catch(() => {}) // a claim that stays lapses by itself
-    if (error instanceof Rehearsal) return { stored: toStored(reply, error.answer), replayed: false }
+    if (error instanceof DryRunResult) return { stored: toStored(reply, error.answer), replayed: false }
     throw error
   }
 }
@@ -94,16 +94,16 @@ function oneTransaction(
 ): Promise<{ stored: StoredAnswer; replayed: boolean }> {
   return deps.db.tx(async (tx) => {
     if (!idempotency) return { stored: await effect(tx), replayed: false }
-    const earlier = claimed ? null : await recall(tx, deps, idempotency)
+    const earlier = claimed ? null : await loadStoredResponse(tx, deps, idempotency)
     if (earlier) return { stored: earlier, replayed: true }
     const stored = await effect(tx)
-    await remember(tx, deps, idempotency, stored)
+    await storeResponse(tx, deps, idempotency, stored)
     return { stored, replayed: false }
   })
 }
 
 /** Serialised by the schema of its status, inside the transaction: what is stored is byte for byte what was answered. */
-const toStored = (reply: FastifyReply, { status, data, location }: Answer): StoredAnswer => ({
+const toStored = (reply: FastifyReply, { status, data, location }: ApiResponse): StoredAnswer => ({
   status,
   location,
   body: reply.code(status).serialize({ success: true, data }) as string,

@@ -10,7 +10,7 @@
 // - Answers survive JSON, except for counters and metrics, which count in bigint.
 import type { Duplex, Readable } from 'node:stream'
 import type { DriverEvent, HostFacts, Machine, MetricsSample, Network, NicCounters, Volume } from './inventory.ts'
-import type { ConsoleType, DiskSource, Ending, Filter, MachineSpec, NetworkSpec, NicSpec, Readiness, TemplateRef } from './machine.ts'
+import type { ConsoleType, DiskSource, StopOutcome, Filter, MachineSpec, NetworkSpec, NicSpec, Readiness, TemplateRef } from './machine.ts'
 
 export * from './errors.ts'
 export type * from './inventory.ts'
@@ -26,23 +26,23 @@ export interface Machines {
   ensureNoDisk(vmId: string, generation: number, signal: AbortSignal): Promise<void>
   /** A stopped machine is defined as the spec says (size, generation, interfaces) and its disk grown to `diskGiB`. A disk never
    *  shrinks: a larger one stays as it is and the answer says so. `invalid_state` when it runs in another shape. */
-  ensureShape(spec: MachineSpec, signal: AbortSignal): Promise<{ diskGiB: number }>
+  ensureDefined(spec: MachineSpec, signal: AbortSignal): Promise<{ diskGiB: number }>
   /** Defined as the spec says, and on. Needs its disk, its networks and its filter: a machine never runs unfiltered. A paused one goes
    *  on. `invalid_state` when it runs with another generation, vcpu or RAM: stop it first. */
   ensureRunning(spec: MachineSpec, signal: AbortSignal): Promise<void>
   /** Asks the guest, and cuts it off after the grace; 0 cuts it off at once. A machine that is not there is stopped already. */
-  ensureStopped(vmId: string, order: { graceMs: number }, signal: AbortSignal): Promise<{ how: Ending }>
+  ensureStopped(vmId: string, order: { graceMs: number }, signal: AbortSignal): Promise<{ how: StopOutcome }>
   /** Reboots at most once per action id, whoever asks and however often. `invalid_state` when it is not running. */
-  ensureRestarted(vmId: string, order: { actionId: string; graceMs: number }, signal: AbortSignal): Promise<{ how: Ending }>
+  ensureRestarted(vmId: string, order: { actionId: string; graceMs: number }, signal: AbortSignal): Promise<{ how: StopOutcome }>
   /** Waits until the agent answers, or at once when the image has none. `guest_failed`, with the last console lines, when the
    *  time is over or the machine went down. */
   ensureReady(vmId: string, order: { timeoutMs: number }, signal: AbortSignal): Promise<{ readiness: Readiness }>
   /** Through the agent. `unsupported` when the image has none, `transient` while it does not answer. */
   ensurePassword(vmId: string, login: { user: string; passwordHash: string }, signal: AbortSignal): Promise<void>
   /** Nothing of the VM is left on the host: jobs, machine, filter, disks, seeds, snapshots, backups. Safe on half-made things. */
-  ensureGone(vmId: string, signal: AbortSignal): Promise<void>
+  ensurePurged(vmId: string, signal: AbortSignal): Promise<void>
   /** The same but for its backups, which stay: the VM lives on another host by now. */
-  ensureNoMachine(vmId: string, signal: AbortSignal): Promise<void>
+  ensurePurgedKeepBackups(vmId: string, signal: AbortSignal): Promise<void>
 }
 
 export interface Templates {
@@ -68,11 +68,11 @@ export interface Networking {
 }
 
 /** How long a running guest is asked to let go of an interface before `ensureNoInterface` says that it does not. */
-export const RELEASE_MS = 180_000
+export const NIC_RELEASE_TIMEOUT_MS = 180_000
 
 /** Standalone copies of the disk: nothing hangs on the live disk, and they outlive its generations. A guest that somebody froze and did
  *  not live to set going again is set going by each of these verbs but the last three. */
-export interface Copies {
+export interface SnapshotsAndBackups {
   /** Running guests are frozen for a moment. Aborting removes what was begun, at the latest when it is asked for again or taken back. */
   ensureSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<{ sizeBytes: number }>
   ensureNoSnapshot(vmId: string, snapshotId: string, signal: AbortSignal): Promise<void>
@@ -81,7 +81,7 @@ export interface Copies {
   /** Also stops one under way in any process, which then rejects with `cancelled`. `in_use` while another builds on it. */
   ensureNoBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
   /** Its bytes are kept on another host and go from this one, which still knows what changes from then on. */
-  ensureBackupAway(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
+  ensureBackupOffloaded(vmId: string, backupId: string, signal: AbortSignal): Promise<void>
   /** The bytes of one backup without its parents, to be kept on another host. */
   readBackup(vmId: string, backupId: string, signal: AbortSignal): Promise<Readable>
   /** The backup is here, byte for byte. Its parents must be here before it. `open` is called only when it is missing. */
@@ -92,10 +92,10 @@ export interface BackupOrder {
   backupId: string
   parentId: string | null
   /** The bytes of the parent are kept on another host: what changed since then is enough here. */
-  parentIsAway?: boolean
+  parentIsRemote?: boolean
 }
 
-export interface Observation {
+export interface Monitoring {
   /** After a lost answer this is the look at the real state. */
   findMachine(vmId: string, signal: AbortSignal): Promise<Machine | null>
   listMachines(signal: AbortSignal): AsyncIterable<Machine>
@@ -116,7 +116,7 @@ export interface Observation {
   health(signal: AbortSignal): Promise<{ problems: string[] }>
 }
 
-export interface Driver extends Machines, Templates, Networking, Copies, Observation {
+export interface Driver extends Machines, Templates, Networking, SnapshotsAndBackups, Monitoring {
   readonly hostId: string
   /** Leaves the host as it is. Consoles and subscriptions of this driver end. */
   close(): Promise<void>

@@ -15,7 +15,7 @@ export interface TemplateRef {
 }
 
 /** What a guest learns about itself at its first boot. */
-export interface Seed {
+export interface CloudInitData {
   hostname: string
   /** Who gets the keys and the password. */
   user: string
@@ -49,7 +49,7 @@ export interface MachineSpec {
   ramMiB: number
   diskGiB: number
   template: TemplateRef
-  seed: Seed
+  seed: CloudInitData
   nics: NicSpec[]
 }
 
@@ -91,7 +91,7 @@ export type Power = 'running' | 'stopped' | 'paused'
 export type StopReason = 'user' | 'guest' | 'crash' | 'host'
 
 /** How an order to stop or reboot went: nothing to do, the guest obeyed, or it was cut off after the grace. */
-export type Ending = 'already' | 'clean' | 'forced'
+export type StopOutcome = 'already' | 'clean' | 'forced'
 
 /** `reachable`: the agent answered. `booting`: alive, and the image has no agent to say more. */
 export type Readiness = 'reachable' | 'booting'

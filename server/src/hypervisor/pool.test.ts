@@ -50,9 +50,9 @@ describe('the driver pool', () => {
   test('leaves an old address that nobody asks for any more, and no other', async () => {
     const drivers = pool()
     const before = await drivers.get('c1')
-    drivers.keep([...hosts.values()])
+    drivers.prune([...hosts.values()])
     expect(await drivers.get('c1')).toBe(before)
-    drivers.keep([moveTo('simulated:///two')])
+    drivers.prune([moveTo('simulated:///two')])
     await drivers.close()
     expect({ opened, closed }).toEqual({ opened: ['simulated:///one'], closed: ['simulated:///one'] })
   })
@@ -60,10 +60,10 @@ describe('the driver pool', () => {
   test('leaves a host that is gone from the fleet once nobody has asked for it in a while', async () => {
     const [patient, hasty] = [pool(60_000), pool(0)]
     const kept = await patient.get('c1')
-    patient.keep([])
+    patient.prune([])
     expect(await patient.get('c1')).toBe(kept)
     await hasty.get('c1')
-    hasty.keep([])
+    hasty.prune([])
     await hasty.close()
     expect(closed).toEqual(['simulated:///one'])
   })

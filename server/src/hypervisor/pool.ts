@@ -18,7 +18,7 @@ export interface DriverPool {
   get(hostId: string): Promise<Driver>
   /** Lets go of hosts that nobody asks for any more: those with another address than here at once, those that are not here (a host that
    *  has left the fleet may still be asked to delete a VM) when they were not asked for in a while. */
-  keep(fleet: HostRef[]): void
+  prune(fleet: HostRef[]): void
   close(): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export function createDriverPool({ factories, lookup, idleMs = 15 * 60_000 }: Dr
       opened.idleMs = stopwatch()
       return opened.driver
     },
-    keep(fleet) {
+    prune(fleet) {
       const hosts = new Map(fleet.map((host) => [host.id, host]))
       for (const opened of drivers.values()) {
         const host = hosts.get(opened.host.id)

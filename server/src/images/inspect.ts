@@ -9,7 +9,7 @@ export interface Inspected {
 }
 
 const MIB = 1024 ** 2
-export const MOST_VIRTUAL_BYTES = 512 * 1024 ** 3
+export const MAX_VIRTUAL_BYTES = 512 * 1024 ** 3
 const SECTOR = 512
 /** A hostile file must not take the machine's memory or time. */
 const LIMITS: Limits = { memoryBytes: 1024 ** 3, cpuSeconds: 60 }
@@ -50,8 +50,8 @@ async function inspectRaw(path: string, head: Buffer): Promise<Inspected> {
 
 function requireSane(bytes: bigint): void {
   if (bytes < MIB) throw new Error(`The disk in the image has only ${bytes} bytes`)
-  if (bytes > MOST_VIRTUAL_BYTES)
-    throw new Error(`The disk in the image has ${bytes / BigInt(MIB)} MiB, and a template may have at most ${MOST_VIRTUAL_BYTES / MIB}`)
+  if (bytes > MAX_VIRTUAL_BYTES)
+    throw new Error(`The disk in the image has ${bytes / BigInt(MIB)} MiB, and a template may have at most ${MAX_VIRTUAL_BYTES / MIB}`)
 }
 
 interface QemuImageInfo {

@@ -22,7 +22,7 @@ export interface Imported extends Image {
   sourceChecksum: string
 }
 
-const MOST_BYTES = 32 * 1024 ** 3
+const MAX_BYTES = 32 * 1024 ** 3
 
 export async function buildImage(store: ImageStore, recipe: string, options: MakeOptions): Promise<Image> {
   const build = RECIPES[recipe]
@@ -47,14 +47,14 @@ export async function importImage(
   requireTools('qemu-img')
   return store.inWorkFolder(async (folder) => {
     const [file, output] = [join(folder, 'received'), join(folder, 'image.qcow2')]
-    const order: FetchOrder = { expected, mostBytes: MOST_BYTES, progress: (bytes, total) => progress(received(bytes, total)), signal }
+    const order: FetchOrder = { expected, mostBytes: MAX_BYTES, progress: (bytes, total) => progress(received(bytes, total)), signal }
     const sourceChecksum = 'url' in from ? await download(from.url, file, order) : await copyFrom(from.file, file, order)
     progress('checking the image')
     const { format } = await inspectImage(file, signal)
     const options = ['-f', format, '-O', 'qcow2', '-o', 'compat=1.1', file, output]
     await run('qemu-img', ['convert', '-p', ...options], {
       signal,
-      limits: { fileBytes: MOST_BYTES },
+      limits: { fileBytes: MAX_BYTES },
       heard: (line) => progress(`converting ${/[\d.]+\/100/.exec(line)?.[0].replace(/\.\d+\/100/, ' %') ?? ''}`.trim()),
     })
     await inspectImage(output, signal)

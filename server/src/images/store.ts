@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Image, ImageSource } from '../hypervisor/libvirt/image-source.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { before } from '../kernel/clock.ts'
+import { subtractDuration } from '../kernel/clock.ts'
 import type { Arch } from './arch.ts'
 import { virtualBytesOf } from './inspect.ts'
 
@@ -64,7 +64,7 @@ export function openImageStore(folder: string, clock: Clock): ImageStore {
 }
 
 async function removeLeftBehind(folder: string, clock: Clock): Promise<void> {
-  const old = before(clock.now(), LEFT_BEHIND)
+  const old = subtractDuration(clock.now(), LEFT_BEHIND)
   for (const name of await readdir(folder)) {
     if (name.startsWith(WORK) && (await stat(join(folder, name))).mtime < old)
       await rm(join(folder, name), { recursive: true, force: true })

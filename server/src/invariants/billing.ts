@@ -1,10 +1,10 @@
 // Every month is charged once, nothing is served for free, and traffic is held to what was paid for.
-import { milliseconds } from '../kernel/clock.ts'
+import { parseDurationMs } from '../kernel/clock.ts'
 import { sql } from '../kernel/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './work.ts'
 
-const ago = (now: Date, duration: string): Date => new Date(now.getTime() - milliseconds(duration))
+const ago = (now: Date, duration: string): Date => new Date(now.getTime() - parseDurationMs(duration))
 
 const once = invariant(
   'renewals.once',

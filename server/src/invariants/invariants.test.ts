@@ -5,11 +5,11 @@ import { plants, type Plant, type PlantWorld } from '../../test/invariant-plants
 import { generateKey } from '../../test/openssh-keys.ts'
 import { collect } from '../hypervisor/conformance/rig.ts'
 import { sql, type Sql } from '../kernel/db.ts'
-import { checkInvariants, describeBroken } from './check.ts'
+import { checkInvariants, formatFailures } from './check.ts'
 import { invariants } from './index.ts'
 import type { Invariant, Violation } from './invariant.ts'
 import { makeTables, noteInventory } from './inventory.ts'
-import { invariantWatch } from './watch.ts'
+import { createInvariantMonitor } from './watch.ts'
 
 /** Carries what was found out of a transaction that nothing outlives. */
 class Found extends Error {
@@ -76,7 +76,7 @@ describe('the invariants', async () => {
   }
 
   test('hold in a product at rest', async () => {
-    expect(describeBroken(await checkInvariants(app.deps))).toBe('')
+    expect(formatFailures(await checkInvariants(app.deps))).toBe('')
   })
 
   test.each(invariants.map((each) => ({ each, name: each.name, promise: each.promise })))('$name: $promise', async ({ each, name }) => {
@@ -130,7 +130,7 @@ describe('the invariants', async () => {
   })
 
   test('tell of what a reconciler should have mended only when it lasts, and of what a commit decides at once', async () => {
-    const watch = invariantWatch()
+    const watch = createInvariantMonitor()
     const told = async (): Promise<string[]> => {
       await watch(app.deps)
       const { values } = await app.deps.metrics.violations.get()

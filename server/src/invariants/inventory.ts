@@ -6,7 +6,7 @@ import { sql, type Sql, type Tx } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 
 /** Less than a transaction may rest. */
-const PATIENCE_MS = 50_000
+const TIMEOUT_MS = 50_000
 const BATCH = 500
 
 export interface Host {
@@ -31,8 +31,8 @@ export interface InventoryDeps {
 }
 
 /** Answers the hosts whose inventory is noted. */
-export async function noteInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
-  const signal = AbortSignal.any([AbortSignal.timeout(PATIENCE_MS), ...(stopping ? [stopping] : [])])
+export async function loadInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
+  const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(stopping ? [stopping] : [])])
   await makeTables(tx)
   const hosts = await tx.many<Pick<Host, 'id' | 'name'>>(sql`select id, name from hosts where removed_at is null order by name`)
   const noted = hosts.map(async (host) => {
@@ -96,7 +96,7 @@ async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
 }
 
 /** What this host has of the VM, left by what failed while it was lost, is about to be removed or put right. */
-export const isLeft = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
+export const isStale = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
   sql`exists (select from left_machines l where l.host_id = ${id} and l.vm_id = ${vmId})`
 
 export const machinesOf = ({ id }: Host): Sql => sql`(select * from found_machines where host_id = ${id}) m`

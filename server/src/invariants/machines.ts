@@ -1,7 +1,7 @@
 // What runs on the hosts is what is written down. Never asked of a VM that an action works on.
 import { sql } from '../kernel/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
-import { isLeft, machinesOf } from './inventory.ts'
+import { isStale, machinesOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
 const known = hostInvariant(
@@ -11,7 +11,7 @@ const known = hostInvariant(
     select m."vmId" as id, format('host %s has a machine for it, but %s', ${host.name}::text,
       coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
     from ${machinesOf(host)} left join vms v on v.id = m."vmId"
-    where v.host_id is distinct from ${host.id} and not ${isLeft(host, sql`m."vmId"`)} and not ${isWorkedOn(sql`m."vmId"`)}`,
+    where v.host_id is distinct from ${host.id} and not ${isStale(host, sql`m."vmId"`)} and not ${isWorkedOn(sql`m."vmId"`)}`,
 )
 
 /** A VM that was lost reads ERROR and says so. What is suspended is defined anew when it comes back: only its disk matters. */
@@ -40,7 +40,7 @@ const power = hostInvariant(
   (host) => sql`
     select v.id, format('VM %s is %s, its machine on host %s is %s', v.name, v.status, ${host.name}::text, m.power) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
-    where (v.status = 'RUNNING') <> (m.power = 'running') and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isLeft(host, sql`v.id`)}`,
+    where (v.status = 'RUNNING') <> (m.power = 'running') and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
 )
 
 const shape = hostInvariant(
@@ -51,7 +51,7 @@ const shape = hostInvariant(
       v.vcpu, v.ram_mib, v.generation, m."accountId", m.vcpu, m."ramMiB", m.generation) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
     where (v.account_id, v.uuid::text, v.vcpu, v.ram_mib, v.generation) <> (m."accountId", m.uuid, m.vcpu, m."ramMiB", m.generation)
-      and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isLeft(host, sql`v.id`)}`,
+      and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
 )
 
 export const machineInvariants: Invariant[] = [known, present, alone, power, shape]

@@ -1,8 +1,8 @@
 // Disks, seeds, snapshots and backups on the hosts are those that somebody has paid for. What is quarantined is known.
-import { milliseconds } from '../kernel/clock.ts'
+import { parseDurationMs } from '../kernel/clock.ts'
 import { sql } from '../kernel/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
-import { isLeft, volumesOf } from './inventory.ts'
+import { isStale, volumesOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
 const known = hostInvariant(
@@ -12,7 +12,7 @@ const known = hostInvariant(
     select f.id, format('host %s has a %s for it (VM %s, generation %s, %s) that nothing needs', ${host.name}::text, f.kind,
       coalesce(f."vmId", 'none'), coalesce(f.generation::text, 'none'), case when f.complete then 'whole' else 'half made' end) as what
     from ${volumesOf(host)}
-    where f.kind <> 'unknown' and not ${isLeft(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}
+    where f.kind <> 'unknown' and not ${isStale(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}
       and not exists (select from stray_volumes q
         where q.host_id = ${host.id} and q.kind = f.kind and q.id = f.id and q.generation = coalesce(f.generation, 0))
       and not (f.complete and case f.kind
@@ -53,7 +53,7 @@ const strays = invariant(
   ({ now }) => sql`
     select q.id, format('%s on host %s is quarantined since %s', q.kind, h.name, q.first_seen_at) as what
     from stray_volumes q join hosts h on h.id = q.host_id
-    where h.unreachable_since is null and q.first_seen_at < ${new Date(now.getTime() - milliseconds(QUARANTINE))}`,
+    where h.unreachable_since is null and q.first_seen_at < ${new Date(now.getTime() - parseDurationMs(QUARANTINE))}`,
   { settle: '2m' },
 )
 

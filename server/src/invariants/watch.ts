@@ -1,8 +1,8 @@
 // The questions as a running product asks them: what a reconciler mends by itself is only told when it lasts.
-import { milliseconds } from '../kernel/clock.ts'
+import { parseDurationMs } from '../kernel/clock.ts'
 import { sql } from '../kernel/db.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { checkInvariants, type Broken, type CheckDeps } from './check.ts'
+import { checkInvariants, type FailedInvariant, type CheckDeps } from './check.ts'
 import { invariants } from './index.ts'
 import type { Violation } from './invariant.ts'
 
@@ -12,12 +12,12 @@ export interface WatchDeps extends CheckDeps {
 
 /** How far back the ledger and the journal are looked at: each entry is seen some 500 times before it is taken for right. */
 const LOOK_BACK_MS = 2 * 86_400_000
-const MOST_LOGGED = 20
+const MAX_LOGGED = 20
 
-const settleMs = new Map(invariants.map(({ name, settle }) => [name, milliseconds(settle)]))
+const settleMs = new Map(invariants.map(({ name, settle }) => [name, parseDurationMs(settle)]))
 
 /** Remembers since when each violation is there; a worker that restarts begins to wait anew. */
-export function invariantWatch(): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
+export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
   let before = new Map<string, Date>()
   return async (deps, stopping) => {
     const now = deps.clock.now()
@@ -40,11 +40,11 @@ export function invariantWatch(): (deps: WatchDeps, stopping?: AbortSignal) => P
   }
 }
 
-async function report({ db, metrics, log }: WatchDeps, broken: Broken[]): Promise<void> {
+async function report({ db, metrics, log }: WatchDeps, broken: FailedInvariant[]): Promise<void> {
   const counts = new Map(broken.map(({ invariant, violations }) => [invariant, violations.length]))
   for (const { name } of invariants) metrics.violations.set({ invariant: name }, counts.get(name) ?? 0)
-  for (const { invariant, promise, violations } of broken) {
-    log.error({ invariant, count: violations.length, violations: violations.slice(0, MOST_LOGGED) }, `Not as promised: ${promise}`)
+  for (const { invariant, statement: promise, violations } of broken) {
+    log.error({ invariant, count: violations.length, violations: violations.slice(0, MAX_LOGGED) }, `Not as promised: ${promise}`)
   }
   const total = broken.reduce((sum, { violations }) => sum + violations.length, 0)
   await db.run(sql`insert into invariant_watch (violations) values (${total}) on conflict (is_only) do update set violations = ${total}`)

@@ -1,7 +1,7 @@
 // Interfaces, leases, filters and networks on the hosts are those that were handed out.
 import { sql, type Sql } from '../kernel/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
-import { filtersOf, isLeft, machinesOf, networksOf } from './inventory.ts'
+import { filtersOf, isStale, machinesOf, networksOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './work.ts'
 
 /** Whether this interface of the VM `v` is about to be unplugged, as its host was lost meanwhile. */
@@ -65,7 +65,7 @@ const filtersKnown = hostInvariant(
     select f."vmId" as id, format('host %s has a filter for it, but %s', ${host.name}::text,
       coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
     from ${filtersOf(host)} left join vms v on v.id = f."vmId"
-    where v.host_id is distinct from ${host.id} and not ${isLeft(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}`,
+    where v.host_id is distinct from ${host.id} and not ${isStale(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}`,
 )
 
 const networks = hostInvariant(

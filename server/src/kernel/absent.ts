@@ -2,7 +2,7 @@
 // for a statement with a hundred thousand of them.
 const PAGE = 5_000
 
-export async function* absentFrom(
+export async function* findMissingIds(
   found: ReadonlySet<string>,
   knownAfter: (after: string, limit: number) => Promise<{ id: string }[]>,
 ): AsyncGenerator<string[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { batching } from './batch.ts'
+import { createBatchWriter } from './batch.ts'
 
 const options = { tries: 3, pauseMs: 1, onError: () => {} }
 
@@ -7,7 +7,7 @@ describe('batching', () => {
   test('writes the first at once, and what gathers meanwhile together', async () => {
     const batches: number[][] = []
     const gate = Promise.withResolvers<void>()
-    const write = batching<number>(async (items) => {
+    const write = createBatchWriter<number>(async (items) => {
       batches.push(items)
       await gate.promise
     }, options)
@@ -20,7 +20,7 @@ describe('batching', () => {
 
   test('tries a batch again, and goes on with the next when it gives up', async () => {
     const [tried, errors]: [number[][], unknown[]] = [[], []]
-    const write = batching<number>(
+    const write = createBatchWriter<number>(
       async (items) => {
         tried.push(items)
         if (items.includes(1)) throw new Error('planted')

@@ -8,7 +8,10 @@ export interface BatchOptions {
 }
 
 /** `isRepeat`: what failed may have been written all the same, when only the answer was lost. Each call answers when its item has been written, or has been given up after `tries` batches that failed. */
-export function batching<Item>(write: (items: Item[], isRepeat: boolean) => Promise<unknown>, { tries, pauseMs, onError }: BatchOptions) {
+export function createBatchWriter<Item>(
+  write: (items: Item[], isRepeat: boolean) => Promise<unknown>,
+  { tries, pauseMs, onError }: BatchOptions,
+) {
   let waiting: { item: Item; done: () => void }[] = []
   let writing = false
 

@@ -16,7 +16,7 @@ export function manualClock(start: Date = new Date()): ManualClock {
   let now = start.getTime()
   return {
     now: () => new Date(now),
-    advance: (duration) => void (now += milliseconds(duration)),
+    advance: (duration) => void (now += parseDurationMs(duration)),
     set: (to) => void (now = to.getTime()),
   }
 }
@@ -24,20 +24,20 @@ export function manualClock(start: Date = new Date()): ManualClock {
 const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Reads `250ms`, `30s`, `10m`, `24h` or `7d`. */
-export function milliseconds(duration: string): number {
+export function parseDurationMs(duration: string): number {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(duration)
   if (!match) throw new Error(`BUG: "${duration}" is not a duration such as 30s, 10m or 7d`)
   return Number(match[1]) * UNITS[match[2]!]!
 }
 
-export const after = (from: Date, duration: string): Date => new Date(from.getTime() + milliseconds(duration))
+export const addDuration = (from: Date, duration: string): Date => new Date(from.getTime() + parseDurationMs(duration))
 
-export const before = (to: Date, duration: string): Date => new Date(to.getTime() - milliseconds(duration))
+export const subtractDuration = (to: Date, duration: string): Date => new Date(to.getTime() - parseDurationMs(duration))
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** What is late goes on, with nobody left to hear of it. */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)))
   work.catch(() => {})

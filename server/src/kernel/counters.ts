@@ -1,6 +1,6 @@
 // Counters that forget: how often a key was counted within a window that starts with its first use. One interface, three stores:
 // memory for a single process, Redis or PostgreSQL where several processes must count together.
-import { systemClock, within, type Clock } from './clock.ts'
+import { systemClock, withTimeout, type Clock } from './clock.ts'
 import { sql, type Db, type Queries } from './db.ts'
 
 export interface Count {
@@ -47,14 +47,14 @@ export function postgresCounters(db: Db, clock: Clock = systemClock): Counters {
           count = case when c.ends_at <= ${now} then 0 else c.count end + ${by},
           ends_at = case when c.ends_at <= ${now} then ${endsAt} else c.ends_at end
         returning count, ends_at`)
-      const row = await within(2_000, counted)
+      const row = await withTimeout(2_000, counted)
       return { count: row.count, resetMs: row.ends_at.getTime() - now.getTime() }
     },
     close: async () => {},
   }
 }
 
-export const forgetOldCounts = (db: Queries, now: Date): Promise<number> => db.run(sql`delete from counters where ends_at <= ${now}`)
+export const deleteExpiredCounters = (db: Queries, now: Date): Promise<number> => db.run(sql`delete from counters where ends_at <= ${now}`)
 
 /** The first count of a window sets its end; the end never moves while counting goes on. */
 const ADD = `
@@ -75,7 +75,7 @@ export async function redisCounters(url: string, onError: (error: Error) => void
   return {
     async add(key, by, windowMs) {
       const reply = client.eval(ADD, { keys: [`berth:${key}`], arguments: [String(by), String(windowMs)] })
-      const [count, resetMs] = (await within(250, reply)) as [number, number]
+      const [count, resetMs] = (await withTimeout(250, reply)) as [number, number]
       return { count, resetMs }
     },
     close: async () => client.destroy(),

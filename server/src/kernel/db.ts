@@ -2,9 +2,9 @@
 // prepared statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { milliseconds } from './clock.ts'
+import { parseDurationMs } from './clock.ts'
 import { listenerOn } from './listen.ts'
-import { cutWhenSilent, streamOf } from './silence.ts'
+import { closeWhenUnresponsive, streamOf } from './silence.ts'
 
 export class Sql {
   readonly text: string
@@ -73,16 +73,16 @@ export interface Tx extends Queries {
   /** Runs once the transaction has committed; a throw there is only logged, so use it for hints, never for effects that matter. */
   afterCommit(hint: () => void): void
   /** Carried out at the very end, together with the commit, so that it costs no round trip of its own. When it fails, everything does. */
-  lastly(query: Sql): void
+  beforeCommit(query: Sql): void
   /** Every statement from now on may take so long, such as `10m`. */
-  mayTake(duration: string): Promise<unknown>
+  setStatementTimeout(duration: string): Promise<unknown>
 }
 
 export interface Db extends Queries {
   /** Runs `work` in one transaction. A deadlock runs it again from the start, so `work` must touch nothing but the database. */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Calls back on every NOTIFY; `hearing(false)` when notifications may be missed from now on, `hearing(true)` when no longer. */
-  listen(channel: string, heard: (payload: string) => void, hearing: (yes: boolean) => void): Promise<() => Promise<void>>
+  listen(channel: string, heard: (payload: string) => void, onListening: (yes: boolean) => void): Promise<() => Promise<void>>
   readonly url: string
   close(): Promise<void>
 }
@@ -137,7 +137,7 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, si
     idle_in_transaction_session_timeout: 60_000,
   }
   const pool = new pg.Pool(options)
-  pool.on('connect', (client) => cutWhenSilent(client, silenceMs))
+  pool.on('connect', (client) => closeWhenUnresponsive(client, silenceMs))
   // An idle connection died: the pool replaces it. What it hangs on the error is the whole client, which nobody wants in a log.
   pool.on('error', (error: Error & { client?: unknown }) => {
     delete error.client
@@ -191,10 +191,10 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
     const tx = {
       ...queriesOf(open),
       afterCommit: (hint: () => void) => void hints.push(hint),
-      lastly: (query: Sql) => void last.push(query),
-      mayTake: (duration: string) => {
+      beforeCommit: (query: Sql) => void last.push(query),
+      setStatementTimeout: (duration: string) => {
         changed = true
-        const ms = milliseconds(duration)
+        const ms = parseDurationMs(duration)
         streamOf(client).setTimeout(ms + SLACK_MS)
         return open().query(`set local statement_timeout = ${ms}`)
       },

@@ -1,7 +1,7 @@
 // The catalogue of everything that can be refused. One entry is the source of the HTTP status, the documentation and the SDK's type.
 // A sentence says what happened, why, and what to do next; it never holds SQL, a stack or another customer's data.
 
-export const CATALOGUE = {
+export const ERROR_CATALOG = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
   malformed_request: { status: 400, title: 'The bytes received are not a valid HTTP request' },
   validation_failed: { status: 400, title: 'A field is missing, unknown or out of its limits' },
@@ -43,7 +43,7 @@ export const CATALOGUE = {
   service_unavailable: { status: 503, title: 'The service cannot answer at the moment' },
 } as const
 
-export type ErrorCode = keyof typeof CATALOGUE
+export type ErrorCode = keyof typeof ERROR_CATALOG
 
 export interface FieldError {
   field: string
@@ -51,14 +51,14 @@ export interface FieldError {
 }
 
 /** A refusal that the caller may read. Anything else that is thrown is a bug or an outage and reads as such outside. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   readonly code: ErrorCode
   readonly fields: FieldError[]
   /** Where it is worth trying again after a while. */
   readonly retryAfterSeconds: number | null
 
-  constructor(code: ErrorCode, sentence: string, fields: FieldError[] = [], retryAfterSeconds: number | null = null) {
-    super(sentence)
+  constructor(code: ErrorCode, message: string, fields: FieldError[] = [], retryAfterSeconds: number | null = null) {
+    super(message)
     this.name = 'Refusal'
     this.code = code
     this.fields = fields
@@ -66,16 +66,16 @@ export class Refusal extends Error {
   }
 
   get status(): number {
-    return CATALOGUE[this.code].status
+    return ERROR_CATALOG[this.code].status
   }
 }
 
-export const refuse = (code: ErrorCode, sentence: string): Refusal => new Refusal(code, sentence)
+export const apiError = (code: ErrorCode, message: string): ApiError => new ApiError(code, message)
 
-export const invalid = (sentence: string, field?: string): Refusal =>
-  new Refusal('validation_failed', `Validation failed: ${sentence}`, field ? [{ field, message: sentence }] : [])
+export const invalid = (message: string, field?: string): ApiError =>
+  new ApiError('validation_failed', `Validation failed: ${message}`, field ? [{ field, message }] : [])
 
 /** Another account's id reads the same as an unknown one. */
-export const notFound = (thing: string): Refusal => new Refusal('not_found', `${thing} not found`)
+export const notFound = (thing: string): ApiError => new ApiError('not_found', `${thing} not found`)
 
-export const unauthorized = (sentence: string): Refusal => new Refusal('unauthorized', sentence)
+export const unauthorized = (message: string): ApiError => new ApiError('unauthorized', message)

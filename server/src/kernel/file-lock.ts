@@ -2,7 +2,7 @@
 // there is no stale lock to detect after a kill -9.
 import { spawn } from 'node:child_process'
 
-const PATIENCE_SECONDS = 120
+const TIMEOUT_SECONDS = 120
 
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const release = await acquire(path)
@@ -15,14 +15,14 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
 
 async function acquire(path: string): Promise<() => Promise<void>> {
   // Detached, so that a terminal's Ctrl-C does not take the lock away while we still work under it.
-  const holder = spawn('flock', ['-w', String(PATIENCE_SECONDS), path, 'sh', '-c', 'echo held; exec cat'], {
+  const holder = spawn('flock', ['-w', String(TIMEOUT_SECONDS), path, 'sh', '-c', 'echo held; exec cat'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,
   })
   const ended = new Promise<Error>((resolve) => {
     holder.once('error', (error) => resolve(new Error(`Cannot lock ${path}: ${error.message}. The program flock (util-linux) is needed.`)))
     holder.once('close', () =>
-      resolve(new Error(`Cannot lock ${path}: another process has held it for ${PATIENCE_SECONDS} s, or it is not writable.`)),
+      resolve(new Error(`Cannot lock ${path}: another process has held it for ${TIMEOUT_SECONDS} s, or it is not writable.`)),
     )
   })
   const held = new Promise<void>((resolve) => holder.stdout.once('data', () => resolve()))

@@ -1,7 +1,7 @@
 // NOTIFY, heard through one connection of its own however many channels are listened to. When it breaks it is made again, and the
 // listeners are told that something may have been missed.
 import pg from 'pg'
-import { cutWhenSilent } from './silence.ts'
+import { closeWhenUnresponsive } from './silence.ts'
 
 type Heard = (payload: string) => void
 type Hearing = (yes: boolean) => void
@@ -28,7 +28,7 @@ export function listenerOn(url: string, restMs: number): (channel: string, heard
     client.on('error', () => lost(client))
     client.on('end', () => lost(client))
     await client.connect()
-    cutWhenSilent(client, restMs, () => void client.query('select 1').catch(() => {})) // a failure is heard above
+    closeWhenUnresponsive(client, restMs, () => void client.query('select 1').catch(() => {})) // a failure is heard above
     return client
   }
 

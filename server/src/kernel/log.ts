@@ -19,14 +19,14 @@ export function createLog(options: { level: string; pretty: boolean }): Log {
 const SWARM_MS = 10_000
 
 /** For errors that come by the hundred while the database is away: one is written, those that follow within ten seconds are counted. */
-export function warnOfSwarm(log: Log, message: string): (error: unknown) => void {
+export function rateLimitedWarn(log: Log, message: string): (error: unknown) => void {
   let sinceLast = (): number => Infinity
-  let unwritten = 0
+  let suppressed = 0
   return (error) => {
-    if (sinceLast() < SWARM_MS) return void unwritten++
-    log.warn({ err: error, ...(unwritten > 0 && { unwritten }) }, message)
+    if (sinceLast() < SWARM_MS) return void suppressed++
+    log.warn({ err: error, ...(suppressed > 0 && { unwritten: suppressed }) }, message)
     sinceLast = stopwatch()
-    unwritten = 0
+    suppressed = 0
   }
 }
 

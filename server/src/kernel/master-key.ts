@@ -5,22 +5,22 @@ import { openVault, type Vault } from './crypto.ts'
 import { sql, type Queries } from './db.ts'
 
 /** Recognises the key in the file. */
-export const markIn = (path: string): Buffer => markOf(openVault(path))
+export const keyFingerprint = (path: string): Buffer => markOf(openVault(path))
 
 const markOf = (vault: Vault): Buffer => vault.digest('which key is this')
 
-export const notedMark = async (db: Queries): Promise<Buffer | undefined> =>
+export const storedFingerprint = async (db: Queries): Promise<Buffer | undefined> =>
   (await db.maybe<{ mark: Buffer }>(sql`select mark from master_key`))?.mark
 
 /** For whoever has lost the key: the next process that starts notes another. */
-export const forgetKey = (db: Queries): Promise<number> => db.run(sql`delete from master_key`)
+export const clearFingerprint = (db: Queries): Promise<number> => db.run(sql`delete from master_key`)
 
 /** Makes the key of a database that has none yet. Any number of processes may do so at once: a key that is noted is in its file already. */
-export async function openNotedVault(db: Queries, path: string): Promise<Vault> {
-  if ((await notedMark(db)) && !existsSync(path)) throw wrongKey(path, 'is missing')
+export async function openVerifiedVault(db: Queries, path: string): Promise<Vault> {
+  if ((await storedFingerprint(db)) && !existsSync(path)) throw wrongKey(path, 'is missing')
   const vault = openVault(path)
   await db.run(sql`insert into master_key (mark) values (${markOf(vault)}) on conflict do nothing`)
-  if (!(await notedMark(db))?.equals(markOf(vault))) throw wrongKey(path, 'is another one')
+  if (!(await storedFingerprint(db))?.equals(markOf(vault))) throw wrongKey(path, 'is another one')
   return vault
 }
 

@@ -2,7 +2,7 @@
 import type { Dispatcher } from 'undici'
 import { stopwatch } from './clock.ts'
 
-export interface Exchanged {
+export interface HttpExchange {
   /** Null when no status line arrived. */
   status: number | null
   /** What kept the answer from arriving whole, or null. */
@@ -24,7 +24,11 @@ const KEPT_BYTES = 1_024
 /** Of a longer answer the rest is not waited for. */
 const READ_BYTES = 64 * 1_024
 
-export function exchange(dispatcher: Dispatcher, target: string, { headers, body, timeoutMs, signal }: Posting): Promise<Exchanged> {
+export function postWithDeadline(
+  dispatcher: Dispatcher,
+  target: string,
+  { headers, body, timeoutMs, signal }: Posting,
+): Promise<HttpExchange> {
   const { origin, pathname, search } = new URL(target)
   const elapsed = stopwatch()
   const kept: Buffer[] = []

@@ -6,14 +6,14 @@ import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { callbackify } from 'node:util'
 import type { Agent, buildConnector } from 'undici'
-import { canonicalAddress, isPublicAddress, NOT_PUBLIC, reasonAgainstUrl, type UrlRules } from './public-address.ts'
-import { exchange, type Exchanged } from './outbound-exchange.ts'
+import { canonicalAddress, isPublicAddress, NOT_PUBLIC, urlRejectionReason, type UrlRules } from './public-address.ts'
+import { postWithDeadline, type HttpExchange } from './outbound-exchange.ts'
 
 export interface Outbound {
   /** Why this URL may not be called, or null. A name that leads nowhere at the moment is no reason: it may do so later. */
   reasonAgainst(url: string): Promise<string | null>
   /** Never throws. An answer that arrives only in part is an error; `signal` ends it early. */
-  post(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal): Promise<Exchanged>
+  post(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal): Promise<HttpExchange>
   close(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions
   const openedAgent = (): Promise<Agent> => (agent ??= openAgent(resolveAllowed, isAllowed, timeoutMs))
   return {
     async reasonAgainst(url) {
-      const reason = reasonAgainstUrl(url, options)
+      const reason = urlRejectionReason(url, options)
       const host = URL.parse(url)?.hostname ?? ''
       if (reason || allowPrivate || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return reason
       return Promise.race([
@@ -50,9 +50,9 @@ export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions
       ])
     },
     async post(url, headers, body, signal) {
-      const reason = reasonAgainstUrl(url, options)
+      const reason = urlRejectionReason(url, options)
       if (reason) return { status: null, error: `the URL may not be called: ${reason}`, retryAfter: null, body: '', latencyMs: 0 }
-      return exchange(await openedAgent(), url, { headers, body, timeoutMs, ...(signal && { signal }) })
+      return postWithDeadline(await openedAgent(), url, { headers, body, timeoutMs, ...(signal && { signal }) })
     },
     close: async () => (await agent)?.destroy(),
   }

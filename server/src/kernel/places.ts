@@ -7,7 +7,7 @@ const isBuilt = import.meta.filename.endsWith('.js')
 const fromHere = (path: string): string => join(import.meta.dirname, path)
 
 /** The folder of the repository, or the one in which the packages were installed, or else where we were started. */
-export const PROJECT = isBuilt ? installedIn(import.meta.dirname) : fromHere('../../..')
+export const PROJECT_DIR = isBuilt ? installedIn(import.meta.dirname) : fromHere('../../..')
 
 export const DOCS = isBuilt ? fromHere('../docs') : fromHere('../../../docs')
 
@@ -17,7 +17,7 @@ function installedIn(path: string): string {
 }
 
 /** Of another package of ours; null where it is not installed. */
-export function folderOf(name: string): string | null {
+export function packageDir(name: string): string | null {
   try {
     return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
   } catch {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isPublicAddress, reasonAgainstUrl } from './public-address.ts'
+import { isPublicAddress, urlRejectionReason } from './public-address.ts'
 
 describe('isPublicAddress', () => {
   test.each([
@@ -53,21 +53,21 @@ describe('reasonAgainstUrl', () => {
     'https://xn--bcher-kva.example/',
     'https://1.1.1.1/',
     'https://[2606:4700::1111]/',
-  ])('has none against %s', (url) => expect(reasonAgainstUrl(url, strict)).toBeNull())
+  ])('has none against %s', (url) => expect(urlRejectionReason(url, strict)).toBeNull())
 
   test('knows our own name', () => {
     for (const url of ['https://api.berth.example/', 'https://API.Berth.Example./x'])
-      expect(reasonAgainstUrl(url, strict)).toMatch(/this service itself/)
+      expect(urlRejectionReason(url, strict)).toMatch(/this service itself/)
   })
 
   test('lets an operator allow http and private hosts together, but never credentials or other schemes', () => {
     const loose = { ...strict, allowPrivate: true }
-    expect(['http://localhost:3000/', 'https://10.0.0.1/', 'http://[::1]/'].map((url) => reasonAgainstUrl(url, loose))).toEqual([
+    expect(['http://localhost:3000/', 'https://10.0.0.1/', 'http://[::1]/'].map((url) => urlRejectionReason(url, loose))).toEqual([
       null,
       null,
       null,
     ])
-    expect(['http://user@localhost/', 'ftp://localhost/', 'file:///etc/passwd'].map((url) => reasonAgainstUrl(url, loose))).not.toContain(
+    expect(['http://user@localhost/', 'ftp://localhost/', 'file:///etc/passwd'].map((url) => urlRejectionReason(url, loose))).not.toContain(
       null,
     )
   })

@@ -29,7 +29,7 @@ export interface UrlRules {
 }
 
 /** Why this URL may not be called, as far as its text tells; null when it may. */
-export function reasonAgainstUrl(text: string, { allowPrivate, ownNames }: UrlRules): string | null {
+export function urlRejectionReason(text: string, { allowPrivate, ownNames }: UrlRules): string | null {
   const url = URL.parse(text)
   if (!url || !url.hostname) return 'it cannot be read as a web address'
   if (url.username || url.password) return 'it must not hold a user name or password'

@@ -44,7 +44,7 @@ test('a transaction may rest, and a statement that may take longer does', async 
   })
   expect(await backend()).toBe(pid)
   await db.tx(async (tx) => {
-    await tx.mayTake('10s')
+    await tx.setStatementTimeout('10s')
     await tx.run(long)
   })
   await expect(db.run(long)).rejects.toThrow(SILENT)

@@ -12,7 +12,7 @@ interface Inside {
 export const streamOf = (client: ClientBase): Socket => (client as unknown as Inside).connection.stream
 
 /** Cuts a connection on which nothing has come for so long although an answer, or its end, is due; 0 is never. `atRest`: none is. */
-export function cutWhenSilent(client: ClientBase, ms: number, atRest: () => void = () => {}): void {
+export function closeWhenUnresponsive(client: ClientBase, ms: number, atRest: () => void = () => {}): void {
   const stream = streamOf(client)
   stream.setTimeout(ms).on('timeout', () => {
     if ((client as unknown as Inside).readyForQuery && stream.writable) atRest()

@@ -3,7 +3,7 @@
 //   save  touch the database. Commits together with the journal entry of the step.
 //   undo  take back what `run` did or half did. May happen twice.
 // A failure that no retry can help undoes the started steps backwards, then `onFailure` settles the database.
-import { milliseconds } from '../kernel/clock.ts'
+import { parseDurationMs } from '../kernel/clock.ts'
 import type { Tx } from '../kernel/db.ts'
 
 export interface StepContext<D, I, R> {
@@ -28,7 +28,7 @@ export interface SaveContext<D, I, R> {
 
 export interface EndContext<D, I, R> extends SaveContext<D, I, R> {
   /** Why it failed or was cancelled; null on success. */
-  error: { code: string; sentence: string } | null
+  error: { code: string; userMessage: string } | null
   cancelled: boolean
   /** Something could not be taken back and is left on a host. */
   stranded: boolean
@@ -49,7 +49,7 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
 export interface Workflow<D = never, I = never> {
   readonly name: string
   readonly deadlineMs: number
-  readonly holds: Holds<I> | undefined
+  readonly locks: Holds<I> | undefined
   readonly steps: readonly (Required<Pick<Step, 'timeout' | 'tries'>> & Step<D, I, never> & { name: string })[]
   readonly success: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
   readonly failure: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
@@ -73,15 +73,15 @@ export interface Engine {
   /** In the caller's transaction: the run exists if and only if the transaction commits. */
   start<D, I>(tx: Tx, workflow: Workflow<D, I>, input: I, options: StartOptions): Promise<string>
   /** Ends an open run as CANCELLED at once; what it did is undone in the background. */
-  cancel(tx: Tx, runId: string, sentence: string): Promise<boolean>
+  cancel(tx: Tx, runId: string, userMessage: string): Promise<boolean>
   /** Lets an unfinished run that waits for its next attempt be taken up now; false when it is under way or has ended. */
-  hurry(tx: Tx, runId: string): Promise<boolean>
+  retryNow(tx: Tx, runId: string): Promise<boolean>
 }
 
-export class Builder<D, I, R extends object> implements Workflow<D, I> {
+export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
   readonly name: string
   readonly deadlineMs: number
-  readonly holds: Holds<I> | undefined
+  readonly locks: Holds<I> | undefined
   readonly steps: Workflow<D, I>['steps']
   readonly success: Workflow<D, I>['success']
   readonly failure: Workflow<D, I>['failure']
@@ -91,40 +91,40 @@ export class Builder<D, I, R extends object> implements Workflow<D, I> {
     this.#parts = parts
     this.name = parts.name
     this.deadlineMs = parts.deadlineMs
-    this.holds = parts.holds
+    this.locks = parts.locks
     this.steps = parts.steps
     this.success = parts.success
     this.failure = parts.failure
   }
 
-  step<const N extends string, T = undefined>(name: N, step: Step<D, I, R, T, N>): Builder<D, I, R & { [K in N]: T }> {
+  step<const N extends string, T = undefined>(name: N, step: Step<D, I, R, T, N>): WorkflowBuilder<D, I, R & { [K in N]: T }> {
     if (this.steps.some((each) => each.name === name)) throw new Error(`BUG: ${this.name} has two steps named ${name}`)
     if (this.steps.at(-1)?.optional && !step.optional) throw new Error(`BUG: ${name} of ${this.name} follows an optional step`)
     const next = { timeout: '2m', tries: 5, ...step, name } as unknown as Workflow<D, I>['steps'][number]
-    return new Builder({ ...this.#parts, steps: [...this.steps, next] })
+    return new WorkflowBuilder({ ...this.#parts, steps: [...this.steps, next] })
   }
 
-  onSuccess(success: (tx: Tx, context: EndContext<D, I, R>) => Promise<unknown>): Builder<D, I, R> {
-    return new Builder({ ...this.#parts, success: success as Workflow<D, I>['success'] })
+  onSuccess(success: (tx: Tx, context: EndContext<D, I, R>) => Promise<unknown>): WorkflowBuilder<D, I, R> {
+    return new WorkflowBuilder({ ...this.#parts, success: success as Workflow<D, I>['success'] })
   }
 
-  onFailure(failure: (tx: Tx, context: EndContext<D, I, Partial<R>>) => Promise<unknown>): Builder<D, I, R> {
-    return new Builder({ ...this.#parts, failure: failure as Workflow<D, I>['failure'] })
+  onFailure(failure: (tx: Tx, context: EndContext<D, I, Partial<R>>) => Promise<unknown>): WorkflowBuilder<D, I, R> {
+    return new WorkflowBuilder({ ...this.#parts, failure: failure as Workflow<D, I>['failure'] })
   }
 }
 
 export const workflowsFor =
   <D>() =>
-  <I>(name: string, { deadline, holds }: { deadline: string; holds?: Holds<I> }): Builder<D, I, {}> =>
-    new Builder({ name, deadlineMs: milliseconds(deadline), holds, steps: [], success: undefined, failure: undefined })
+  <I>(name: string, { deadline, locks: holds }: { deadline: string; locks?: Holds<I> }): WorkflowBuilder<D, I, {}> =>
+    new WorkflowBuilder({ name, deadlineMs: parseDurationMs(deadline), locks: holds, steps: [], success: undefined, failure: undefined })
 
-/** Thrown by a step. `retry` says whether trying again can help; the sentence is for the customer, the cause for the operator. */
+/** Thrown by a step. `retry` says whether trying again can help; the user message is for the customer, the cause for the operator. */
 export class StepError extends Error {
   readonly code: string
   readonly retry: boolean
 
-  constructor(code: string, sentence: string, options: { retry: boolean; cause?: unknown }) {
-    super(sentence, { cause: options.cause })
+  constructor(code: string, userMessage: string, options: { retry: boolean; cause?: unknown }) {
+    super(userMessage, { cause: options.cause })
     this.code = code
     this.retry = options.retry
   }

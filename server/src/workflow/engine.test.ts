@@ -4,7 +4,7 @@ import { sql, type Sql } from '../kernel/db.ts'
 import { createMetrics } from '../kernel/metrics.ts'
 import { StepError } from './define.ts'
 import { startEngine } from './engine.ts'
-import { carryOn, type Runner } from './run.ts'
+import { resumeRun, type Runner } from './run.ts'
 import * as store from './store.ts'
 
 describe('the engine of durable work', async () => {
@@ -18,10 +18,10 @@ describe('the engine of durable work', async () => {
       checkpoint: (where) => {
         if (where !== 'build run' || takeOver) return
         clock.advance('16s') // its lease has run out without its noticing
-        takeOver = carryOn(runner, id)
+        takeOver = resumeRun(runner, id)
       },
     }
-    await carryOn(slow, id)
+    await resumeRun(slow, id)
     await takeOver
     const run = await runOf(id)
     expect(run).toMatchObject({ status: 'COMPLETED', attempt: 2 })
@@ -31,7 +31,7 @@ describe('the engine of durable work', async () => {
   test('leaves a run alone while its worker lives', async () => {
     const id = await start()
     await db.run(sql`update workflow_runs set lease_until = ${new Date(clock.now().getTime() + 1000)}, status = 'RUNNING' where id = ${id}`)
-    await carryOn(runner, id)
+    await resumeRun(runner, id)
     expect(await runOf(id)).toMatchObject({ status: 'RUNNING', attempt: 0 })
   })
 
@@ -52,11 +52,11 @@ describe('the engine of durable work', async () => {
     world.trouble = (verb) => {
       if (verb === 'build') throw new StepError('host', 'Try again', { retry: true })
     }
-    await carryOn(interrupted, id)
+    await resumeRun(interrupted, id)
     expect(await cancelled).toBe(true)
     expect(await runOf(id)).toMatchObject({ status: 'CANCELLED', unwinding: true })
     await expect(start({ subjectId: 'plot-8' })).resolves.toBeTypeOf('string')
-    await carryOn(runner, id)
+    await resumeRun(runner, id)
     const run = await runOf(id)
     expect(run).toMatchObject({ status: 'CANCELLED', unwinding: false, error: 'Made way for something more urgent' })
     expect(await houseOf(run)).toMatchObject({ plot: false, built: false })
@@ -79,10 +79,10 @@ describe('the engine of durable work', async () => {
     await db.raw(`delete from pgboss.job where data ->> 'runId' = '${id}'`)
     clock.advance('11s')
     const jobs = async () => (await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows.length
-    await engine.rescue() // which carries out nothing, and so cannot tell
+    await engine.requeueAbandonedRuns() // which carries out nothing, and so cannot tell
     expect(await jobs()).toBe(0)
     await other.work(world, 1)
-    await other.rescue()
+    await other.requeueAbandonedRuns()
     await expect.poll(async () => (await runOf(id)).status).toBe('COMPLETED')
     await other.drain(AbortSignal.timeout(5_000))
     await other.stop()
@@ -106,10 +106,10 @@ describe('the engine of durable work', async () => {
       sql`update workflow_runs set lease_until = ${new Date(clock.now().getTime() + 14_000)}, status = 'RUNNING' where id = ${id}`,
     )
     const jobs = async () => (await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows.length
-    await engine.rescue()
+    await engine.requeueAbandonedRuns()
     expect(await jobs()).toBe(0)
     clock.advance('15s')
-    await engine.rescue()
+    await engine.requeueAbandonedRuns()
     expect(await jobs()).toBe(1)
   })
 
@@ -123,7 +123,7 @@ describe('the engine of durable work', async () => {
       return found
     }
     const late = await startEngine({ ...deps, db: { ...db, many } }, { workflows: [settle], supervise: false })
-    await late.rescue()
+    await late.requeueAbandonedRuns()
     expect(await runOf(id)).toMatchObject({ lease_until: lease })
     await late.stop()
   })

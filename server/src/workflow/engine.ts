@@ -2,12 +2,12 @@
 // is to be done stands in the journal, so a job that is lost or delivered twice does no harm.
 import { PgBoss, type Db as QueueDb } from 'pg-boss'
 import type { Db, Queries, Tx } from '../kernel/db.ts'
-import { refuse } from '../kernel/errors.ts'
+import { apiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
-import { warnOfSwarm } from '../kernel/log.ts'
+import { rateLimitedWarn } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 import type { Engine, Workflow } from './define.ts'
-import { crewOf, type Crew } from './crew.ts'
+import { createRunPool, type RunPool } from './crew.ts'
 import type { AnyWorkflow, RunnerDeps } from './run.ts'
 import * as store from './store.ts'
 
@@ -26,7 +26,7 @@ export interface WorkflowEngine extends Engine {
   /** Begins to carry out runs in this process. */
   work(stepDeps: unknown, concurrency: number): Promise<void>
   /** Queues unfinished runs that nobody works on. */
-  rescue(): Promise<number>
+  requeueAbandonedRuns(): Promise<number>
   /** Takes no more runs and waits for those under way; what still runs when `patience` ends is aborted and goes on elsewhere. */
   drain(patience: AbortSignal): Promise<void>
   stop(): Promise<void>
@@ -71,10 +71,10 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     maintenanceIntervalSeconds: 600,
     monitorVacuum: false,
   })
-  boss.on('error', warnOfSwarm(log, 'queue'))
+  boss.on('error', rateLimitedWarn(log, 'queue'))
   await boss.start()
   const stopping = new AbortController()
-  let crew: Crew | undefined
+  let crew: RunPool | undefined
 
   const enqueue = async (tx: Tx, runId: string, at: Date): Promise<void> => {
     const seconds = Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / 1000))
@@ -93,24 +93,24 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       return id
     },
 
-    async cancel(tx, runId, sentence) {
+    async cancel(tx, runId, userMessage) {
       const now = clock.now()
-      const cancelled = (await store.cancelRun(tx, runId, sentence, now)) > 0
+      const cancelled = (await store.cancelRun(tx, runId, userMessage, now)) > 0
       if (cancelled) await enqueue(tx, runId, now)
       return cancelled
     },
 
-    async hurry(tx, runId) {
+    async retryNow(tx, runId) {
       const now = clock.now()
-      const waits = (await store.hurryRun(tx, runId, now)) > 0
+      const waits = (await store.makeRunDue(tx, runId, now)) > 0
       if (waits) await enqueue(tx, runId, now)
       return waits
     },
 
     async work(stepDeps, concurrency) {
-      for (const name of workflows.keys()) countFromNone(deps.metrics, name)
+      for (const name of workflows.keys()) initCounters(deps.metrics, name)
       const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
-      const hired = (crew = crewOf(runner, concurrency))
+      const hired = (crew = createRunPool(runner, concurrency))
       const options = { batchSize: BATCH, burstWhenBatchFull: true, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
       await boss.work<{ runId: string }>(QUEUE, options, async (jobs) => {
         for (const { data } of jobs) await hired.take(data.runId)
@@ -118,14 +118,14 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       })
     },
 
-    async rescue() {
+    async requeueAbandonedRuns() {
       const now = clock.now()
       const patienceMs = crew?.hasRoom() ? OVERDUE_AFTER_MS : LOST_AFTER_MS
       const lostBefore = new Date(now.getTime() - patienceMs)
       const abandoned = await store.abandonedRuns(db, now, lostBefore)
       for (const { id } of abandoned) {
         await db.tx(async (tx) => {
-          if ((await store.takeUpAbandoned(tx, id, now, lostBefore)) > 0) await enqueue(tx, id, now)
+          if ((await store.requeueAbandoned(tx, id, now, lostBefore)) > 0) await enqueue(tx, id, now)
         })
       }
       return abandoned.length
@@ -145,7 +145,7 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
 }
 
 /** Who watches compares counts: without a count of none the first one would go unnoticed. */
-function countFromNone({ stranded, runs }: Metrics, workflow: string): void {
+function initCounters({ stranded, runs }: Metrics, workflow: string): void {
   stranded.inc({ workflow }, 0)
   runs.inc({ workflow, status: 'FAILED' }, 0)
 }
@@ -166,10 +166,10 @@ const listenOn =
   (db: Db): NonNullable<QueueDb['listen']> =>
   async (channel, heard, hearing) => ({ close: await db.listen(channel, heard, (yes) => yes && hearing()) })
 
-/** The partial unique index is the guard; who could look before gets the better sentence. */
+/** The partial unique index is the guard; who could look before gets the better message. */
 function busy(error: unknown): never {
   const { code, constraint } = error as { code?: string; constraint?: string }
   if (code === UNIQUE_VIOLATION && constraint === 'workflow_runs_one_open')
-    throw refuse('busy', 'Another action is running: wait for it to end')
+    throw apiError('busy', 'Another action is running: wait for it to end')
   throw error
 }

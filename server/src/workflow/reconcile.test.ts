@@ -3,13 +3,21 @@ import { testDatabase } from '../../test/harness.ts'
 import { openDb } from '../kernel/db.ts'
 import { createLog } from '../kernel/log.ts'
 import { createMetrics } from '../kernel/metrics.ts'
-import { hearNudges, lanedReconcilersFor, nudge, reconcilersFor, startReconcilers, type Reconciler, type Reconcilers } from './reconcile.ts'
+import {
+  listenForTriggers,
+  keyedReconcilersFor,
+  triggerReconciler,
+  reconcilersFor,
+  startReconcilers,
+  type Reconciler,
+  type Reconcilers,
+} from './reconcile.ts'
 
 const deps = { log: createLog({ level: 'silent', pretty: false }), metrics: createMetrics() }
 type Deps = typeof deps
 
 const reconciler = reconcilersFor<Deps>()
-const lanedReconciler = lanedReconcilersFor<Deps>()
+const lanedReconciler = keyedReconcilersFor<Deps>()
 
 /** A gate that work waits at until the test opens it. */
 function gate() {
@@ -44,14 +52,14 @@ describe('reconcilers', async () => {
     const db = openDb({ url: await testDatabase(), maxConnections: 4, onError: () => {} })
     let passes = 0
     const loops = start(reconciler('nudged', '1h', async () => void passes++))
-    const deafen = await hearNudges(db, loops)
+    const deafen = await listenForTriggers(db, loops)
     await expect.poll(() => passes).toBe(1)
     const rolledBack = db.tx(async (tx) => {
-      await nudge(tx, 'nudged')
+      await triggerReconciler(tx, 'nudged')
       throw new Error('changed my mind')
     })
     await expect(rolledBack).rejects.toThrow('changed my mind')
-    await db.tx((tx) => nudge(tx, 'nudged'))
+    await db.tx((tx) => triggerReconciler(tx, 'nudged'))
     await expect.poll(() => passes).toBe(2)
     await deafen()
     await db.close()
@@ -63,7 +71,7 @@ describe('reconcilers', async () => {
     const loops = start(
       lanedReconciler('laned', '1h', {
         busy: async () => ['slow', 'quick'],
-        pass: async (_, lane) => {
+        runOnce: async (_, lane) => {
           passes.push(lane)
           if (lane === 'slow') await slow.opened
         },
@@ -82,7 +90,7 @@ describe('reconcilers', async () => {
     const loops = start(
       lanedReconciler('stopping', '1h', {
         busy: async () => ['one'],
-        pass: async (_, __, signal) => {
+        runOnce: async (_, __, signal) => {
           begun.open()
           await new Promise((resolve) => signal.addEventListener('abort', resolve))
           ended = true
@@ -100,10 +108,10 @@ describe('reconcilers', async () => {
     const loops = start({
       name: 'open',
       everyMs: 3_600_000,
-      pass: async () => void passes.push('never'),
+      runOnce: async () => void passes.push('never'),
       open: (_, again) => {
         askAgain = again
-        return { pass: async () => void passes.push('pass'), stop: async () => void passes.push('stop') }
+        return { runOnce: async () => void passes.push('pass'), stop: async () => void passes.push('stop') }
       },
     })
     await expect.poll(() => passes).toEqual(['pass'])

@@ -1,7 +1,7 @@
 // Work that nobody asked for and that never ends: a loop that compares what is wanted with what is. It runs on a timer and on a nudge,
 // takes no input, and may run in several processes at once, so every pass must be safe to run twice. Work that can be cut into lanes
 // (one per host, say) runs lane by lane side by side, so that a slow lane holds up no other.
-import { milliseconds, stopwatch } from '../kernel/clock.ts'
+import { parseDurationMs, stopwatch } from '../kernel/clock.ts'
 import { sql, type Db, type Queries } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -10,7 +10,7 @@ export interface Reconciler<D> {
   name: string
   everyMs: number
   /** One time through. For the kinds below: until nothing is left to do, as tests and operators want it. */
-  pass: (deps: D, stopping?: AbortSignal) => Promise<unknown>
+  runOnce: (deps: D, stopping?: AbortSignal) => Promise<unknown>
   lanes?: Lanes<D>
   open?: Open<D>
 }
@@ -19,7 +19,7 @@ export interface Reconciler<D> {
 type Open<D> = (deps: D, again: () => void) => Opened
 
 export interface Opened {
-  pass(): Promise<unknown>
+  runOnce(): Promise<unknown>
   /** Ends what goes on, in about a second. */
   stop(): Promise<void>
 }
@@ -28,27 +28,27 @@ interface Lanes<D> {
   /** The lanes that have something to do now. */
   busy: (deps: D) => Promise<string[]>
   /** Aborted when the process has to stop. */
-  pass: (deps: D, lane: string, signal: AbortSignal) => Promise<unknown>
+  runOnce: (deps: D, lane: string, signal: AbortSignal) => Promise<unknown>
 }
 
 export const reconcilersFor =
   <D>() =>
-  (name: string, every: string, pass: Reconciler<D>['pass']): Reconciler<D> => ({ name, everyMs: milliseconds(every), pass })
+  (name: string, every: string, pass: Reconciler<D>['runOnce']): Reconciler<D> => ({ name, everyMs: parseDurationMs(every), runOnce: pass })
 
-export const lanedReconcilersFor =
+export const keyedReconcilersFor =
   <D>() =>
   (name: string, every: string, lanes: Lanes<D>): Reconciler<D> => ({
     name,
-    everyMs: milliseconds(every),
+    everyMs: parseDurationMs(every),
     lanes,
-    pass: async (deps, stopping = new AbortController().signal) =>
-      Promise.all((await lanes.busy(deps)).map((lane) => lanes.pass(deps, lane, stopping))),
+    runOnce: async (deps, stopping = new AbortController().signal) =>
+      Promise.all((await lanes.busy(deps)).map((lane) => lanes.runOnce(deps, lane, stopping))),
   })
 
 const NUDGES = 'berth_nudges'
 
 /** Wakes the reconciler, wherever it runs, once the transaction has committed. A nudge that is lost costs time, nothing else. */
-export const nudge = (tx: Queries, name: string) => tx.run(sql`select pg_notify(${NUDGES}, ${name})`)
+export const triggerReconciler = (tx: Queries, name: string) => tx.run(sql`select pg_notify(${NUDGES}, ${name})`)
 
 export interface Reconcilers {
   /** Runs that reconciler soon instead of at its next time. */
@@ -65,7 +65,7 @@ export function startReconcilers<D extends { log: Log; metrics: Metrics }>(deps:
 }
 
 /** Passes on what `nudge` says in any process; answers how to stop that. */
-export const hearNudges = (db: Db, reconcilers: Reconcilers): Promise<() => Promise<void>> =>
+export const listenForTriggers = (db: Db, reconcilers: Reconcilers): Promise<() => Promise<void>> =>
   db.listen(
     NUDGES,
     (name) => reconcilers.nudge(name),
@@ -92,7 +92,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     deps.metrics.reconcilers.observe({ reconciler: reconciler.name, outcome }, elapsed() / 1000)
   }
   /** Does not wait for the lanes it starts. One that is asked for while it runs is looked at again when it has ended. */
-  const startLanes = async ({ busy, pass }: Lanes<D>): Promise<void> => {
+  const startLanes = async ({ busy, runOnce: pass }: Lanes<D>): Promise<void> => {
     for (const lane of await busy(deps)) {
       const ended = lanes.get(lane)
       if (ended) void ended.then(turn)
@@ -104,8 +104,8 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     }
   }
   const pass = (): Promise<void> => {
-    if (opened) return observed(opened.pass())
-    return observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.pass(deps, stopping.signal))
+    if (opened) return observed(opened.runOnce())
+    return observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.runOnce(deps, stopping.signal))
   }
   const turn = (): void => {
     if (stopped || running) return void (again = true)

@@ -1,5 +1,5 @@
 // Carries one run forward until it ends, has to wait, or is taken over. Safe to call at any time, any number of times, from anywhere.
-import { after, milliseconds, stopwatch, type Clock } from '../kernel/clock.ts'
+import { addDuration, parseDurationMs, stopwatch, type Clock } from '../kernel/clock.ts'
 import type { Db, Tx } from '../kernel/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -35,20 +35,20 @@ const UNDO_GRACE = '10m'
 const LEASE = '15s'
 const EXTEND_EVERY_MS = 4_000
 
-export async function carryOn(runner: Runner, runId: string): Promise<void> {
-  const taken = await takeOver(runner, runId)
-  if (taken) await goOn(runner, taken)
+export async function resumeRun(runner: Runner, runId: string): Promise<void> {
+  const taken = await claimWithSteps(runner, runId)
+  if (taken) await executeRun(runner, taken)
 }
 
-export interface Taken {
+export interface ClaimedRun {
   run: store.RunRow
   steps: store.StepRow[]
 }
 
-const leaseUntil = ({ deps }: Runner): Date => after(deps.clock.now(), LEASE)
+const leaseUntil = ({ deps }: Runner): Date => addDuration(deps.clock.now(), LEASE)
 
 /** From here on the run is ours for the length of a lease. Answers nothing when it is done, or another worker is at it. */
-export async function takeOver(runner: Runner, runId: string): Promise<Taken | undefined> {
+export async function claimWithSteps(runner: Runner, runId: string): Promise<ClaimedRun | undefined> {
   const { db, clock } = runner.deps
   const [run, asWritten] = await Promise.all([
     store.claimRun(db, runId, clock.now(), leaseUntil(runner)),
@@ -57,7 +57,7 @@ export async function takeOver(runner: Runner, runId: string): Promise<Taken | u
   return run && { run, steps: run.attempt === 1 ? asWritten : await store.stepsOf(db, [runId]) }
 }
 
-export async function goOn(runner: Runner, { run, steps }: Taken): Promise<void> {
+export async function executeRun(runner: Runner, { run, steps }: ClaimedRun): Promise<void> {
   const { db, log } = runner.deps
   const { id: runId } = run
   const workflow = runner.workflows.get(run.name)
@@ -66,9 +66,9 @@ export async function goOn(runner: Runner, { run, steps }: Taken): Promise<void>
     void store.extendLease(db, run, leaseUntil(runner)).catch((error: unknown) => log.warn({ err: error, runId }, 'lease not extended'))
   const timer = setInterval(extend, EXTEND_EVERY_MS)
   try {
-    await new Execution(runner, run, workflow, steps).go()
+    await new RunExecution(runner, run, workflow, steps).go()
   } catch (error) {
-    if (!(error instanceof store.Fenced)) throw error
+    if (!(error instanceof store.FencedError)) throw error
     log.info({ runId, attempt: run.attempt }, 'run taken over by another attempt')
   } finally {
     clearInterval(timer)
@@ -77,7 +77,7 @@ export async function goOn(runner: Runner, { run, steps }: Taken): Promise<void>
 
 type Handler = AnyWorkflow['steps'][number]
 
-class Execution {
+class RunExecution {
   readonly #runner: Runner
   readonly #run: store.RunRow
   readonly #workflow: AnyWorkflow
@@ -129,7 +129,7 @@ class Execution {
       this.#observe(row, 'completed', elapsed())
       return null
     } catch (error) {
-      if (error instanceof store.Abandoned) throw error
+      if (error instanceof store.AttemptLostError) throw error
       this.#observe(row, 'failed', elapsed())
       return this.#failed(row, handler, error)
     }
@@ -145,22 +145,22 @@ class Execution {
   }
 
   async #doWithout(row: store.StepRow, error: unknown): Promise<null> {
-    const { sentence } = explain(error)
+    const { userMessage } = explain(error)
     await this.#journal(`${row.name} given up`, this.#progress(row), (tx) =>
-      store.failStep(tx, this.#run.id, row.position, sentence, this.#now()),
+      store.failStep(tx, this.#run.id, row.position, userMessage, this.#now()),
     )
     row.status = 'FAILED'
     return null
   }
 
   async #giveUp(row: store.StepRow, error: unknown): Promise<false> {
-    const { code, sentence } = explain(error)
+    const { code, userMessage } = explain(error)
     await this.#journal('unwinding', this.#run.progress, async (tx) => {
-      if (row.status === 'RUNNING') await store.failStep(tx, this.#run.id, row.position, sentence, this.#now())
-      await store.startUnwinding(tx, this.#run.id, code, sentence)
+      if (row.status === 'RUNNING') await store.failStep(tx, this.#run.id, row.position, userMessage, this.#now())
+      await store.startCompensation(tx, this.#run.id, code, userMessage)
     })
     if (row.status === 'RUNNING') row.status = 'FAILED'
-    Object.assign(this.#run, { unwinding: true, error: sentence, error_code: code })
+    Object.assign(this.#run, { unwinding: true, error: userMessage, error_code: code })
     return false
   }
 
@@ -171,9 +171,9 @@ class Execution {
       try {
         await this.#inTime(row, this.#handler(row), 'undo')
       } catch (error) {
-        if (error instanceof store.Abandoned) throw error
+        if (error instanceof store.AttemptLostError) throw error
         this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'undo failed')
-        if (this.#now() < after(this.#run.deadline_at, UNDO_GRACE)) return void (await this.#wait(5))
+        if (this.#now() < addDuration(this.#run.deadline_at, UNDO_GRACE)) return void (await this.#wait(5))
         stranded = true
       }
       this.#at(`${row.name} undone`)
@@ -202,7 +202,7 @@ class Execution {
   /** Leaves the run to a later job: at once, or after a pause that grows with the tries (1, 2, 4, 8 … 30 seconds). */
   async #wait(tries: number): Promise<true> {
     const seconds = tries === 0 ? 0 : Math.min(2 ** (tries - 1), 30)
-    const until = after(this.#now(), `${seconds}s`)
+    const until = addDuration(this.#now(), `${seconds}s`)
     await this.#journal('waiting', this.#run.progress, async (tx) => {
       await store.postpone(tx, this.#run.id, until)
       await this.#runner.enqueue(tx, this.#run.id, until)
@@ -213,7 +213,7 @@ class Execution {
   async #inTime(row: store.StepRow, handler: Handler, verb: 'run' | 'undo'): Promise<unknown> {
     const work = handler[verb]
     if (!work) return undefined
-    const timeoutMs = milliseconds(handler.timeout)
+    const timeoutMs = parseDurationMs(handler.timeout)
     const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#runner.stopping])
     const context = {
       deps: this.#runner.stepDeps,
@@ -229,8 +229,8 @@ class Execution {
   #journal(where: string, progress: number, write: (tx: Tx) => Promise<unknown>): Promise<void> {
     return this.#db
       .tx(async (tx) => {
-        await this.#workflow.holds?.(tx, this.#run.input as never)
-        await store.holdRun(tx, this.#run, progress)
+        await this.#workflow.locks?.(tx, this.#run.input as never)
+        await store.lockRun(tx, this.#run, progress)
         await write(tx)
         this.#at(`${where}, not committed`)
       })
@@ -239,7 +239,7 @@ class Execution {
 
   #endContext(stranded = false): EndContext<unknown, unknown, object> {
     const { id, input, error, error_code } = this.#run
-    const why = this.#run.unwinding ? { code: error_code ?? 'internal_error', sentence: error ?? '' } : null
+    const why = this.#run.unwinding ? { code: error_code ?? 'internal_error', userMessage: error ?? '' } : null
     return {
       deps: this.#runner.stepDeps,
       runId: id,
@@ -283,9 +283,9 @@ const aborted = (signal: AbortSignal, { name, timeout }: Handler): Promise<never
   })
 
 /** A customer reads only sentences that were written for customers. */
-function explain(error: unknown): { code: string; sentence: string } {
-  if (error instanceof StepError) return { code: error.code, sentence: error.message }
-  const { code, sentence } = error as { code?: unknown; sentence?: unknown }
-  if (typeof sentence === 'string') return { code: typeof code === 'string' ? code : 'failed', sentence }
-  return { code: 'internal_error', sentence: 'Something went wrong on our side. Support has been told' }
+function explain(error: unknown): { code: string; userMessage: string } {
+  if (error instanceof StepError) return { code: error.code, userMessage: error.message }
+  const { code, userMessage } = error as { code?: unknown; userMessage?: unknown }
+  if (typeof userMessage === 'string') return { code: typeof code === 'string' ? code : 'failed', userMessage }
+  return { code: 'internal_error', userMessage: 'Something went wrong on our side. Support has been told' }
 }

@@ -39,10 +39,10 @@ export interface StepRow {
 }
 
 /** This attempt is over: stop at once and write nothing more. */
-export class Abandoned extends Error {}
+export class AttemptLostError extends Error {}
 
 /** A newer attempt owns the run. */
-export class Fenced extends Abandoned {}
+export class FencedError extends AttemptLostError {}
 
 export interface NewRun {
   id: string
@@ -89,7 +89,7 @@ export const beginStep = (db: Queries, run: RunRow, position: number, now: Date)
   )
 
 /** Holds the run's row until the transaction ends, so that nobody takes over between this and its commit. */
-export const holdRun = (tx: Tx, run: RunRow, progress: number) =>
+export const lockRun = (tx: Tx, run: RunRow, progress: number) =>
   fenced(tx.run(sql`update workflow_runs set progress = ${progress} where id = ${run.id} and attempt = ${run.attempt}`))
 
 export const completeStep = (tx: Tx, runId: string, position: number, result: unknown, now: Date) =>
@@ -109,7 +109,7 @@ export const markUndone = (tx: Tx, runId: string, position: number, now: Date) =
 export const postpone = (tx: Tx, runId: string, until: Date) =>
   tx.run(sql`update workflow_runs set next_attempt_at = ${until}, lease_until = null where id = ${runId}`)
 
-export const startUnwinding = (tx: Tx, runId: string, code: string, error: string) =>
+export const startCompensation = (tx: Tx, runId: string, code: string, error: string) =>
   tx.run(sql`update workflow_runs set unwinding = true, error_code = ${code}, error = ${error} where id = ${runId}`)
 
 export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date, stranded: boolean): Promise<void> {
@@ -121,13 +121,13 @@ export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date
 }
 
 /** Closes the run for its owner and fences its worker out; the undoing goes on behind it. */
-export const cancelRun = (tx: Tx, runId: string, sentence: string, now: Date) =>
+export const cancelRun = (tx: Tx, runId: string, userMessage: string, now: Date) =>
   tx.run(sql`
     update workflow_runs set status = 'CANCELLED', unwinding = true, lease_until = null, attempt = attempt + 1, completed_at = ${now}, next_attempt_at = ${now},
-      error = ${sentence}, error_code = 'cancelled'
+      error = ${userMessage}, error_code = 'cancelled'
     where id = ${runId} and status in ('PENDING', 'RUNNING')`)
 
-export const hurryRun = (tx: Tx, runId: string, now: Date) =>
+export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
   tx.run(sql`
     update workflow_runs set next_attempt_at = ${now}, lease_until = null
     where id = ${runId} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})`)
@@ -140,7 +140,7 @@ export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
   db.many<{ id: string }>(sql`select id from workflow_runs where ${isAbandoned(now, lostBefore)} limit 500`)
 
 /** Every worker looks for them: one that has found a worker since, through another, is left to it. */
-export const takeUpAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: Date) =>
+export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: Date) =>
   tx.run(sql`
     update workflow_runs set next_attempt_at = ${now}, lease_until = null where id = ${runId} and ${isAbandoned(now, lostBefore)}`)
 
@@ -179,5 +179,5 @@ export const deleteRunsEndedBefore = (db: Queries, before: Date) =>
 export const findRun = (db: Queries, id: string) => db.maybe<RunRow>(sql`select * from workflow_runs where id = ${id}`)
 
 async function fenced(changed: Promise<number>): Promise<void> {
-  if ((await changed) === 0) throw new Fenced('a newer attempt has taken this run over')
+  if ((await changed) === 0) throw new FencedError('a newer attempt has taken this run over')
 }

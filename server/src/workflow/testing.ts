@@ -6,10 +6,10 @@
 import type { Db } from '../kernel/db.ts'
 import { StepError } from './define.ts'
 import type { ManualClock } from '../kernel/clock.ts'
-import { carryOn, type AnyWorkflow, type Runner } from './run.ts'
+import { resumeRun, type AnyWorkflow, type Runner } from './run.ts'
 import * as store from './store.ts'
 
-class Killed extends store.Abandoned {}
+class SimulatedCrash extends store.AttemptLostError {}
 
 export interface ProverSetup {
   db: Db
@@ -26,7 +26,7 @@ export interface ProverSetup {
 
 /** Tries everything above; throws with the name of the trial that broke a promise. Unless `thorough`, deaths while undoing are tried
  *  for a failure of the last step only, where there is most to undo. */
-export async function proveDurable(setup: ProverSetup, { thorough = true } = {}): Promise<string[]> {
+export async function testCrashSafety(setup: ProverSetup, { thorough = true } = {}): Promise<string[]> {
   const trials: string[] = []
   const trial = async (name: string, run: () => Promise<void>): Promise<void> => {
     trials.push(name)
@@ -74,7 +74,7 @@ async function killedAt(setup: ProverSetup, workflow: AnyWorkflow, place: string
   const run = await drive(setup, workflow, runId, (where) => {
     if (killed || where !== place) return
     killed = true
-    throw new Killed(place)
+    throw new SimulatedCrash(place)
   })
   await (workflow === setup.workflow ? setup.completed(run) : setup.failed(run))
 }
@@ -104,7 +104,7 @@ async function drive(
     enqueue: async () => {},
     stopping: new AbortController().signal,
     checkpoint: (where) => {
-      if (dead) throw new Killed('a dead worker does nothing')
+      if (dead) throw new SimulatedCrash('a dead worker does nothing')
       try {
         checkpoint(where)
       } catch (error) {
@@ -115,8 +115,8 @@ async function drive(
   }
   for (let worker = 0; worker < 100; worker++) {
     dead = false
-    await carryOn(runner, runId).catch((error: unknown) => {
-      if (!(error instanceof Killed)) throw error
+    await resumeRun(runner, runId).catch((error: unknown) => {
+      if (!(error instanceof SimulatedCrash)) throw error
     })
     const run = await store.findRun(setup.db, runId)
     if (!run) throw new Error(`BUG: run ${runId} is gone`)

@@ -6,15 +6,15 @@ import { findRun } from './store.ts'
 
 export const RUN_ENDED = 'berth_runs'
 
-export interface RunWatch {
+export interface RunWatcher {
   /** Resolves when the run has ended, `ms` have passed, or the signal is aborted. */
   ended(runId: string, ms: number, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
-const LOOK_AGAIN_MS = 2_000
+const POLL_INTERVAL_MS = 2_000
 
-export async function watchRuns(db: Db): Promise<RunWatch> {
+export async function createRunWatcher(db: Db): Promise<RunWatcher> {
   const waiting = new Map<string, Set<() => void>>()
   const stop = await db.listen(
     RUN_ENDED,
@@ -31,7 +31,7 @@ export async function watchRuns(db: Db): Promise<RunWatch> {
         const woken = new Promise<void>((resolve) => mine.add((wake = resolve)))
         const run = await findRun(db, runId)
         if (run?.status !== 'PENDING' && run?.status !== 'RUNNING') left = 0
-        else await Promise.race([woken, sleep(Math.min(left, LOOK_AGAIN_MS)), onAbort(signal)])
+        else await Promise.race([woken, sleep(Math.min(left, POLL_INTERVAL_MS)), onAbort(signal)])
         mine.delete(wake)
         if (left === 0) break
       }

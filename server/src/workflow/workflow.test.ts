@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { openHouses, settle, workflow, write, type Input } from '../../test/houses.ts'
 import { StepError } from './define.ts'
-import { carryOn, type AnyWorkflow, type Runner } from './run.ts'
+import { resumeRun, type AnyWorkflow, type Runner } from './run.ts'
 import * as store from './store.ts'
-import { proveDurable } from './testing.ts'
+import { testCrashSafety } from './testing.ts'
 
 describe('durable work', async () => {
   const { db, clock, world, queued, runner, start, runOf, houseOf } = await openHouses()
 
   test('completes, with each save exactly once, however often and wherever the worker dies', async () => {
-    const trials = await proveDurable({
+    const trials = await testCrashSafety({
       db,
       clock,
       runner,
@@ -28,9 +28,16 @@ describe('durable work', async () => {
   })
 
   test('finds a workflow whose undo forgets something', async () => {
-    const { name, deadlineMs, holds, success, failure } = settle
-    const careless = { name, deadlineMs, holds, success, failure, steps: settle.steps.map(({ undo: _, ...step }) => step) } as AnyWorkflow
-    const proof = proveDurable({
+    const { name, deadlineMs, locks: holds, success, failure } = settle
+    const careless = {
+      name,
+      deadlineMs,
+      locks: holds,
+      success,
+      failure,
+      steps: settle.steps.map(({ undo: _, ...step }) => step),
+    } as AnyWorkflow
+    const proof = testCrashSafety({
       db,
       clock,
       runner,
@@ -50,7 +57,7 @@ describe('durable work', async () => {
     }
     queued.length = 0
     for (let i = 0; i < 3; i++) {
-      await carryOn(runner, id)
+      await resumeRun(runner, id)
       clock.advance('5s')
     }
     expect(await runOf(id)).toMatchObject({ status: 'COMPLETED', attempt: 3 })
@@ -63,7 +70,7 @@ describe('durable work', async () => {
       if (verb === 'build') throw new StepError('host', 'The host did not answer', { retry: true })
     }
     for (let i = 0; i < 5; i++) {
-      await carryOn(runner, id)
+      await resumeRun(runner, id)
       clock.advance('31s')
     }
     const run = await runOf(id)
@@ -78,7 +85,7 @@ describe('durable work', async () => {
       if (verb === 'buy') throw new Error('secret detail')
     }
     for (let i = 0; i < 5; i++) {
-      await carryOn(runner, id)
+      await resumeRun(runner, id)
       clock.advance('31s')
     }
     expect(await runOf(id)).toMatchObject({ status: 'FAILED', error: 'Something went wrong on our side. Support has been told' })
@@ -89,9 +96,9 @@ describe('durable work', async () => {
     world.trouble = (verb) => {
       if (verb === 'build') throw new StepError('host', 'The host did not answer', { retry: true })
     }
-    await carryOn(runner, id)
+    await resumeRun(runner, id)
     clock.advance('10m')
-    await carryOn(runner, id)
+    await resumeRun(runner, id)
     expect(await runOf(id)).toMatchObject({ status: 'FAILED', error_code: 'deadline' })
   })
 
@@ -100,10 +107,10 @@ describe('durable work', async () => {
     world.trouble = (verb) => {
       if (verb !== 'buy') throw new StepError('host', 'The host is gone', { retry: false })
     }
-    await carryOn(runner, id)
+    await resumeRun(runner, id)
     expect(await runOf(id)).toMatchObject({ status: 'RUNNING', unwinding: true })
     clock.advance('21m')
-    await carryOn(runner, id)
+    await resumeRun(runner, id)
     const run = await runOf(id)
     expect(run).toMatchObject({ status: 'FAILED', stranded: true })
     expect((await houseOf(run)).row).toMatchObject({ what: 'failed: The host is gone' })
@@ -124,7 +131,7 @@ describe('durable work', async () => {
       if (verb === 'sell') throw new StepError('host', 'No broom', { retry: false })
     }
     await begin('untidy')
-    await carryOn(withTidy, 'untidy')
+    await resumeRun(withTidy, 'untidy')
     expect(await runOf('untidy')).toMatchObject({ status: 'COMPLETED', error: null })
     expect((await store.stepsOf(db, ['untidy'])).map((step) => step.status)).toEqual(['COMPLETED', 'FAILED'])
 
@@ -132,10 +139,10 @@ describe('durable work', async () => {
       if (verb === 'sell') throw new StepError('host', 'No broom yet', { retry: true })
     }
     await begin('late')
-    await carryOn(withTidy, 'late')
+    await resumeRun(withTidy, 'late')
     expect(await runOf('late')).toMatchObject({ status: 'RUNNING' })
     clock.advance('11m')
-    await carryOn(withTidy, 'late')
+    await resumeRun(withTidy, 'late')
     expect(await runOf('late')).toMatchObject({ status: 'COMPLETED', error: null })
   })
 })

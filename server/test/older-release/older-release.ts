@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { KIND, NOT_KEPT } from '../../src/commands/archive.ts'
 import { MIGRATIONS } from '../../src/database.ts'
-import { inspectArchive, loadArchive, makeEmpty } from '../../src/kernel/archive/read.ts'
+import { inspectArchive, restoreDump, dropAllSchemas } from '../../src/kernel/archive/read.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { migrate } from '../../src/kernel/migrate.ts'
 import { testDatabase } from '../harness.ts'
@@ -22,9 +22,9 @@ export const BALANCE = '81.80'
 export async function olderRelease(dataDir: string): Promise<string> {
   const { head } = await inspectArchive(ARCHIVE, KIND)
   const url = await testDatabase()
-  await makeEmpty(url)
+  await dropAllSchemas(url)
   await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
-  await loadArchive(url, ARCHIVE, NOT_KEPT)
+  await restoreDump(url, ARCHIVE, NOT_KEPT)
   await moveTimes(url, systemClock.now().getTime() - Date.parse(head.createdAt))
   mkdirSync(dataDir, { recursive: true })
   copyFileSync(join(import.meta.dirname, 'master.key'), join(dataDir, 'master.key'))

@@ -49,7 +49,7 @@ async function createVm(world: World): Promise<void> {
     sshKeyIds: some('key', 0.4),
     ...(random.chance(0.3) && { password: 'correct horse' }),
   }
-  if (random.chance(0.3)) await plant(world, random.pick(world.controls)!, ['ensureNetwork', 'ensureFilter', ...NEW_DISK, 'ensureGone'])
+  if (random.chance(0.3)) await plant(world, random.pick(world.controls)!, ['ensureNetwork', 'ensureFilter', ...NEW_DISK, 'ensurePurged'])
   await make(world, owner, 'vm', random.chance(0.05) ? '/vms?dryRun=true' : '/vms', body)
   await mayFollow(world)
 }
@@ -70,7 +70,7 @@ const order =
 async function deleteVm(world: World): Promise<void> {
   const vm = world.some('vm')
   if (!vm) return
-  await mayFail(world, vm.id, ['ensureGone'])
+  await mayFail(world, vm.id, ['ensurePurged'])
   await world.send(vm.owner, 'delete', `/vms/${vm.id}`)
   await mayFollow(world)
 }
@@ -216,7 +216,7 @@ export const customerOperations: Operation[] = [
   {
     name: 'upgrade',
     weight: 7,
-    act: order('upgrade', ['ensureStopped', 'ensureShape', 'ensureRunning', 'ensureReady'], async (world) => ({
+    act: order('upgrade', ['ensureStopped', 'ensureDefined', 'ensureRunning', 'ensureReady'], async (world) => ({
       planId: await plan(world),
     })),
   },

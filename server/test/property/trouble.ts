@@ -3,7 +3,7 @@ import { sql } from '../../src/kernel/db.ts'
 import { suspendAccount, unsuspendAccount } from '../../src/features/operator/customers.ts'
 import { suspendByOperator, unsuspendByOperator } from '../../src/features/vms/operator.ts'
 import { adopt, unmanage } from '../../src/features/vms/update.ts'
-import { Refusal } from '../../src/kernel/errors.ts'
+import { ApiError } from '../../src/kernel/errors.ts'
 import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import type { Operation } from './customers.ts'
 import { plant } from './faults.ts'
@@ -12,13 +12,13 @@ import type { World } from './world.ts'
 const VERBS: Verb[] = [
   'ensureDisk',
   'ensureNoDisk',
-  'ensureShape',
+  'ensureDefined',
   'ensureRunning',
   'ensureStopped',
   'ensureRestarted',
   'ensureReady',
   'ensurePassword',
-  'ensureGone',
+  'ensurePurged',
   'ensureNetwork',
   'ensureNoNetwork',
   'ensureInterface',
@@ -88,7 +88,7 @@ async function operate({ random, some, db, deps, trace }: World): Promise<void> 
   const outcome = await give().then(
     () => 'done',
     (error: unknown) => {
-      if (error instanceof Refusal || (error as { retry?: boolean }).retry !== undefined) return 'refused'
+      if (error instanceof ApiError || (error as { retry?: boolean }).retry !== undefined) return 'refused'
       throw error
     },
   )

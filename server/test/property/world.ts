@@ -2,8 +2,8 @@
 import type { Random } from './seeded.ts'
 import { sql } from '../../src/kernel/db.ts'
 import { addPool } from '../../src/features/hosts/addresses.ts'
-import { carryOn } from '../../src/workflow/run.ts'
-import { Abandoned } from '../../src/workflow/store.ts'
+import { resumeRun } from '../../src/workflow/run.ts'
+import { AttemptLostError } from '../../src/workflow/store.ts'
 import type { Answer, TestApp } from '../harness.ts'
 import { controlOf, givenHost } from '../hosts.ts'
 import { restMaker } from '../rest.ts'
@@ -22,7 +22,7 @@ export interface Thing {
 export const START = new Date('2026-01-15T12:00:00Z')
 const ADDRESSES = '10.66.0.0/25'
 
-class Killed extends Abandoned {}
+class Killed extends AttemptLostError {}
 
 export type World = Awaited<ReturnType<typeof newWorld>>
 
@@ -69,7 +69,7 @@ export async function newWorld(app: TestApp, random: Random) {
     const due = (await openRuns()).filter((run) => run.due)
     for (const { id } of died ? [] : due) {
       if (died) break
-      await carryOn({ ...runner, checkpoint }, id).catch((error: unknown) => {
+      await resumeRun({ ...runner, checkpoint }, id).catch((error: unknown) => {
         if (!(error instanceof Killed)) throw error
       })
     }

@@ -13,7 +13,7 @@ const core = await openCore(config, config.databaseUrl!, createLog({ level: 'war
 
 process.on('message', async (time: string) => {
   clock.set(new Date(time))
-  for (const { pass } of [renewals, lowBalance, issueInvoices]) await pass(core.deps)
+  for (const { runOnce: pass } of [renewals, lowBalance, issueInvoices]) await pass(core.deps)
   process.send!(time)
 })
 process.once('disconnect', () => process.exit(0))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { daysLeft, pkiFolder, RENEW_DAYS } from '../../host-setup/authority.ts'
-import { readIfThere } from '../../host-setup/system.ts'
+import { readFileOrNull } from '../../host-setup/system.ts'
 import { tlsFiles } from '../../host-setup/tls.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
 
@@ -10,17 +10,17 @@ export const certificates: Check = async ({ dataDir }) => {
   const findings = [
     judge(
       'the certificate authority',
-      await readIfThere(join(folder, 'ca.pem')),
+      await readFileOrNull(join(folder, 'ca.pem')),
       'every host needs a new certificate: move pki in the data folder away, then npx berthd host certificate',
     ),
     judge(
       'our certificate to hosts',
-      await readIfThere(join(folder, 'client.pem')),
+      await readFileOrNull(join(folder, 'client.pem')),
       'a worker renews it every day where pki/ca.key is: look at its log, and copy pki in the data folder from there to other machines',
     ),
     judge(
       "this machine's certificate as a host",
-      await readIfThere(tlsFiles.cert),
+      await readFileOrNull(tlsFiles.cert),
       'where Berth runs: npx berthd host certificate; then here: berthd host prepare --certificate bundle',
     ),
   ].filter((finding) => finding !== null)

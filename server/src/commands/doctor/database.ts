@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
-import { missingFrom } from '../../database.ts'
+import { findPendingUpgrade } from '../../database.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { openDb, sql, type Db } from '../../kernel/db.ts'
 import { inspectEmbeddedPostgres } from '../../kernel/embedded-postgres.ts'
-import { markIn, notedMark } from '../../kernel/master-key.ts'
+import { keyFingerprint, storedFingerprint } from '../../kernel/master-key.ts'
 import { describeUrl, postgresFolder, requireServer, withDatabaseUrl } from '../database.ts'
 import { explain } from '../errors.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
@@ -39,7 +39,7 @@ export const look = (what: string, into: (db: Db, ours: boolean) => Promise<Find
 }
 
 export const migrations = look('migrations', async (db, ours) => {
-  const missing = await missingFrom(db)
+  const missing = await findPendingUpgrade(db)
   if (missing === null) return ok('the database is up to date')
   const says = `the database is not up to date: ${missing} is missing`
   return ours ? warning(says, 'npm start brings it up to date') : failure(says, 'npx berthd migrate')
@@ -76,7 +76,7 @@ export const masterKey: Check = async (config) => {
 }
 
 /** Before the upgrade there is no such table, and before the first start nothing in it. */
-const markOf = async (db: Db): Promise<Buffer | undefined> => ((await missingFrom(db)) ? undefined : notedMark(db))
+const markOf = async (db: Db): Promise<Buffer | undefined> => ((await findPendingUpgrade(db)) ? undefined : storedFingerprint(db))
 
 const missingKey = (path: string): Check =>
   look('master key', async (db) =>
@@ -91,7 +91,7 @@ const missingKey = (path: string): Check =>
 const fittingKey = (path: string): Check =>
   look('master key', async (db) => {
     const noted = await markOf(db)
-    return !noted || noted.equals(markIn(path))
+    return !noted || noted.equals(keyFingerprint(path))
       ? ok(`master key ${path}`)
       : failure(`the master key ${path} is not the one that the secrets in the database are sealed with`, RESTORE_KEY)
   })

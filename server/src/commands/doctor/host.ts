@@ -30,9 +30,9 @@ const onHost =
 
 const bySteps = (what: string, ...steps: Step[]): Check =>
   onHost(what, async (plan) => {
-    const looks = await Promise.all(steps.map((step) => step.look(plan)))
-    const missing = looks.filter((look) => !look.ok).map(({ says }) => says)
-    return missing.length === 0 ? ok(looks.map(({ says }) => says).join('; ')) : warning(missing.join('; '), MEND)
+    const looks = await Promise.all(steps.map((step) => step.check(plan)))
+    const missing = looks.filter((look) => !look.ok).map(({ message: says }) => says)
+    return missing.length === 0 ? ok(looks.map(({ message: says }) => says).join('; ')) : warning(missing.join('; '), MEND)
   })
 
 export const libvirt = bySteps('libvirt', qemuConf, daemons)
@@ -43,14 +43,14 @@ export const qemu: Check = async ({ hypervisor }) => {
   if (hypervisor === 'simulated') return ok('QEMU: not needed, VMs are simulated')
   const missing = await missingCommands()
   if (missing.length > 0) return warning(`${missing.join(', ')}: not installed`, `${MEND}; by hand: ${installByHand}`)
-  const { ok: complete, says } = await packages.look({} as HostPlan)
+  const { ok: complete, message: says } = await packages.check({} as HostPlan)
   return complete ? ok(says) : warning(says, installByHand)
 }
 
 export const range = onHost('range', async (plan) => ok(`VMs get addresses from ${formatCidr(plan.range)}, which is nobody else's here`))
 
 export const bridgeFilter = onHost('bridge-nf', async (plan) => {
-  const { ok: right, says } = await forwarding.look(plan)
+  const { ok: right, message: says } = await forwarding.check(plan)
   if (right) return ok(says)
   return failure(
     says,

@@ -3,12 +3,12 @@ import { access, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { failure, ok, warning, type Check } from './check.ts'
 
-const LEAST_NODE = 24
+const MIN_NODE = 24
 
 export const node: Check = async () =>
-  Number.parseInt(process.versions.node) >= LEAST_NODE
+  Number.parseInt(process.versions.node) >= MIN_NODE
     ? ok(`Node ${process.versions.node}`)
-    : failure(`Node ${process.versions.node} is too old`, `npm ci installs Node ${LEAST_NODE} beside the product`)
+    : failure(`Node ${process.versions.node} is too old`, `npm ci installs Node ${MIN_NODE} beside the product`)
 
 export const dataFolder: Check = async ({ dataDir }) => {
   const folder = await nearestFolder(dataDir)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Config } from '../../config.ts'
 import { listHosts } from '../../features/hosts/service.ts'
-import { folderOf } from '../../kernel/places.ts'
+import { packageDir } from '../../kernel/places.ts'
 import { readClock } from '../../kernel/test-clock.ts'
 import { withDatabase } from '../database.ts'
 import { say, showLine, step } from '../progress.ts'
@@ -61,7 +61,7 @@ const kindOf = (hosts: { driver: string; acceleration: string | null }[]): Kind 
 
 /** So that `berth` works at once. Where it is not installed, the token is still in its file. */
 async function signIn(address: string, token: string): Promise<void> {
-  const folder = folderOf('@berth/cli')
+  const folder = packageDir('@berth/cli')
   if (!folder) return
   try {
     const args = ['login', address, '--name', 'local', '--keep-current']

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { openDb } from '../../kernel/db.ts'
-import { giveBackQuota, quotaUsed, setQuotaLimit, takeQuota } from './service.ts'
+import { releaseQuota, quotaUsed, setQuotaLimit, reserveQuota } from './service.ts'
 
 const app = await testApp({ breaks: ['quotas.counted'] })
 
@@ -61,7 +61,7 @@ describe('GET /account/limits', () => {
     const customer = await app.given.customer()
     await app.db.tx(async (tx) => {
       await setQuotaLimit(tx, customer.accountId, 'ram_mib', 81_920n)
-      await takeQuota(tx, customer.accountId, 'ram_mib', 2_048n)
+      await reserveQuota(tx, customer.accountId, 'ram_mib', 2_048n)
     })
     const { body } = await customer.get('/account/limits')
     expect(body.data).toContainEqual({ name: 'ram', limit: 81_920, used: 2_048 })
@@ -73,7 +73,7 @@ describe('a quota', () => {
     const { accountId } = await app.given.customer()
     await app.db.tx((tx) => setQuotaLimit(tx, accountId, 'vms', 100n))
     const db = openDb({ url: app.db.url, maxConnections: 50, onError: () => {} })
-    const take = () => db.tx((tx) => takeQuota(tx, accountId, 'vms', 1n))
+    const take = () => db.tx((tx) => reserveQuota(tx, accountId, 'vms', 1n))
     const results = await Promise.allSettled(Array.from({ length: 400 }, take)).finally(() => db.close())
     const refused = results.filter((each) => each.status === 'rejected')
     expect(refused.length).toBe(300)
@@ -84,7 +84,7 @@ describe('a quota', () => {
   test('is not taken when the transaction fails', async () => {
     const { accountId } = await app.given.customer()
     const failing = app.db.tx(async (tx) => {
-      await takeQuota(tx, accountId, 'vms', 1n)
+      await reserveQuota(tx, accountId, 'vms', 1n)
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
@@ -93,11 +93,11 @@ describe('a quota', () => {
 
   test('can be given back below a limit that was lowered since', async () => {
     const { accountId } = await app.given.customer()
-    await app.db.tx((tx) => takeQuota(tx, accountId, 'vms', 5n))
+    await app.db.tx((tx) => reserveQuota(tx, accountId, 'vms', 5n))
     await app.db.tx((tx) => setQuotaLimit(tx, accountId, 'vms', 1n))
-    await app.db.tx((tx) => giveBackQuota(tx, accountId, 'vms', 2n))
+    await app.db.tx((tx) => releaseQuota(tx, accountId, 'vms', 2n))
     expect(await quotaUsed(app.db, accountId, 'vms')).toBe(3n)
-    const taking = app.db.tx((tx) => takeQuota(tx, accountId, 'vms', 1n))
+    const taking = app.db.tx((tx) => reserveQuota(tx, accountId, 'vms', 1n))
     await expect(taking).rejects.toThrow('Quota exceeded: 3 of 1 vms are in use. Delete some, or ask support for more')
   })
 })

@@ -1,6 +1,6 @@
 import { newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { expandScopes } from './scopes.ts'
 import * as sql from './sql.ts'
@@ -15,7 +15,7 @@ export async function createAccount(tx: Tx, now: Date, input: { email: string; n
   if (!/^[^\s@]+@[^\s@]+$/.test(input.email) || input.email.length > 254)
     throw invalid(`"${input.email}" is not an e-mail address`, 'email')
   const row = await sql.insertAccount(tx, { id: newId(), email: input.email, name: input.name ?? '', created_at: now })
-  if (!row) throw refuse('already_exists', `There is already an account for ${input.email}`)
+  if (!row) throw apiError('already_exists', `There is already an account for ${input.email}`)
   return row
 }
 
@@ -54,7 +54,7 @@ export async function createToken(tx: Tx, now: Date, accountId: string, input: N
   const rate = input.requestsPerMinute ?? 600
   if (!Number.isInteger(rate) || rate < 1 || rate > 1_000_000)
     throw invalid('the rate limit must be 1-1000000 requests a minute', 'rateLimit')
-  await takeQuota(tx, accountId, 'tokens', 1n)
+  await reserveQuota(tx, accountId, 'tokens', 1n)
   const token = newToken(TOKEN_PREFIX)
   const id = newId()
   await sql.insertToken(tx, {
@@ -96,7 +96,7 @@ export async function revokeToken(tx: Tx, now: Date, id: string): Promise<sql.To
 
 export async function deleteToken(tx: Tx, id: string): Promise<sql.TokenRow> {
   const row = await told(tx, await sql.deleteToken(tx, id))
-  await giveBackQuota(tx, row.account_id, 'tokens', 1n)
+  await releaseQuota(tx, row.account_id, 'tokens', 1n)
   return row
 }
 
@@ -107,11 +107,11 @@ async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow
   return row
 }
 
-export const takeQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
-  takeQuotas(tx, accountId, { [name]: amount })
+export const reserveQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
+  reserveQuotas(tx, accountId, { [name]: amount })
 
 /** One conditional statement decides, so that no number of parallel requests can exceed a quota. */
-export async function takeQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
+export async function reserveQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
   const taken = new Set((await sql.addToQuotas(tx, accountId, amounts)).map((row) => row.name))
   for (const [name, amount] of Object.entries(amounts)) if (!taken.has(name)) await takeMissing(tx, accountId, name, amount)
 }
@@ -123,15 +123,18 @@ async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigi
   const quota = (await sql.listQuotas(tx, accountId)).find((each) => each.name === name)
   if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)
   if ((await getAccount(tx, accountId)).suspended_at)
-    throw refuse('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
+    throw apiError('quota_exceeded', 'This account is suspended and gets nothing new. Open a ticket to ask why')
   const what = name.replaceAll('_', ' ')
-  throw refuse('quota_exceeded', `Quota exceeded: ${quota.used} of ${quota.limit} ${what} are in use. Delete some, or ask support for more`)
+  throw apiError(
+    'quota_exceeded',
+    `Quota exceeded: ${quota.used} of ${quota.limit} ${what} are in use. Delete some, or ask support for more`,
+  )
 }
 
-export const giveBackQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
-  giveBackQuotas(tx, accountId, { [name]: amount })
+export const releaseQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
+  releaseQuotas(tx, accountId, { [name]: amount })
 
-export async function giveBackQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
+export async function releaseQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
   const less = Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, -amount]))
   const names = Object.keys(amounts)
   if ((await sql.addToQuotas(tx, accountId, less)).length < names.length)

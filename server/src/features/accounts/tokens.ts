@@ -11,7 +11,7 @@ import { TOKEN_PREFIX } from './service.ts'
 import * as sql from './sql.ts'
 
 const KEPT_MS = 10_000
-const MOST_KEPT = 10_000
+const MAX_CACHED = 10_000
 
 interface Known {
   row: sql.TokenRow
@@ -62,7 +62,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
       signedIn: null,
     }
     const found = { row, principal, until: now + KEPT_MS }
-    if (known.size >= MOST_KEPT) known.clear()
+    if (known.size >= MAX_CACHED) known.clear()
     if (hearing && changes === before) known.set(hash, found)
     return found
   }

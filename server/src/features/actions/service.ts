@@ -4,7 +4,7 @@ import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries } from '../../kernel/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { countRuns, findRun, listRuns, stepsOf, type RunFilter, type RunRow } from '../../workflow/store.ts'
-import type { RunWatch } from '../../workflow/watch.ts'
+import type { RunWatcher } from '../../workflow/watch.ts'
 import type { Action } from './schema.ts'
 import { toAction } from './view.ts'
 
@@ -17,7 +17,7 @@ export async function getAction(db: Queries, ownerId: string, vmId: string, acti
 /** Answers when the action has ended, or after `seconds` with how far it is. */
 export async function awaitAction(
   db: Queries,
-  watch: RunWatch,
+  watch: RunWatcher,
   request: { ownerId: string; vmId: string; actionId: string; seconds: number },
   signal: AbortSignal,
 ): Promise<Action> {

@@ -147,7 +147,15 @@ describe('refusals without end', () => {
     }
     const refuse = (times: number): void => {
       for (let i = 0; i < times; i++)
-        trail.refusal({ ...call, action: 'createVm', method: 'POST', route: '/vms', resourceIds: [], status: 429, code: 'rate_limited' })
+        trail.recordDenied({
+          ...call,
+          action: 'createVm',
+          method: 'POST',
+          route: '/vms',
+          resourceIds: [],
+          status: 429,
+          code: 'rate_limited',
+        })
     }
     const counts = () => log(customer, '?action=refusals')
     refuse(REFUSALS_PER_HOUR + 5_000)
@@ -207,10 +215,10 @@ describe('GET /audit-log', () => {
     const customer = await app.given.customer()
     await customer.post('/ssh-keys', key())
     app.clock.advance('365d')
-    await pruneAuditLog.pass(app.deps)
+    await pruneAuditLog.runOnce(app.deps)
     expect(await log(customer)).toHaveLength(1)
     app.clock.advance('1ms')
-    await pruneAuditLog.pass(app.deps)
+    await pruneAuditLog.runOnce(app.deps)
     expect(await log(customer)).toEqual([])
   })
 })

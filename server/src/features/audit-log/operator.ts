@@ -13,7 +13,7 @@ export interface OperatorAct {
 export function recordByOperator(tx: Tx, now: Date, { accountId, action, resourceIds = [] }: OperatorAct): void {
   const actor = { actor_type: 'operator', actor_id: null, actor_name: 'operator' } as const
   const line = { ...NO_CALL, ...actor, account_id: accountId, created_at: now, id: newId(), action, resource_ids: resourceIds }
-  tx.lastly(insertion(line))
+  tx.beforeCommit(insertion(line))
 }
 
 const NO_CALL = { ip: null, method: null, route: null, status: null, code: null, request_id: null, count: 1 }

@@ -1,4 +1,4 @@
-import { before } from '../../kernel/clock.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import { reconciler } from '../deps.ts'
 import { deleteBefore } from './sql.ts'
@@ -8,6 +8,6 @@ const AT_ONCE = 5_000
 /** How long the log is kept is a number of the catalog. */
 export const pruneAuditLog = reconciler('audit-log.prune', '1h', async ({ db, clock }, stopping) => {
   const days = (await catalogNumbers(db))('audit.keep_days')
-  const moment = before(clock.now(), `${days}d`)
+  const moment = subtractDuration(clock.now(), `${days}d`)
   while (!stopping?.aborted && (await deleteBefore(db, moment, AT_ONCE)) === AT_ONCE);
 })

@@ -1,10 +1,10 @@
 // How calls of the API get into the log. An effect and its line are one transaction. Refusals are written in batches beside the requests;
 // of one account and hour only the first are written one by one, so that who is refused all day cannot fill the disk.
-import type { Audit, AuditedCall } from '../../http/audit.ts'
-import { batching } from '../../kernel/batch.ts'
-import { after } from '../../kernel/clock.ts'
+import type { Audit, AuditRecord } from '../../http/audit.ts'
+import { createBatchWriter } from '../../kernel/batch.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
-import { warnOfSwarm } from '../../kernel/log.ts'
+import { rateLimitedWarn } from '../../kernel/log.ts'
 import type { Deps } from '../deps.ts'
 import * as sql from './sql.ts'
 
@@ -26,10 +26,10 @@ export interface AuditTrail extends Audit {
 export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): AuditTrail {
   const hours = new Map<string, Hour>()
   const underWay = new Set<Promise<void>>()
-  const batched = batching<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
+  const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
     tries: 3,
     pauseMs: 1_000,
-    onError: warnOfSwarm(log, 'refusals not written to the audit log'),
+    onError: rateLimitedWarn(log, 'refusals not written to the audit log'),
   })
   const write = (row: sql.AuditRow): void => {
     const writing = batched(row).finally(() => underWay.delete(writing))
@@ -40,7 +40,7 @@ export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
     const known = hours.get(accountId)
     if (known && known.endsAt > now) return known
     if (known) end(accountId, known, now)
-    const hour = { endsAt: after(now, '1h'), written: 0, counted: 0 }
+    const hour = { endsAt: addDuration(now, '1h'), written: 0, counted: 0 }
     hours.set(accountId, hour)
     return hour
   }
@@ -54,8 +54,8 @@ export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
   const written = async (): Promise<void> => void (await Promise.all(underWay))
 
   return {
-    effect: (tx, call) => tx.lastly(sql.insertion(toRow(call, clock.now()))),
-    refusal(call) {
+    recordSuccess: (tx, call) => tx.beforeCommit(sql.insertion(toRow(call, clock.now()))),
+    recordDenied(call) {
       const now = clock.now()
       const hour = hourOf(call.accountId, now)
       if (hour.written === REFUSALS_PER_HOUR) return void hour.counted++
@@ -74,7 +74,7 @@ export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
   }
 }
 
-const toRow = ({ accountId, actorType, actorId, actorName, requestId, resourceIds, ...call }: AuditedCall, now: Date): sql.AuditRow => ({
+const toRow = ({ accountId, actorType, actorId, actorName, requestId, resourceIds, ...call }: AuditRecord, now: Date): sql.AuditRow => ({
   ...call,
   account_id: accountId,
   created_at: now,

@@ -6,7 +6,7 @@ import * as sql from './sql.ts'
 import { toEntry } from './view.ts'
 
 /** Pages reach this far back; what is older is found by its date. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 export async function listAuditLog(
   db: Queries,
@@ -15,7 +15,7 @@ export async function listAuditLog(
   page: PageRequest,
 ): Promise<Paged<AuditEntry>> {
   const filter = { action: action ?? null, tokenId: tokenId ?? null, ...readPeriod(dates) }
-  const total = await sql.countUpTo(db, accountId, filter, MOST_COUNTED)
+  const total = await sql.countUpTo(db, accountId, filter, MAX_COUNTED)
   return pageOf(page, total, async (limit, offset) => (await sql.list(db, accountId, filter, limit, offset)).map(toEntry))
 }
 

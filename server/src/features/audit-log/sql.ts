@@ -33,7 +33,7 @@ export const insertAll = (db: Queries, rows: AuditRow[]) =>
     insert into audit_log select * from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::jsonb) on conflict do nothing`)
 
 /** Lines that a filter looks through; older ones are found by giving dates. */
-const MOST_SEARCHED = 100_000
+const MAX_SEARCHED = 100_000
 
 export interface Filter {
   action: string | null
@@ -60,7 +60,7 @@ function matching(accountId: string, { action, tokenId, from, before }: Filter):
   if (from) range = sql`${range} and created_at >= ${from}`
   if (before) range = sql`${range} and created_at < ${before}`
   if (!action && !tokenId) return sql`(${range}) line`
-  let found = sql`select * from (${range} order by created_at desc, id desc limit ${inline(MOST_SEARCHED)}) newest where true`
+  let found = sql`select * from (${range} order by created_at desc, id desc limit ${inline(MAX_SEARCHED)}) newest where true`
   if (action) found = sql`${found} and action = ${action}`
   if (tokenId) found = sql`${found} and actor_type = 'token' and actor_id = ${tokenId}`
   return sql`(${found}) line`

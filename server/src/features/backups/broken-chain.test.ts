@@ -4,13 +4,13 @@ import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { removeBackups } from './remove.reconciler.ts'
 import { retireFailed } from './sql.ts'
-import { sweepVolumes } from './volumes.reconciler.ts'
+import { sweepOrphanVolumes } from './volumes.reconciler.ts'
 
 describe('the volume sweep, when a backup is gone that others build on,', async () => {
   const app = await testApp()
   await allowManyVms(app)
   const customer = await app.given.customer({ credit: '1000.00' })
-  const sweep = () => sweepVolumes.pass(app.deps)
+  const sweep = () => sweepOrphanVolumes.runOnce(app.deps)
   const given = async (days: number) => {
     const { id } = await app.given.vm(customer)
     const ids: string[] = []
@@ -39,7 +39,7 @@ describe('the volume sweep, when a backup is gone that others build on,', async 
     expect(await shown(id)).toEqual([BROKEN, BROKEN, ['FAILED', 'Its data is no longer on the host'], ['AVAILABLE', null]])
     expect((await customer.post(`/vms/${id}/backups/${ids[3]}/restore`)).status).toBe(409)
     await app.db.tx((tx) => retireFailed(tx, id))
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
     expect(await volumesOf(app, id)).toEqual(['backup', 'disk 1', 'seed 1'])
     const next = await startDailyBackup(app, id)
     await app.settle()
@@ -67,12 +67,12 @@ describe('the volume sweep, when a backup is gone that others build on,', async 
   test('does so when its owner had deleted it, and leaves no trace of it', async () => {
     const { id, ids } = await given(3)
     await customer.delete(`/vms/${id}/backups/${ids[0]}`)
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
     await lose(ids[0]!)
     await twoLooks()
     expect(await shown(id)).toEqual([BROKEN, BROKEN])
     for (const each of ids.slice(1)) await customer.delete(`/vms/${id}/backups/${each}`)
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
     expect(await app.db.many(sql`select from backups where vm_id = ${id}`)).toEqual([])
     expect(await volumesOf(app, id)).toEqual(['disk 1', 'seed 1'])
   })

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Driver } from '../../hypervisor/driver.ts'
-import { carry } from './carry.ts'
+import { transferBackup } from './carry.ts'
 
 test('a host that takes no more lets go of the one that sends, also where that one has fallen silent', async () => {
   const bytes = new Readable({ read: () => undefined })
@@ -14,6 +14,6 @@ test('a host that takes no more lets go of the one that sends, also where that o
   }
   const to = { ensureBackupCopy: (_vmId, _order, open) => full(open) } as Partial<Driver> as Driver
   const order = { backupId: 'cbackup', parentId: null }
-  await expect(carry(from, to, 'cvm', order, AbortSignal.timeout(10_000))).rejects.toThrow('no room')
+  await expect(transferBackup(from, to, 'cvm', order, AbortSignal.timeout(10_000))).rejects.toThrow('no room')
   await expect.poll(() => bytes.destroyed).toBe(true)
 })

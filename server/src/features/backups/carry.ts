@@ -7,13 +7,19 @@ import type { Deps } from '../deps.ts'
 import { driverFor } from '../vms/service.ts'
 import { chainOf, type BackupRow } from './sql.ts'
 
-export interface Carried {
+export interface TransferResult {
   sizeBytes: number
   checksum: string
 }
 
 /** Sends it, and reads it back from where it is to be kept. */
-export async function carry(from: Driver, to: Driver, vmId: string, order: BackupOrder, signal: AbortSignal): Promise<Carried> {
+export async function transferBackup(
+  from: Driver,
+  to: Driver,
+  vmId: string,
+  order: BackupOrder,
+  signal: AbortSignal,
+): Promise<TransferResult> {
   const read = (driver: Driver): Promise<Readable> => driver.readBackup(vmId, order.backupId, signal)
   let sent: string | undefined
   const { sizeBytes } = await to.ensureBackupCopy(vmId, order, async () => hashing(await read(from), (sum) => void (sent = sum)), signal)
@@ -44,7 +50,7 @@ async function checksumOf(bytes: Readable): Promise<string> {
 
 const damaged = (backupId: string, { hostId }: Driver): DriverError =>
   new DriverError('transient', `Backup ${backupId} did not arrive on host ${hostId} as it was sent`, {
-    sentence: 'The backup arrived damaged.',
+    userMessage: 'The backup arrived damaged.',
   })
 
 type Context = Pick<StepContext<Deps, { vmId: string; copyId: string }, unknown>, 'deps' | 'input' | 'signal'>
@@ -68,8 +74,8 @@ export async function fetchChain(context: Context): Promise<void> {
 }
 
 /** What was brought is of no use any more: it is kept elsewhere. */
-export async function dropFetched(context: Context): Promise<void> {
+export async function deleteFetchedChain(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const here = await driverFor(deps, input.vmId)
-  for (const { id } of (await chainElsewhere(context, here.hostId)).toReversed()) await here.ensureBackupAway(input.vmId, id, signal)
+  for (const { id } of (await chainElsewhere(context, here.hostId)).toReversed()) await here.ensureBackupOffloaded(input.vmId, id, signal)
 }

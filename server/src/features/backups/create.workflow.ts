@@ -1,15 +1,15 @@
 // Makes a backup on the VM's host and carries it to the one that keeps it. A daily one makes way for its owner's actions: it is cancelled,
 // leaves nothing, and is tried again later.
 import type { Driver } from '../../hypervisor/driver.ts'
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/db.ts'
 import type { StepContext } from '../../workflow/define.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { driverFor, driverOf, lockVmById, recordVmEvent, vmById } from '../vms/service.ts'
-import { carry, type Carried } from './carry.ts'
+import { transferBackup, type TransferResult } from './carry.ts'
 import { DAILY, REMOVE } from './names.ts'
-import { planAfterCancel, planAfterFailure, planAfterSuccess } from './schedule.ts'
+import { planAfterCancel, scheduleRetry, scheduleNext } from './schedule.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
@@ -26,13 +26,16 @@ type Context = Pick<StepContext<Deps, BackupInput, unknown>, 'deps' | 'input' | 
 
 const KEEP_DAILY = 7
 
-export const makeBackup = workflow<BackupInput>('backup.create', { deadline: '6h', holds: (tx, { vmId }) => lockVmById(tx, vmId) })
+export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
+  deadline: '6h',
+  locks: (tx, { vmId }) => lockVmById(tx, vmId),
+})
   .step('begin', { save: (tx, { input, now }) => sql.markRunning(tx, now, input.backupId) })
   .step('copy', {
     timeout: '2h',
     run: async ({ deps, input: { vmId, backupId, parentId, hostId }, signal }) => {
       const driver = await driverFor(deps, vmId)
-      return driver.ensureBackup(vmId, { backupId, parentId, parentIsAway: hostId !== driver.hostId }, signal)
+      return driver.ensureBackup(vmId, { backupId, parentId, parentIsRemote: hostId !== driver.hostId }, signal)
     },
     undo: async ({ deps, input: { vmId, backupId }, signal }) => {
       // Behind a cancelled run its VM may be gone already, and everything with it.
@@ -42,29 +45,29 @@ export const makeBackup = workflow<BackupInput>('backup.create', { deadline: '6h
   })
   .step('carry', {
     timeout: '2h',
-    run: async (context): Promise<Carried | null> => {
+    run: async (context): Promise<TransferResult | null> => {
       const { from, to } = await endsOf(context)
       const order = { backupId: context.input.backupId, parentId: context.results.copy.parentId }
-      return from.hostId === to.hostId ? null : carry(from, to, context.input.vmId, order, context.signal)
+      return from.hostId === to.hostId ? null : transferBackup(from, to, context.input.vmId, order, context.signal)
     },
     undo: async ({ deps, input: { vmId, backupId, hostId }, signal }) =>
       (await deps.hypervisors.get(hostId)).ensureNoBackup(vmId, backupId, signal),
   })
-  .step('let go', { run: letGo, optional: true })
+  .step('let go', { run: deleteSourceCopy, optional: true })
   .onSuccess(async (tx, { input, results, runId, now }) => {
-    const backup = await sql.markMade(tx, now, input.backupId, {
+    const backup = await sql.markAvailable(tx, now, input.backupId, {
       ...results.copy,
       checksum: results.carry?.checksum ?? null,
-      expiresAt: input.daily ? after(now, `${KEEP_DAILY}d`) : null,
+      expiresAt: input.daily ? addDuration(now, `${KEEP_DAILY}d`) : null,
     })
     if (input.daily) await settleDaily(tx, now, input.vmId)
     await recordVmEvent(tx, now, input.vmId, 'backup.created', { actionId: runId }, { backup: toBackup(backup) })
   })
   .onFailure(async (tx, { input, error, cancelled, stranded, runId, now }) => {
-    if (cancelled) return takeBack(tx, now, input, stranded)
-    const reason = error?.sentence ?? ''
+    if (cancelled) return rollBackBackup(tx, now, input, stranded)
+    const reason = error?.userMessage ?? ''
     const backup = await sql.markFailed(tx, input.backupId, reason, stranded)
-    if (input.daily) await planAfterFailure(tx, now, input.vmId)
+    if (input.daily) await scheduleRetry(tx, now, input.vmId)
     await recordVmEvent(tx, now, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
   })
 
@@ -74,23 +77,23 @@ const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Dri
 })
 
 /** It is kept elsewhere. What cannot be removed now is found and removed by the volume sweep. */
-async function letGo(context: Context): Promise<void> {
+async function deleteSourceCopy(context: Context): Promise<void> {
   const { from, to } = await endsOf(context)
-  if (from.hostId !== to.hostId) await from.ensureBackupAway(context.input.vmId, context.input.backupId, context.signal)
+  if (from.hostId !== to.hostId) await from.ensureBackupOffloaded(context.input.vmId, context.input.backupId, context.signal)
 }
 
 async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {
-  await planAfterSuccess(tx, now, vmId)
+  await scheduleNext(tx, now, vmId)
   await sql.expireOlder(tx, vmId, KEEP_DAILY)
-  await nudge(tx, REMOVE)
-  await nudge(tx, DAILY)
+  await triggerReconciler(tx, REMOVE)
+  await triggerReconciler(tx, DAILY)
 }
 
 /** Its owner did something else, deleted it, or deleted the VM. */
-async function takeBack(tx: Tx, now: Date, { vmId, backupId, daily }: BackupInput, stranded: boolean): Promise<void> {
+async function rollBackBackup(tx: Tx, now: Date, { vmId, backupId, daily }: BackupInput, stranded: boolean): Promise<void> {
   const backup = await sql.findById(tx, backupId)
   if (!backup) return
-  if (daily) await (backup.status === 'DELETING' ? planAfterSuccess : planAfterCancel)(tx, now, vmId)
+  if (daily) await (backup.status === 'DELETING' ? scheduleNext : planAfterCancel)(tx, now, vmId)
   if (stranded) await sql.markDeleting(tx, backupId, 'Cancelled')
   else await sql.deleteBackup(tx, backupId)
 }

@@ -3,11 +3,11 @@ import { allowManyVms, diskOf, volumesOf } from '../../../test/copies.ts'
 import { testApp } from '../../../test/harness.ts'
 import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
-import { carryOn } from '../../workflow/run.ts'
+import { resumeRun } from '../../workflow/run.ts'
 import { openRunOf } from '../../workflow/store.ts'
 import { dailyBackups } from './daily.reconciler.ts'
 import { removeBackups } from './remove.reconciler.ts'
-import { nextNight } from './schedule.ts'
+import { nextBackupTime } from './schedule.ts'
 
 describe('daily backups', async () => {
   const app = await testApp()
@@ -24,17 +24,17 @@ describe('daily backups', async () => {
   const backupsOf = async (vmId: string): Promise<Listed[]> => (await customer.get(`/vms/${vmId}/backups?limit=100`)).body.data
   const statusesOf = async (vmId: string) => (await backupsOf(vmId)).map((each) => each.status)
   const pass = async () => {
-    await dailyBackups.pass(app.deps)
+    await dailyBackups.runOnce(app.deps)
     await app.settle()
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
   }
   /** A VM with daily backups on the evening before its first. */
   const given = async (input: Record<string, unknown> = {}) => {
     const { id: vmId } = await app.given.vm(customer, { dailyBackupEnabled: true, ...input })
-    await dailyBackups.pass(app.deps)
+    await dailyBackups.runOnce(app.deps)
     return vmId
   }
-  const untilNight = (vmId: string) => app.clock.set(nextNight(vmId, app.clock.now()))
+  const untilNight = (vmId: string) => app.clock.set(nextBackupTime(vmId, app.clock.now()))
   const gone = async (vmId: string) => {
     await customer.delete(`/vms/${vmId}`)
     await app.settle()
@@ -115,10 +115,10 @@ describe('daily backups', async () => {
   test('make way for their owner and are tried again later', async () => {
     const vmId = await given()
     untilNight(vmId)
-    await dailyBackups.pass(app.deps)
+    await dailyBackups.runOnce(app.deps)
     const run = (await openRunOf(app.db, vmId))!
     await app.simulated.faults.plant({ verb: 'ensureBackup', kind: 'halfway' })
-    await carryOn(testRunner(app.deps), run.id)
+    await resumeRun(testRunner(app.deps), run.id)
     expect(await statusesOf(vmId)).toEqual(['RUNNING'])
     expect(await volumesOf(app, vmId)).toContain('backup half made')
     expect((await customer.get(`/vms/${vmId}`)).body.data.allowedActions).toContain('restart')
@@ -143,9 +143,9 @@ describe('daily backups', async () => {
   test('make way for the deletion of their VM and leave nothing', async () => {
     const vmId = await given()
     untilNight(vmId)
-    await dailyBackups.pass(app.deps)
+    await dailyBackups.runOnce(app.deps)
     await app.simulated.faults.plant({ verb: 'ensureBackup', kind: 'halfway' })
-    await carryOn(testRunner(app.deps), (await openRunOf(app.db, vmId))!.id)
+    await resumeRun(testRunner(app.deps), (await openRunOf(app.db, vmId))!.id)
     expect((await customer.delete(`/vms/${vmId}`)).status).toBe(202)
     await app.settle()
     expect(await volumesOf(app, vmId)).toEqual([])
@@ -177,7 +177,7 @@ describe('daily backups', async () => {
     const vmId = await given()
     untilNight(vmId)
     await customer.post(`/vms/${vmId}/restart`)
-    await dailyBackups.pass(app.deps)
+    await dailyBackups.runOnce(app.deps)
     expect(await backupsOf(vmId)).toEqual([])
     await app.settle()
     for (const [away, back] of [
@@ -208,11 +208,11 @@ describe('daily backups', async () => {
   test('are few at once on one host', async () => {
     const vmIds: string[] = []
     for (let i = 0; i < 6; i++) vmIds.push(await given())
-    const latest = new Date(Math.max(...vmIds.map((id) => nextNight(id, app.clock.now()).getTime())))
+    const latest = new Date(Math.max(...vmIds.map((id) => nextBackupTime(id, app.clock.now()).getTime())))
     app.clock.set(latest)
     const begun = async () =>
       Number((await app.db.one<{ n: bigint }>(sql`select count(*) as n from backups where vm_id = any(${vmIds})`)).n)
-    await Promise.all([dailyBackups.pass(app.deps), dailyBackups.pass(app.deps)])
+    await Promise.all([dailyBackups.runOnce(app.deps), dailyBackups.runOnce(app.deps)])
     expect(await begun()).toBe(4)
     await app.settle()
     await pass()
@@ -223,7 +223,7 @@ describe('daily backups', async () => {
   test('deleted while they are made wait for the next night', async () => {
     const vmId = await given()
     untilNight(vmId)
-    await dailyBackups.pass(app.deps)
+    await dailyBackups.runOnce(app.deps)
     const [backup] = await backupsOf(vmId)
     await customer.delete(`/vms/${vmId}/backups/${backup!.id}`)
     await app.settle()

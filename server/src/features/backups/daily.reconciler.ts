@@ -1,24 +1,24 @@
 // Starts the daily backups whose time has come, and lets those expire that nobody pays for any more.
 import { reconciler, type Deps } from '../deps.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { lockVm } from '../vms/service.ts'
 import { DAILY, REMOVE } from './names.ts'
-import { dueVms, failuresOf, planNights, type DueVm } from './schedule.ts'
+import { dueVms, failuresOf, scheduleDailyBackups, type DueVm } from './schedule.ts'
 import { startBackup } from './service.ts'
 import * as sql from './sql.ts'
 
 /** More at once would only take the disk from each other, and from the guests. */
 const AT_ONCE_ON_A_HOST = 4
 /** Every seventh is full, so that no chain grows long. */
-const MOST_INCREMENTAL = 6
+const MAX_INCREMENTAL = 6
 
 export const dailyBackups = reconciler(DAILY, '1m', async (deps) => {
   const { db, clock, log } = deps
-  await planNights(db, clock.now())
+  await scheduleDailyBackups(db, clock.now())
   for (const vm of await dueVms(db, clock.now(), AT_ONCE_ON_A_HOST)) {
     await startDaily(deps, vm).catch((error: unknown) => log.warn({ err: error, vmId: vm.id }, 'daily backup not started'))
   }
-  if ((await sql.expireUnwanted(db, clock.now())) > 0) await nudge(db, REMOVE)
+  if ((await sql.expireUnwanted(db, clock.now())) > 0) await triggerReconciler(db, REMOVE)
 })
 
 async function startDaily(deps: Deps, { id, account_id }: DueVm): Promise<void> {
@@ -28,7 +28,7 @@ async function startDaily(deps: Deps, { id, account_id }: DueVm): Promise<void> 
     if ((await dueVms(tx, now, AT_ONCE_ON_A_HOST, id)).length === 0) return
     const latest = await sql.latestDaily(tx, id)
     await sql.retireFailed(tx, id)
-    const parent = latest && latest.depth < MOST_INCREMENTAL ? latest : null
+    const parent = latest && latest.depth < MAX_INCREMENTAL ? latest : null
     const name = `Daily ${now.toISOString().slice(0, 10)}`
     await startBackup(tx, deps, vm, { name, type: 'DAILY', parent, failures: await failuresOf(tx, id) })
   })

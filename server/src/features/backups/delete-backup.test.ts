@@ -4,7 +4,7 @@ import { testApp } from '../../../test/harness.ts'
 import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
-import { carryOn } from '../../workflow/run.ts'
+import { resumeRun } from '../../workflow/run.ts'
 import { removeBackups } from './remove.reconciler.ts'
 
 describe('DELETE /vms/{vmId}/backups/{id}', async () => {
@@ -12,7 +12,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
   await allowManyVms(app)
   const customer = await app.given.customer({ credit: '10000.00' })
   const refusal = (answer: Awaited<ReturnType<typeof customer.post>>) => [answer.status, answer.headers['x-error-code'], answer.body.error]
-  const remove = () => removeBackups.pass(app.deps)
+  const remove = () => removeBackups.runOnce(app.deps)
   const actionOf = async (vmId: string, id: string) => (await customer.get(`/vms/${vmId}/actions/${id}`)).body.data
   const deletions = (vmId: string) =>
     app.db.many(sql`select data ->> 'reason' as reason from events where subject_id = ${vmId} and type = 'backup.deleted'`)
@@ -79,7 +79,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { path, actionId } = await begin(vmId)
     await app.simulated.faults.plant({ verb: 'ensureBackup', kind: 'halfway' })
-    await carryOn(testRunner(app.deps), actionId)
+    await resumeRun(testRunner(app.deps), actionId)
     expect(await volumesOf(app, vmId)).toContain('backup half made')
     expect((await customer.get(path)).body.data.status).toBe('RUNNING')
     await customer.delete(path)

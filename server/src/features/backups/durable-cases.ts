@@ -5,12 +5,12 @@ import { testApp, type TestApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
-import { proveDurable } from '../../workflow/testing.ts'
-import { removeLeft } from '../vms/left.reconciler.ts'
-import { makeBackup } from './create.workflow.ts'
+import { testCrashSafety } from '../../workflow/testing.ts'
+import { reconcileStaleMachines } from '../vms/left.reconciler.ts'
+import { createBackupWorkflow } from './create.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 
-const PATIENCE_MS = 300_000
+const TIMEOUT_MS = 300_000
 
 async function given() {
   const app = await testApp()
@@ -34,7 +34,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             app,
             {
               vmId,
-              workflow: makeBackup,
+              workflow: createBackupWorkflow,
               act: async () => (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data.actionId,
               completed: (after, before) => {
                 expect(after.copies).toEqual(['backup AVAILABLE', ...before.copies])
@@ -48,7 +48,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             () => app.db.run(sql`delete from backups where status = 'FAILED'`),
           )
         },
-        PATIENCE_MS,
+        TIMEOUT_MS,
       )
 
       test(
@@ -76,7 +76,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             thorough,
           )
         },
-        PATIENCE_MS,
+        TIMEOUT_MS,
       )
     },
   )
@@ -102,7 +102,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
         const comeBack = async () => {
           await faults.returnHost()
           await app.db.run(sql`update hosts set unreachable_since = null where id = ${app.host.id}`)
-          await removeLeft.pass(app.deps)
+          await reconcileStaleMachines.runOnce(app.deps)
           await app.rest()
           await app.checkInvariants()
         }
@@ -145,9 +145,9 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             await forget()
           },
         }
-        await proveDurable(setup, { thorough })
+        await testCrashSafety(setup, { thorough })
       },
-      5 * PATIENCE_MS,
+      5 * TIMEOUT_MS,
     )
   })
 }

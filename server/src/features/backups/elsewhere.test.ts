@@ -5,7 +5,7 @@ import { testApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
-import { carryOn } from '../../workflow/run.ts'
+import { resumeRun } from '../../workflow/run.ts'
 import { removeBackups } from './remove.reconciler.ts'
 
 describe('a backup that another host keeps', async () => {
@@ -88,17 +88,17 @@ describe('a backup that another host keeps', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const [first] = [await make(vmId), await make(vmId)]
     await customer.delete(`/vms/${vmId}/backups/${first.id}`)
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
     expect(await volumesOf(app, vmId)).toEqual(['backup on second', 'disk 1', 'seed 1'])
     await other.faults.loseHost()
     await customer.delete(`/vms/${vmId}`)
     await app.settle()
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
     await other.faults.returnHost()
     expect((await customer.get(`/vms/${vmId}`)).status).toBe(404)
     expect(await volumesOf(app, vmId)).toEqual(['backup on second'])
     app.clock.advance('1m')
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
     expect(await volumesOf(app, vmId)).toEqual([])
     expect(await app.db.many(sql`select from backups where vm_id = ${vmId}`)).toEqual([])
   })
@@ -109,7 +109,7 @@ describe('a backup that another host keeps', async () => {
   ])('that is cancelled by the deletion of its VM leaves nothing when its host returns %s', async (_, later) => {
     const { id: vmId } = await app.given.vm(customer, { dailyBackupEnabled: true })
     const { run_id } = await startDailyBackup(app, vmId)
-    const goOn = (runId: string) => carryOn(testRunner(app.deps), runId)
+    const goOn = (runId: string) => resumeRun(testRunner(app.deps), runId)
     await other.faults.plant({ verb: 'ensureBackupCopy', kind: 'halfway' })
     await goOn(run_id)
     expect(await volumesOf(app, vmId)).toContain('backup half made on second')
@@ -122,7 +122,7 @@ describe('a backup that another host keeps', async () => {
     await other.faults.returnHost()
     app.clock.advance('1m')
     await goOn(run_id)
-    await removeBackups.pass(app.deps)
+    await removeBackups.runOnce(app.deps)
     expect(await volumesOf(app, vmId)).toEqual([])
     expect(await app.db.many(sql`select from backups where vm_id = ${vmId}`)).toEqual([])
     expect(await app.db.one(sql`select status, unwinding from workflow_runs where id = ${run_id}`)).toEqual({

@@ -1,19 +1,19 @@
 // Copies whose data is gone: removed by hand, or by a deletion of their VM that could not be finished. Like everything that a host says,
 // it counts when it was seen twice; what something works on is left alone, and so is everything of a VM out of our hands. With a backup go
 // all that build on it, since nothing can be restored from them any more.
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Tx } from '../../kernel/db.ts'
 
-const BETWEEN_LOOKS_MS = milliseconds('10s')
+const BETWEEN_LOOKS_MS = parseDurationMs('10s')
 
-export interface Lost {
+export interface LostCopy {
   table: 'snapshots' | 'backups'
   id: string
   vm_id: string
 }
 
 /** `present`: the ids of all copies that the host has. Answers those that are given up now. */
-export async function giveUpMissing(tx: Tx, now: Date, hostId: string, present: string[]): Promise<Lost[]> {
+export async function failMissingCopies(tx: Tx, now: Date, hostId: string, present: string[]): Promise<LostCopy[]> {
   const before = new Date(now.getTime() - BETWEEN_LOOKS_MS)
   const isIdle = sql`v.id = c.vm_id and v.status <> 'UNMANAGED'
     and not exists (select from workflow_runs r where r.subject_id = c.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
@@ -26,13 +26,13 @@ export async function giveUpMissing(tx: Tx, now: Date, hostId: string, present: 
   const noted = sql`set missing_since = ${now} from vms v where c.missing_since is null and ${isIdle} and ${isMissing}`
   await tx.run(sql`update snapshots c ${found} and ${beside}`)
   await tx.run(sql`update backups c ${found} and ${kept}`)
-  const snapshots = await tx.many<Lost>(sql`update snapshots c set ${given}, size_refreshed_at = null ${up} and ${beside}
+  const snapshots = await tx.many<LostCopy>(sql`update snapshots c set ${given}, size_refreshed_at = null ${up} and ${beside}
     returning c.id, c.vm_id, 'snapshots' as table`)
-  const backups = await tx.many<Lost>(
+  const backups = await tx.many<LostCopy>(
     sql`update backups c set ${given}, error = 'Its data is no longer on the host', parent_id = null ${up} and ${kept}
       returning c.id, c.vm_id, 'backups' as table`,
   )
-  const broken = await giveUpBroken(tx, hostId)
+  const broken = await failBrokenChains(tx, hostId)
   await tx.run(sql`update snapshots c ${noted} and ${beside}`)
   await tx.run(sql`update backups c ${noted} and ${kept}`)
   return [...snapshots, ...backups, ...broken]
@@ -43,8 +43,8 @@ const isKeptForOthers = sql`c.status = 'DELETING' and c.is_hidden and exists (se
 
 /** One that was being made when its parent was given up is found at a later look. Their data goes like that of others that failed, and
  *  until then builds on each other. */
-const giveUpBroken = (tx: Tx, hostId: string): Promise<Lost[]> =>
-  tx.many<Lost>(sql`
+const failBrokenChains = (tx: Tx, hostId: string): Promise<LostCopy[]> =>
+  tx.many<LostCopy>(sql`
     with recursive broken as (
       select b.id from backups b join backups p on p.id = b.parent_id where p.host_id = ${hostId} and p.status = 'FAILED'
       union select b.id from backups b join broken p on p.id = b.parent_id)

@@ -1,17 +1,17 @@
 // Takes the data of deleted backups away. One that others build on is out of its owner's sight until they are gone too.
 import { isDriverError, type DriverError } from '../../hypervisor/driver.ts'
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/db.ts'
-import { lanedReconciler, type Deps } from '../deps.ts'
-import { askHost, isSilent, pauseAfter } from '../hosts/service.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, isUnreachable, retryDelay } from '../hosts/service.ts'
 import { lockVmById, recordVmEvent } from '../vms/service.ts'
 import { REMOVE } from './names.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
-export const removeBackups = lanedReconciler(REMOVE, '1m', {
+export const removeBackups = keyedReconciler(REMOVE, '1m', {
   busy: async ({ db, clock }) => (await sql.hostsWithRemovals(db, clock.now())).map((row) => row.host_id),
-  pass: removeOnHost,
+  runOnce: removeOnHost,
 })
 
 async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
@@ -20,19 +20,19 @@ async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): 
     const backup = await sql.nextRemovable(db, hostId, clock.now())
     goesOn = backup !== undefined && (await removeOne(deps, hostId, backup, stopping))
   }
-  for (const backup of await sql.keptForOthers(db, hostId)) await hide(deps, backup)
+  for (const backup of await sql.deletedWithChildren(db, hostId)) await hide(deps, backup)
 }
 
 /** False when the host had better be left alone for now. */
 async function removeOne(deps: Deps, hostId: string, backup: sql.BackupRow, stopping: AbortSignal): Promise<boolean> {
   const { id, vm_id } = backup
-  const remove = (where: string) => askHost(deps, where, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
+  const remove = (where: string) => callHost(deps, where, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
   const error = (await forgetAtSource(backup, remove)) ?? (await remove(hostId))
   if (!error) return forget(deps, backup)
-  if (!stopping.aborted) await sql.postpone(deps.db, id, after(deps.clock.now(), pauseAfter(error)))
+  if (!stopping.aborted) await sql.postpone(deps.db, id, addDuration(deps.clock.now(), retryDelay(error)))
   // Something that no row tells of builds on it, until the volume sweep removes that.
   if (isDriverError(error, 'in_use')) await hide(deps, backup)
-  return !isSilent(error)
+  return !isUnreachable(error)
 }
 
 /** The host of the VM remembers what changed since, and may have the data of one that was never whole. */

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import type { AnyWorkflow } from '../../workflow/run.ts'
-import { makeBackup } from './create.workflow.ts'
+import { createBackupWorkflow } from './create.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 
-const longest = ({ steps }: AnyWorkflow, name: string): number => milliseconds(steps.find((step) => step.name === name)!.timeout)
+const longest = ({ steps }: AnyWorkflow, name: string): number => parseDurationMs(steps.find((step) => step.name === name)!.timeout)
 
 test('a restore has as much time for each copy as there was to make it, and for all of them together', () => {
-  expect(longest(restoreFromBackup, 'fetch')).toBeGreaterThanOrEqual(longest(makeBackup, 'carry'))
-  expect(longest(restoreFromBackup, 'disk')).toBeGreaterThanOrEqual(longest(makeBackup, 'copy'))
+  expect(longest(restoreFromBackup, 'fetch')).toBeGreaterThanOrEqual(longest(createBackupWorkflow, 'carry'))
+  expect(longest(restoreFromBackup, 'disk')).toBeGreaterThanOrEqual(longest(createBackupWorkflow, 'copy'))
   const all = restoreFromBackup.steps.filter((step) => !step.optional).map((step) => longest(restoreFromBackup, step.name))
   expect(restoreFromBackup.deadlineMs).toBeGreaterThanOrEqual(all.reduce((sum, ms) => sum + ms))
 })

@@ -1,8 +1,8 @@
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { workflow } from '../deps.ts'
-import { loseSnapshots } from '../snapshots/service.ts'
+import { failAllSnapshots } from '../snapshots/service.ts'
 import { restoreWorkflow, type RestoreInput } from '../vms/service.ts'
-import { dropFetched, fetchChain } from './carry.ts'
+import { deleteFetchedChain, fetchChain } from './carry.ts'
 import { REMOVE } from './names.ts'
 import { endRestoring } from './sql.ts'
 import { toBackup } from './view.ts'
@@ -10,11 +10,12 @@ import { toBackup } from './view.ts'
 export const restoreFromBackup = restoreWorkflow({
   thing: 'backup',
   source: (backupId) => ({ from: 'backup', backupId }),
-  begun: (name) => workflow<RestoreInput>(name, { deadline: '5h' }).step('fetch', { timeout: '2h', run: fetchChain, undo: dropFetched }),
-  tidy: dropFetched,
-  onMoved: loseSnapshots,
+  begun: (name) =>
+    workflow<RestoreInput>(name, { deadline: '5h' }).step('fetch', { timeout: '2h', run: fetchChain, undo: deleteFetchedChain }),
+  tidy: deleteFetchedChain,
+  onMoved: failAllSnapshots,
   release: async (tx, backupId) => {
-    await nudge(tx, REMOVE) // it may have been deleted meanwhile
+    await triggerReconciler(tx, REMOVE) // it may have been deleted meanwhile
     return toBackup(await endRestoring(tx, backupId))
   },
 })

@@ -7,7 +7,7 @@ import { sql } from '../../kernel/db.ts'
 import { dropPoolsOf } from '../hosts/addresses.ts'
 import { addPool, listHosts, removeHost } from '../hosts/service.ts'
 import { deleteHost, type HostRow } from '../hosts/sql.ts'
-import { removeLeft } from '../vms/left.reconciler.ts'
+import { reconcileStaleMachines } from '../vms/left.reconciler.ts'
 
 describe('a restore elsewhere that fails', async () => {
   const app = await testApp()
@@ -135,14 +135,14 @@ describe('a restore elsewhere that fails', async () => {
     await app.db.run(sql`insert into left_nics (host_id, vm_id, mac) values (${host.id}, ${vmId}, ${mac})`)
     await app.checkInvariants()
     await customer.post(`/vms/${vmId}/restart`)
-    await removeLeft.pass(app.deps)
+    await reconcileStaleMachines.runOnce(app.deps)
     expect(await nics()).toBe(2)
     await app.settle()
     await app.db.run(sql`update vms set status = 'UNMANAGED' where id = ${vmId}`)
-    await removeLeft.pass(app.deps)
+    await reconcileStaleMachines.runOnce(app.deps)
     expect(await nics()).toBe(2)
     await app.db.run(sql`update vms set status = 'RUNNING' where id = ${vmId}`)
-    await removeLeft.pass(app.deps)
+    await reconcileStaleMachines.runOnce(app.deps)
     expect(await nics()).toBe(1)
   })
 })

@@ -36,7 +36,7 @@ export const backupRoutes: Routes = (api, deps) => {
       body: CreateBackup,
       status: 202,
       data: BackupCreated,
-      refuses: ['busy', 'invalid_state', 'quota_exceeded'],
+      errorCodes: ['busy', 'invalid_state', 'quota_exceeded'],
     },
     async (tx, { principal, params: { vmId }, body }) => accepted(vmId, await createBackup(tx, deps, principal, vmId, body)),
   )
@@ -59,7 +59,7 @@ export const backupRoutes: Routes = (api, deps) => {
       optionalBody: true,
       status: 202,
       data: ActionStarted,
-      refuses: ['busy', 'invalid_state', 'networks_lost', 'protected'],
+      errorCodes: ['busy', 'invalid_state', 'networks_lost', 'protected'],
     },
     async (tx, { principal, params: { vmId, id }, body }) => accepted(vmId, await restoreBackup(tx, deps, principal, vmId, id, body)),
   )

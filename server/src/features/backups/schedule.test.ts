@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { nextNight } from './schedule.ts'
+import { nextBackupTime } from './schedule.ts'
 
 describe('the moment of the night', () => {
   const ids = Array.from({ length: 1000 }, newId)
@@ -8,23 +8,23 @@ describe('the moment of the night', () => {
 
   test('lies between 22:00 and 06:00 UTC, within the next day', () => {
     for (const id of ids) {
-      const at = nextNight(id, noon)
+      const at = nextBackupTime(id, noon)
       expect(at.getTime()).toBeGreaterThan(noon.getTime())
       expect(at >= new Date('2026-03-10T22:00:00Z') && at < new Date('2026-03-11T06:00:00Z')).toBe(true)
     }
   })
 
   test('is spread over the hours', () => {
-    const hours = Map.groupBy(ids, (id) => nextNight(id, noon).getUTCHours())
+    const hours = Map.groupBy(ids, (id) => nextBackupTime(id, noon).getUTCHours())
     expect([...hours.keys()].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 22, 23])
     for (const [, some] of hours) expect(some.length).toBeGreaterThan(60)
   })
 
   test('is the same every night', () => {
     for (const id of ids.slice(0, 20)) {
-      const first = nextNight(id, noon)
-      expect(nextNight(id, first).getTime() - first.getTime()).toBe(86_400_000)
-      expect(nextNight(id, new Date(first.getTime() - 1))).toEqual(first)
+      const first = nextBackupTime(id, noon)
+      expect(nextBackupTime(id, first).getTime() - first.getTime()).toBe(86_400_000)
+      expect(nextBackupTime(id, new Date(first.getTime() - 1))).toEqual(first)
     }
   })
 })

@@ -1,29 +1,29 @@
 import type { Principal } from '../../http/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { isHostLost } from '../hosts/service.ts'
 import { lockIdleVm, lockVm, requireIdle, requireVm, startRestore, type VmDetails } from '../vms/service.ts'
-import { makeBackup } from './create.workflow.ts'
+import { createBackupWorkflow } from './create.workflow.ts'
 import { REMOVE } from './names.ts'
-import { chooseTarget } from './targets.ts'
+import { chooseBackupHost } from './targets.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 import type { Backup, CreateBackup, RestoreBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
-export { listStrays, removedAfter, type StrayRow } from './strays.ts'
+export { listOrphanVolumes as listStrays, removedAfter, type OrphanVolumeRow as StrayRow } from './strays.ts'
 
 interface Started {
   actionId: string
 }
 
-const DAY_MS = milliseconds('1d')
+const DAY_MS = parseDurationMs('1d')
 
 /** One that was asked for stands by itself: it builds on no other. */
 export async function createBackup(
@@ -37,7 +37,7 @@ export async function createBackup(
   const limit = await quotaLimit(tx, vm.account_id, 'backups_per_vm')
   const count = await sql.countManual(tx, vmId)
   if (count >= limit)
-    throw refuse('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`)
+    throw apiError('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`)
   const failures = await sql.countFailures(tx, vmId, new Date(deps.clock.now().getTime() - DAY_MS))
   const row = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures })
   return { backup: toBackup(row), actionId: row.run_id }
@@ -53,7 +53,7 @@ interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
 /** For a VM that is locked and idle. The row and its workflow commit together, so a crash never leaves a backup that nobody makes. */
 export async function startBackup(tx: Tx, deps: Deps, vm: VmDetails, { name, type, parent, failures }: NewBackup): Promise<sql.BackupRow> {
   const { id: vmId, account_id, os_template_id } = vm
-  const { hostId, parentId } = await chooseTarget(tx, vm.host_id!, parent, failures)
+  const { hostId, parentId } = await chooseBackupHost(tx, vm.host_id!, parent, failures)
   const row = await sql.insertBackup(tx, {
     name,
     type,
@@ -67,7 +67,12 @@ export async function startBackup(tx: Tx, deps: Deps, vm: VmDetails, { name, typ
     created_at: deps.clock.now(),
   })
   const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId }
-  await deps.workflows.start(tx, makeBackup, input, { label: 'BACKUP_CREATE', runId: row.run_id, ownerId: account_id, subjectId: vmId })
+  await deps.workflows.start(tx, createBackupWorkflow, input, {
+    label: 'BACKUP_CREATE',
+    runId: row.run_id,
+    ownerId: account_id,
+    subjectId: vmId,
+  })
   return row
 }
 
@@ -100,7 +105,7 @@ export async function restoreBackup(
   const vm = await lockVm(tx, who.accountId, vmId)
   const backup = await requireBackup(tx, vmId, id)
   await requireIdle(tx, deps, vm, 'restore')
-  if (backup.status !== 'AVAILABLE') throw refuse('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
+  if (backup.status !== 'AVAILABLE') throw apiError('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
   const now = deps.clock.now()
   const isMoved = backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, now))
   const order = { label: 'BACKUP_RESTORE', runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved, withoutNetworks }
@@ -110,8 +115,8 @@ export async function restoreBackup(
 
 /** When the VM is forgotten: its data on other hosts goes without it. */
 export async function removeOrphans(tx: Tx, { id, host_id }: VmDetails): Promise<void> {
-  await sql.orphan(tx, id, host_id)
-  await nudge(tx, REMOVE)
+  await sql.detachFromVm(tx, id, host_id)
+  await triggerReconciler(tx, REMOVE)
 }
 
 /** Never refused as busy. One that is being made is stopped; one that is being restored goes when that has ended. */
@@ -121,6 +126,6 @@ export async function deleteBackup(tx: Tx, deps: Deps, who: Principal, vmId: str
   if (status === 'PENDING' || status === 'RUNNING')
     await deps.workflows.cancel(tx, run_id, 'The backup was deleted while it was being made')
   if (status !== 'DELETING') await sql.markDeleting(tx, id, 'Deleted by its owner')
-  await nudge(tx, REMOVE)
+  await triggerReconciler(tx, REMOVE)
   return { message: `Backup ${name} is being deleted` }
 }

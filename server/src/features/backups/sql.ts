@@ -96,7 +96,7 @@ interface Made {
   expiresAt: Date | null
 }
 
-export const markMade = (tx: Tx, now: Date, id: string, made: Made) =>
+export const markAvailable = (tx: Tx, now: Date, id: string, made: Made) =>
   tx.one<BackupRow>(sql`
     update backups b set status = 'AVAILABLE', size_bytes = ${made.sizeBytes}, parent_id = ${made.parentId}, completed_at = ${now},
       checksum = ${made.checksum},
@@ -158,7 +158,7 @@ export const nextRemovable = (db: Queries, hostId: string, now: Date) =>
 
 export const postpone = (db: Queries, id: string, until: Date) => db.run(sql`update backups set next_try_at = ${until} where id = ${id}`)
 
-export const keptForOthers = (db: Queries, hostId: string) =>
+export const deletedWithChildren = (db: Queries, hostId: string) =>
   db.many<BackupRow>(sql`
     select ${row} from backups b
     where b.host_id = ${hostId} and b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn} and not ${isUnderWay}`)
@@ -172,7 +172,7 @@ export const hide = (tx: Tx, id: string) =>
 export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`delete from backups b where id = ${id} returning ${row}`)
 
 /** Of a VM that is gone: what lay on its host went with it, and the rest is to go. */
-export async function orphan(tx: Tx, vmId: string, hostId: string | null): Promise<void> {
+export async function detachFromVm(tx: Tx, vmId: string, hostId: string | null): Promise<void> {
   await tx.run(sql`delete from backups where vm_id = ${vmId} and host_id = ${hostId}`)
   await tx.run(sql`
     update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_hidden = true, next_try_at = null where vm_id = ${vmId}`)

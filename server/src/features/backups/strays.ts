@@ -1,11 +1,11 @@
 // Volumes on a host that no row knows, or that a VM no longer needs: what is written down of them between two looks.
 import type { Volume } from '../../hypervisor/driver.ts'
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/db.ts'
 
 /** How long what nobody knows is left alone, and how long the old disk of a VM that lives. */
-const QUARANTINE_MS = milliseconds('24h')
-const OLD_DISK_MS = milliseconds('10m')
+const QUARANTINE_MS = parseDurationMs('24h')
+const OLD_DISK_MS = parseDurationMs('10m')
 
 /** What was seen before these moments may go. */
 export const quarantineEnds = (now: Date) => ({
@@ -13,10 +13,10 @@ export const quarantineEnds = (now: Date) => ({
   orphans: new Date(now.getTime() - QUARANTINE_MS),
 })
 
-export const removedAfter = ({ is_old_disk, first_seen_at }: StrayRow): Date =>
+export const removedAfter = ({ is_old_disk, first_seen_at }: OrphanVolumeRow): Date =>
   new Date(first_seen_at.getTime() + (is_old_disk ? OLD_DISK_MS : QUARANTINE_MS))
 
-export interface StrayRow {
+export interface OrphanVolumeRow {
   host_id: string
   kind: Volume['kind']
   id: string
@@ -29,8 +29,8 @@ export interface StrayRow {
 }
 
 /** For the operator: everything that is in quarantine, oldest first. */
-export const listStrays = (db: Queries) =>
-  db.many<StrayRow & { host_name: string }>(
+export const listOrphanVolumes = (db: Queries) =>
+  db.many<OrphanVolumeRow & { host_name: string }>(
     sql`select s.*, h.name as host_name from stray_volumes s join hosts h on h.id = s.host_id order by s.first_seen_at, s.host_id, s.kind, s.id`,
   )
 
@@ -45,7 +45,7 @@ const isKnown = (hostId: string) => sql`case f.kind
   else false end`
 
 /** Writes down which of these volumes are strays, and when they were seen first. What does not carry our names is the operator's own. */
-export const noteStrays = (db: Queries, now: Date, hostId: string, volumes: Volume[]) =>
+export const recordOrphans = (db: Queries, now: Date, hostId: string, volumes: Volume[]) =>
   db.run(sql`
     insert into stray_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
     select ${hostId}, f.kind, f.id, f.vm_id, f.generation, f.size_bytes, v.id is not null and f.kind in ('disk', 'seed'), ${now}, ${now}
@@ -60,12 +60,12 @@ export const noteStrays = (db: Queries, now: Date, hostId: string, volumes: Volu
 export const forgetUnseen = (db: Queries, hostId: string, since: Date) =>
   db.run(sql`delete from stray_volumes where host_id = ${hostId} and last_seen_at < ${since}`)
 
-export const forgetStray = (db: Queries, { host_id, kind, id, generation }: StrayRow) =>
+export const forgetStray = (db: Queries, { host_id, kind, id, generation }: OrphanVolumeRow) =>
   db.run(sql`delete from stray_volumes where host_id = ${host_id} and kind = ${kind} and id = ${id} and generation = ${generation}`)
 
 /** Those whose quarantine is over. Incremental backups come before what they build on, since they are younger. */
-export const overdueStrays = (db: Queries, hostId: string, before: { oldDisks: Date; orphans: Date }) =>
-  db.many<StrayRow>(sql`
+export const expiredOrphans = (db: Queries, hostId: string, before: { oldDisks: Date; orphans: Date }) =>
+  db.many<OrphanVolumeRow>(sql`
     select * from stray_volumes where host_id = ${hostId}
       and first_seen_at <= case when is_old_disk then ${before.oldDisks}::timestamptz else ${before.orphans}::timestamptz end
     order by id desc`)

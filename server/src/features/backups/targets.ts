@@ -4,7 +4,7 @@ import { getHost, listHosts, type HostRow } from '../hosts/service.ts'
 import type { BackupRow } from './sql.ts'
 
 /** Others that answer, best first: in the same region, able to run the VM, and empty. The VM's own host comes last. */
-export function targetsOf(hosts: HostRow[], own: HostRow): HostRow[] {
+export function rankBackupHosts(hosts: HostRow[], own: HostRow): HostRow[] {
   const isUsable = (host: HostRow): boolean =>
     host.id !== own.id && host.driver === own.driver && !host.maintenance && host.unreachable_since === null
   const merit = (host: HostRow): number =>
@@ -19,8 +19,8 @@ export interface Target {
 
 /** A chain lies on one host. It is not gone on with on the VM's own host once there is another, nor where the last try failed: the next
  *  host is tried then, with a full backup. */
-export async function chooseTarget(tx: Tx, vmHostId: string, parent: BackupRow | null, failures: number): Promise<Target> {
-  const targets = targetsOf(await listHosts(tx), await getHost(tx, vmHostId))
+export async function chooseBackupHost(tx: Tx, vmHostId: string, parent: BackupRow | null, failures: number): Promise<Target> {
+  const targets = rankBackupHosts(await listHosts(tx), await getHost(tx, vmHostId))
   const holder = failures === 0 && targets.find(({ id }) => id === parent?.host_id)
   if (parent && holder && (holder.id !== vmHostId || targets.length === 1)) return { hostId: holder.id, parentId: parent.id }
   return { hostId: targets[failures % targets.length]!.id, parentId: null }

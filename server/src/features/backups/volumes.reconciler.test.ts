@@ -5,8 +5,8 @@ import type { Filter } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { getVmRow, machineSpec } from '../vms/service.ts'
-import { listStrays } from './strays.ts'
-import { sweepVolumes } from './volumes.reconciler.ts'
+import { listOrphanVolumes } from './strays.ts'
+import { sweepOrphanVolumes } from './volumes.reconciler.ts'
 
 describe('the volume sweep', async () => {
   const app = await testApp()
@@ -15,8 +15,8 @@ describe('the volume sweep', async () => {
   const signal = AbortSignal.timeout(60_000)
   const { id: vmId } = await app.given.vm(customer)
   const specOf = async () => machineSpec(app.db, await getVmRow(app.db, vmId))
-  const sweep = () => sweepVolumes.pass(app.deps)
-  const strays = async () => (await listStrays(app.db)).map(({ kind, generation }) => `${kind} ${generation}`).toSorted()
+  const sweep = () => sweepOrphanVolumes.runOnce(app.deps)
+  const strays = async () => (await listOrphanVolumes(app.db)).map(({ kind, generation }) => `${kind} ${generation}`).toSorted()
   const FILTER: Filter = { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
 
   test('leaves alone what somebody knows', async () => {
@@ -81,7 +81,9 @@ describe('the volume sweep', async () => {
     await driver.ensureBackup(vmId, { backupId, parentId }, signal)
     const before = await volumesOf(app, vmId)
     await sweep()
-    expect(await listStrays(app.db)).toMatchObject(Array(3).fill({ host_name: 'local', vm_id: vmId, first_seen_at: app.clock.now() }))
+    expect(await listOrphanVolumes(app.db)).toMatchObject(
+      Array(3).fill({ host_name: 'local', vm_id: vmId, first_seen_at: app.clock.now() }),
+    )
     app.clock.advance('23h')
     await sweep()
     expect(await volumesOf(app, vmId)).toEqual(before)

@@ -1,36 +1,36 @@
 // Finds copies that their host no longer has, and volumes that nobody knows and, after a quarantine of a day, removes them; and the old disks of VMs that live, after ten
 // minutes. A volume has to be seen as a stray both times, and a machine that is on is never touched: an operator may know more.
 import type { Driver, Volume } from '../../hypervisor/driver.ts'
-import { lanedReconciler, type Deps } from '../deps.ts'
-import { askHost, isSettled, listHosts } from '../hosts/service.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, isStable, listHosts } from '../hosts/service.ts'
 import { vmById } from '../vms/service.ts'
-import { giveUpMissing } from './missing.ts'
+import { failMissingCopies } from './missing.ts'
 import * as strays from './strays.ts'
 
 const BATCH = 500
 
-export const sweepVolumes = lanedReconciler('backups.volumes', '10m', {
-  busy: async ({ db, clock }) => (await listHosts(db)).filter((host) => isSettled(host, clock.now())).map((host) => host.id),
-  pass: sweepHost,
+export const sweepOrphanVolumes = keyedReconciler('backups.volumes', '10m', {
+  busy: async ({ db, clock }) => (await listHosts(db)).filter((host) => isStable(host, clock.now())).map((host) => host.id),
+  runOnce: sweepHost,
 })
 
 async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, clock, log } = deps
   const now = clock.now()
   const copies: string[] = []
-  const unlisted = await askHost(deps, hostId, stopping, async (driver, signal) => {
+  const unlisted = await callHost(deps, hostId, stopping, async (driver, signal) => {
     for await (const batch of batches(driver.listVolumes(signal))) {
-      await strays.noteStrays(db, now, hostId, batch)
+      await strays.recordOrphans(db, now, hostId, batch)
       copies.push(...batch.filter(isCopy).map((each) => each.id))
     }
   })
   if (unlisted) return // half a list says nothing about what is absent
   await strays.forgetUnseen(db, hostId, now)
-  for (const lost of await db.tx((tx) => giveUpMissing(tx, now, hostId, copies)))
+  for (const lost of await db.tx((tx) => failMissingCopies(tx, now, hostId, copies)))
     log.error({ hostId, ...lost }, 'a copy, or one that it builds on, is gone from its host')
-  for (const stray of await strays.overdueStrays(db, hostId, strays.quarantineEnds(now))) {
+  for (const stray of await strays.expiredOrphans(db, hostId, strays.quarantineEnds(now))) {
     let removed = false
-    const error = await askHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
+    const error = await callHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
     if (error || !removed) continue // it stays in the operator's list
     await strays.forgetStray(db, stray)
     log.warn({ hostId, kind: stray.kind, id: stray.id, generation: stray.generation }, 'removed a volume that nobody knows or needs')
@@ -53,7 +53,7 @@ async function* batches(volumes: AsyncIterable<Volume>): AsyncGenerator<Volume[]
 async function remove(
   { db }: Deps,
   driver: Driver,
-  { kind, id, vm_id, generation }: strays.StrayRow,
+  { kind, id, vm_id, generation }: strays.OrphanVolumeRow,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (kind === 'template') await driver.ensureNoTemplate(id, signal)
@@ -68,6 +68,6 @@ async function remove(
 async function removeUnknownVm(driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> {
   const machine = await driver.findMachine(vmId, signal)
   if (machine && machine.power !== 'stopped') return false
-  await driver.ensureGone(vmId, signal)
+  await driver.ensurePurged(vmId, signal)
   return true
 }

@@ -1,4 +1,4 @@
-import { makeBackup } from './create.workflow.ts'
+import { createBackupWorkflow } from './create.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 
-export const backupWorkflows = [makeBackup, restoreFromBackup]
+export const backupWorkflows = [createBackupWorkflow, restoreFromBackup]

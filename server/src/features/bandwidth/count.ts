@@ -5,16 +5,16 @@
 import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
 import type { Deps } from '../deps.ts'
 import { recordVmEvent, type VmDetails } from '../vms/service.ts'
-import { orderLimits } from './limits.ts'
+import { enqueueLimitUpdates } from './limits.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 1000
-const MOST_TRIES = 3
+const MAX_ATTEMPTS = 3
 
 type CountDeps = Pick<Deps, 'db' | 'clock'>
 
 /** Answers how many samples came too late to count. */
-export async function countTraffic(deps: CountDeps, driver: Driver, vmIds: string[] | 'all', signal: AbortSignal): Promise<number> {
+export async function meterTraffic(deps: CountDeps, driver: Driver, vmIds: string[] | 'all', signal: AbortSignal): Promise<number> {
   const tick = await sql.nextTick(deps.db)
   let stale = 0
   let batch: NicCounters[] = []
@@ -38,16 +38,16 @@ const countBatch = ({ db, clock }: CountDeps, hostId: string, tick: bigint, samp
       samples.map((each) => each.vmId),
     )
     const { stale, throttled } = await sql.countSamples(tx, now, hostId, tick, samples)
-    await orderLimits(tx, now, throttled)
+    await enqueueLimitUpdates(tx, now, throttled)
     for (const vmId of throttled)
       await recordVmEvent(tx, now, vmId, 'bandwidth.throttled', { reason: 'The traffic of this period is used up' })
     return stale
   })
 
 /** With the power go the counters. */
-export async function countBeforePowerOff(deps: CountDeps, vm: VmDetails, driver: Driver, signal: AbortSignal): Promise<void> {
+export async function meterBeforePowerOff(deps: CountDeps, vm: VmDetails, driver: Driver, signal: AbortSignal): Promise<void> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(10_000)])
-  for (let tries = 1; tries <= MOST_TRIES; tries++) {
-    if ((await countTraffic(deps, driver, [vm.id], patience)) === 0) return
+  for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
+    if ((await meterTraffic(deps, driver, [vm.id], patience)) === 0) return
   }
 }

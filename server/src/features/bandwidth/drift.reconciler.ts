@@ -1,16 +1,16 @@
 // An interface whose speed is not the wanted one, because somebody changed it by hand or a start crossed a throttle, is set right.
 import type { Machine } from '../../hypervisor/driver.ts'
-import { lanedReconciler, type Deps } from '../deps.ts'
-import { askHost, listHosts } from '../hosts/service.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, listHosts } from '../hosts/service.ts'
 import { speedLimit } from '../vms/service.ts'
-import { orderLimits, wantedSpeeds } from './limits.ts'
+import { enqueueLimitUpdates, desiredLimits } from './limits.ts'
 
 const BATCH = 500
 
-export const watchLimits = lanedReconciler('bandwidth.drift', '5m', {
+export const detectLimitDrift = keyedReconciler('bandwidth.drift', '5m', {
   busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),
-  pass: (deps, hostId, stopping) =>
-    askHost(deps, hostId, stopping, async (driver, signal) => {
+  runOnce: (deps, hostId, stopping) =>
+    callHost(deps, hostId, stopping, async (driver, signal) => {
       if (!(await driver.facts(signal)).canLimit) return
       let batch: Machine[] = []
       for await (const machine of driver.listMachines(signal)) {
@@ -23,7 +23,7 @@ export const watchLimits = lanedReconciler('bandwidth.drift', '5m', {
 
 async function compare({ db, clock, log }: Deps, hostId: string, machines: Machine[]): Promise<[]> {
   const limits = new Map(machines.flatMap(({ vmId, nics }) => nics.map(({ mac, limitMbps }) => [`${vmId} ${mac}`, limitMbps] as const)))
-  const known = await wantedSpeeds(
+  const known = await desiredLimits(
     db,
     hostId,
     machines.flatMap((machine) => machine.vmId ?? []),
@@ -35,6 +35,6 @@ async function compare({ db, clock, log }: Deps, hostId: string, machines: Machi
   if (wrong.length === 0) return []
   const vmIds = wrong.map((vm) => vm.id)
   log.warn({ hostId, vmIds }, 'interfaces had another speed than they should: they are set right')
-  await db.tx((tx) => orderLimits(tx, clock.now(), vmIds))
+  await db.tx((tx) => enqueueLimitUpdates(tx, clock.now(), vmIds))
   return []
 }

@@ -37,7 +37,7 @@ describe('GET /bandwidth', async () => {
     const vm = await quietVm(app, customer)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 5 })
     await vm.receive(2005 * GB - 1, 1)
-    await meter.pass(app.deps)
+    await meter.runOnce(app.deps)
     expect((await customer.get('/bandwidth')).body.data).toEqual([
       expect.objectContaining({
         usedBytes: 2005 * GB,
@@ -54,7 +54,7 @@ describe('GET /bandwidth', async () => {
     const vm = await quietVm(app, customer)
     await app.db.run(sql`update vms set bandwidth_gb = 0 where id = ${vm.id}`)
     await vm.receive(9_000_000 * GB)
-    await meter.pass(app.deps)
+    await meter.runOnce(app.deps)
     expect((await customer.get('/bandwidth')).body.data).toEqual([
       expect.objectContaining({ usedBytes: 9_000_000 * GB, capBytes: null, throttled: false }),
     ])

@@ -5,7 +5,7 @@ import { quietVm, type QuietVm } from '../../../test/traffic.ts'
 import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/db.ts'
 import { adopt, getVmRow, unmanage } from '../vms/service.ts'
-import { countBeforePowerOff, countTraffic } from './count.ts'
+import { meterBeforePowerOff, meterTraffic } from './count.ts'
 import { meter } from './meter.reconciler.ts'
 
 describe('metering', async () => {
@@ -16,7 +16,7 @@ describe('metering', async () => {
   const driver = await app.deps.hypervisors.get(app.host.id)
   const signal = () => AbortSignal.timeout(5_000)
   const newVm = (input = {}): Promise<QuietVm> => quietVm(app, customer, input)
-  const pass = () => meter.pass(app.deps)
+  const pass = () => meter.runOnce(app.deps)
   const act = async (vm: QuietVm, verb: string, body?: object) => {
     await customer.post(`/vms/${vm.id}/${verb}`, body)
     await app.settle({ subjectId: vm.id })
@@ -125,7 +125,7 @@ describe('metering', async () => {
       await vm.receive(5)
       await pass()
     })
-    expect(await countTraffic(app.deps, slow, [vm.id], signal())).toBe(1)
+    expect(await meterTraffic(app.deps, slow, [vm.id], signal())).toBe(1)
     expect(await vm.used()).toBe(1_005)
     await pass()
     expect(await vm.used()).toBe(1_005)
@@ -140,7 +140,7 @@ describe('metering', async () => {
       await pass()
       await vm.receive(2)
     })
-    await countBeforePowerOff(app.deps, await getVmRow(app.db, vm.id), slow, signal())
+    await meterBeforePowerOff(app.deps, await getVmRow(app.db, vm.id), slow, signal())
     expect([await vm.used(), crossings]).toEqual([42, 2])
   })
 
@@ -206,7 +206,7 @@ describe('metering', async () => {
             await act(vm, 'stop')
             await act(vm, 'start')
           } else
-            await countTraffic(
+            await meterTraffic(
               app.deps,
               crossedBy(() => Promise.all([pass(), send(77), pass()])),
               'all',

@@ -40,7 +40,7 @@ export const bandwidthRoutes: Routes = (api, deps) => {
     '/vms/:vmId/bandwidth/packs',
     {
       operationId: 'buyBandwidthPack',
-      refuses: ['invalid_state', 'incompatible', 'insufficient_funds'],
+      errorCodes: ['invalid_state', 'incompatible', 'insufficient_funds'],
       summary: 'Buy traffic for the rest of the billing month',
       tag,
       scope: 'bandwidth:create',

@@ -3,13 +3,13 @@
 import { Rehearsal } from '../../http/api.ts'
 import type { Paged, PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { formatCents, prorateUp } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
 import { lockVm, recordVmEvent, requirePaidMonth, requireVm, type VmDetails } from '../vms/service.ts'
 import { charge, listTransactionsOf, toTransaction, type Transaction } from '../wallet/service.ts'
-import { orderLimits } from './limits.ts'
+import { enqueueLimitUpdates } from './limits.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
 import * as sql from './sql.ts'
 import { toUsage } from './view.ts'
@@ -41,7 +41,7 @@ export async function buyPack(
   requireSellable(vm, now)
   const price = prorateUp((await catalogNumbers(tx))('price.bandwidth_100_gb'), BigInt(gigabytes), 100n)
   await sql.addPack(tx, now, vm.id, BigInt(gigabytes) * GB)
-  await settleThrottle(tx, now, vm.id)
+  await updateThrottle(tx, now, vm.id)
   const description = `${gigabytes} GB of traffic for ${vm.name} until ${vm.next_renewal_at.toISOString().slice(0, 10)}`
   const entry = { type: 'BANDWIDTH_PACK', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const transaction = toTransaction(await charge(tx, now, accountId, price, entry))
@@ -53,32 +53,32 @@ export async function buyPack(
 /** Not in the moments before a renewal either, which would take the pack away again. */
 function requireSellable(vm: VmDetails, now: Date): void {
   const isOutOfUse = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
-  if (isOutOfUse) throw refuse('invalid_state', `VM is ${vm.status}: a pack is sold only for a VM that is in use`)
+  if (isOutOfUse) throw apiError('invalid_state', `VM is ${vm.status}: a pack is sold only for a VM that is in use`)
   requirePaidMonth(vm, now)
-  if (vm.bandwidth_gb === 0) throw refuse('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
+  if (vm.bandwidth_gb === 0) throw apiError('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
 }
 
 /** To be called in every transaction that changes what a VM may use or has used. */
-export async function settleThrottle(tx: Tx, now: Date, vmId: string): Promise<void> {
+export async function updateThrottle(tx: Tx, now: Date, vmId: string): Promise<void> {
   const change = await sql.setThrottle(tx, now, vmId)
   if (!change) return
-  await orderLimits(tx, now, [vmId])
+  await enqueueLimitUpdates(tx, now, [vmId])
   await recordVmEvent(tx, now, vmId, `bandwidth.${change}`)
 }
 
 /** An upgrade changes the cap and the speeds; when it fails, the machine may have been started with those that it did not get. */
-export async function followShape(tx: Tx, now: Date, vmId: string): Promise<void> {
-  await orderLimits(tx, now, [vmId])
-  await settleThrottle(tx, now, vmId)
+export async function onVmResized(tx: Tx, now: Date, vmId: string): Promise<void> {
+  await enqueueLimitUpdates(tx, now, [vmId])
+  await updateThrottle(tx, now, vmId)
 }
 
 /** What a VM has used in its month stays used when it comes up with another interface. */
-export async function followMac(tx: Tx, now: Date, vmId: string, macBefore: string): Promise<void> {
+export async function onVmMacChanged(tx: Tx, now: Date, vmId: string, macBefore: string): Promise<void> {
   await sql.carryUsage(tx, vmId, macBefore)
-  await settleThrottle(tx, now, vmId)
+  await updateThrottle(tx, now, vmId)
 }
 
 /** Nothing used, no packs, full speed. */
 export async function startPeriod(tx: Tx, now: Date, vmId: string): Promise<void> {
-  await Promise.all([sql.resetUsage(tx, vmId), settleThrottle(tx, now, vmId)])
+  await Promise.all([sql.resetUsage(tx, vmId), updateThrottle(tx, now, vmId)])
 }

@@ -3,7 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { GB, quietVm, type QuietVm } from '../../../test/traffic.ts'
 import { sql } from '../../kernel/db.ts'
 import { renewals } from '../billing/renew.reconciler.ts'
-import { watchLimits } from './drift.reconciler.ts'
+import { detectLimitDrift } from './drift.reconciler.ts'
 import { applyLimits } from './limit.reconciler.ts'
 import { meter } from './meter.reconciler.ts'
 
@@ -17,8 +17,8 @@ describe('a VM at its cap', async () => {
   const usage = async (vm: QuietVm) =>
     ((await customer.get('/bandwidth')).body.data as { vmId: string; throttled: boolean }[]).find((each) => each.vmId === vm.id)!
   const look = async () => {
-    await meter.pass(app.deps)
-    await applyLimits.pass(app.deps)
+    await meter.runOnce(app.deps)
+    await applyLimits.runOnce(app.deps)
   }
 
   /** On plan small: 2000 GB at 1000 Mbit/s, then 10. */
@@ -91,7 +91,7 @@ describe('a VM at its cap', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
     expect(await usage(vm)).toMatchObject({ throttled: false, throttledAt: null })
-    await applyLimits.pass(app.deps)
+    await applyLimits.runOnce(app.deps)
     expect(await vm.limitMbps()).toBe(1000)
     await vm.receive(1 * GB)
     await look()
@@ -120,16 +120,16 @@ describe('a VM at its cap', async () => {
     await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
     expect((await usage(vm)).throttled).toBe(false)
     await app.settle({ subjectId: vm.id })
-    await applyLimits.pass(app.deps)
+    await applyLimits.runOnce(app.deps)
     expect([await vm.limitMbps(), await vm.events('bandwidth.%')]).toEqual([2000, ['bandwidth.throttled', 'bandwidth.unthrottled']])
   })
 
   test('is throttled again when the upgrade fails', async () => {
     const vm = await usedUp()
-    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+    await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
     await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
     await app.settle({ subjectId: vm.id })
-    await applyLimits.pass(app.deps)
+    await applyLimits.runOnce(app.deps)
     expect((await customer.get(`/vms/${vm.id}`)).body.data).toMatchObject({ status: 'RUNNING', plan: { slug: 'small' } })
     expect([(await usage(vm)).throttled, await vm.limitMbps()]).toEqual([true, 10])
   })
@@ -141,8 +141,8 @@ describe('a VM at its cap', async () => {
     await look()
     expect((await usage(vm)).throttled).toBe(true)
     app.clock.set(new Date((await customer.get(`/vms/${vm.id}`)).body.data.billing.nextRenewalAt as string))
-    await renewals.pass(app.deps)
-    await applyLimits.pass(app.deps)
+    await renewals.runOnce(app.deps)
+    await applyLimits.runOnce(app.deps)
     expect(await usage(vm)).toMatchObject({ usedBytes: 0, packBytes: '0', throttled: false, capBytes: '2000000000000' })
     expect(await vm.limitMbps()).toBe(1000)
     await vm.receive(3)
@@ -154,7 +154,7 @@ describe('a VM at its cap', async () => {
     const vm = await usedUp({ network10gEnabled: true })
     expect(await vm.limitMbps()).toBe(10)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
-    await applyLimits.pass(app.deps)
+    await applyLimits.runOnce(app.deps)
     expect(await vm.limitMbps()).toBe(10_000)
   })
 
@@ -163,15 +163,15 @@ describe('a VM at its cap', async () => {
     const driver = await app.deps.hypervisors.get(app.host.id)
     await driver.ensureLimit(vm.id, vm.mac, null, AbortSignal.timeout(5_000))
     await driver.ensureLimit(other.id, other.mac, 1, AbortSignal.timeout(5_000))
-    await watchLimits.pass(app.deps)
-    await applyLimits.pass(app.deps)
+    await detectLimitDrift.runOnce(app.deps)
+    await applyLimits.runOnce(app.deps)
     expect([await vm.limitMbps(), await other.limitMbps()]).toEqual([10, 1000])
   })
 
   test('is told of once although three workers see it at once', async () => {
     const vm = await quietVm(app, customer)
     await vm.receive(2000 * GB)
-    await Promise.all([meter.pass(app.deps), meter.pass(app.deps), meter.pass(app.deps)])
+    await Promise.all([meter.runOnce(app.deps), meter.runOnce(app.deps), meter.runOnce(app.deps)])
     expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled'])
   })
 })

@@ -11,7 +11,7 @@ describe('billing.low_balance', async () => {
     app.db.many<{ data: unknown }>(
       sql`select data from events where account_id = ${accountId} and type = 'billing.low_balance' order by number`,
     )
-  const pass = () => lowBalance.pass(app.deps)
+  const pass = () => lowBalance.runOnce(app.deps)
 
   test('is told once a day, from a week before the renewals that the wallet does not cover', async () => {
     const customer = await app.given.customer({ credit: '23.99' })

@@ -1,11 +1,11 @@
 // Takes every VM whose month is over one step on. Several processes may do so at once: each waits for the other's row and then finds
 // nothing left to do. Within an account they go in one order, so that money that does not do for all goes to the oldest debt first.
-import { Refusal } from '../../kernel/errors.ts'
-import { before } from '../../kernel/clock.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { unsuspend } from '../vms/service.ts'
 import { WAITS_FOR_MONEY } from '../wallet/service.ts'
-import { GRACE, RETENTION, RETRY, takeStep } from './renew.ts'
+import { GRACE, RETENTION, RETRY, runBillingStep } from './renew.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 500
@@ -19,10 +19,14 @@ export const renewals = reconciler(WAITS_FOR_MONEY, '30s', async (deps) => {
     last = due.length === BATCH ? due.at(-1) : undefined
   } while (last)
   const now = deps.clock.now()
-  for (const vm of await sql.paidButSuspended(deps.db, now, before(now, RETRY))) await bringBack(deps, vm)
+  for (const vm of await sql.paidButSuspended(deps.db, now, subtractDuration(now, RETRY))) await bringBack(deps, vm)
 })
 
-const deadlines = (now: Date): sql.Deadlines => ({ now, graceOver: before(now, GRACE), retentionOver: before(now, RETENTION) })
+const deadlines = (now: Date): sql.Deadlines => ({
+  now,
+  graceOver: subtractDuration(now, GRACE),
+  retentionOver: subtractDuration(now, RETENTION),
+})
 
 /** Accounts side by side, the VMs of one account in order. */
 async function forEachAccount(vms: sql.DueVm[], work: (vm: sql.DueVm) => Promise<void>): Promise<void> {
@@ -36,7 +40,7 @@ async function forEachAccount(vms: sql.DueVm[], work: (vm: sql.DueVm) => Promise
 /** Each step commits by itself. What goes wrong with one VM is not for the others to bear. */
 async function settle(deps: Deps, vmId: string): Promise<void> {
   try {
-    while (await deps.db.tx((tx) => takeStep(tx, deps, vmId)));
+    while (await deps.db.tx((tx) => runBillingStep(tx, deps, vmId)));
   } catch (error) {
     complain(deps, vmId, error)
   }
@@ -52,6 +56,6 @@ async function bringBack(deps: Deps, { id, account_id }: { id: string; account_i
 
 /** A VM that is busy is looked at again the next time. */
 function complain({ log }: Deps, vmId: string, error: unknown): void {
-  if (error instanceof Refusal) log.info({ vmId, code: error.code }, `renewal put off: ${error.message}`)
+  if (error instanceof ApiError) log.info({ vmId, code: error.code }, `renewal put off: ${error.message}`)
   else log.error({ err: error, vmId }, 'renewal failed: it is tried again')
 }

@@ -3,7 +3,7 @@
 // its new month begins when it is paid.
 import type { Tx } from '../../kernel/db.ts'
 import { formatCents } from '../../kernel/money.ts'
-import { after, before } from '../../kernel/clock.ts'
+import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { startPeriod } from '../bandwidth/service.ts'
 import type { Deps } from '../deps.ts'
 import { reserveLog } from '../events/service.ts'
@@ -18,25 +18,25 @@ export const RETENTION = '7d'
 export const RETRY = '10m'
 
 /** One step, in one transaction. Answers whether there is another one to take at once. */
-export async function takeStep(tx: Tx, deps: Deps, vmId: string): Promise<boolean> {
+export async function runBillingStep(tx: Tx, deps: Deps, vmId: string): Promise<boolean> {
   const now = deps.clock.now()
-  const [vm, isDecided] = await Promise.all([lockVmById(tx, vmId), sql.isDecided(tx, vmId, now)])
+  const [vm, isDecided] = await Promise.all([lockVmById(tx, vmId), sql.hasRecentLifecycleRun(tx, vmId, now)])
   if (!vm || !isDue(vm, now) || isDecided) return false
   const paidUntil = await renew(tx, deps, now, vm)
   if (paidUntil) return paidUntil <= now
-  if (vm.billing_status === 'ACTIVE') await fallBehind(tx, deps, now, vm)
-  else if (!(await sql.isDecided(tx, vmId, before(now, RETRY)))) await endGrace(tx, deps, now, vm)
+  if (vm.billing_status === 'ACTIVE') await markVmPastDue(tx, deps, now, vm)
+  else if (!(await sql.hasRecentLifecycleRun(tx, vmId, subtractDuration(now, RETRY)))) await enforceGracePeriod(tx, deps, now, vm)
   return false
 }
 
-async function endGrace(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<void> {
+async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<void> {
   if (vm.billing_status === 'PAST_DUE' && isOver(now, vm.past_due_at, GRACE)) await suspend(tx, deps, owner(vm), vm.id, true)
   if (vm.billing_status === 'SUSPENDED' && isOver(now, vm.suspended_at, RETENTION)) await removeUnpaid(tx, deps, vm)
 }
 
 const owner = (vm: VmDetails) => ({ accountId: vm.account_id })
 
-const isOver = (now: Date, since: Date | null, duration: string): boolean => since !== null && after(since, duration) <= now
+const isOver = (now: Date, since: Date | null, duration: string): boolean => since !== null && addDuration(since, duration) <= now
 
 /**
  * Another process may have taken the step meanwhile, or an operator the VM or its account. What the next month costs is only certain when
@@ -70,9 +70,9 @@ function nextPeriod(vm: VmDetails, now: Date): sql.Period {
 
 const day = (date: Date): string => date.toISOString().slice(0, 10)
 
-async function fallBehind(tx: Tx, { config }: Deps, now: Date, vm: VmDetails): Promise<void> {
+async function markVmPastDue(tx: Tx, { config }: Deps, now: Date, vm: VmDetails): Promise<void> {
   await sql.markPastDue(tx, now, vm.id)
   const price = `${formatCents(vm.renewal_price_cents)} ${config.currency}`
-  const reason = `The wallet does not cover its renewal of ${price}: it is suspended on ${after(now, GRACE).toISOString()} unless it is paid`
+  const reason = `The wallet does not cover its renewal of ${price}: it is suspended on ${addDuration(now, GRACE).toISOString()} unless it is paid`
   await recordVmEvent(tx, now, vm.id, 'vm.past_due', { reason })
 }

@@ -1,4 +1,4 @@
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Renewals } from '../wallet/service.ts'
 import * as sql from './sql.ts'
 
@@ -6,6 +6,6 @@ export const FORECAST = '7d'
 
 /** What the VMs of an account will cost: what is overdue counts as due. */
 export const forecast: Renewals = async (db, now, accountId) => {
-  const { due, monthly } = await sql.sumDue(db, accountId, after(now, FORECAST))
+  const { due, monthly } = await sql.sumDue(db, accountId, addDuration(now, FORECAST))
   return { dueNext7Days: due, monthly }
 }

@@ -8,7 +8,7 @@ const ofSuspendedAccount = isSuspended(sql`v.account_id`)
  * What is paid for month by month: not what could not be built, what is out of management, or what an operator has suspended, alone or
  * with its account.
  */
-const onTheBooks = sql`
+const isBillable = sql`
   v.billing_status <> 'CANCELLED' and v.status <> 'UNMANAGED' and (v.status <> 'SUSPENDED' or v.billing_status = 'SUSPENDED')
   and not ${ofSuspendedAccount}`
 
@@ -30,7 +30,7 @@ export interface Deadlines {
 export const dueVms = (db: Queries, { now, graceOver, retentionOver }: Deadlines, last: DueVm | undefined, limit: number) =>
   db.many<DueVm>(sql`
     select v.id, v.account_id, v.next_renewal_at from vm_details v left join wallets w using (account_id)
-    where v.next_renewal_at <= ${now} and v.provisioned and v.status <> 'UPGRADING' and ${onTheBooks}
+    where v.next_renewal_at <= ${now} and v.provisioned and v.status <> 'UPGRADING' and ${isBillable}
       and (${last?.next_renewal_at ?? null}::timestamptz is null or (v.next_renewal_at, v.id) > (${last?.next_renewal_at ?? null}, ${last?.id ?? null}))
       and (v.billing_status = 'ACTIVE' or coalesce(w.balance_cents, 0) >= v.renewal_price_cents
         or (v.billing_status = 'PAST_DUE' and v.past_due_at <= ${graceOver})
@@ -46,7 +46,7 @@ export const paidButSuspended = (db: Queries, now: Date, triedBefore: Date) =>
     order by id limit 500`)
 
 /** Whether the VM was to be taken off or brought back after `since`, or still is: that decides first whether it is paid for at all. */
-export const isDecided = async (tx: Tx, vmId: string, since: Date): Promise<boolean> =>
+export const hasRecentLifecycleRun = async (tx: Tx, vmId: string, since: Date): Promise<boolean> =>
   (await tx.maybe(sql`
     select from workflow_runs where subject_id = ${vmId} and label in ('SUSPEND', 'UNSUSPEND', 'DELETE')
       and (created_at > ${since} or status in ('PENDING', 'RUNNING') or unwinding) limit 1`)) !== undefined
@@ -78,7 +78,7 @@ export const sumDue = (db: Queries, accountId: string, until: Date) =>
   db.one<{ due: bigint; monthly: bigint }>(sql`
     select coalesce(sum(renewal_price_cents) filter (where next_renewal_at <= ${until}), 0)::int8 as due,
       coalesce(sum(renewal_price_cents), 0)::int8 as monthly
-    from vm_details v where account_id = ${accountId} and ${onTheBooks}`)
+    from vm_details v where account_id = ${accountId} and ${isBillable}`)
 
 export interface ShortAccount {
   account_id: string
@@ -87,11 +87,11 @@ export interface ShortAccount {
 }
 
 /** Whose money does not last, and who was not told since. */
-export const shortAccounts = (db: Queries, dueBefore: Date, toldBefore: Date) =>
+export const lowBalanceAccounts = (db: Queries, dueBefore: Date, toldBefore: Date) =>
   db.many<ShortAccount>(sql`
     select account_id, coalesce(w.balance_cents, 0) as balance_cents, due_cents
     from (select account_id, sum(renewal_price_cents)::int8 as due_cents from vm_details v
-      where next_renewal_at <= ${dueBefore} and ${onTheBooks} group by account_id) d
+      where next_renewal_at <= ${dueBefore} and ${isBillable} group by account_id) d
       left join wallets w using (account_id) left join low_balance_warnings l using (account_id)
     where due_cents > coalesce(w.balance_cents, 0) and (l.warned_at is null or l.warned_at <= ${toldBefore})
     order by account_id`)

@@ -4,10 +4,10 @@ import { billingWorld } from '../../../test/billing-world.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { suspendAccount, unsuspendAccount } from '../operator/customers.ts'
-import { suspendLeftOn } from '../vms/left-on.reconciler.ts'
-import { powerSweep } from '../vms/power.reconciler.ts'
+import { enforceSuspension } from '../vms/left-on.reconciler.ts'
+import { syncPowerStates } from '../vms/power.reconciler.ts'
 import { orderUnsuspension } from '../vms/service.ts'
-import { takeStep } from './renew.ts'
+import { runBillingStep } from './renew.ts'
 
 describe('of an account that is suspended', async () => {
   const app = await testApp()
@@ -19,7 +19,7 @@ describe('of an account that is suspended', async () => {
   const lift = ({ accountId }: Customer) => app.db.tx((tx) => unsuspendAccount(tx, app.deps, accountId))
   /** Everything that looks after VMs by itself has looked, and what it began is done. */
   const rest = async () => {
-    await suspendLeftOn.pass(app.deps)
+    await enforceSuspension.runOnce(app.deps)
     await turn()
   }
   const states = async (customer: Customer, id: string) => {
@@ -47,7 +47,7 @@ describe('of an account that is suspended', async () => {
     await suspend(customer)
     expect((await vm(customer, id)).statusReason).toBe('Suspended by the operator: ask support what to do')
     await deposit(customer, '100.00')
-    expect(await app.db.tx((tx) => takeStep(tx, app.deps, id))).toBe(false) // by a process that saw it due before
+    expect(await app.db.tx((tx) => runBillingStep(tx, app.deps, id))).toBe(false) // by a process that saw it due before
     for (const days of ['1d', '30d']) {
       await rest()
       expect([await states(customer, id), await balance(customer)]).toEqual([['SUSPENDED', 'SUSPENDED'], '100.00'])
@@ -93,7 +93,7 @@ describe('of an account that is suspended', async () => {
     const { id } = await app.given.vm(customer)
     await toRenewal(customer, id)
     await customer.post(`/vms/${id}/restart`)
-    expect((await suspend(customer)).untouched).toMatchObject([{ vmId: id, why: expect.stringContaining('RESTART') }])
+    expect((await suspend(customer)).skipped).toMatchObject([{ vmId: id, why: expect.stringContaining('RESTART') }])
     await deposit(customer, '100.00')
     await rest()
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
@@ -104,7 +104,7 @@ describe('of an account that is suspended', async () => {
   test('a VM that is being built is suspended when it has come up', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer, {}, { settled: false })
-    expect((await suspend(customer)).untouched).toMatchObject([{ vmId: id }])
+    expect((await suspend(customer)).skipped).toMatchObject([{ vmId: id }])
     await app.settle()
     await rest()
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'ACTIVE'])
@@ -197,7 +197,7 @@ describe('of an account that is suspended', async () => {
     await app.db.run(sql`update accounts set suspended_at = ${app.clock.now()} where id = ${customer.accountId}`)
     await drift.stopMachine(id, 'host')
     for (let look = 0; look < 2; look++) {
-      await powerSweep.pass(app.deps)
+      await syncPowerStates.runOnce(app.deps)
       app.clock.advance('11s')
     }
     expect(await vm(customer, id)).toMatchObject({ status: 'STOPPED', currentAction: null })

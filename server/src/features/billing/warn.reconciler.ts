@@ -1,5 +1,5 @@
 import { formatCents } from '../../kernel/money.ts'
-import { after, before } from '../../kernel/clock.ts'
+import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
 import { FORECAST } from './service.ts'
@@ -8,8 +8,9 @@ import * as sql from './sql.ts'
 /** Tells an account, once a day, that its wallet does not hold what its renewals will charge within a week. */
 export const lowBalance = reconciler('billing.low_balance', '10m', async (deps) => {
   const now = deps.clock.now()
-  const toldBefore = before(now, '24h')
-  for (const account of await sql.shortAccounts(deps.db, after(now, FORECAST), toldBefore)) await warn(deps, now, toldBefore, account)
+  const toldBefore = subtractDuration(now, '24h')
+  for (const account of await sql.lowBalanceAccounts(deps.db, addDuration(now, FORECAST), toldBefore))
+    await warn(deps, now, toldBefore, account)
 })
 
 const warn = (

@@ -62,7 +62,7 @@ export function readCatalog(path: string | null): CatalogFile {
 /** What a guest runs on here: templates of another architecture would not boot. */
 const ARCH = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 
-export async function fillCatalog(tx: Tx, now: Date, catalog: CatalogFile): Promise<void> {
+export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Promise<void> {
   const row = (position: number, available = true) => ({ id: newId(), position, available, created_at: now })
   for (const [i, { available, ...region }] of catalog.regions.entries()) await sql.insertRegion(tx, { ...row(i, available), ...region })
   for (const [i, plan] of catalog.plans.entries()) {

@@ -1,7 +1,7 @@
 // What becomes of a template when it gets an image, another one, or none any more. Disks on hosts are built on a template's image by the
 // template's id, so an id never stands for two images: whatever replaces an image gets a new id, and the old one lives on while used.
 import type { Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import * as sql from './sql.ts'
 
@@ -66,10 +66,10 @@ export async function publishImage(tx: Tx, now: Date, template: sql.TemplateRow,
 
 /** Answers the checksum of an image that nobody needs any more, or null. */
 export async function withdrawTemplate(tx: Tx, now: Date, template: sql.TemplateRow): Promise<string | null> {
-  if (template.checksum === '') throw refuse('invalid_state', `OS template ${template.slug} has no image`)
+  if (template.checksum === '') throw apiError('invalid_state', `OS template ${template.slug} has no image`)
   const use = await sql.lockTemplateUse(tx, template.id)
   if (use.vms > 0n || use.copies > 0n) {
-    throw refuse(
+    throw apiError(
       'in_use',
       `OS template ${template.slug} is used by ${use.vms} VMs and ${use.copies} snapshots and backups, whose disks need its image`,
     )

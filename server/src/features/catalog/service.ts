@@ -1,5 +1,5 @@
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { parseCents, type Cents } from '../../kernel/money.ts'
 import type { OsTemplate, Plan, Region } from './schema.ts'
@@ -56,7 +56,7 @@ export async function createPlan(tx: Tx, now: Date, { price, throttleMbps, avail
     created_at: now,
   }
   if ((await sql.insertPlan(tx, { ...plan, ...row, is_default: false, position })) === 0)
-    throw refuse('already_exists', `There is a plan ${plan.slug} already`)
+    throw apiError('already_exists', `There is a plan ${plan.slug} already`)
   return getPlan(tx, plan.slug)
 }
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Duplex } from 'node:stream'
 import { afterAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { PATIENCE } from '../../../test/console-client.ts'
+import { TIMEOUT } from '../../../test/console-client.ts'
 import { bridge, type Limits } from './bridge.ts'
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
@@ -81,10 +81,10 @@ describe('a bridge', () => {
     const host = new Host({ isStuck: true })
     const { client, end, bridge } = await bridged(host, { pingMs: 20 })
     for (let i = 0; i < 4; i++) client.send(Buffer.alloc(10 * 1024, i))
-    await expect.poll(() => end.isPaused, PATIENCE).toBe(true)
+    await expect.poll(() => end.isPaused, TIMEOUT).toBe(true)
     expect(host.taken).toHaveLength(1)
     const taken = (): number => Buffer.concat(host.taken).length
-    await expect.poll(() => (host.unstick(), taken()), PATIENCE).toBe(40 * 1024)
+    await expect.poll(() => (host.unstick(), taken()), TIMEOUT).toBe(40 * 1024)
     expect(end.readyState).toBe(WebSocket.OPEN)
     client.terminate()
     expect(await bridge.ended).toBe('closed')

@@ -3,7 +3,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { stopwatch } from '../../kernel/clock.ts'
-import type { Ending } from './endings.ts'
+import type { CloseReason } from './endings.ts'
 
 export interface Limits {
   /** How often the client is asked whether it lives. */
@@ -16,12 +16,12 @@ export const LIMITS: Limits = { pingMs: 20_000, idleMs: 30 * 60_000, longestMs: 
 
 export interface Bridge {
   /** The first reason to end wins. */
-  end(ending: Ending): void
-  ended: Promise<Ending>
+  end(ending: CloseReason): void
+  ended: Promise<CloseReason>
 }
 
 export function bridge(client: WebSocket, host: Duplex, limits: Limits): Bridge {
-  const { promise: ended, resolve: end } = Promise.withResolvers<Ending>()
+  const { promise: ended, resolve: end } = Promise.withResolvers<CloseReason>()
   const age = stopwatch()
   let quiet = stopwatch()
   let answered = true

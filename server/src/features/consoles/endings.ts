@@ -13,6 +13,6 @@ const CODES = {
   revoked: [4008, 'The API token or the session that asked for this console is no longer valid'],
 } as const
 
-export type Ending = keyof typeof CODES
+export type CloseReason = keyof typeof CODES
 
-export const ENDINGS: Record<Ending, readonly [code: number, reason: string]> = CODES
+export const CLOSE_CODES: Record<CloseReason, readonly [code: number, reason: string]> = CODES

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { givenBrowser } from '../../../test/browser.ts'
-import { connectTo, PATIENCE } from '../../../test/console-client.ts'
+import { connectTo, TIMEOUT } from '../../../test/console-client.ts'
 import { deposit } from '../../../test/deposit.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
@@ -40,7 +40,7 @@ describe('a session that nobody told of its end', async () => {
     const client = connectTo(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
     const [socket] = await accepted
     sessions.carry(session, socket)
-    await expect.poll(client.text, PATIENCE).toContain('login:')
+    await expect.poll(client.text, TIMEOUT).toContain('login:')
     return { client }
   }
 
@@ -56,7 +56,7 @@ describe('a session that nobody told of its end', async () => {
     expect(await client.closed).toMatchObject({ code: 4002 })
     expect(await app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)).toHaveLength(1)
     app.clock.advance('61s')
-    await pruneConsoles.pass(app.deps)
+    await pruneConsoles.runOnce(app.deps)
     expect(await app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)).toEqual([])
   })
 
@@ -88,7 +88,7 @@ describe('a session that nobody told of its end', async () => {
       (await app.db.one<{ at: Date }>(sql`select alive_until as at from console_sessions where vm_id = ${vmId}`)).at
     const first = await aliveUntil()
     app.clock.advance('30s')
-    await expect.poll(async () => (await aliveUntil()) > first, PATIENCE).toBe(true)
+    await expect.poll(async () => (await aliveUntil()) > first, TIMEOUT).toBe(true)
     expect(client.socket.readyState).toBe(WebSocket.OPEN)
     client.socket.terminate()
   })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { consoleWorld, PATIENCE } from '../../../test/console-client.ts'
+import { consoleWorld, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { pruneConsoles } from './prune.reconciler.ts'
@@ -29,11 +29,11 @@ describe('POST /vms/{id}/console', async () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-ratelimit-limit': expect.any(String) })
     const client = connect(new URL(body.data.url as string).pathname)
     expect(await client.opened).toBe(true)
-    await expect.poll(client.text, PATIENCE).toContain('web-1 login: ')
+    await expect.poll(client.text, TIMEOUT).toContain('web-1 login: ')
     client.socket.send('root\r')
-    await expect.poll(client.text, PATIENCE).toContain('root\r\nThis VM is simulated')
+    await expect.poll(client.text, TIMEOUT).toContain('root\r\nThis VM is simulated')
     client.socket.close()
-    await expect.poll(() => openSessions(id), PATIENCE).toEqual([])
+    await expect.poll(() => openSessions(id), TIMEOUT).toEqual([])
   })
 
   test('keeps nothing of the URL but a hash of its secret', async () => {
@@ -118,7 +118,7 @@ describe('POST /vms/{id}/console', async () => {
       app.clock.advance('21s')
       expect((await ask(customer, other)).status).toBe(201)
       newer.socket.terminate()
-      await pruneConsoles.pass(app.deps)
+      await pruneConsoles.runOnce(app.deps)
     })
   })
 
@@ -155,10 +155,10 @@ describe('POST /vms/{id}/console', async () => {
       const { id } = await app.given.vm(customer)
       const path = await link(customer, id)
       app.clock.advance('60s')
-      await pruneConsoles.pass(app.deps)
+      await pruneConsoles.runOnce(app.deps)
       expect(await connect(path).refused).toMatchObject({ status: 401, error: 'This console URL has expired: ask for a new one' })
       app.clock.advance('61m')
-      await pruneConsoles.pass(app.deps)
+      await pruneConsoles.runOnce(app.deps)
       expect(await connect(path).refused).toMatchObject({ status: 401, error: 'This console URL is not known' })
     })
 

@@ -1,6 +1,6 @@
 // From a URL to a console: the URL is used up, the host opens the console, and only then older sessions and the record learn of it.
 import type { Duplex } from 'node:stream'
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import { unauthorized } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { usableCredentials } from './credentials.ts'
@@ -10,18 +10,18 @@ import { redeem, refuseFor, requireRoom } from './service.ts'
 import * as sql from './sql.ts'
 
 /** How long a session counts as open after its process has last said so. */
-export const ALIVE = '60s'
+export const SESSION_TTL = '60s'
 const HOST_TIMEOUT_MS = 10_000
 
 export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors'>
 
-export interface Session extends sql.SessionKey {
+export interface ConsoleSession extends sql.SessionKey {
   /** The API token or the person's session that asked for the URL. */
   actorId: string
   host: Duplex
 }
 
-export async function openSession(deps: SessionDeps, secret: string): Promise<Session> {
+export async function openSession(deps: SessionDeps, secret: string): Promise<ConsoleSession> {
   const link = await redeem(deps, secret)
   await requireUsable(deps, link)
   const vm = await requireVm(deps.db, link.account_id, link.vm_id)
@@ -54,6 +54,6 @@ const record = ({ db, clock }: SessionDeps, key: sql.SessionKey): Promise<unknow
     requireAllowed(await lockVm(tx, key.accountId, key.vmId), 'console')
     await sql.lockSessionsOf(tx, key.accountId)
     await requireRoom(tx, clock, key)
-    await sql.takeSession(tx, now, after(now, ALIVE), key)
+    await sql.takeSession(tx, now, addDuration(now, SESSION_TTL), key)
     await recordVmEvent(tx, now, key.vmId, 'vm.console_opened', {}, { console: { type: key.type, sessionId: key.id } })
   })

@@ -1,5 +1,5 @@
 // Clears away URLs that nobody can use any more and the sessions of processes that died.
-import { before } from '../../kernel/clock.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import * as sql from './sql.ts'
 
@@ -7,6 +7,6 @@ import * as sql from './sql.ts'
 const KEEP_LINKS = '1h'
 
 export const pruneConsoles = reconciler('consoles.prune', '60s', async ({ db, clock }) => {
-  await sql.deleteLinksOlderThan(db, before(clock.now(), KEEP_LINKS))
+  await sql.deleteLinksOlderThan(db, subtractDuration(clock.now(), KEEP_LINKS))
   await sql.deleteDeadSessions(db, clock.now())
 })

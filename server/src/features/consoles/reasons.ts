@@ -1,7 +1,7 @@
 // Why a session is over, where nobody said so.
 import { sleep } from '../../kernel/clock.ts'
-import type { Ending } from './endings.ts'
-import type { Session, SessionDeps } from './open.ts'
+import type { CloseReason } from './endings.ts'
+import type { ConsoleSession, SessionDeps } from './open.ts'
 import * as sql from './sql.ts'
 
 const HOST_TIMEOUT_MS = 10_000
@@ -9,15 +9,15 @@ const HOST_TIMEOUT_MS = 10_000
 const AGAIN_AFTER_MS = 500
 
 /** A host ends a console for many reasons and tells none. */
-export async function explain(deps: SessionDeps, session: Session): Promise<Ending> {
-  const looked = await look(deps, session).catch(() => null)
+export async function resolveCloseReason(deps: SessionDeps, session: ConsoleSession): Promise<CloseReason> {
+  const looked = await checkSession(deps, session).catch(() => null)
   if (looked) return looked
   await sleep(AGAIN_AFTER_MS)
-  return (await look(deps, session).catch(() => null)) ?? 'host_ended'
+  return (await checkSession(deps, session).catch(() => null)) ?? 'host_ended'
 }
 
 /** What speaks against the session, or null. */
-export async function look(deps: SessionDeps, session: Session): Promise<Ending | null> {
+export async function checkSession(deps: SessionDeps, session: ConsoleSession): Promise<CloseReason | null> {
   const standing = await sql.standingOf(deps.db, session)
   if (!standing || standing.label === 'DELETE') return 'deleted'
   if (standing.status === 'SUSPENDED' || standing.label === 'SUSPEND') return 'suspended'

@@ -1,5 +1,5 @@
 import { Type } from '../../http/schema.ts'
-import { ownAddress } from '../../http/origin.ts'
+import { externalUrl } from '../../http/origin.ts'
 import type { Routes } from '../deps.ts'
 import { ConsoleLink, OpenConsole } from './schema.ts'
 import { issueLink, requireConsole } from './service.ts'
@@ -9,7 +9,7 @@ export const consoleRoutes: Routes = (api, deps) => {
     '/vms/:id/console',
     {
       operationId: 'openConsole',
-      refuses: ['invalid_state', 'incompatible', 'quota_exceeded'],
+      errorCodes: ['invalid_state', 'incompatible', 'quota_exceeded'],
       summary: 'Get a WebSocket URL that opens the console of a VM once, within 60 seconds',
       tag: 'Virtual machines',
       scope: 'vms:console',
@@ -20,6 +20,6 @@ export const consoleRoutes: Routes = (api, deps) => {
       prepare: ({ principal, params: { id }, body }) => requireConsole(deps, principal.accountId, id, body.type),
     },
     (tx, { principal, params: { id }, body, request }) =>
-      issueLink(tx, deps, principal, { vmId: id, type: body.type, address: ownAddress(request, deps.config.publicUrl) }),
+      issueLink(tx, deps, principal, { vmId: id, type: body.type, address: externalUrl(request, deps.config.publicUrl) }),
   )
 }

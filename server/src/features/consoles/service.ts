@@ -2,10 +2,10 @@
 // needs no API token, and a URL that leaks later is worth nothing.
 import type { Principal } from '../../http/principal.ts'
 import { isDriverError, type ConsoleType } from '../../hypervisor/driver.ts'
-import { after, type Clock } from '../../kernel/clock.ts'
+import { addDuration, type Clock } from '../../kernel/clock.ts'
 import { isWellFormedToken, newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { refuse, unauthorized, type Refusal } from '../../kernel/errors.ts'
+import { apiError, unauthorized, type ApiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import { driverOf, requireAllowed, requireVm } from '../vms/service.ts'
 import type { ConsoleLink } from './schema.ts'
@@ -33,13 +33,14 @@ export async function requireConsole(
     .facts(AbortSignal.timeout(HOST_TIMEOUT_MS))
     .then(({ consoles }) => consoles)
     .catch(refuseFor)
-  if (!offered.includes(type)) throw refuse('incompatible', `The host of this VM has no ${type} console. It offers: ${offered.join(', ')}`)
+  if (!offered.includes(type))
+    throw apiError('incompatible', `The host of this VM has no ${type} console. It offers: ${offered.join(', ')}`)
   await requireRoom(deps.db, deps.clock, { accountId, vmId, type })
 }
 
 export async function requireRoom(db: Queries, clock: Clock, console: Omit<sql.SessionKey, 'id'>): Promise<void> {
   if ((await sql.countOtherSessions(db, clock.now(), console)) < SESSIONS_PER_ACCOUNT) return
-  throw refuse('quota_exceeded', `Quota exceeded: ${SESSIONS_PER_ACCOUNT} consoles of this account are open. Close one first`)
+  throw apiError('quota_exceeded', `Quota exceeded: ${SESSIONS_PER_ACCOUNT} consoles of this account are open. Close one first`)
 }
 
 export interface LinkOrder {
@@ -58,7 +59,7 @@ export async function issueLink(
   const vm = await requireVm(tx, accountId, vmId)
   requireAllowed(vm, 'console')
   const secret = newToken(PREFIX)
-  const expiresAt = after(clock.now(), LINK_LIFE)
+  const expiresAt = addDuration(clock.now(), LINK_LIFE)
   await sql.insertLink(tx, sha256(secret), {
     vm_id: vm.id,
     account_id: accountId,
@@ -89,11 +90,12 @@ export async function redeem({ db, clock }: Pick<Deps, 'db' | 'clock'>, secret: 
 
 /** What a host's error means to whoever wanted a console. */
 export function refuseFor(error: unknown): never {
-  throw isDriverError(error) ? refusalFor(error.kind, error.sentence) : error
+  throw isDriverError(error) ? refusalFor(error.kind, error.userMessage) : error
 }
 
-function refusalFor(kind: string, sentence: string): Refusal {
-  if (kind === 'unsupported') return refuse('incompatible', sentence)
-  if (kind === 'invalid_state' || kind === 'not_found') return refuse('invalid_state', 'VM must be RUNNING to console; it has just stopped')
-  return refuse('service_unavailable', `${sentence} Try again in a moment`)
+function refusalFor(kind: string, sentence: string): ApiError {
+  if (kind === 'unsupported') return apiError('incompatible', sentence)
+  if (kind === 'invalid_state' || kind === 'not_found')
+    return apiError('invalid_state', 'VM must be RUNNING to console; it has just stopped')
+  return apiError('service_unavailable', `${sentence} Try again in a moment`)
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { consoleWorld, PATIENCE } from '../../../test/console-client.ts'
+import { consoleWorld, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { followFleet } from '../hosts/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
-import { ENDINGS } from './endings.ts'
+import { CLOSE_CODES } from './endings.ts'
 
 describe('a session at a console', async () => {
   const app = await testApp()
@@ -22,7 +22,7 @@ describe('a session at a console', async () => {
     await customer.post(`/vms/${id}/stop`)
     await app.settle({ subjectId: id })
     expect(await client.closed).toEqual({ code: 4001, reason: 'The VM is no longer running' })
-    await expect.poll(() => openSessions(id), PATIENCE).toEqual([])
+    await expect.poll(() => openSessions(id), TIMEOUT).toEqual([])
   })
 
   test('outlives a restart', async () => {
@@ -32,7 +32,7 @@ describe('a session at a console', async () => {
     await customer.post(`/vms/${id}/restart`)
     await app.settle({ subjectId: id })
     client.socket.send('still here')
-    await expect.poll(client.text, PATIENCE).toContain('still here')
+    await expect.poll(client.text, TIMEOUT).toContain('still here')
     client.socket.terminate()
   })
 
@@ -61,7 +61,7 @@ describe('a session at a console', async () => {
     const newer = await atPrompt(customer, id)
     expect(await older.closed).toEqual({ code: 4002, reason: 'A newer session took over this console' })
     newer.socket.send('hello')
-    await expect.poll(newer.text, PATIENCE).toContain('hello')
+    await expect.poll(newer.text, TIMEOUT).toContain('hello')
     expect(await openSessions(id)).toHaveLength(1)
     newer.socket.terminate()
   })
@@ -72,7 +72,7 @@ describe('a session at a console', async () => {
     const client = await atPrompt(customer, id)
     await app.db.run(sql`update hosts set uri = 'simulated:///?vcpu=32' where id = ${app.host.id}`)
     const unfollow = followFleet(app.deps, 20)
-    expect(await client.closed).toMatchObject({ code: ENDINGS.host_ended[0] })
+    expect(await client.closed).toMatchObject({ code: CLOSE_CODES.host_ended[0] })
     unfollow()
     const again = await atPrompt(customer, id)
     again.socket.terminate()

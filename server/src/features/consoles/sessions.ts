@@ -1,13 +1,13 @@
 // The sessions that this process carries, and how they learn that they are over: the host ends the console, a newer session anywhere
 // takes over, the VM is no longer running, the token that began it is revoked, or the process stops.
 import type { WebSocket } from 'ws'
-import { after } from '../../kernel/clock.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { addDuration } from '../../kernel/clock.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { bridge, LIMITS, type Bridge, type Limits } from './bridge.ts'
 import { usableCredentials } from './credentials.ts'
-import { ENDINGS } from './endings.ts'
-import { ALIVE, openSession, type Session, type SessionDeps } from './open.ts'
-import { explain, look } from './reasons.ts'
+import { CLOSE_CODES } from './endings.ts'
+import { SESSION_TTL, openSession, type ConsoleSession, type SessionDeps } from './open.ts'
+import { resolveCloseReason, checkSession } from './reasons.ts'
 import * as sql from './sql.ts'
 
 /** How often a process says that its sessions live. */
@@ -17,15 +17,15 @@ const FAREWELL_MS = 1_000
 
 export interface Sessions {
   /** Uses the URL up and opens the console on the host. What it answers must be carried or dropped. */
-  open(secret: string): Promise<Session>
-  carry(session: Session, client: WebSocket): void
-  drop(session: Session): Promise<void>
+  open(secret: string): Promise<ConsoleSession>
+  carry(session: ConsoleSession, client: WebSocket): void
+  drop(session: ConsoleSession): Promise<void>
   close(): Promise<void>
 }
 
 export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, heartbeatMs = HEARTBEAT_MS): Promise<Sessions> {
   const { db, clock, log } = deps
-  const carried = new Map<string, { session: Session; bridge: Bridge; over: Promise<void> }>()
+  const carried = new Map<string, { session: ConsoleSession; bridge: Bridge; over: Promise<void> }>()
   let closing = false
 
   const stopHearing = await db.listen(
@@ -43,9 +43,9 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
     if (carried.size === 0) return
     const all = [...carried.values()]
     const now = clock.now()
-    const alive = new Set((await sql.keepAlive(db, [...carried.keys()], after(now, ALIVE))).map(({ id }) => id))
+    const alive = new Set((await sql.keepAlive(db, [...carried.keys()], addDuration(now, SESSION_TTL))).map(({ id }) => id))
     for (const { session, bridge } of all.filter((each) => !alive.has(each.session.id)))
-      bridge.end((await look(deps, session)) ?? 'host_ended')
+      bridge.end((await checkSession(deps, session)) ?? 'host_ended')
     const actors = all.map(({ session }) => session.actorId)
     const usable = await usableCredentials(db, now, actors)
     for (const { session, bridge } of all) if (!usable.has(session.actorId)) bridge.end('revoked')
@@ -55,15 +55,15 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
     heartbeatMs,
   ).unref()
 
-  const drop = async ({ id, host }: Session): Promise<void> => {
+  const drop = async ({ id, host }: ConsoleSession): Promise<void> => {
     host.destroy()
     await sql.leaveSession(db, id).catch((error: unknown) => log.debug({ err: error }, 'a console session stays until it runs out'))
   }
 
-  const follow = async (session: Session, client: WebSocket, { ended }: Bridge): Promise<void> => {
+  const follow = async (session: ConsoleSession, client: WebSocket, { ended }: Bridge): Promise<void> => {
     const first = await ended
-    const ending = first === 'host_ended' ? await explain(deps, session) : first
-    client.close(...ENDINGS[ending])
+    const ending = first === 'host_ended' ? await resolveCloseReason(deps, session) : first
+    client.close(...CLOSE_CODES[ending])
     setTimeout(() => client.terminate(), FAREWELL_MS).unref()
     await drop(session)
     carried.delete(session.id)
@@ -72,7 +72,7 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
 
   return {
     async open(secret) {
-      if (closing) throw refuse('service_unavailable', 'This server is stopping: ask for a new URL and try again')
+      if (closing) throw apiError('service_unavailable', 'This server is stopping: ask for a new URL and try again')
       const session = await openSession(deps, secret)
       log.info(facts(session), 'console opened')
       return session
@@ -93,4 +93,10 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
   }
 }
 
-const facts = ({ id, vmId, accountId, actorId, type }: Session) => ({ consoleId: id, vmId, account: accountId, actor: actorId, type })
+const facts = ({ id, vmId, accountId, actorId, type }: ConsoleSession) => ({
+  consoleId: id,
+  vmId,
+  account: accountId,
+  actor: actorId,
+  type,
+})

@@ -14,7 +14,7 @@ export interface Consoles {
 export async function serveConsoles(app: FastifyInstance, deps: Deps, { rateLimit }: { rateLimit: RateLimit }): Promise<Consoles> {
   const sockets = serveWebSockets(app)
   const sessions = await openSessions(deps)
-  app.get<{ Params: { secret: string } }>(`${PATH}/:secret`, { onRequest: rateLimit.chargeAddress }, async (request, reply) => {
+  app.get<{ Params: { secret: string } }>(`${PATH}/:secret`, { onRequest: rateLimit.limitIp }, async (request, reply) => {
     reply.header('cache-control', 'no-store')
     sockets.require(request) // first: whatever merely looks at the URL must not use it up
     requireOwnOrigin(request, deps.config.publicUrl)

@@ -2,14 +2,14 @@
 // is only told when to look; so a stream that was cut resumes where it was, without loss or repeat.
 import { Readable } from 'node:stream'
 import type { Db } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { EVENTS, eventsAfter, lastNumber, type EventRow } from './service.ts'
 import { toEvent } from './view.ts'
 
 /** How often a quiet stream says that it lives; also how long an event can wait when the notice of it was lost. */
 const HEARTBEAT_MS = 15_000
 /** Then it ends, and the client comes back with its cursor. */
-const LONGEST_MS = 15 * 60_000
+const MAX_MS = 15 * 60_000
 const STREAMS_PER_ACCOUNT = 10
 const ROWS_AT_A_TIME = 100
 
@@ -37,8 +37,8 @@ export function openEventFeed(db: Db, heartbeatMs = HEARTBEAT_MS): EventFeed {
     async stream(accountId, after, signal, isAdmitted = async () => true) {
       const streams = open.get(accountId) ?? new Set()
       if (streams.size >= STREAMS_PER_ACCOUNT)
-        throw refuse('quota_exceeded', `Quota exceeded: ${STREAMS_PER_ACCOUNT} event streams of this account are open. Close one first`)
-      const bell = doorbell(AbortSignal.any([signal, closing.signal, AbortSignal.timeout(LONGEST_MS)]))
+        throw apiError('quota_exceeded', `Quota exceeded: ${STREAMS_PER_ACCOUNT} event streams of this account are open. Close one first`)
+      const bell = doorbell(AbortSignal.any([signal, closing.signal, AbortSignal.timeout(MAX_MS)]))
       open.set(accountId, streams.add(bell.ring))
       const leave = (): void => {
         streams.delete(bell.ring)

@@ -10,7 +10,7 @@ export const eventRoutes: Routes = (api, { db, feed }) => {
     '/events',
     {
       operationId: 'listEvents',
-      refuses: ['quota_exceeded'],
+      errorCodes: ['quota_exceeded'],
       summary: 'List events after a cursor, oldest first; with Accept: text/event-stream a live stream that resumes from Last-Event-ID',
       tag: 'Events',
       scope: 'events:read',
@@ -19,7 +19,7 @@ export const eventRoutes: Routes = (api, { db, feed }) => {
     },
     async ({ principal: { accountId }, query: { after, limit }, request }, reply) => {
       if (!wantsStream(request)) return listEvents(db, accountId, after ?? '0', limit)
-      const stream = await feed.stream(accountId, lastSeen(request) ?? after ?? null, goneSignal(reply), () => request.isStillAdmitted())
+      const stream = await feed.stream(accountId, lastSeen(request) ?? after ?? null, goneSignal(reply), () => request.isStillAuthorized())
       // Not before: a refusal is JSON. The connection ends with the stream, so that a server that stops need not wait for it.
       reply.type('text/event-stream').headers({ 'x-accel-buffering': 'no', connection: 'close' })
       return stream

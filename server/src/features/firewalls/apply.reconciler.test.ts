@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost } from '../../../test/hosts.ts'
 import type { Filter } from '../../hypervisor/driver.ts'
-import { after, stopwatch } from '../../kernel/clock.ts'
+import { addDuration, stopwatch } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { applyFilters } from './apply.reconciler.ts'
@@ -17,7 +17,7 @@ describe('filters on hosts', async () => {
   const app = await testApp({ breaks: ['firewalls.owner', 'firewalls.tracked', 'filters.known'] })
   const { deps, db, clock } = app
   const soon = () => AbortSignal.timeout(5_000)
-  const apply = () => applyFilters.pass(deps)
+  const apply = () => applyFilters.runOnce(deps)
   const onHost = async (hostId: string, vmId: string): Promise<Filter | undefined> =>
     (await db.maybe<{ filter: Filter }>(sql`select filter from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`))?.filter
   const portsOnHost = async (hostId: string, vmId: string) => (await onHost(hostId, vmId))?.rules.map((rule) => rule.ports[0]!.from)
@@ -138,7 +138,7 @@ describe('filters on hosts', async () => {
       state: 'FAILED',
       appliedAt: expect.any(String),
       error: 'The host of this VM does not answer at the moment.',
-      nextTryAt: after(clock.now(), '10s').toISOString(),
+      nextTryAt: addDuration(clock.now(), '10s').toISOString(),
     })
     await control.faults.returnHost()
     await apply()
@@ -167,8 +167,8 @@ describe('filters on hosts', async () => {
     await fine.addRule(22)
     const stopping = new AbortController()
     const lanes = applyFilters.lanes!
-    const stuck = lanes.pass(deps, hanging.host.id, stopping.signal)
-    await lanes.pass(deps, fine.host.id, stopping.signal)
+    const stuck = lanes.runOnce(deps, hanging.host.id, stopping.signal)
+    await lanes.runOnce(deps, fine.host.id, stopping.signal)
     expect(await portsOnHost(fine.host.id, fine.vmId)).toEqual([22])
     await expect.poll(() => db.maybe(sql`select from simulated.faults where host_id = ${hanging.host.id}`)).toBeUndefined() // it hangs
     stopping.abort()
@@ -218,10 +218,10 @@ describe('filters on hosts', async () => {
     await addRule(22)
     const applying = apply()
     await settleFilter(deps, vmId, soon())
-    await (await deps.hypervisors.get(host.id)).ensureGone(vmId, soon())
+    await (await deps.hypervisors.get(host.id)).ensurePurged(vmId, soon())
     await applying
     await addRule(23)
-    await watchFilters.pass(deps)
+    await watchFilters.runOnce(deps)
     await apply()
     expect(await onHost(host.id, vmId)).toBeUndefined()
     await db.tx((tx) => forgetFilter(tx, vmId))
@@ -233,7 +233,7 @@ describe('filters on hosts', async () => {
     await addRule(22)
     await apply()
     await db.run(sql`delete from simulated.filters where host_id = ${host.id} and vm_id = ${vmId}`)
-    await watchFilters.pass(deps)
+    await watchFilters.runOnce(deps)
     await apply()
     expect(await portsOnHost(host.id, vmId)).toEqual([22])
   })

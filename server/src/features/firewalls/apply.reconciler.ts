@@ -1,23 +1,23 @@
 // Brings changed filters to their hosts: one VM after the other on each host, since a host does them one by one anyway, and hosts side
 // by side. A VM whose rules are just being changed is left alone until they rest, so that a burst of changes costs one apply. Accounts take
 // turns: whoever changes one VM does not wait for all the VMs of somebody else.
-import { after, sleep } from '../../kernel/clock.ts'
+import { addDuration, sleep } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/db.ts'
-import { lanedReconciler, type Deps } from '../deps.ts'
-import { askHost, CLAIM, isSilent, pauseAfter } from '../hosts/service.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, CLAIM, isUnreachable, retryDelay } from '../hosts/service.ts'
 import { APPLY, filterOf } from './filters.ts'
 
 const LOOK_EVERY_MS = 120
-const MOST_LOOKS = 8
+const MAX_CHECKS = 8
 
-export const applyFilters = lanedReconciler(APPLY, '5s', {
+export const applyFilters = keyedReconciler(APPLY, '5s', {
   busy: async ({ db, clock }) => (await hostsWithPending(db, clock.now())).map((row) => row.host_id),
-  pass: applyOnHost,
+  runOnce: applyOnHost,
 })
 
 async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, clock } = deps
-  const [isResting, pick] = [restWatch(), takeTurns()]
+  const [isResting, pick] = [debounceByVersion(), roundRobinByAccount()]
   while (!stopping.aborted) {
     const pending = await pendingOn(db, hostId, clock.now())
     if (pending.length === 0) return
@@ -28,7 +28,7 @@ async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): P
 }
 
 /** Picks one of the account that was picked longest ago. */
-function takeTurns(): (rows: PendingRow[]) => PendingRow | undefined {
+function roundRobinByAccount(): (rows: PendingRow[]) => PendingRow | undefined {
   const last = new Map<string, number>()
   let turn = 0
   return (rows) => {
@@ -39,30 +39,30 @@ function takeTurns(): (rows: PendingRow[]) => PendingRow | undefined {
 }
 
 /** Says whether the wanted version is the same as at the look before; always yes in the end, when the changes do not end. */
-function restWatch(): (row: PendingRow) => boolean {
+function debounceByVersion(): (row: PendingRow) => boolean {
   const seen = new Map<string, { wanted: number; looks: number }>()
   return ({ vm_id, wanted }) => {
     const before = seen.get(vm_id)
     const looks = (before?.looks ?? 0) + 1
     seen.set(vm_id, { wanted, looks })
-    return before?.wanted === wanted || looks > MOST_LOOKS
+    return before?.wanted === wanted || looks > MAX_CHECKS
   }
 }
 
 /** False when the host had better be left alone for now. */
 async function applyOne(deps: Deps, hostId: string, vmId: string, stopping: AbortSignal): Promise<boolean> {
   const { db, clock } = deps
-  const claim = after(clock.now(), CLAIM)
+  const claim = addDuration(clock.now(), CLAIM)
   if (!(await claimFilter(db, vmId, clock.now(), claim))) return true
   const { version, filter } = await filterOf(db, vmId)
-  const error = await askHost(deps, hostId, stopping, (driver, signal) => driver.ensureFilter(vmId, filter, signal))
+  const error = await callHost(deps, hostId, stopping, (driver, signal) => driver.ensureFilter(vmId, filter, signal))
   const isRecorded = !error
     ? await recordApplied(db, vmId, claim, version, clock.now())
     : stopping.aborted
       ? await recordFailed(db, vmId, claim, null, clock.now())
-      : await recordFailed(db, vmId, claim, error.sentence, after(clock.now(), pauseAfter(error)))
-  if (!isRecorded) await wantAgain(db, vmId)
-  return !error || !isSilent(error)
+      : await recordFailed(db, vmId, claim, error.userMessage, addDuration(clock.now(), retryDelay(error)))
+  if (!isRecorded) await bumpWantedVersion(db, vmId)
+  return !error || !isUnreachable(error)
 }
 
 const pending = (now: Date) => sql`
@@ -96,4 +96,4 @@ const recordFailed = (db: Queries, vmId: string, claim: Date, error: string | nu
     update vm_filters set error = ${error}, claimed_until = null, next_try_at = ${nextTryAt} where vm_id = ${vmId} and claimed_until = ${claim}`)
 
 /** For whoever comes so late that another has the claim, or had it: an older filter may have come to the host after a newer one. */
-const wantAgain = (db: Queries, vmId: string) => db.run(sql`update vm_filters set wanted = wanted + 1 where vm_id = ${vmId}`)
+const bumpWantedVersion = (db: Queries, vmId: string) => db.run(sql`update vm_filters set wanted = wanted + 1 where vm_id = ${vmId}`)

@@ -1,19 +1,19 @@
 // Which VM has which firewalls, in which order. Callers have made sure that the VM is the account's.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
-import { wantNewFilter } from './filters.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
+import { markFilterDirty } from './filters.ts'
 import type { FirewallRow } from './sql.ts'
 
-const MOST_PER_VM = 10
+const MAX_PER_VM = 10
 
 /** Of a firewall that `requireFirewalls` holds in this transaction. False when it was bound already. */
 export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: string): Promise<boolean> {
   if (await tx.maybe(sql`select from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`)) return false
-  await wantNewFilter(tx, vmId) // and waits for whoever else is binding to this VM
+  await markFilterDirty(tx, vmId) // and waits for whoever else is binding to this VM
   const { count, last } = await tx.one<{ count: number; last: number }>(sql`
     select count(*)::int as count, coalesce(max(position), 0) as last from firewall_bindings where vm_id = ${vmId}`)
-  if (count >= MOST_PER_VM)
-    throw refuse('quota_exceeded', `A VM can have at most ${MOST_PER_VM} firewalls: unbind one, or merge their rules`)
+  if (count >= MAX_PER_VM)
+    throw apiError('quota_exceeded', `A VM can have at most ${MAX_PER_VM} firewalls: unbind one, or merge their rules`)
   return (
     (await tx.run(sql`
       insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at)
@@ -23,7 +23,7 @@ export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: strin
 
 export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string): Promise<void> {
   if (!(await tx.run(sql`delete from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`))) throw notFound('Binding')
-  await wantNewFilter(tx, vmId)
+  await markFilterDirty(tx, vmId)
 }
 
 /** For a VM that goes: its filter goes with it. */

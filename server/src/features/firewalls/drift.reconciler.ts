@@ -1,27 +1,27 @@
 // A filter that somebody removed on the host by hand is put back.
-import { absentFrom } from '../../kernel/absent.ts'
+import { findMissingIds } from '../../kernel/absent.ts'
 import { sql, type Queries } from '../../kernel/db.ts'
-import { nudge } from '../../workflow/reconcile.ts'
-import { lanedReconciler, type Deps } from '../deps.ts'
-import { askHost, listHosts } from '../hosts/service.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, listHosts } from '../hosts/service.ts'
 import { APPLY } from './filters.ts'
 
-export const watchFilters = lanedReconciler('firewalls.drift', '45s', {
+export const watchFilters = keyedReconciler('firewalls.drift', '45s', {
   busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),
-  pass: compareHost,
+  runOnce: compareHost,
 })
 
 async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, log } = deps
   const present = new Set<string>()
-  const error = await askHost(deps, hostId, stopping, async (driver, signal) => {
+  const error = await callHost(deps, hostId, stopping, async (driver, signal) => {
     for await (const { vmId } of driver.listFilters(signal)) present.add(vmId)
   })
   if (error) return
   const missing = await markMissing(db, hostId, present)
   if (missing.length === 0) return
   log.warn({ hostId, vmIds: missing }, 'filters were missing on a host: they are put back')
-  await nudge(db, APPLY)
+  await triggerReconciler(db, APPLY)
 }
 
 const APPLIED = sql`is_live and applied is not null`
@@ -32,7 +32,7 @@ const appliedAfter = (db: Queries, hostId: string, after: string, limit: number)
 
 async function markMissing(db: Queries, hostId: string, present: ReadonlySet<string>): Promise<string[]> {
   const missing: { vm_id: string }[] = []
-  for await (const absent of absentFrom(present, (after, limit) => appliedAfter(db, hostId, after, limit)))
+  for await (const absent of findMissingIds(present, (after, limit) => appliedAfter(db, hostId, after, limit)))
     missing.push(
       ...(await db.many<{ vm_id: string }>(sql`
         update vm_filters set applied = null where host_id = ${hostId} and ${APPLIED} and vm_id = any(${absent}::text[]) returning vm_id`)),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Filter } from '../../hypervisor/driver.ts'
-import { decide, toFilter, type Packet } from './filter.ts'
+import { evaluatePacket, compileFilter, type Packet } from './filter.ts'
 import { parsePorts, type RuleFields } from './rule.ts'
 
 const accept: RuleFields = {
@@ -15,7 +15,7 @@ const accept: RuleFields = {
 }
 const packet: Packet = { direction: 'IN', protocol: 'TCP', port: 22, source: '198.51.100.7', destination: '10.77.0.2' }
 const verdict = (rules: Partial<RuleFields>[] | null, of: Partial<Packet> = {}) =>
-  decide(toFilter(rules && rules.map((rule) => ({ ...accept, ...rule }))), { ...packet, ...of })
+  evaluatePacket(compileFilter(rules && rules.map((rule) => ({ ...accept, ...rule }))), { ...packet, ...of })
 
 describe('a packet', () => {
   test('passes both ways without a firewall', () => {
@@ -56,8 +56,8 @@ describe('a packet', () => {
 test('decides like a model that spells out every port and every address', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 6 }), anyPacket, (rules, of) => {
-      const filter = toFilter(rules)
-      expect(decide(filter, of)).toEqual(naively(filter, of))
+      const filter = compileFilter(rules)
+      expect(evaluatePacket(filter, of)).toEqual(naively(filter, of))
     }),
     { numRuns: 2_000 },
   )

@@ -6,7 +6,7 @@ import { parsePorts, type RuleFields } from './rule.ts'
 export const DEFAULTS = { defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' } as const
 
 /** `rules` in the order they are asked; null = the VM has no firewall at all. */
-export function toFilter(rules: RuleFields[] | null): Filter {
+export function compileFilter(rules: RuleFields[] | null): Filter {
   if (rules === null) return { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
   return { rules: rules.map(toFilterRule), ...DEFAULTS }
 }
@@ -37,7 +37,7 @@ export interface Decision {
   ruleIndex: number | null
 }
 
-export function decide(filter: Filter, packet: Packet): Decision {
+export function evaluatePacket(filter: Filter, packet: Packet): Decision {
   const ruleIndex = filter.rules.findIndex((rule) => matches(rule, packet))
   if (ruleIndex >= 0) return { action: filter.rules[ruleIndex]!.action, ruleIndex }
   return { action: packet.direction === 'IN' ? filter.defaultInbound : filter.defaultOutbound, ruleIndex: null }

@@ -39,7 +39,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     '/firewalls',
     {
       operationId: 'createFirewall',
-      refuses: ['quota_exceeded'],
+      errorCodes: ['quota_exceeded'],
       summary: 'Create a firewall. Bound to a VM, it drops what comes in unless a rule accepts it, and lets out everything',
       tag,
       scope: 'firewalls:create',
@@ -66,7 +66,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     '/firewalls/:id',
     {
       operationId: 'deleteFirewall',
-      refuses: ['in_use'],
+      errorCodes: ['in_use'],
       summary: 'Delete a firewall that is bound to no VM',
       tag,
       scope: 'firewalls:delete',
@@ -93,7 +93,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'addFirewallRule',
-      refuses: ['incompatible', 'quota_exceeded'],
+      errorCodes: ['incompatible', 'quota_exceeded'],
       summary: 'Add a rule at the end, or insert it at a position',
       params,
       body: AddRule,
@@ -108,7 +108,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'replaceFirewallRules',
-      refuses: ['incompatible', 'quota_exceeded'],
+      errorCodes: ['incompatible', 'quota_exceeded'],
       summary: 'Replace all rules at once',
       params,
       body: ReplaceRules,
@@ -128,7 +128,7 @@ export const firewallRoutes: Routes = (api, { db, clock }) => {
     {
       ...update,
       operationId: 'changeFirewallRule',
-      refuses: ['incompatible'],
+      errorCodes: ['incompatible'],
       summary: 'Change or move a rule',
       params: ruleParams,
       body: ChangeRule,

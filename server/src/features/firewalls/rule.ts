@@ -17,7 +17,7 @@ export interface RuleFields {
 
 export const ANY_PORT = 'any'
 const HIGHEST_PORT = 65_535
-const MOST_PORTS = 15
+const MAX_PORTS = 15
 
 /** `where` names the rule among several, for example `rules.3.`. */
 export function checkedRule(input: RuleInput, where = ''): RuleFields {
@@ -32,7 +32,7 @@ export function checkedRule(input: RuleInput, where = ''): RuleFields {
 
 function portProblem(text: string): string | null {
   const ranges = parsePorts(text)
-  if (ranges.length > MOST_PORTS) return `may list at most ${MOST_PORTS} ports and ranges: use ranges, or a second rule`
+  if (ranges.length > MAX_PORTS) return `may list at most ${MAX_PORTS} ports and ranges: use ranges, or a second rule`
   if (ranges.some(({ to }) => to > HIGHEST_PORT)) return `must lie between 1 and ${HIGHEST_PORT}`
   const backwards = ranges.find(({ from, to }) => from > to)
   return backwards ? `has the range ${backwards.from}-${backwards.to}, which ends before it starts` : null

@@ -1,7 +1,7 @@
 // A firewall's rules in their order. Every change holds the firewall, leaves positions without a gap, and lets the filters of the VMs
 // concerned follow.
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { listQuotas } from '../accounts/service.ts'
 import { wantNewFilters } from './filters.ts'
@@ -12,7 +12,7 @@ import { toRule } from './view.ts'
 
 const QUOTA = 'rules_per_firewall'
 /** Hosts take seconds for thousands of lines, and every other VM there waits. */
-const MOST_LINES = 500
+const MAX_LINES = 500
 
 export async function listRules(db: Queries, accountId: string, firewallId: string): Promise<FirewallRule[]> {
   if (!(await sql.findFirewall(db, accountId, firewallId))) throw notFound('Firewall')
@@ -108,7 +108,7 @@ function requireRule(rules: sql.RuleRow[], id: string): sql.RuleRow {
 const idsOf = (rules: sql.RuleRow[]): string[] => rules.map((rule) => rule.id)
 
 function placeAmong(count: number, position: number): number {
-  if (position > count) throw refuse('incompatible', `Position ${position} does not exist: it must be between 1 and ${count}`)
+  if (position > count) throw apiError('incompatible', `Position ${position} does not exist: it must be between 1 and ${count}`)
   return position
 }
 
@@ -116,12 +116,15 @@ async function requireRoom(tx: Tx, accountId: string, rules: RuleFields[]): Prom
   const limit = (await listQuotas(tx, accountId)).find((quota) => quota.name === QUOTA)?.limit
   if (limit === undefined) throw new Error(`BUG: the catalog has no quota.${QUOTA}`)
   if (rules.length > limit)
-    throw refuse('quota_exceeded', `A firewall can have at most ${limit} rules, not ${rules.length}: merge some, or use a second firewall`)
-  const lines = rules.reduce((sum, rule) => sum + linesOf(rule), 0)
-  if (lines > MOST_LINES)
-    throw refuse(
+    throw apiError(
       'quota_exceeded',
-      `The rules combine ${lines} ports, sources and destinations; a firewall can hold ${MOST_LINES}: use ranges instead of lists`,
+      `A firewall can have at most ${limit} rules, not ${rules.length}: merge some, or use a second firewall`,
+    )
+  const lines = rules.reduce((sum, rule) => sum + linesOf(rule), 0)
+  if (lines > MAX_LINES)
+    throw apiError(
+      'quota_exceeded',
+      `The rules combine ${lines} ports, sources and destinations; a firewall can hold ${MAX_LINES}: use ranges instead of lists`,
     )
 }
 

@@ -1,18 +1,26 @@
 // Firewalls. Locks are taken in one order everywhere: the firewall, then the filters of its VMs, then the quota.
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { bind, countBindings, findBinding, listBindings, unbind } from './bindings.ts'
-import { decide, toFilter } from './filter.ts'
+import { evaluatePacket, compileFilter } from './filter.ts'
 import { rulesOf } from './filters.ts'
 import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
-export { filterToPut, forgetFilter, markFilterApplied, pauseFilter, resumeFilter, settleFilter, trackFilter } from './filters.ts'
+export {
+  filterForBoot as filterToPut,
+  forgetFilter,
+  markFilterApplied,
+  pauseFilter,
+  resumeFilter,
+  quiesceFilter as settleFilter,
+  createFilterState as trackFilter,
+} from './filters.ts'
 
 const QUOTA = 'firewalls'
 
@@ -25,7 +33,7 @@ export async function createFirewall(tx: Tx, now: Date, accountId: string, input
   const { name, description = '' } = input
   const row = { id: newId(), account_id: accountId, name, description, created_at: now, updated_at: now }
   await sql.insertFirewall(tx, row)
-  await takeQuota(tx, accountId, QUOTA, 1n)
+  await reserveQuota(tx, accountId, QUOTA, 1n)
   return toFirewall({ ...row, rule_count: 0, binding_count: 0, applied: true })
 }
 
@@ -38,9 +46,9 @@ export const changeFirewall = async (tx: Tx, now: Date, accountId: string, id: s
 export async function deleteFirewall(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {
   const { name } = found(await sql.lockFirewall(tx, accountId, id))
   const bound = await countBindings(tx, id)
-  if (bound > 0) throw refuse('in_use', `The firewall ${name} is bound to ${bound === 1 ? '1 VM' : `${bound} VMs`}: unbind it first`)
+  if (bound > 0) throw apiError('in_use', `The firewall ${name} is bound to ${bound === 1 ? '1 VM' : `${bound} VMs`}: unbind it first`)
   await sql.deleteFirewall(tx, id)
-  await giveBackQuota(tx, accountId, QUOTA, 1n)
+  await releaseQuota(tx, accountId, QUOTA, 1n)
   return { id }
 }
 
@@ -94,10 +102,10 @@ export async function checkPacket(
     throw invalid(protocol === 'ICMP' ? 'port must be left out for ICMP' : `port is required for ${protocol}`, 'port')
   found(await sql.findFirewall(db, accountId, firewallId))
   const binding = await findBinding(db, firewallId, vm.id)
-  if (!binding) throw refuse('invalid_state', 'The firewall is not bound to this VM: bind it first')
+  if (!binding) throw apiError('invalid_state', 'The firewall is not bound to this VM: bind it first')
   const [source, destination] = direction === 'IN' ? [address, vm.address] : [vm.address, address]
   const rules = (await rulesOf(db, vm.id)) ?? []
-  const { action, ruleIndex } = decide(toFilter(rules), { direction, protocol, port, source, destination })
+  const { action, ruleIndex } = evaluatePacket(compileFilter(rules), { direction, protocol, port, source, destination })
   const rule = ruleIndex === null ? null : toRule(rules[ruleIndex]!)
   return { action, decidedBy: rule ? 'RULE' : 'DEFAULT', firewallId: rule?.firewallId ?? null, rule, applied: binding.applied }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import type { Driver, Filter } from '../../hypervisor/driver.ts'
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/db.ts'
 import { applyFilters } from './apply.reconciler.ts'
 import { filterToPut, markFilterApplied } from './service.ts'
@@ -13,7 +13,7 @@ describe('a filter that two write at once', async () => {
   await db.run(sql`update catalog_numbers set value = value * 1000 where name like 'quota.%'`)
   const customer = await app.given.customer({ credit: '1000.00' })
   const driver = await deps.hypervisors.get(app.host.id)
-  const apply = () => applyFilters.pass(deps)
+  const apply = () => applyFilters.runOnce(deps)
   const put = (vmId: string, filter: Filter) => driver.ensureFilter(vmId, filter, AbortSignal.timeout(5_000))
 
   /** A VM with port 22 open, of which its host does not know yet. */
@@ -58,7 +58,7 @@ describe('a filter that two write at once', async () => {
       stopping.abort()
     }
     const hypervisors = { ...deps.hypervisors, get: async () => ({ ...driver, ensureFilter }) }
-    const pass = applyFilters.lanes!.pass({ ...deps, hypervisors }, app.host.id, stopping.signal)
+    const pass = applyFilters.lanes!.runOnce({ ...deps, hypervisors }, app.host.id, stopping.signal)
     await isHeld.promise
     return async (): Promise<void> => {
       mayGo.resolve()
@@ -115,7 +115,7 @@ describe('a filter that two write at once', async () => {
   test('is not the older one when the reconciler has died, and what it asked for is done all the same', async () => {
     const vm = await given()
     const { filter } = await filterToPut(db, clock.now(), vm.id)
-    await db.run(sql`update vm_filters set claimed_until = ${after(clock.now(), '30s')} where vm_id = ${vm.id}`)
+    await db.run(sql`update vm_filters set claimed_until = ${addDuration(clock.now(), '30s')} where vm_id = ${vm.id}`)
     await vm.close()
     await act(vm, nothing, nothing)
     await apply()

@@ -1,9 +1,9 @@
 // Public addresses: pools, taking one, giving it back.
 import { randomInt } from 'node:crypto'
 import { contains, covers, formatAddress, formatCidr, lastAddress, parseAddress, parseCidr } from '../../kernel/cidr.ts'
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/db.ts'
-import { invalid, refuse } from '../../kernel/errors.ts'
+import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { CatalogPool } from '../catalog/fill.ts'
 import { getRegion } from '../catalog/service.ts'
@@ -42,9 +42,9 @@ export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string>
     throw invalid(`"${pool.cidr}" is not a range from /12 to /30 such as 10.77.0.0/16`, 'cidr')
   if (gateway === null || !contains(cidr, gateway))
     throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
-  if (await overlapsPool(tx, pool.cidr)) throw refuse('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
+  if (await overlapsPool(tx, pool.cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
   const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${pool.cidr}::inet limit 1`)
-  if (network) throw refuse('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
+  if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
   const id = newId()
   await tx.run(sql`
     insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
@@ -73,7 +73,7 @@ export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
 export const getPool = (db: Queries, id: string) => db.one<PoolRow>(sql`select * from address_pools where id = ${id}`)
 
 /** Takes an address that VMs of this host can use. */
-export async function takeAddress(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
+export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
   const pools = await tx.many<PoolRow>(
     sql`select * from address_pools where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})`,
   )
@@ -81,7 +81,7 @@ export async function takeAddress(tx: Tx, now: Date, host: HostRow, regionSlug: 
     const address = (await takeFrom(tx, now, pool, randomStart(pool))) ?? (await takeFrom(tx, now, pool, firstOf(pool)))
     if (address) return { address, poolId: pool.id }
   }
-  throw refuse('no_capacity', `No public address is free in ${regionSlug}: try again in a few minutes, or ask support`)
+  throw apiError('no_capacity', `No public address is free in ${regionSlug}: try again in a few minutes, or ask support`)
 }
 
 const firstOf = (pool: PoolRow): string => formatAddress(parseCidr(pool.cidr)!.base)
@@ -103,17 +103,19 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promis
 }
 
 /** `restMs`: how long nobody else gets it, so that stale traffic and caches do not reach a stranger. */
-export const giveBackAddress = (tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST) =>
-  tx.run(sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${after(now, rest)})`)
+export const releasePublicIp = (tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST) =>
+  tx.run(
+    sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)})`,
+  )
 
 /** One that was given back and rests. */
-export async function retakeAddress(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {
+export async function reclaimPublicIp(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {
   const taken = await tx.run(sql`delete from free_addresses where address = ${address} and pool_id = ${poolId}`)
   if (taken === 0) throw new Error(`BUG: ${address} was given away while it rested`)
 }
 
 /** `real`: hosts that are registered with a range of their own. */
-export async function fillPools(tx: Tx, now: Date, pools: CatalogPool[], real: (host: string) => boolean): Promise<void> {
+export async function seedIpPools(tx: Tx, now: Date, pools: CatalogPool[], real: (host: string) => boolean): Promise<void> {
   for (const pool of pools) {
     const region = await getRegion(tx, pool.region)
     const host = pool.host === undefined ? undefined : await findHost(tx, pool.host)

@@ -10,7 +10,7 @@ export const CLAIM = '30s'
 export type Ask = (driver: Driver, signal: AbortSignal) => Promise<unknown>
 
 /** Answers what went wrong, or null. */
-export async function askHost(
+export async function callHost(
   deps: Pick<Deps, 'hypervisors' | 'log'>,
   hostId: string,
   stopping: AbortSignal,
@@ -28,6 +28,6 @@ export async function askHost(
 }
 
 /** Nobody knows how the host is, so it makes no sense to ask it the next thing at once. */
-export const isSilent = ({ kind }: DriverError): boolean => kind === 'unreachable' || kind === 'aborted'
+export const isUnreachable = ({ kind }: DriverError): boolean => kind === 'unreachable' || kind === 'aborted'
 
-export const pauseAfter = ({ retry }: DriverError): string => (retry ? '10s' : '60s')
+export const retryDelay = ({ retry }: DriverError): string => (retry ? '10s' : '60s')

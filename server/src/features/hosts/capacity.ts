@@ -1,31 +1,31 @@
 // Room on hosts, taken and given back inside the caller's transaction by one conditional statement each.
 import { sql, type Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import type { RegionRow } from '../catalog/service.ts'
-import { noCapacity, place, type Need } from './placement.ts'
+import { noCapacity, rankHosts, type Need } from './placement.ts'
 import { listHostsIn, type HostRow } from './sql.ts'
 
 export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 
 /** Picks a host with room and takes it; parallel callers can fill it up meanwhile, then the next one is tried. */
-export async function takeRoomInRegion(tx: Tx, region: RegionRow, need: Need): Promise<HostRow> {
+export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need): Promise<HostRow> {
   const hosts = await listHostsIn(tx, region.id)
-  const { fitting, rejected } = place(hosts, need)
+  const { fitting, rejected } = rankHosts(hosts, need)
   for (const host of fitting) {
-    if (await takeRoom(tx, host.id, need)) return host
+    if (await reserveCapacity(tx, host.id, need)) return host
     rejected.set('full', (rejected.get('full') ?? 0) + 1)
   }
-  throw refuse('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
+  throw apiError('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
 }
 
 /** False when the host has not enough left. */
-export const takeRoom = async (tx: Tx, hostId: string, size: Size): Promise<boolean> =>
+export const reserveCapacity = async (tx: Tx, hostId: string, size: Size): Promise<boolean> =>
   (await tx.run(sql`
     update hosts set vcpu_used = vcpu_used + ${size.vcpu}, ram_used_mib = ram_used_mib + ${size.ramMiB}, disk_used_gib = disk_used_gib + ${size.diskGiB}
     where id = ${hostId} and vcpu_used + ${size.vcpu} <= vcpu_total * vcpu_overcommit
       and ram_used_mib + ${size.ramMiB} <= ram_total_mib and disk_used_gib + ${size.diskGiB} <= disk_total_gib`)) > 0
 
-export const giveBackRoom = (tx: Tx, hostId: string, size: Size) =>
+export const releaseCapacity = (tx: Tx, hostId: string, size: Size) =>
   tx.run(sql`
     update hosts set vcpu_used = vcpu_used - ${size.vcpu}, ram_used_mib = ram_used_mib - ${size.ramMiB}, disk_used_gib = disk_used_gib - ${size.diskGiB}
     where id = ${hostId}`)

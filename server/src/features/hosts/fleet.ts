@@ -1,7 +1,7 @@
 // Hosts that join the fleet, leave it, or are told how they are used.
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, refuse } from '../../kernel/errors.ts'
+import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { getRegion } from '../catalog/service.ts'
 import { addPool, dropPoolsOf, listPools } from './addresses.ts'
@@ -27,10 +27,10 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   if (!NAME.test(host.name)) throw invalid(`"${host.name}" is not a name: use letters, digits and hyphens`, 'name')
   const region = await getRegion(tx, host.region)
   const known = await sql.findHost(tx, host.name)
-  if (known && !known.removed_at) throw refuse('already_exists', `There is a host ${host.name} already: choose another --name`)
-  if (known && known.driver !== 'libvirt') throw refuse('already_exists', `${host.name} was a simulated host: choose another --name`)
+  if (known && !known.removed_at) throw apiError('already_exists', `There is a host ${host.name} already: choose another --name`)
+  if (known && known.driver !== 'libvirt') throw apiError('already_exists', `${host.name} was a simulated host: choose another --name`)
   const twin = (await sql.listHosts(tx)).find(({ uri, driver }) => uri === host.uri && driver === 'libvirt')
-  if (twin) throw refuse('already_exists', `${host.uri} is the host ${twin.name} already`)
+  if (twin) throw apiError('already_exists', `${host.uri} is the host ${twin.name} already`)
   const id = known?.id ?? newId()
   const size = { vcpu_total: host.vcpu, ram_total_mib: host.ramMiB, disk_total_gib: host.diskGiB }
   await sql.insertHost(tx, { id, region_id: region.id, name: host.name, driver: 'libvirt', uri: host.uri, created_at: now, ...size })
@@ -49,9 +49,9 @@ async function keepRange(tx: Tx, now: Date, pool: Parameters<typeof addPool>[2])
 
 /** Leaves nothing of a host that has nothing of ours. One that has keeps its row, so that its VMs can be adopted when it comes back. */
 export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<'forgotten' | 'kept'> {
-  const { vms, networks, backups, leaving } = await sql.belongingsOf(tx, host.id)
+  const { vms, networks, backups, leaving } = await sql.countHostResources(tx, host.id)
   if (leaving > 0)
-    throw refuse(
+    throw apiError(
       'busy',
       `VMs of host ${host.name} are being restored elsewhere (${leaving}), and return to it if that fails: try again when that has ended`,
     )
@@ -64,7 +64,7 @@ export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<
   return 'forgotten'
 }
 
-export const belongingsOf = sql.belongingsOf
+export const belongingsOf = sql.countHostResources
 
 export interface HostChange {
   maintenance?: boolean
@@ -77,7 +77,7 @@ export async function changeHost(tx: Tx, host: sql.HostRow, { maintenance, overc
   if (capacity) await sql.writeCapacity(tx, host.id, capacity)
   if (maintenance !== undefined) await sql.writeMaintenance(tx, host.id, maintenance)
   if (overcommit !== undefined && (await sql.writeOvercommit(tx, host.id, overcommit)) === 0) {
-    throw refuse('in_use', `${host.name} has sold ${host.vcpu_used} vCPU of ${host.vcpu_total}: ${overcommit} is too little for that`)
+    throw apiError('in_use', `${host.name} has sold ${host.vcpu_used} vCPU of ${host.vcpu_total}: ${overcommit} is too little for that`)
   }
   return (await sql.findHost(tx, host.id))!
 }

@@ -6,8 +6,8 @@ import { listHosts } from './sql.ts'
 const EVERY_MS = 30_000
 
 /** Answers how to stop it. */
-export function followFleet({ db, hypervisors, log }: Pick<Deps, 'db' | 'hypervisors' | 'log'>, everyMs = EVERY_MS): () => void {
-  const follow = async (): Promise<void> => hypervisors.keep(await listHosts(db))
+export function syncDriverPool({ db, hypervisors, log }: Pick<Deps, 'db' | 'hypervisors' | 'log'>, everyMs = EVERY_MS): () => void {
+  const follow = async (): Promise<void> => hypervisors.prune(await listHosts(db))
   const timer = setInterval(
     () =>
       void follow().catch((error: unknown) => log.warn({ err: error }, 'hosts that have left are not let go of yet: it is tried again')),

@@ -1,6 +1,6 @@
 // Asks every host how it is. A host that does not answer gets no new VMs; one that comes back is given time before its VMs are compared.
 import type { Driver, HostFacts } from '../../hypervisor/driver.ts'
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/db.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { reconciler } from '../deps.ts'
@@ -29,7 +29,7 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
   /** Beside the heartbeat: how guests run is found out by starting one, once, which takes longer than a heartbeat may. */
   const learnFacts = async (host: HostRow, driver: Driver): Promise<void> => {
     const last = asked.get(driver)
-    if (host.driver === 'simulated' || (last && after(last, ASK_EVERY) > clock.now())) return
+    if (host.driver === 'simulated' || (last && addDuration(last, ASK_EVERY) > clock.now())) return
     asked.set(driver, clock.now())
     try {
       const facts = await driver.facts(AbortSignal.timeout(90_000))

@@ -7,7 +7,7 @@ test('a host that does not answer, or has problems, is seen by whoever watches',
   const app = await testApp()
   const { faults } = app.simulated
   const series = async (): Promise<string[]> => {
-    await heartbeat.pass(app.deps)
+    await heartbeat.runOnce(app.deps)
     return (await app.deps.metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('berth_host_'))
   }
   expect(await series()).toEqual(['berth_host_up{host="local",maintenance="false"} 1', 'berth_host_problems{host="local"} 0'])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { noCapacity, place, type Need } from './placement.ts'
+import { noCapacity, rankHosts, type Need } from './placement.ts'
 import type { HostRow } from './sql.ts'
 
 const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
@@ -25,16 +25,16 @@ const namesOf = (hosts: HostRow[]): string[] => hosts.map(({ name }) => name)
 describe('a VM is placed', () => {
   test('on the host whose scarcest resource stays the emptiest', () => {
     const hosts = [host('half', { ram_used_mib: 4096 }), host('empty'), host('full disk', { disk_used_gib: 80 })]
-    expect(namesOf(place(hosts, need()).fitting)).toEqual(['empty', 'half', 'full disk'])
+    expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'half', 'full disk'])
   })
 
   test('where its image runs; a simulated host runs anything', () => {
     const hosts = [host('intel'), host('arm', { arch: 'aarch64' }), host('simulated', { arch: null })]
-    expect(namesOf(place(hosts, need({ arch: 'aarch64' })).fitting)).toEqual(['arm', 'simulated'])
+    expect(namesOf(rankHosts(hosts, need({ arch: 'aarch64' })).fitting)).toEqual(['arm', 'simulated'])
   })
 
   test('with its private networks', () => {
-    expect(namesOf(place([host('a'), host('b')], need({ hostId: 'b' })).fitting)).toEqual(['b'])
+    expect(namesOf(rankHosts([host('a'), host('b')], need({ hostId: 'b' })).fitting)).toEqual(['b'])
   })
 
   test('nowhere, and every host has its reason', () => {
@@ -45,7 +45,7 @@ describe('a VM is placed', () => {
       host('away', { unreachable_since: new Date() }),
       host('arm', { arch: 'aarch64' }),
     ]
-    const { fitting, rejected } = place(hosts, need())
+    const { fitting, rejected } = rankHosts(hosts, need())
     expect(fitting).toEqual([])
     expect(noCapacity('fra1', need(), hosts.length, rejected)).toBe(
       'No capacity in fra1 for 1 GiB RAM: 5 hosts checked, 2 full, 1 in maintenance, 1 unreachable, 1 of another architecture',

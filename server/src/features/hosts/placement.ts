@@ -13,13 +13,13 @@ export interface Need {
 
 export type Rejection = 'full' | 'in maintenance' | 'unreachable' | 'of another architecture' | "not the networks' host"
 
-export interface Placement {
+export interface HostRanking {
   /** Hosts that fit, best first. */
   fitting: HostRow[]
   rejected: Map<Rejection, number>
 }
 
-export function place(hosts: HostRow[], need: Need): Placement {
+export function rankHosts(hosts: HostRow[], need: Need): HostRanking {
   const rejected = new Map<Rejection, number>()
   const fitting = hosts.filter((host) => {
     const reason = rejection(host, need)
@@ -31,14 +31,14 @@ export function place(hosts: HostRow[], need: Need): Placement {
 
 function rejection(host: HostRow, need: Need): Rejection | null {
   if (need.hostId !== null && host.id !== need.hostId) return "not the networks' host"
-  if (!canRun(host, need.arch)) return 'of another architecture'
+  if (!supportsArch(host, need.arch)) return 'of another architecture'
   if (host.maintenance) return 'in maintenance'
   if (host.unreachable_since) return 'unreachable'
   return hasRoom(host, need) ? null : 'full'
 }
 
 /** A simulated host has no architecture of its own. */
-export const canRun = (host: Pick<HostRow, 'arch'>, arch: string): boolean => host.arch === null || host.arch === arch
+export const supportsArch = (host: Pick<HostRow, 'arch'>, arch: string): boolean => host.arch === null || host.arch === arch
 
 const hasRoom = (host: HostRow, need: Need): boolean =>
   host.vcpu_used + need.vcpu <= host.vcpu_total * host.vcpu_overcommit &&

@@ -9,8 +9,8 @@ import * as sql from './sql.ts'
 
 export * from './ask.ts'
 export * from './fleet.ts'
-export { followFleet } from './follow.ts'
-export { canRun } from './placement.ts'
+export { syncDriverPool as followFleet } from './follow.ts'
+export { supportsArch as canRun } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { addPool, listPools, overlapsPool, type PoolRow } from './addresses.ts'
 
@@ -20,7 +20,7 @@ export const findHost = sql.findHost
 const SETTLING_MS = 30_000
 
 /** Whether the host answers. One that has just come back is given time to find its own machines again. */
-export const isSettled = ({ unreachable_since, reachable_since }: sql.HostRow, now: Date): boolean =>
+export const isStable = ({ unreachable_since, reachable_since }: sql.HostRow, now: Date): boolean =>
   unreachable_since === null && (reachable_since === null || now.getTime() - reachable_since.getTime() >= SETTLING_MS)
 
 /** Longer than a reboot of a host takes. */
@@ -47,7 +47,7 @@ export async function listNodes(db: Queries, regionId: string): Promise<Node[]> 
 
 /** Hosts named by the catalog file that are not known yet. This machine itself (`auto`) is one of them only while it is simulated: a real
  *  one is registered with what it has, once it is prepared. */
-export async function fillHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervisor: Config['hypervisor']): Promise<void> {
+export async function seedHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervisor: Config['hypervisor']): Promise<void> {
   for (const host of hosts) {
     if (host.driver === 'auto' && hypervisor !== 'simulated') continue
     const region = await getRegion(tx, host.region)

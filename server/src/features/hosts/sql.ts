@@ -74,7 +74,7 @@ export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts w
 
 /** What would be lost with the host: VMs with data on it, private networks, backups of VMs elsewhere, and VMs that return to it should
  *  they not come up elsewhere. */
-export const belongingsOf = (tx: Queries, id: string) =>
+export const countHostResources = (tx: Queries, id: string) =>
   tx.one<{ vms: number; networks: number; backups: number; leaving: number }>(sql`
     select (select count(*)::int from vms where host_id = ${id}) as vms, (select count(*)::int from networks where host_id = ${id}) as networks,
       (select count(*)::int from backups where host_id = ${id}) as backups,

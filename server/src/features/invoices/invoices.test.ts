@@ -16,7 +16,7 @@ type Customer = Awaited<ReturnType<typeof app.given.customer>>
 const invoices = async (customer: Customer) => (await customer.get('/invoices?limit=100')).body.data as Record<string, string>[]
 const invoice = async (customer: Customer, id: string) => (await customer.get(`/invoices/${id}`)).body.data
 const at = (time: string) => app.clock.set(new Date(time))
-const issue = () => issueInvoices.pass(app.deps)
+const issue = () => issueInvoices.runOnce(app.deps)
 const open = (url: string) => app.app.inject(url.replace('https://cloud.example.com', ''))
 const cents = (text: string) => Math.round(Number(text) * 100)
 
@@ -69,7 +69,9 @@ describe('invoices', () => {
     for (let i = 0; i < 30; i++) await app.given.customer({ credit: '1.00' })
     at('2027-05-02T00:00:00Z')
     const pools = [1, 2, 3].map(() => openDb({ url: app.db.url, maxConnections: 3, onError: () => {} }))
-    await Promise.all(pools.map((db) => issueInvoices.pass({ ...app.deps, db }))).finally(() => Promise.all(pools.map((db) => db.close())))
+    await Promise.all(pools.map((db) => issueInvoices.runOnce({ ...app.deps, db }))).finally(() =>
+      Promise.all(pools.map((db) => db.close())),
+    )
     const numbers = (await app.db.many<{ number: number }>(sql`select number from invoices order by number`)).map(({ number }) => number)
     expect(numbers.length).toBeGreaterThanOrEqual(32)
     expect(numbers).toEqual(numbers.map((_, i) => i + 1))

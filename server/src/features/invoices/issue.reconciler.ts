@@ -1,5 +1,5 @@
 // Issues last month's invoices, the oldest first, once the month is an hour over. Any number of processes may: one at a time holds the counter.
-import { before } from '../../kernel/clock.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { sellerOf } from './service.ts'
@@ -14,7 +14,7 @@ export const issueInvoices = reconciler('invoices.issue', '10m', async (deps) =>
 
 async function issueSome(deps: Deps): Promise<number> {
   const now = deps.clock.now()
-  const until = monthOf(before(now, SETTLE))
+  const until = monthOf(subtractDuration(now, SETTLE))
   if ((await sql.dueInvoices(deps.db, until, 1)).length === 0) return 0
   return deps.db.tx(async (tx) => {
     const last = await sql.lockCounter(tx)

@@ -12,7 +12,7 @@ interface Link {
 }
 
 export function serveInvoices(app: FastifyInstance, deps: Deps, rateLimit: RateLimit): void {
-  app.get<Link>(`${PATH}/:id/page`, { onRequest: rateLimit.chargeAddress }, async ({ params, query }, reply) => {
+  app.get<Link>(`${PATH}/:id/page`, { onRequest: rateLimit.limitIp }, async ({ params, query }, reply) => {
     reply.header('cache-control', 'no-store')
     const { expires, signature } = query
     const invoice = await openInvoice(deps, params.id, { expires: String(expires ?? ''), signature: String(signature ?? '') })

@@ -17,7 +17,7 @@ export const invoiceRoutes: Routes = (api, deps) => {
     '/invoices/:id',
     {
       operationId: 'getInvoice',
-      refuses: ['not_found'],
+      errorCodes: ['not_found'],
       summary: 'Get an invoice with its lines, and a link to a page to print',
       tag,
       scope,

@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Config } from '../../config.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import type { Vault } from '../../kernel/crypto.ts'
 import type { Queries } from '../../kernel/db.ts'
 import { notFound, unauthorized } from '../../kernel/errors.ts'
@@ -54,7 +54,7 @@ export async function openInvoice(
 }
 
 async function whole(deps: LinkDeps, row: sql.InvoiceRow): Promise<Invoice> {
-  const expires = after(deps.clock.now(), LINK_LIFE).getTime().toString()
+  const expires = addDuration(deps.clock.now(), LINK_LIFE).getTime().toString()
   const { publicUrl, host, port } = deps.config
   const link = `${publicUrl ?? `http://${host}:${port}`}${PATH}/${row.id}/page`
   const pageUrl = `${link}?expires=${expires}&signature=${sign(deps.vault, row.id, expires).toString('base64url')}`

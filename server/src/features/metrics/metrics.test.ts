@@ -21,7 +21,7 @@ describe('GET /vms/{id}/metrics', async () => {
   }
   const nextMinute = () => goTo(60_000)
   const nextQuarter = () => goTo(900_000)
-  const sample = () => sampleMetrics.pass(app.deps)
+  const sample = () => sampleMetrics.runOnce(app.deps)
   const read = async (vmId: string, query: { from?: Date; to?: Date; step?: number } = {}): Promise<VmMetrics> => {
     const parameters = Object.entries(query).map(([name, value]) => `${name}=${value instanceof Date ? value.toISOString() : value}`)
     const { status, body } = await customer.get(`/vms/${vmId}/metrics?${parameters.join('&')}`)
@@ -139,9 +139,9 @@ describe('GET /vms/{id}/metrics', async () => {
     const to = new Date(from.getTime() + 45 * 60_000)
     const fine = await read(vm.id, { from, to })
     app.clock.advance('2m')
-    await Promise.all([rollUpMetrics.pass(app.deps), rollUpMetrics.pass(app.deps)])
+    await Promise.all([rollUpMetrics.runOnce(app.deps), rollUpMetrics.runOnce(app.deps)])
     app.clock.advance('25h')
-    await pruneMetrics.pass(app.deps)
+    await pruneMetrics.runOnce(app.deps)
     const coarse = await read(vm.id, { from, to })
 
     expect(coarse.step).toBe(900)
@@ -155,11 +155,11 @@ describe('GET /vms/{id}/metrics', async () => {
     expect(hour.series.networkInBytesPerSecond).toEqual([Math.round(whole.reduce((a, b) => a + b) / whole.length)])
 
     app.clock.advance('7h')
-    await pruneMetrics.pass(app.deps)
+    await pruneMetrics.runOnce(app.deps)
     expect(await rowsOf(vm.id)).toEqual([])
     expect((await read(vm.id, { from, to })).series.networkInBytesPerSecond).toEqual(means)
     app.clock.advance('35d')
-    await pruneMetrics.pass(app.deps)
+    await pruneMetrics.runOnce(app.deps)
     expect(await app.db.many(sql`select from metrics_quarters where vm_id = ${vm.id}`)).toEqual([])
     const { status, body } = await customer.get(`/vms/${vm.id}/metrics?from=${from.toISOString()}`)
     expect([status, body.error]).toEqual([400, 'Validation failed: from must lie within the last 30 days: metrics are kept no longer'])
@@ -170,7 +170,7 @@ describe('GET /vms/{id}/metrics', async () => {
     const from = nextQuarter()
     await sample()
     app.clock.advance('25h')
-    await rollUpMetrics.pass(app.deps)
+    await rollUpMetrics.runOnce(app.deps)
     nextMinute()
     await sample()
     const { series } = await read(vm.id, { from })

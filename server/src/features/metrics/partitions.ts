@@ -1,5 +1,5 @@
 // Tables cut by time into parts of the same length. A part is made before it is needed and dropped as a whole when all of it is too old.
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Db, type Tx } from '../../kernel/db.ts'
 import { KEEP_MINUTES, KEEP_QUARTERS } from './window.ts'
 
@@ -9,8 +9,8 @@ interface Series {
   keepMs: number
 }
 
-export const MINUTES: Series = { table: 'metrics_minutes', spanMs: milliseconds('6h'), keepMs: milliseconds(KEEP_MINUTES) }
-export const QUARTERS: Series = { table: 'metrics_quarters', spanMs: milliseconds('5d'), keepMs: milliseconds(KEEP_QUARTERS) }
+export const MINUTES: Series = { table: 'metrics_minutes', spanMs: parseDurationMs('6h'), keepMs: parseDurationMs(KEEP_MINUTES) }
+export const QUARTERS: Series = { table: 'metrics_quarters', spanMs: parseDurationMs('5d'), keepMs: parseDurationMs(KEEP_QUARTERS) }
 
 /** One process at a time makes and drops parts. */
 const alone = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>

@@ -1,5 +1,5 @@
 // Makes room for what comes and drops what is too old.
-import { before } from '../../kernel/clock.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import { dropOldParts, ensurePart, MINUTES, QUARTERS } from './partitions.ts'
 import * as sql from './sql.ts'
@@ -10,5 +10,5 @@ export const pruneMetrics = reconciler('metrics.prune', '10m', async ({ db, cloc
     await ensurePart(db, series, new Date(now.getTime() + series.spanMs))
     await dropOldParts(db, series, now)
   }
-  await sql.forgetLatestBefore(db, before(now, '1d'))
+  await sql.forgetLatestBefore(db, subtractDuration(now, '1d'))
 })

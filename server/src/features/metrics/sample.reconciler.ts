@@ -1,8 +1,8 @@
 // Asks every host once a minute what its VMs use. It looks more often than that, so that each minute is met; who gets a minute of a host is
 // settled in the database, so that any number of workers ask a host once.
 import type { Driver, MetricsSample } from '../../hypervisor/driver.ts'
-import { lanedReconciler, type Deps } from '../deps.ts'
-import { askHost } from '../hosts/service.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost } from '../hosts/service.ts'
 import { ensurePart, MINUTES } from './partitions.ts'
 import * as sql from './sql.ts'
 
@@ -12,12 +12,12 @@ const TIMEOUT_MS = 45_000
 type SampleDeps = Pick<Deps, 'db' | 'clock'>
 
 /** Every host by itself: one that is slow to answer holds up no other. */
-export const sampleMetrics = lanedReconciler('metrics.sample', '15s', {
+export const sampleMetrics = keyedReconciler('metrics.sample', '15s', {
   busy: async ({ db, clock }) => (await sql.unsampledHosts(db, minuteOf(clock.now()))).map(({ id }) => id),
-  pass: async (deps, hostId, stopping) => {
+  runOnce: async (deps, hostId, stopping) => {
     const minute = minuteOf(deps.clock.now())
     if (!(await sql.claimMinute(deps.db, hostId, minute))) return
-    await askHost(deps, hostId, stopping, (driver, signal) => sampleHost(deps, driver, minute, signal), TIMEOUT_MS)
+    await callHost(deps, hostId, stopping, (driver, signal) => sampleHost(deps, driver, minute, signal), TIMEOUT_MS)
   },
 })
 

@@ -1,5 +1,5 @@
 // Which points a question is answered with: what is kept of that time, and how finely.
-import { before, milliseconds } from '../../kernel/clock.ts'
+import { subtractDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { invalid } from '../../kernel/errors.ts'
 
 export const KEEP_MINUTES = '24h'
@@ -10,7 +10,7 @@ export const QUARTER = 900
 const STEPS = [MINUTE, 300, QUARTER, 3_600, 14_400, 86_400]
 /** What a chart can show, and what anyone may ask for. */
 const ENOUGH_POINTS = 1_500
-const MOST_POINTS = 3_000
+const MAX_POINTS = 3_000
 /** Between asking for "the last 24 hours" and being heard, time goes on, and clocks differ. */
 const SLACK = '10m'
 
@@ -32,15 +32,15 @@ export interface WindowQuery {
 
 export function readWindow(query: WindowQuery, now: Date): Window {
   const to = query.to === undefined ? now : readMoment('to', query.to)
-  const from = query.from === undefined ? before(to, '1h') : readMoment('from', query.from)
+  const from = query.from === undefined ? subtractDuration(to, '1h') : readMoment('from', query.from)
   if (from >= to) throw invalid('from must be earlier than to', 'from')
   if (from >= now) throw invalid('from must not lie in the future', 'from')
-  if (from < before(before(now, KEEP_QUARTERS), SLACK))
+  if (from < subtractDuration(subtractDuration(now, KEEP_QUARTERS), SLACK))
     throw invalid(
-      `from must lie within the last ${milliseconds(KEEP_QUARTERS) / milliseconds('1d')} days: metrics are kept no longer`,
+      `from must lie within the last ${parseDurationMs(KEEP_QUARTERS) / parseDurationMs('1d')} days: metrics are kept no longer`,
       'from',
     )
-  const isFine = from >= before(before(now, KEEP_MINUTES), SLACK)
+  const isFine = from >= subtractDuration(subtractDuration(now, KEEP_MINUTES), SLACK)
   const seconds = (Math.min(to.getTime(), now.getTime()) - from.getTime()) / 1000
   const step = readStep(query.step, seconds, isFine ? MINUTE : QUARTER)
   return { ...align(from, from.getTime() + seconds * 1000, step), step, isFine }
@@ -52,9 +52,9 @@ function readStep(given: number | undefined, seconds: number, finest: number): n
     const because = finest === MINUTE ? '' : ` for a range that begins more than ${KEEP_MINUTES} ago`
     throw invalid(`step must be a multiple of ${finest} seconds${because}`, 'step')
   }
-  if (seconds / given > MOST_POINTS) {
-    const least = Math.ceil(seconds / MOST_POINTS / finest) * finest
-    throw invalid(`step must be at least ${least} seconds for this range, which has more than ${MOST_POINTS} points otherwise`, 'step')
+  if (seconds / given > MAX_POINTS) {
+    const least = Math.ceil(seconds / MAX_POINTS / finest) * finest
+    throw invalid(`step must be at least ${least} seconds for this range, which has more than ${MAX_POINTS} points otherwise`, 'step')
   }
   return given
 }

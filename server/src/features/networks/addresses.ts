@@ -2,7 +2,7 @@
 import type { NetworkSpec } from '../../hypervisor/driver.ts'
 import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { randomMac } from '../../kernel/mac.ts'
 import { lockNetworks, type NetworkRow } from './sql.ts'
 
@@ -16,7 +16,7 @@ export interface Attachment {
 }
 
 /** What is remembered of one that may come back. */
-export type HeldAddress = Pick<Attachment, 'network_id' | 'mac' | 'address'>
+export type PreviousAddress = Pick<Attachment, 'network_id' | 'mac' | 'address'>
 
 const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix`
 
@@ -37,7 +37,7 @@ export async function allocateAddress(tx: Tx, network: NetworkRow, vmId: string)
     const row = await insertAttachment(tx, network, vmId, { mac: randomMac(), address })
     if (row) return row
     if ((await attachmentsOf(tx, vmId)).some(({ network_id }) => network_id === network.id))
-      throw refuse('already_exists', `The VM is attached to the network ${network.name} already`)
+      throw apiError('already_exists', `The VM is attached to the network ${network.name} already`)
   }
   throw new Error('BUG: five random MAC addresses were taken')
 }
@@ -68,7 +68,7 @@ const insertAttachment = (tx: Tx, network: NetworkRow, vmId: string, { mac, addr
     select ${columns} from a join networks n on n.id = a.network_id`)
 
 function full({ name, cidr }: NetworkRow): Error {
-  return refuse('incompatible', `The network ${name} (${cidr}) is full: detach a VM from it, or create a larger network`)
+  return apiError('incompatible', `The network ${name} (${cidr}) is full: detach a VM from it, or create a larger network`)
 }
 
 export const releaseAddress = (tx: Tx, networkId: string, vmId: string) =>
@@ -77,10 +77,10 @@ export const releaseAddress = (tx: Tx, networkId: string, vmId: string) =>
 export const releaseAllAddresses = (tx: Tx, vmId: string) => tx.run(sql`delete from network_attachments where vm_id = ${vmId}`)
 
 /** Answers those that are the VM's again: their networks are still there, and nobody else has got their addresses. */
-export async function retakeAddresses(tx: Tx, accountId: string, vmId: string, held: HeldAddress[]): Promise<HeldAddress[]> {
+export async function reclaimAddresses(tx: Tx, accountId: string, vmId: string, held: PreviousAddress[]): Promise<PreviousAddress[]> {
   const ids = held.map((each) => each.network_id)
   const networks = new Map((await lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
-  const back: HeldAddress[] = []
+  const back: PreviousAddress[] = []
   for (const each of held) {
     const network = networks.get(each.network_id)
     if (network && (await insertAttachment(tx, network, vmId, each))) back.push(each)

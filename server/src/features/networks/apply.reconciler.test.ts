@@ -23,7 +23,7 @@ describe('networks on hosts', async () => {
     for await (const network of (await deps.hypervisors.get(hostId)).listNetworks(AbortSignal.timeout(5_000))) found.push(network)
     return found
   }
-  const apply = () => applyNetworks.pass(deps)
+  const apply = () => applyNetworks.runOnce(deps)
   const rowOf = (id: string) => app.db.maybe<{ is_applied: boolean }>(sql`select is_applied from networks where id = ${id}`)
 
   test('are made soon after they were created', async () => {
@@ -113,7 +113,7 @@ describe('networks on hosts', async () => {
     const { id, host } = await givenNetwork()
     await apply()
     await (await deps.hypervisors.get(host.id)).ensureNoNetwork(id, AbortSignal.timeout(5_000))
-    await watchNetworks.pass(deps)
+    await watchNetworks.runOnce(deps)
     await apply()
     expect((await onHost(host.id)).map((network) => network.networkId)).toEqual([id])
   })
@@ -124,7 +124,7 @@ describe('networks on hosts', async () => {
     const stranger = { networkId: 'cstranger1', cidr: '10.200.0.0/24', gateway: '10.200.0.1', enableSnat: true, enableDhcp: true }
     const driver = await deps.hypervisors.get(host.id)
     await driver.ensureNetwork(stranger, AbortSignal.timeout(5_000))
-    await watchNetworks.pass(deps)
+    await watchNetworks.runOnce(deps)
     await apply()
     expect((await onHost(host.id)).map((network) => network.networkId).sort()).toEqual([id, 'cstranger1'].sort())
     await driver.ensureNoNetwork('cstranger1', AbortSignal.timeout(5_000))

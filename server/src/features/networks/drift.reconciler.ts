@@ -1,19 +1,19 @@
 // A network that somebody removed on the host by hand is made again. What the host has and we do not know is only reported.
-import { lanedReconciler, type Deps } from '../deps.ts'
-import { askHost, listHosts } from '../hosts/service.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, listHosts } from '../hosts/service.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { APPLY } from './service.ts'
 import * as sql from './sql.ts'
 
-export const watchNetworks = lanedReconciler('networks.drift', '45s', {
+export const watchNetworks = keyedReconciler('networks.drift', '45s', {
   busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),
-  pass: compareHost,
+  runOnce: compareHost,
 })
 
 async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const { db, log } = deps
   const present: string[] = []
-  const error = await askHost(deps, hostId, stopping, async (driver, signal) => {
+  const error = await callHost(deps, hostId, stopping, async (driver, signal) => {
     for await (const { networkId } of driver.listNetworks(signal)) present.push(networkId)
   })
   if (error) return
@@ -23,5 +23,5 @@ async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   const missing = await sql.markMissing(db, hostId, present)
   if (missing.length === 0) return
   log.warn({ hostId, networkIds: missing.map((row) => row.id) }, 'networks were missing on a host: they are made again')
-  await nudge(db, APPLY)
+  await triggerReconciler(db, APPLY)
 }

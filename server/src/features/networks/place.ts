@@ -9,7 +9,7 @@ export interface Candidates {
   hosts: HostRow[]
 }
 
-export async function candidates(db: Queries, nodeId: string): Promise<Candidates> {
+export async function candidateHosts(db: Queries, nodeId: string): Promise<Candidates> {
   const host = await findHost(db, nodeId)
   const region = host ? await getRegion(db, host.region_id) : await findRegion(db, nodeId)
   if (!region) throw notFound('Node')

@@ -1,27 +1,28 @@
 // Which ranges and gateways can work. Whatever the syntax allows is not invalid, but a network nobody could use is refused.
 import { contains, formatAddress, formatCidr, isPrivate, lastAddress, parseAddress, parseCidr, type Cidr } from '../../kernel/cidr.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 
 const LARGEST = 8
 const SMALLEST = 30
 
-export function usableRange(text: string): Cidr {
+export function requireUsableCidr(text: string): Cidr {
   const cidr = parseCidr(text)
   if (!cidr) throw new Error(`BUG: ${text} passed validation but is no range`)
   const range = formatCidr(cidr)
   if (cidr.prefix < LARGEST || cidr.prefix > SMALLEST)
-    throw refuse('incompatible', `${range} cannot be used: a network must be between /${LARGEST} and /${SMALLEST}`)
+    throw apiError('incompatible', `${range} cannot be used: a network must be between /${LARGEST} and /${SMALLEST}`)
   if (!isPrivate(cidr))
-    throw refuse('incompatible', `${range} is not private: choose a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16`)
+    throw apiError('incompatible', `${range} is not private: choose a range inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16`)
   return cidr
 }
 
 /** SNAT and DHCP need an address of the host's in the network: the first one, unless another is given. */
-export function gatewayOf(cidr: Cidr, given: string | null, needed: boolean): string | null {
+export function chooseGateway(cidr: Cidr, given: string | null, needed: boolean): string | null {
   if (given === null) return needed ? formatAddress(cidr.base + 1) : null
   const address = parseAddress(given)
-  if (address === null || !contains(cidr, address)) throw refuse('incompatible', `The gateway ${given} does not lie in ${formatCidr(cidr)}`)
+  if (address === null || !contains(cidr, address))
+    throw apiError('incompatible', `The gateway ${given} does not lie in ${formatCidr(cidr)}`)
   if (address === cidr.base || address === lastAddress(cidr))
-    throw refuse('incompatible', `The gateway ${given} is the first or last address of ${formatCidr(cidr)}, which no machine can have`)
+    throw apiError('incompatible', `The gateway ${given} is the first or last address of ${formatCidr(cidr)}, which no machine can have`)
   return given
 }

@@ -17,7 +17,7 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
     '/networks',
     {
       operationId: 'createNetwork',
-      refuses: ['not_found', 'networks_overlap', 'incompatible', 'unavailable', 'quota_exceeded'],
+      errorCodes: ['not_found', 'networks_overlap', 'incompatible', 'unavailable', 'quota_exceeded'],
       summary: 'Create a private network',
       tag,
       scope: 'networks:create',
@@ -52,7 +52,7 @@ export const networkRoutes: Routes = (api, { db, clock }) => {
     '/networks/:id',
     {
       operationId: 'deleteNetwork',
-      refuses: ['in_use'],
+      errorCodes: ['in_use'],
       summary: 'Delete a private network that no VM is attached to',
       tag,
       scope: 'networks:delete',

@@ -2,15 +2,15 @@
 // fails a request. Locks are taken in one order everywhere: the network, then its quota.
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { nudge } from '../../workflow/reconcile.ts'
-import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { getRegion, listRegions } from '../catalog/service.ts'
 import { overlapsPool } from '../hosts/service.ts'
-import { candidates } from './place.ts'
-import { gatewayOf, usableRange } from './range.ts'
+import { candidateHosts } from './place.ts'
+import { chooseGateway, requireUsableCidr } from './range.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
 import { toNetwork } from './view.ts'
@@ -22,20 +22,20 @@ const QUOTA = 'networks'
 export const APPLY = 'networks.apply'
 
 export async function createNetwork(tx: Tx, now: Date, accountId: string, input: CreateNetwork): Promise<Network> {
-  const { region, hosts } = await candidates(tx, input.nodeId)
+  const { region, hosts } = await candidateHosts(tx, input.nodeId)
   const cidr = formatCidr(parseCidr(input.cidr)!)
   await refuseOwnOverlap(tx, accountId, cidr)
   const { enableSnat = true, enableDhcp = true } = input
-  const gateway = gatewayOf(usableRange(cidr), input.gateway ?? null, enableSnat || enableDhcp)
-  if (hosts.length === 0) throw refuse('unavailable', 'This node or region takes no new networks at the moment: choose another one')
+  const gateway = chooseGateway(requireUsableCidr(cidr), input.gateway ?? null, enableSnat || enableDhcp)
+  if (hosts.length === 0) throw apiError('unavailable', 'This node or region takes no new networks at the moment: choose another one')
   if (await overlapsPool(tx, cidr))
-    throw refuse('networks_overlap', `${cidr} overlaps public addresses of this service: choose another range`)
+    throw apiError('networks_overlap', `${cidr} overlaps public addresses of this service: choose another range`)
   const wanted = { id: newId(), account_id: accountId, region_id: region.id, name: input.name, cidr, gateway, created_at: now }
   for (const host of hosts) {
     const row = await sql.insertNetwork(tx, { ...wanted, host_id: host.id, enable_snat: enableSnat, enable_dhcp: enableDhcp })
     if (!row) continue
-    await takeQuota(tx, accountId, QUOTA, 1n)
-    await nudge(tx, APPLY)
+    await reserveQuota(tx, accountId, QUOTA, 1n)
+    await triggerReconciler(tx, APPLY)
     return toNetwork(row, region)
   }
   await refuseOwnOverlap(tx, accountId, cidr)
@@ -49,14 +49,14 @@ export async function createNetwork(tx: Tx, now: Date, accountId: string, input:
 
 async function refuseOwnOverlap(tx: Tx, accountId: string, cidr: string): Promise<void> {
   const other = await sql.findOverlap(tx, accountId, cidr)
-  if (other) throw refuse('networks_overlap', `${cidr} overlaps your network ${other.name} (${other.cidr}): choose another range`)
+  if (other) throw apiError('networks_overlap', `${cidr} overlaps your network ${other.name} (${other.cidr}): choose another range`)
 }
 
 async function overlap(tx: Tx, accountId: string, hostIds: string[], cidr: string): Promise<Error> {
   const sentence = (await sql.findLeaving(tx, accountId, hostIds, cidr))
     ? `${cidr} is still being freed after its network was deleted: try again in a few seconds`
     : `${cidr} overlaps a network on the ${hostIds.length > 1 ? 'nodes of this region' : 'node'}: choose another range, or another node`
-  return refuse('networks_overlap', sentence)
+  return apiError('networks_overlap', sentence)
 }
 
 export async function listNetworks(db: Queries, accountId: string, page: PageRequest): Promise<Paged<Network>> {
@@ -84,11 +84,11 @@ export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: st
   const attached = await sql.countAttachments(tx, id)
   if (attached > 0) {
     const who = attached === 1 ? '1 VM is' : `${attached} VMs are`
-    throw refuse('in_use', `The network ${network!.name} is in use: ${who} attached. Detach or delete them first`)
+    throw apiError('in_use', `The network ${network!.name} is in use: ${who} attached. Detach or delete them first`)
   }
   await sql.markDeleted(tx, id, now)
-  await giveBackQuota(tx, accountId, QUOTA, 1n)
-  await nudge(tx, APPLY)
+  await releaseQuota(tx, accountId, QUOTA, 1n)
+  await triggerReconciler(tx, APPLY)
   return { id }
 }
 

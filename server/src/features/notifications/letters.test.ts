@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isNotified, letterOf } from './letters.ts'
+import { isNotified, renderEmail } from './letters.ts'
 
 const vm = { id: 'cvm', name: 'web-1' }
 
@@ -17,7 +17,7 @@ describe('a letter', () => {
     ['webhook.disabled', { webhook: { id: 'cw', url: 'https://x.example/' }, reason: 'Gone' }, 'Your webhook is switched off', /Gone\./],
     ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'Your ticket has an answer: Help', /GET \/tickets\/ct/],
   ])('of %s says what happened and what to do', (type, data, subject, words) => {
-    const letter = letterOf(type, data, 'ada@example.com')
+    const letter = renderEmail(type, data, 'ada@example.com')
     expect(isNotified(type)).toBe(true)
     expect(letter.subject).toBe(subject)
     expect(letter.text).toMatch(words)
@@ -27,7 +27,7 @@ describe('a letter', () => {
 
   test('holds what a customer typed on one line, short, and never as markup', () => {
     const name = `<img src=x onerror="alert(1)">\r\nBcc: victim@example.net\u2028\u202e${'long '.repeat(100)}`
-    const { subject, text, html } = letterOf('vm.suspended', { vm: { id: 'cvm', name }, reason: 'unpaid' }, 'ada@example.com')
+    const { subject, text, html } = renderEmail('vm.suspended', { vm: { id: 'cvm', name }, reason: 'unpaid' }, 'ada@example.com')
     expect(subject).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
     expect(subject.length).toBeLessThan(100)
     expect(text).not.toMatch(/\r|\u202e|\nBcc/)

@@ -1,7 +1,7 @@
 // What the mails say: our own short sentences around a few words of the customer's, which stay on one line and are never markup.
 import { formatCents, parseCents } from '../../kernel/money.ts'
 
-export interface Letter {
+export interface EmailContent {
   subject: string
   text: string
   html: string
@@ -21,7 +21,7 @@ interface EventData {
   reason: string | null
 }
 
-const DRAFTS: Record<string, (data: EventData) => Draft> = {
+const TEMPLATES: Record<string, (data: EventData) => Draft> = {
   'billing.low_balance': ({ wallet: { balance, currency }, dueNext7Days }) => ({
     subject: 'Your balance is low',
     lines: [
@@ -65,10 +65,10 @@ const DRAFTS: Record<string, (data: EventData) => Draft> = {
   }),
 }
 
-export const isNotified = (type: string): boolean => Object.hasOwn(DRAFTS, type)
+export const isNotified = (type: string): boolean => Object.hasOwn(TEMPLATES, type)
 
-export function letterOf(type: string, data: unknown, recipient: string): Letter {
-  const { subject, lines } = DRAFTS[type]!(data as EventData)
+export function renderEmail(type: string, data: unknown, recipient: string): EmailContent {
+  const { subject, lines } = TEMPLATES[type]!(data as EventData)
   const paragraphs = [...lines, `This mail was sent to ${line(recipient)}, the address of your account.`]
   const html = paragraphs.map((each) => `<p>${escape(each)}</p>`).join('\n')
   return {

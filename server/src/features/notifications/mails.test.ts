@@ -27,7 +27,7 @@ const app = await testApp({
 })
 type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
-const send = () => sendMails.pass(app.deps)
+const send = () => sendMails.runOnce(app.deps)
 const mailsOf = (customer: Customer, from = app) =>
   from.db.many<MailRow>(sql`select status, attempts, error, message_id from mails where account_id = ${customer.accountId} order by id`)
 const receivedBy = (customer: Customer) => server.received.filter(({ to }) => to.includes(customer.email))
@@ -59,7 +59,7 @@ describe('a customer is told by mail', () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer, { name: 'x\r\nBcc: victim@example.net' })
     await toRenewal(customer, id)
-    await lowBalance.pass(app.deps)
+    await lowBalance.runOnce(app.deps)
     await turn()
     app.clock.advance('24h')
     await turn()
@@ -173,7 +173,7 @@ describe('a worker that stops', () => {
     for (const customer of customers) await answered(customer)
     server.answer({ END: '' }) // takes its time
     const stopping = new AbortController()
-    const passing = sendMails.pass(app.deps, stopping.signal)
+    const passing = sendMails.runOnce(app.deps, stopping.signal)
     const asked = server.commands.length
     await expect.poll(() => server.commands.slice(asked).includes('DATA'), { timeout: 10_000 }).toBe(true)
     stopping.abort()
@@ -213,10 +213,10 @@ describe('mails.prune', () => {
     await answered(customer)
     await send()
     app.clock.advance('30d')
-    await pruneMails.pass(app.deps)
+    await pruneMails.runOnce(app.deps)
     expect(await mailsOf(customer)).toHaveLength(1)
     app.clock.advance('1ms')
-    await pruneMails.pass(app.deps)
+    await pruneMails.runOnce(app.deps)
     expect(await mailsOf(customer)).toEqual([])
   })
 })
@@ -229,10 +229,10 @@ describe('without a mail server', async () => {
     const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
     await silent.db.tx((tx) => replyAsStaff(tx, silent.clock.now(), id, 'Here you are'))
     silent.clock.advance('59m')
-    await sendMails.pass(silent.deps)
+    await sendMails.runOnce(silent.deps)
     expect(await mailsOf(customer, silent)).toMatchObject([{ status: 'PENDING' }])
     silent.clock.advance('1m')
-    await sendMails.pass(silent.deps)
+    await sendMails.runOnce(silent.deps)
     expect(await mailsOf(customer, silent)).toMatchObject([{ status: 'DISCARDED', attempts: 0 }])
   })
 })

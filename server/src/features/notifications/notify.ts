@@ -1,7 +1,7 @@
 // Registered with the event log: the mail of an event exists if and only if the event does.
 import type { Tx } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import type { EventRow } from '../events/service.ts'
 import { isNotified } from './letters.ts'
 import { insertMail } from './sql.ts'
@@ -9,5 +9,5 @@ import { insertMail } from './sql.ts'
 export const SEND = 'mails.send'
 
 export async function queueMail(tx: Tx, event: EventRow): Promise<void> {
-  if (isNotified(event.type)) await Promise.all([insertMail(tx, newId(), event), nudge(tx, SEND)])
+  if (isNotified(event.type)) await Promise.all([insertMail(tx, newId(), event), triggerReconciler(tx, SEND)])
 }

@@ -1,9 +1,9 @@
 // Sends what is due, one mail after the other. At least once: a worker that dies after the server took a mail leaves it to be sent again
 // under the same Message-ID. While the server cannot be used, a pass tries one mail and leaves the others as they are.
-import { after, before, milliseconds } from '../../kernel/clock.ts'
+import { addDuration, subtractDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { MailError, type Mailer } from '../../kernel/mail.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { letterOf } from './letters.ts'
+import { renderEmail } from './letters.ts'
 import { SEND } from './notify.ts'
 import * as sql from './sql.ts'
 
@@ -20,7 +20,7 @@ const GRACE_MS = 1_000
 
 export const sendMails = reconciler(SEND, '30s', async (deps, stopping = new AbortController().signal) => {
   const { db, clock, mailer } = deps
-  if (!mailer) return sql.discardBefore(db, clock.now(), before(clock.now(), UNSENT))
+  if (!mailer) return sql.discardBefore(db, clock.now(), subtractDuration(clock.now(), UNSENT))
   const cutOff = (): unknown => setTimeout(() => mailer.close(), GRACE_MS).unref()
   stopping.addEventListener('abort', cutOff)
   return sendDue(deps, mailer, stopping).finally(() => stopping.removeEventListener('abort', cutOff))
@@ -29,7 +29,7 @@ export const sendMails = reconciler(SEND, '30s', async (deps, stopping = new Abo
 async function sendDue(deps: Deps, mailer: Mailer, stopping: AbortSignal): Promise<void> {
   const { db, clock } = deps
   while (!stopping.aborted) {
-    const claims = await sql.claimDue(db, clock.now(), after(clock.now(), CLAIM), mailer.domain, BATCH)
+    const claims = await sql.claimDue(db, clock.now(), addDuration(clock.now(), CLAIM), mailer.domain, BATCH)
     const left = await sendAll(deps, mailer, claims, stopping)
     if (left.length > 0) await sql.giveBack(db, left)
     if (left.length > 0 || claims.length < BATCH) return
@@ -48,7 +48,7 @@ async function sendAll(deps: Deps, mailer: Mailer, claims: sql.Claim[], stopping
 
 async function sendOne({ db, clock, log, metrics }: Deps, mailer: Mailer, claim: sql.Claim): Promise<MailError | null> {
   const { id, message_id: messageId, recipient: to, type, data, created_at: date } = claim
-  const error = await mailer.send({ messageId, to, date, ...letterOf(type, data, to) }).then(() => null, asMailError)
+  const error = await mailer.send({ messageId, to, date, ...renderEmail(type, data, to) }).then(() => null, asMailError)
   const outcome = outcomeOf(clock.now(), claim, error)
   await sql.settle(db, clock.now(), claim, outcome)
   metrics.mails.inc({ outcome: outcome.status })
@@ -67,11 +67,11 @@ function outcomeOf(now: Date, { attempts }: sql.Claim, error: MailError | null):
   const sentence = error.message.slice(0, 500)
   if (!wait) return { status: 'FAILED', error: sentence, nextAttemptAt: null }
   const spread = 0.8 + Math.random() * 0.4
-  return { status: 'PENDING', error: sentence, nextAttemptAt: new Date(now.getTime() + milliseconds(wait) * spread) }
+  return { status: 'PENDING', error: sentence, nextAttemptAt: new Date(now.getTime() + parseDurationMs(wait) * spread) }
 }
 
 const AT_ONCE = 1_000
 
 export const pruneMails = reconciler('mails.prune', '1h', async ({ db, clock }, stopping) => {
-  while (!stopping?.aborted && (await sql.deleteBefore(db, before(clock.now(), KEEP), AT_ONCE)) === AT_ONCE);
+  while (!stopping?.aborted && (await sql.deleteBefore(db, subtractDuration(clock.now(), KEEP), AT_ONCE)) === AT_ONCE);
 })

@@ -1,4 +1,4 @@
-import { ownAddress } from '../../http/origin.ts'
+import { externalUrl } from '../../http/origin.ts'
 import { Type } from '../../http/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
@@ -29,7 +29,7 @@ export const customerRoutes: Routes = (api, deps) => {
       body: shapes.CreateAccount,
       status: 201,
       data: shapes.OperatorAccount,
-      refuses: ['already_exists'],
+      errorCodes: ['already_exists'],
     },
     (tx, { body }) => customers.makeAccount(tx, deps, body),
   )
@@ -44,13 +44,18 @@ export const customerRoutes: Routes = (api, deps) => {
   api.post(
     '/operator/accounts/:id/credit',
     { operationId: 'operatorCreditAccount', summary: 'Put money into a wallet', ...money },
-    (tx, { params: { id }, body }) => customers.moveMoney(tx, deps, 'credit', id, body),
+    (tx, { params: { id }, body }) => customers.adjustBalance(tx, deps, 'credit', id, body),
   )
 
   api.post(
     '/operator/accounts/:id/adjust',
-    { operationId: 'operatorAdjustAccount', summary: 'Set a wallet right, in either direction', ...money, refuses: ['insufficient_funds'] },
-    (tx, { params: { id }, body }) => customers.moveMoney(tx, deps, 'adjust', id, body),
+    {
+      operationId: 'operatorAdjustAccount',
+      summary: 'Set a wallet right, in either direction',
+      ...money,
+      errorCodes: ['insufficient_funds'],
+    },
+    (tx, { params: { id }, body }) => customers.adjustBalance(tx, deps, 'adjust', id, body),
   )
 
   api.put(
@@ -72,13 +77,13 @@ export const customerRoutes: Routes = (api, deps) => {
       operationId: 'operatorMakeSetUpLink',
       summary: 'Get a link with which the customer sets a password',
       ...common,
-      needsRecentProof: true,
+      requiresReauth: true,
       params,
       status: 201,
       data: shapes.SetUpLink,
-      refuses: ['already_exists'],
+      errorCodes: ['already_exists'],
     },
-    (tx, { params: { id }, request }) => customers.makeSetUpLink(tx, clock.now(), id, ownAddress(request, config.publicUrl)),
+    (tx, { params: { id }, request }) => customers.createInviteLink(tx, clock.now(), id, externalUrl(request, config.publicUrl)),
   )
 
   api.post(
@@ -118,14 +123,14 @@ export const customerRoutes: Routes = (api, deps) => {
       operationId: 'operatorSuspendVm',
       summary: 'Stop a VM and keep it from being started',
       ...ordered,
-      refuses: ['busy', 'invalid_state'],
+      errorCodes: ['busy', 'invalid_state'],
     },
     async (tx, { params: { id } }) => ({ message: 'The VM is being suspended', actionId: await orderSuspension(tx, deps, id) }),
   )
 
   api.post(
     '/operator/vms/:id/unsuspend',
-    { operationId: 'operatorUnsuspendVm', summary: 'Lift a suspension', ...ordered, refuses: ['busy', 'invalid_state'] },
+    { operationId: 'operatorUnsuspendVm', summary: 'Lift a suspension', ...ordered, errorCodes: ['busy', 'invalid_state'] },
     async (tx, { params: { id } }) => ({ message: 'The VM is being brought back', actionId: await orderUnsuspension(tx, deps, id) }),
   )
 
@@ -135,7 +140,7 @@ export const customerRoutes: Routes = (api, deps) => {
       operationId: 'operatorUnmanageVm',
       summary: 'Leave a VM running, untouched and unbilled',
       ...done,
-      refuses: ['busy', 'invalid_state'],
+      errorCodes: ['busy', 'invalid_state'],
     },
     async (tx, { params: { id } }) => {
       await unmanage(tx, deps, id)
@@ -149,7 +154,7 @@ export const customerRoutes: Routes = (api, deps) => {
       operationId: 'operatorAdoptVm',
       summary: 'Take an unmanaged VM back, in the power state it is found in',
       ...done,
-      refuses: ['invalid_state'],
+      errorCodes: ['invalid_state'],
       prepare: ({ params: { id } }) => lookAtUnmanaged(deps, id),
     },
     async (tx, { params: { id } }, isOn) => {

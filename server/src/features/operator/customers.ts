@@ -2,12 +2,12 @@
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 import { createAccount, getAccount, listQuotas, setQuotaLimit, setSuspended } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
-import { issuePasswordLink, listPeople, personFor } from '../people/service.ts'
+import { issuePasswordLink, listPeople, ensureUser } from '../people/service.ts'
 import { bringBackVmsOf, suspendVmsOf, type SuspensionOutcome } from '../vms/service.ts'
 import { WAITS_FOR_MONEY } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/corrections.ts'
@@ -48,7 +48,7 @@ export async function makeAccount(tx: Tx, { clock, config }: Place, input: Creat
 
 const WAYS = { credit: creditByOperator, adjust: adjustByOperator }
 
-export async function moveMoney(tx: Tx, { clock, config }: Place, way: keyof typeof WAYS, id: string, order: MoneyOrder) {
+export async function adjustBalance(tx: Tx, { clock, config }: Place, way: keyof typeof WAYS, id: string, order: MoneyOrder) {
   const now = clock.now()
   const { currency } = config
   await requireAccount(tx, id)
@@ -68,9 +68,9 @@ export async function changeLimit(tx: Tx, now: Date, id: string, name: string, l
 }
 
 /** For a customer who has no password yet, or lost it where no mail is sent. */
-export async function makeSetUpLink(tx: Tx, now: Date, id: string, dashboard: URL): Promise<{ url: string; expiresAt: string }> {
+export async function createInviteLink(tx: Tx, now: Date, id: string, dashboard: URL): Promise<{ url: string; expiresAt: string }> {
   await requireAccount(tx, id)
-  const person = await personFor(tx, now, await getAccount(tx, id))
+  const person = await ensureUser(tx, now, await getAccount(tx, id))
   recordByOperator(tx, now, { accountId: id, action: 'person link', resourceIds: [person.id] })
   const { url, expiresAt } = await issuePasswordLink(tx, now, person.id, dashboard.href.replace(/\/$/, ''), LINK_LIFE)
   return { url, expiresAt: expiresAt.toISOString() }
@@ -89,7 +89,7 @@ export async function unsuspendAccount(tx: Tx, deps: Deps, id: string) {
   await setSuspended(tx, id, null, null)
   recordByOperator(tx, deps.clock.now(), { accountId: id, action: 'account unsuspend', resourceIds: [id] })
   const outcome = await bringBackVmsOf(tx, deps, id)
-  await nudge(tx, WAITS_FOR_MONEY)
+  await triggerReconciler(tx, WAITS_FOR_MONEY)
   return showOutcome(tx, deps, id, outcome)
 }
 

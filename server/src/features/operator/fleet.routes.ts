@@ -24,7 +24,7 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
       params,
       body: shapes.ChangeHost,
       data: shapes.OperatorHost,
-      refuses: ['in_use'],
+      errorCodes: ['in_use'],
     },
     (tx, { params: { id }, body }) => fleet.changeHostByOperator(tx, id, body),
   )
@@ -50,7 +50,7 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
       body: shapes.CreatePool,
       status: 201,
       data: shapes.Pool,
-      refuses: ['not_found', 'already_exists', 'networks_overlap'],
+      errorCodes: ['not_found', 'already_exists', 'networks_overlap'],
     },
     (tx, { body }) => fleet.createPool(tx, clock.now(), body),
   )
@@ -74,7 +74,7 @@ export const fleetRoutes: Routes = (api, { db, clock, config: { currency } }) =>
       body: shapes.CreatePlan,
       status: 201,
       data: shapes.Plan,
-      refuses: ['not_found', 'already_exists'],
+      errorCodes: ['not_found', 'already_exists'],
     },
     (tx, { body }) => fleet.createPlanByOperator(tx, clock.now(), currency, body),
   )

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
-import { invariantWatch } from '../../invariants/watch.ts'
+import { createInvariantMonitor } from '../../invariants/watch.ts'
 import { sql } from '../../kernel/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { createMetrics } from '../../kernel/metrics.ts'
@@ -202,7 +202,7 @@ describe('quarantine and health', () => {
   })
 
   test('say what the watch in another process has found', async () => {
-    const watch = invariantWatch()
+    const watch = createInvariantMonitor()
     const look = async () => {
       await watch({ ...app.deps, metrics: createMetrics() })
       return (await operator.get('/operator/health')).body.data.counts

@@ -91,10 +91,10 @@ export const listActions = (db: Queries, filter: RunFilter, limit: number, offse
 export const findAction = (db: Queries, id: string) => db.maybe<ActionRow>(sql`${actions} where r.id = ${id}`)
 
 /** Pages reach this far; what is older is found by a filter. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 const count = async (db: Queries, rows: Sql): Promise<number> =>
-  (await db.one<{ count: number }>(sql`select count(*)::int as count from (select 1 ${rows} limit ${MOST_COUNTED}) line`)).count
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from (select 1 ${rows} limit ${MAX_COUNTED}) line`)).count
 
 export interface Counts {
   running_actions: number

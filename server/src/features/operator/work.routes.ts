@@ -8,7 +8,7 @@ const common = { tag: 'Operator', scope: OPERATOR }
 const params = { id: Type.String() }
 
 export const workRoutes =
-  (look: work.Look): Routes =>
+  (look: work.HealthChecks): Routes =>
   (api, deps) => {
     const { db, clock } = deps
     const startedAt = clock.now()
@@ -40,7 +40,7 @@ export const workRoutes =
         params,
         status: 202,
         data: shapes.OperatorAction,
-        refuses: ['invalid_state', 'busy'],
+        errorCodes: ['invalid_state', 'busy'],
       },
       (tx, { params: { id } }) => work.retryAction(tx, deps, id),
     )
@@ -53,7 +53,7 @@ export const workRoutes =
         ...common,
         data: Type.Array(shapes.Stray),
       },
-      () => work.showQuarantine(db),
+      () => work.listQuarantine(db),
     )
 
     api.get(

@@ -1,8 +1,8 @@
 // Actions of everybody with their steps, what is in quarantine, and how the whole is doing.
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { before } from '../../kernel/clock.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { stepsOf } from '../../workflow/store.ts'
 import { recordByOperator } from '../audit-log/service.ts'
@@ -31,22 +31,22 @@ export async function showAction(db: Queries, id: string): Promise<OperatorActio
 /** Only what waits can be hurried: what has ended has been undone and paid back, and is ordered anew by its owner. */
 export async function retryAction(tx: Tx, { workflows, clock }: Deps, id: string): Promise<OperatorAction> {
   const row = await requireAction(tx, id)
-  if (row.completed_at && !row.unwinding) throw refuse('invalid_state', `This action has ended as ${row.status}: order it again instead`)
-  if (!(await workflows.hurry(tx, id))) throw refuse('busy', 'A worker is at this action right now: look again in a moment')
+  if (row.completed_at && !row.unwinding) throw apiError('invalid_state', `This action has ended as ${row.status}: order it again instead`)
+  if (!(await workflows.retryNow(tx, id))) throw apiError('busy', 'A worker is at this action right now: look again in a moment')
   if (row.owner_id) recordByOperator(tx, clock.now(), { accountId: row.owner_id, action: 'action retry', resourceIds: [id] })
   return toAction(await requireAction(tx, id))
 }
 
-export const showQuarantine = async (db: Queries): Promise<Stray[]> => (await listStrays(db)).map(toStray)
+export const listQuarantine = async (db: Queries): Promise<Stray[]> => (await listStrays(db)).map(toStray)
 
-export type Look = () => Promise<[name: string, sentence: string][]>
+export type HealthChecks = () => Promise<[name: string, sentence: string][]>
 
 /** These are nothing to worry about however many there are. */
 const ORDINARY = new Set(['runningActions', 'waitingActions', 'openTickets', 'quarantinedVolumes'])
 
-export async function showHealth({ db, clock }: Deps, look: Look, startedAt: Date): Promise<SystemHealth> {
+export async function showHealth({ db, clock }: Deps, look: HealthChecks, startedAt: Date): Promise<SystemHealth> {
   const now = clock.now()
-  const counts = await sql.systemCounts(db, now, before(now, '10m'), before(now, '24h'))
+  const counts = await sql.systemCounts(db, now, subtractDuration(now, '10m'), subtractDuration(now, '24h'))
   const named = Object.entries(counts).map(([name, count]) => ({ name: wireName(name), count }))
   return {
     version: VERSION,

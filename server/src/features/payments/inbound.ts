@@ -3,11 +3,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { page } from '../../http/page.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
-import { applyNotice } from './notices.ts'
+import { applyProviderEvent } from './notices.ts'
 import { openStripe } from './open.ts'
-import type { Notice, PaymentProvider } from './provider.ts'
+import type { ProviderEvent, PaymentProvider } from './provider.ts'
 
 export const STRIPE_PATH = '/webhooks/stripe'
 
@@ -18,11 +18,11 @@ export function servePayments(app: FastifyInstance, deps: Deps, rateLimit: RateL
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body))
     scope.post(STRIPE_PATH, async (request, reply) => {
       const notice = await readNotice(stripe, rateLimit, request, reply)
-      if (notice) await deps.db.tx((tx) => applyNotice(tx, deps, 'stripe', notice))
+      if (notice) await deps.db.tx((tx) => applyProviderEvent(tx, deps, 'stripe', notice))
       return { received: true }
     })
   })
-  const counted = { onRequest: rateLimit.chargeAddress }
+  const counted = { onRequest: rateLimit.limitIp }
   const ways = { done: 'Thank you. The money is in your wallet as soon as it arrives.', cancelled: 'Nothing was charged.' }
   for (const [way, sentence] of Object.entries(ways)) {
     app.get(`/payments/${way}`, counted, async (_, reply) => page(reply, 'Deposit', `<p>${sentence} You can close this page.</p>`))
@@ -34,15 +34,15 @@ async function readNotice(
   rateLimit: RateLimit,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Notice | null> {
+): Promise<ProviderEvent | null> {
   try {
-    if (!stripe?.readNotice) throw refuse('not_found', 'Stripe is not set up here: see docs/operate/payments.md')
+    if (!stripe?.readNotice) throw apiError('not_found', 'Stripe is not set up here: see docs/operate/payments.md')
     const signature = request.headers['stripe-signature']
     if (typeof signature !== 'string' || !Buffer.isBuffer(request.body))
-      throw refuse('malformed_request', 'A message of Stripe has a signature and a body')
+      throw apiError('malformed_request', 'A message of Stripe has a signature and a body')
     return await stripe.readNotice(request.body, signature)
   } catch (error) {
-    await rateLimit.chargeAddress(request, reply)
+    await rateLimit.limitIp(request, reply)
     throw error
   }
 }

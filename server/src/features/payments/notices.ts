@@ -3,14 +3,14 @@
 import type { Tx } from '../../kernel/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import type { Deps } from '../deps.ts'
-import { giveBackAdjustment, takeUpTo } from '../wallet/corrections.ts'
+import { creditReversal, debitUpTo } from '../wallet/corrections.ts'
 import { credit } from '../wallet/service.ts'
-import type { Notice } from './provider.ts'
+import type { ProviderEvent } from './provider.ts'
 import * as sql from './sql.ts'
 
 type NoticeDeps = Pick<Deps, 'clock' | 'config' | 'log'>
 
-export async function applyNotice(tx: Tx, deps: NoticeDeps, provider: string, notice: Notice): Promise<void> {
+export async function applyProviderEvent(tx: Tx, deps: NoticeDeps, provider: string, notice: ProviderEvent): Promise<void> {
   const now = deps.clock.now()
   if (notice.intentId !== null) await sql.queueForIntent(tx, notice.intentId)
   if (!(await sql.insertNotice(tx, now, provider, notice))) return
@@ -23,12 +23,12 @@ export async function applyNotice(tx: Tx, deps: NoticeDeps, provider: string, no
     changes.push(...(await sql.takeWaiting(tx, notice.intentId, payment.id)))
   }
   for (const change of changes) await follow(tx, deps, now, payment, change)
-  await takeBack(tx, deps, now, payment)
+  await applyReversals(tx, deps, now, payment)
   await sql.savePayment(tx, now, payment)
 }
 
 /** About refunds and disputes of payments that are not ours we hear too, where Stripe serves more than Berth. */
-function reportUnknown({ log }: NoticeDeps, notice: Notice): void {
+function reportUnknown({ log }: NoticeDeps, notice: ProviderEvent): void {
   if (notice.kind !== 'paid') return
   const amount = `${formatCents(notice.amount)} ${notice.currency}`
   log.error(
@@ -73,18 +73,18 @@ export async function receive(tx: Tx, { config }: Pick<Deps, 'config'>, now: Dat
 }
 
 /** Takes out of the wallet what the provider took from the operator, as far as it goes, and puts it back when a dispute is won. */
-async function takeBack(tx: Tx, { log }: NoticeDeps, now: Date, payment: sql.PaymentRow): Promise<void> {
+async function applyReversals(tx: Tx, { log }: NoticeDeps, now: Date, payment: sql.PaymentRow): Promise<void> {
   if (payment.received_cents === null) return
   const gone = payment.refunded_cents + payment.disputed_cents
   const wanted = gone > payment.received_cents ? payment.received_cents : gone < 0n ? 0n : gone
   const missing = wanted - payment.taken_back_cents
   const entry = { type: 'ADJUSTMENT', referenceType: 'PAYMENT', referenceId: payment.id } as const
   if (missing < 0n) {
-    await giveBackAdjustment(tx, now, payment.account_id, -missing, { ...entry, description: 'Dispute of a deposit was settled' })
+    await creditReversal(tx, now, payment.account_id, -missing, { ...entry, description: 'Dispute of a deposit was settled' })
     payment.taken_back_cents = wanted
   }
   if (missing <= 0n) return
-  const taken = await takeUpTo(tx, now, payment.account_id, missing, { ...entry, description: 'Deposit was refunded or disputed' })
+  const taken = await debitUpTo(tx, now, payment.account_id, missing, { ...entry, description: 'Deposit was refunded or disputed' })
   payment.taken_back_cents += taken
   if (taken === missing) return
   const lost = formatCents(missing - taken)

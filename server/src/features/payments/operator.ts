@@ -1,5 +1,5 @@
 import type { Tx } from '../../kernel/db.ts'
-import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import type { Cents } from '../../kernel/money.ts'
 import type { Deps } from '../deps.ts'
 import { receive } from './notices.ts'
@@ -11,8 +11,8 @@ export { listAllPayments } from './sql.ts'
 export async function confirmPayment(tx: Tx, now: Date, config: Deps['config'], id: string, amount: Cents | null): Promise<sql.PaymentRow> {
   const payment = await sql.lockPayment(tx, id)
   if (!payment) throw notFound(`Payment ${id}`)
-  if (payment.provider !== 'manual') throw refuse('invalid_state', `Payment ${id} is confirmed by ${payment.provider} alone`)
-  if (payment.transaction_id !== null) throw refuse('invalid_state', `Payment ${id} is in the wallet already`)
+  if (payment.provider !== 'manual') throw apiError('invalid_state', `Payment ${id} is confirmed by ${payment.provider} alone`)
+  if (payment.transaction_id !== null) throw apiError('invalid_state', `Payment ${id} is in the wallet already`)
   if (amount !== null && amount <= 0n) throw invalid('amount must be more than 0.00', 'amount')
   await receive(tx, { config }, now, payment, amount ?? payment.amount_cents)
   await sql.savePayment(tx, now, payment)

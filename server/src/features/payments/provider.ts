@@ -18,7 +18,7 @@ export interface Checkout {
 /** `refunded` tells the sum of all refunds so far; `withdrawn` and `reinstated` what one dispute took and gave back. */
 export type NoticeKind = 'paid' | 'processing' | 'failed' | 'expired' | 'refunded' | 'withdrawn' | 'reinstated'
 
-export interface Notice {
+export interface ProviderEvent {
   /** The provider's: the same one may come more than once. */
   id: string
   type: string
@@ -36,7 +36,7 @@ export interface Notice {
 export interface PaymentProvider {
   readonly name: 'manual' | 'stripe'
   /** Outside of any transaction: it may ask another server. */
-  begin(order: PaymentOrder): Promise<Checkout>
+  createCheckout(order: PaymentOrder): Promise<Checkout>
   /** Reads a message sent to us, or throws when it is not the provider's. Null: genuine, and about nothing of ours. */
-  readNotice?(body: Buffer, signature: string): Promise<Notice | null>
+  readNotice?(body: Buffer, signature: string): Promise<ProviderEvent | null>
 }

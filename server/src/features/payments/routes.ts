@@ -10,7 +10,7 @@ export const depositRoutes: Routes = (api, deps) => {
     '/wallet/deposits',
     {
       operationId: 'createDeposit',
-      refuses: ['unavailable', 'service_unavailable'],
+      errorCodes: ['unavailable', 'service_unavailable'],
       summary: 'Begin a deposit: the answer says where to pay',
       tag,
       scope: 'wallet:deposit',
@@ -32,7 +32,7 @@ export const depositRoutes: Routes = (api, deps) => {
     '/wallet/deposits/:id',
     {
       operationId: 'getDeposit',
-      refuses: ['not_found'],
+      errorCodes: ['not_found'],
       summary: 'Get a deposit',
       tag,
       scope: 'wallet:read',

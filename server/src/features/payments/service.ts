@@ -1,7 +1,7 @@
 // Deposits: how customers put money into their wallets by themselves.
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { parseCents, type Cents } from '../../kernel/money.ts'
 import { getAccount } from '../accounts/service.ts'
@@ -25,12 +25,12 @@ export interface BegunDeposit {
 
 /** Asks the provider first, outside of a transaction: a payment that nobody was given the page of cannot be paid. */
 export async function beginDeposit({ db, config, payments }: Deps, accountId: string, text: string): Promise<BegunDeposit> {
-  if (!payments) throw refuse('unavailable', 'Deposits are not open here: ask support how to put money into your wallet')
+  if (!payments) throw apiError('unavailable', 'Deposits are not open here: ask support how to put money into your wallet')
   const amount = parseCents(text)
   if (amount < LEAST || amount > MOST) throw invalid('amount must be from 1.00 to 50000.00', 'amount')
   const { email } = await getAccount(db, accountId)
   const id = newId()
-  return { id, amount, provider: payments.name, checkout: await payments.begin({ id, email, amount, currency: config.currency }) }
+  return { id, amount, provider: payments.name, checkout: await payments.createCheckout({ id, email, amount, currency: config.currency }) }
 }
 
 export async function recordDeposit(

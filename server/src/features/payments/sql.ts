@@ -1,5 +1,5 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/db.ts'
-import type { Notice, NoticeKind, PaymentProvider } from './provider.ts'
+import type { ProviderEvent, NoticeKind, PaymentProvider } from './provider.ts'
 import type { Deposit } from './schema.ts'
 
 export interface PaymentRow {
@@ -39,7 +39,7 @@ export const findPayment = (db: Queries, accountId: string, id: string) =>
 export const lockPayment = (tx: Tx, id: string) => tx.maybe<PaymentRow>(sql`select * from payments where id = ${id} for update`)
 
 /** By our id where the provider has kept it, else by the provider's own. */
-export const lockPaymentOf = (tx: Tx, { paymentId, intentId }: Pick<Notice, 'paymentId' | 'intentId'>) =>
+export const lockPaymentOf = (tx: Tx, { paymentId, intentId }: Pick<ProviderEvent, 'paymentId' | 'intentId'>) =>
   tx.maybe<PaymentRow>(sql`
     select * from payments where case when ${paymentId}::text is null then intent_id = ${intentId} else id = ${paymentId} end for update`)
 
@@ -54,7 +54,7 @@ export const savePayment = (tx: Tx, now: Date, row: PaymentRow) =>
 export const queueForIntent = (tx: Tx, intentId: string) => tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${intentId}, 0))`)
 
 /** False when it is known already; one that another process is about to write is waited for. */
-export const insertNotice = async (tx: Tx, now: Date, provider: string, notice: Notice): Promise<boolean> =>
+export const insertNotice = async (tx: Tx, now: Date, provider: string, notice: ProviderEvent): Promise<boolean> =>
   (await tx.run(sql`
     insert into payment_notices (id, provider, type, object_id, intent_id, change, received_at)
     values (${notice.id}, ${provider}, ${notice.type}, ${notice.objectId}, ${notice.intentId},

@@ -1,11 +1,11 @@
 // What an event of Stripe's means for a payment. https://docs.stripe.com/api/events/types
 import type { Stripe } from 'stripe'
-import type { Notice, NoticeKind } from './provider.ts'
+import type { ProviderEvent, NoticeKind } from './provider.ts'
 
 /** Under this name Stripe keeps our id of the payment. */
 export const PAYMENT_KEY = 'berth_payment'
 
-export function toNotice(event: Stripe.Event): Notice | null {
+export function toNotice(event: Stripe.Event): ProviderEvent | null {
   // A method that takes days, such as a bank debit, completes the page before there is money.
   if (event.type === 'checkout.session.completed')
     return ofSession(event, event.data.object, event.data.object.payment_status === 'unpaid' ? 'processing' : 'paid')
@@ -19,14 +19,14 @@ export function toNotice(event: Stripe.Event): Notice | null {
 }
 
 /** Sessions that something else opened in the same Stripe account are none of our business. */
-function ofSession(event: Stripe.Event, session: Stripe.Checkout.Session, kind: NoticeKind): Notice | null {
+function ofSession(event: Stripe.Event, session: Stripe.Checkout.Session, kind: NoticeKind): ProviderEvent | null {
   const paymentId = session.metadata?.[PAYMENT_KEY]
   if (!paymentId) return null
   const money = { amount: BigInt(session.amount_total ?? 0), currency: upper(session.currency) }
   return { id: event.id, type: event.type, objectId: session.id, kind, paymentId, intentId: idOf(session.payment_intent), ...money }
 }
 
-const ofCharge = (event: Stripe.Event, charge: Stripe.Charge): Notice => ({
+const ofCharge = (event: Stripe.Event, charge: Stripe.Charge): ProviderEvent => ({
   id: event.id,
   type: event.type,
   objectId: charge.id,
@@ -37,7 +37,7 @@ const ofCharge = (event: Stripe.Event, charge: Stripe.Charge): Notice => ({
   currency: upper(charge.currency),
 })
 
-const ofDispute = (event: Stripe.Event, dispute: Stripe.Dispute, kind: NoticeKind): Notice => ({
+const ofDispute = (event: Stripe.Event, dispute: Stripe.Dispute, kind: NoticeKind): ProviderEvent => ({
   id: event.id,
   type: event.type,
   objectId: dispute.id,

@@ -3,7 +3,7 @@ import { disputeEvent, refundEvent, sessionEvent, stripeWorld, type PaymentOf } 
 import { openDb, sql } from '../../kernel/db.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { listAllPayments } from './service.ts'
-import { applyNotice } from './notices.ts'
+import { applyProviderEvent } from './notices.ts'
 
 const { app, asked, trouble, sign, deliver } = await stripeWorld()
 
@@ -118,7 +118,7 @@ describe('a message of Stripe', () => {
     const payload = sessionEvent('completed', payment)
     const genuine = (await app.deps.payments!.readNotice!(Buffer.from(payload), sign(payload)))!
     const pools = [1, 2, 3].map(() => openDb({ url: app.db.url, maxConnections: 5, onError: () => {} }))
-    const all = pools.flatMap((db) => Array.from({ length: 5 }, () => db.tx((tx) => applyNotice(tx, app.deps, 'stripe', genuine))))
+    const all = pools.flatMap((db) => Array.from({ length: 5 }, () => db.tx((tx) => applyProviderEvent(tx, app.deps, 'stripe', genuine))))
     await Promise.all(all).finally(() => Promise.all(pools.map((db) => db.close())))
     expect(await balance()).toBe('25.00')
   })
@@ -194,13 +194,13 @@ describe('a refund or a chargeback', () => {
     const [paid, disputed] = [await read(sessionEvent('completed', payment)), await read(disputeEvent('funds_withdrawn', payment))]
     const [written, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const first = app.db.tx(async (tx) => {
-      await applyNotice(tx, app.deps, 'stripe', disputed)
+      await applyProviderEvent(tx, app.deps, 'stripe', disputed)
       written.resolve()
       await released.promise
     })
     await written.promise
     let isOver = false
-    const second = app.db.tx((tx) => applyNotice(tx, app.deps, 'stripe', paid)).finally(() => (isOver = true))
+    const second = app.db.tx((tx) => applyProviderEvent(tx, app.deps, 'stripe', paid)).finally(() => (isOver = true))
     const waiting = () =>
       app.db.many(sql`
         select 1 from pg_locks join pg_database d on d.oid = database

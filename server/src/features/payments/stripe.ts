@@ -1,7 +1,7 @@
 // Stripe Checkout: the customer pays at a page of Stripe's, which tells us in signed messages what became of it. Card data never comes near
 // us. The library is loaded when it is first needed: most processes never do.
 import type { Stripe } from 'stripe'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import type { Checkout, PaymentOrder, PaymentProvider } from './provider.ts'
 import { PAYMENT_KEY, toNotice } from './stripe-notice.ts'
 
@@ -22,7 +22,7 @@ export function stripeProvider(settings: StripeSettings): PaymentProvider {
   const stripe = (): Promise<Stripe> => (loading ??= load(settings))
   return {
     name: 'stripe',
-    begin: async (order) => begin(await stripe(), settings, order),
+    createCheckout: async (order) => begin(await stripe(), settings, order),
     async readNotice(body, signature) {
       const { webhooks } = await stripe()
       return toNotice(verified(() => webhooks.constructEvent(body, signature, settings.webhookSecret, TOLERANCE)))
@@ -61,7 +61,7 @@ async function begin(stripe: Stripe, { publicUrl }: StripeSettings, order: Payme
       { idempotencyKey: order.id },
     )
     .catch((error: Error) => {
-      throw Object.assign(refuse('service_unavailable', UNREACHABLE), { cause: error })
+      throw Object.assign(apiError('service_unavailable', UNREACHABLE), { cause: error })
     })
   return { sessionId: session.id, checkoutUrl: session.url, instructions: null }
 }
@@ -72,7 +72,7 @@ function verified<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw Object.assign(refuse('malformed_request', 'This is not a message of Stripe: its signature is missing, wrong or too old'), {
+    throw Object.assign(apiError('malformed_request', 'This is not a message of Stripe: its signature is missing, wrong or too old'), {
       cause: error,
     })
   }

@@ -1,8 +1,8 @@
 // Links that work once and soon. The secret stands behind a #, which browsers send to nobody, and only its hash is kept.
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import { newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { refuse, type Refusal } from '../../kernel/errors.ts'
+import { apiError, type ApiError } from '../../kernel/errors.ts'
 import * as sql from './sql.ts'
 
 const PREFIX = 'lnk_'
@@ -29,7 +29,7 @@ interface Order {
 
 async function issue(db: Queries, now: Date, { kind, personId, life, page }: Order): Promise<IssuedLink> {
   const secret = newToken(PREFIX)
-  const expiresAt = after(now, life)
+  const expiresAt = addDuration(now, life)
   await sql.insertLink(db, { hash: sha256(secret), kind, person_id: personId, created_at: now, expires_at: expiresAt })
   return { url: `${page}#${secret}`, expiresAt }
 }
@@ -49,4 +49,4 @@ export async function usePasswordLink(tx: Tx, now: Date, secret: string): Promis
   return person
 }
 
-const gone = (what: string): Refusal => refuse('link_gone', `This link was used already, has expired or is not complete. ${what}`)
+const gone = (what: string): ApiError => apiError('link_gone', `This link was used already, has expired or is not complete. ${what}`)

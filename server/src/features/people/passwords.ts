@@ -28,7 +28,7 @@ export const hashPassword = async (password: string): Promise<string> => {
 }
 
 /** Whether it is the right one; nobody's is never right. */
-export async function isPassword(stored: string | null | undefined, given: string): Promise<boolean> {
+export async function verifyPassword(stored: string | null | undefined, given: string): Promise<boolean> {
   const { verify } = await library()
   const matches = await inTurn(() => verify(stored ?? NOBODYS, given.normalize('NFC')))
   return matches && typeof stored === 'string'

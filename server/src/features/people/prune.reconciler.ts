@@ -1,4 +1,4 @@
-import { before } from '../../kernel/clock.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import * as sql from './sql.ts'
 
@@ -8,5 +8,5 @@ const KEEP_ADDRESSES = '90d'
 export const prunePeople = reconciler('people.prune', '1h', async ({ db, clock }) => {
   const now = clock.now()
   await sql.dropOldLinks(db, now)
-  await sql.dropOldAddresses(db, before(now, KEEP_ADDRESSES))
+  await sql.dropOldAddresses(db, subtractDuration(now, KEEP_ADDRESSES))
 })

@@ -2,7 +2,7 @@
 // of them is of no use without our key.
 import type { Vault } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { randomText } from '../../kernel/ids.ts'
 import type { PersonRow } from './sql.ts'
 import * as sql from './sql.ts'
@@ -19,7 +19,7 @@ const newCode = (): string => randomText(LENGTH, ALPHABET).match(/.{4}/g)!.join(
 
 /** In the place of all there were. */
 export async function renewRecoveryCodes(tx: Tx, vault: Vault, now: Date, person: PersonRow): Promise<string[]> {
-  if (!person.totp_enabled_at) throw refuse('invalid_state', 'There is no second factor to recover: switch one on first')
+  if (!person.totp_enabled_at) throw apiError('invalid_state', 'There is no second factor to recover: switch one on first')
   const codes = Array.from({ length: CODES }, newCode)
   await sql.dropRecoveryCodes(tx, person.id)
   const hashes = codes.map((code) => hashOf(vault, person.id, code))

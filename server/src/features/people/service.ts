@@ -1,13 +1,13 @@
 // People: who they are and how they prove it. Being signed in is the business of `sessions`.
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { createAccount, findAccount } from '../accounts/service.ts'
 import { useWelcomeLink } from './links.ts'
 import * as sql from './sql.ts'
 
-export { hashPassword, isPassword } from './passwords.ts'
-export { beginTotp, confirmTotp, removeTotp, spendAnyCode } from './totp.ts'
+export { hashPassword, verifyPassword as isPassword } from './passwords.ts'
+export { beginTotp, confirmTotp, removeTotp, consumeCode as spendAnyCode } from './totp.ts'
 export { countRecoveryCodes, renewRecoveryCodes } from './recovery.ts'
 export { issuePasswordLink, issueWelcomeLink, usePasswordLink } from './links.ts'
 export {
@@ -31,7 +31,7 @@ interface NewUser {
 }
 
 /** The account may be there already: whoever has the welcome link runs this machine. */
-export async function makeOwner(tx: Tx, now: Date, { token, ...user }: NewUser & { token: string }): Promise<sql.PersonRow> {
+export async function createOwner(tx: Tx, now: Date, { token, ...user }: NewUser & { token: string }): Promise<sql.PersonRow> {
   await useWelcomeLink(tx, now, token)
   const account = (await findAccount(tx, user.email)) ?? (await createAccount(tx, now, user))
   return insert(tx, now, account.id, { ...user, isOperator: true })
@@ -44,7 +44,7 @@ export async function signUp(tx: Tx, now: Date, user: NewUser): Promise<sql.Pers
 }
 
 /** Somebody for an account that has nobody yet, with no password so far. */
-export async function personFor(tx: Tx, now: Date, account: { id: string; email: string; name: string }): Promise<sql.PersonRow> {
+export async function ensureUser(tx: Tx, now: Date, account: { id: string; email: string; name: string }): Promise<sql.PersonRow> {
   const [first] = await sql.listPeople(tx, account.id)
   return first ?? insert(tx, now, account.id, { email: account.email, name: account.name, passwordHash: null, isOperator: false })
 }
@@ -57,7 +57,7 @@ async function insert(
 ): Promise<sql.PersonRow> {
   const row = { id: newId(), account_id: accountId, email, name, password_hash: passwordHash, is_operator: isOperator, created_at: now }
   const made = await sql.insertPerson(tx, row)
-  if (!made) throw refuse('already_exists', `Somebody signs in with ${email} already`)
+  if (!made) throw apiError('already_exists', `Somebody signs in with ${email} already`)
   return made
 }
 

@@ -6,7 +6,7 @@ import { unauthorized } from '../../kernel/errors.ts'
 import { SCOPES } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { readCookie } from './cookie.ts'
-import { ended, isOver, PREFIX } from './life.ts'
+import { sessionExpired, isOver, PREFIX } from './life.ts'
 import * as sql from './sql.ts'
 
 const REQUESTS_PER_MINUTE = 600
@@ -24,13 +24,13 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
   return async (request) => {
     const secret = readCookie(request, config.publicUrl)
     if (!secret) throw unauthorized('Sign in first')
-    if (!isWellFormedToken(PREFIX, secret)) throw ended()
+    if (!isWellFormedToken(PREFIX, secret)) throw sessionExpired()
     const hash = sha256(secret)
     const now = clock.now()
     const row = await sql.findByHash(db, hash)
-    if (!row || isOver(row, now)) throw ended()
+    if (!row || isOver(row, now)) throw sessionExpired()
     const isPrevious = !row.hash.equals(hash)
-    if (isPrevious && row.previous_until! <= now) throw ended()
+    if (isPrevious && row.previous_until! <= now) throw sessionExpired()
     if (!isListening(request) && now.getTime() - row.last_seen_at.getTime() >= SEEN_EVERY_MS) await sql.touch(db, now, row.id, request.ip)
     return {
       accountId: row.account_id,
@@ -39,7 +39,7 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
       actorName: row.email,
       scopes: row.is_operator ? OF_OPERATORS : OF_CUSTOMERS,
       requestsPerMinute: REQUESTS_PER_MINUTE,
-      signedIn: { sessionId: row.id, isOperator: row.is_operator, provedAt: isPrevious ? new Date(0) : row.proved_at },
+      signedIn: { sessionId: row.id, isOperator: row.is_operator, authenticatedAt: isPrevious ? new Date(0) : row.proved_at },
     }
   }
 }

@@ -2,7 +2,7 @@
 // has no such name, and is for this machine itself.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isEncrypted } from '../../http/origin.ts'
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import { LONGEST } from './life.ts'
 
 declare module 'fastify' {
@@ -22,7 +22,7 @@ export function readCookie(request: FastifyRequest, publicUrl: string | null): s
 
 export function writeCookie(request: FastifyRequest, reply: FastifyReply, publicUrl: string | null, value: string | null): void {
   const isSafe = isEncrypted(request, publicUrl)
-  const age = value === null ? 0 : milliseconds(LONGEST) / 1000
+  const age = value === null ? 0 : parseDurationMs(LONGEST) / 1000
   const flags = `Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${isSafe ? '; Secure' : ''}`
   reply.header('set-cookie', `${nameFor(isSafe)}=${value ?? ''}; ${flags}`)
 }

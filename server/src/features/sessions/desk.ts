@@ -3,28 +3,28 @@
 import type { Counters } from '../../kernel/counters.ts'
 import { sha256 } from '../../kernel/crypto.ts'
 import type { Tx } from '../../kernel/db.ts'
-import { refuse, Refusal } from '../../kernel/errors.ts'
+import { apiError, ApiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import * as people from '../people/service.ts'
 import { startSession, type Caller, type Started } from './life.ts'
-import { bars, guarded } from './lockout.ts'
+import { attemptLimits, withAttemptLimits } from './lockout.ts'
 import type { CompleteReset, SignIn, SignUp, Welcome } from './schema.ts'
 import * as sql from './sql.ts'
 
-export interface Visitor extends Caller {
+export interface ClientInfo extends Caller {
   requestId: string
   /** The session that the browser had before, if any: it ends. */
   oldSecret: string | undefined
   operation: { action: string; route: string }
 }
 
-export interface Arrival extends Started {
+export interface SignInResult extends Started {
   person: people.PersonRow
 }
 
 type DeskDeps = Pick<Deps, 'db' | 'clock' | 'vault' | 'audit' | 'config'>
 
-export class Desk {
+export class SignInService {
   readonly #deps: DeskDeps
   readonly #counters: Counters
 
@@ -34,29 +34,33 @@ export class Desk {
   }
 
   /** Null when the password is right and the code of the second factor is missing. */
-  async signIn(visitor: Visitor, { email, password, totp }: SignIn): Promise<Arrival | null> {
+  async signIn(visitor: ClientInfo, { email, password, totp }: SignIn): Promise<SignInResult | null> {
     const { db, vault } = this.#deps
     const person = await people.findByEmail(db, email)
     const who = vault.digest(email.toLowerCase()).toString('base64url') // counters are no place for addresses of people
     const isAtHome = person !== undefined && (await people.isKnownAddress(db, person.id, visitor.ip))
-    const all = [bars.address(visitor.ip), bars.personAt(who, visitor.ip), ...(isAtHome ? [] : [bars.person(who)])]
+    const all = [
+      attemptLimits.address(visitor.ip),
+      attemptLimits.personAt(who, visitor.ip),
+      ...(isAtHome ? [] : [attemptLimits.person(who)]),
+    ]
     try {
-      return await guarded(this.#counters, all, () => this.#prove(visitor, person, password, totp))
+      return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, password, totp))
     } catch (error) {
-      if (error instanceof Refusal && person) this.#noteRefusal(visitor, person, error)
+      if (error instanceof ApiError && person) this.#noteRefusal(visitor, person, error)
       throw error
     }
   }
 
-  async #prove(visitor: Visitor, person: people.PersonRow | undefined, password: string, totp?: string): Promise<Arrival | null> {
+  async #prove(visitor: ClientInfo, person: people.PersonRow | undefined, password: string, totp?: string): Promise<SignInResult | null> {
     const isRight = await people.isPassword(person?.password_hash, password)
     if (!isRight || !person) throw wrong()
     if (person.totp_enabled_at && totp === undefined) return null
     const enter = () => this.#deps.db.tx((tx) => this.#enter(tx, visitor, person, totp))
-    return person.totp_enabled_at ? guarded(this.#counters, [bars.code(person.id)], enter) : enter()
+    return person.totp_enabled_at ? withAttemptLimits(this.#counters, [attemptLimits.code(person.id)], enter) : enter()
   }
 
-  async #enter(tx: Tx, visitor: Visitor, checked: people.PersonRow, totp?: string): Promise<Arrival> {
+  async #enter(tx: Tx, visitor: ClientInfo, checked: people.PersonRow, totp?: string): Promise<SignInResult> {
     const { vault, clock } = this.#deps
     const person = await people.lockPerson(tx, checked.id)
     if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was looked at
@@ -64,21 +68,21 @@ export class Desk {
     return this.#arrive(tx, spent === 'recovery' ? withRecoveryCode(visitor) : visitor, person)
   }
 
-  async welcome(visitor: Visitor, { token, password, ...user }: Welcome): Promise<Arrival> {
+  async welcome(visitor: ClientInfo, { token, password, ...user }: Welcome): Promise<SignInResult> {
     const passwordHash = await people.hashPassword(password)
     const { db, clock } = this.#deps
-    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.makeOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
+    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
   }
 
-  async signUp(visitor: Visitor, { password, ...user }: SignUp): Promise<Arrival> {
+  async signUp(visitor: ClientInfo, { password, ...user }: SignUp): Promise<SignInResult> {
     const { db, clock, config } = this.#deps
-    if (config.signUp === 'closed') throw refuse('sign_up_closed', 'Accounts are made by the operator here: ask for one')
+    if (config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
     const passwordHash = await people.hashPassword(password)
     return db.tx(async (tx) => this.#arrive(tx, visitor, await people.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
   }
 
   /** Ends every session there was. Null when the person has a second factor, which a link does not replace. */
-  async setPassword(visitor: Visitor, { token, password }: CompleteReset): Promise<Arrival | null> {
+  async setPassword(visitor: ClientInfo, { token, password }: CompleteReset): Promise<SignInResult | null> {
     const passwordHash = await people.hashPassword(password)
     const { db, clock } = this.#deps
     return db.tx(async (tx) => {
@@ -86,33 +90,33 @@ export class Desk {
       await people.setPassword(tx, person.id, passwordHash)
       await sql.endOthers(tx, person.id, null)
       if (!person.totp_enabled_at) return this.#arrive(tx, visitor, person)
-      this.#deps.audit.effect(tx, callOf(visitor, person, 200, null))
+      this.#deps.audit.recordSuccess(tx, callOf(visitor, person, 200, null))
       return null
     })
   }
 
-  async #arrive(tx: Tx, visitor: Visitor, person: people.PersonRow, status = 200): Promise<Arrival> {
+  async #arrive(tx: Tx, visitor: ClientInfo, person: people.PersonRow, status = 200): Promise<SignInResult> {
     const now = this.#deps.clock.now()
     if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
     await people.noteAddress(tx, now, person.id, visitor.ip)
     const started = await startSession(tx, now, person.id, visitor)
-    this.#deps.audit.effect(tx, callOf(visitor, person, status, null, [started.row.id]))
+    this.#deps.audit.recordSuccess(tx, callOf(visitor, person, status, null, [started.row.id]))
     return { ...started, person }
   }
 
-  #noteRefusal(visitor: Visitor, person: people.PersonRow, { status, code }: Refusal): void {
-    this.#deps.audit.refusal(callOf(visitor, person, status, code))
+  #noteRefusal(visitor: ClientInfo, person: people.PersonRow, { status, code }: ApiError): void {
+    this.#deps.audit.recordDenied(callOf(visitor, person, status, code))
   }
 }
 
 /** Its owner should see in the audit log that it was no code of the app. */
-const withRecoveryCode = (visitor: Visitor): Visitor => ({
+const withRecoveryCode = (visitor: ClientInfo): ClientInfo => ({
   ...visitor,
   operation: { ...visitor.operation, action: `${visitor.operation.action}WithRecoveryCode` },
 })
 
 /** For the audit log. */
-export const callOf = (visitor: Visitor, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({
+export const callOf = (visitor: ClientInfo, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({
   accountId: person.account_id,
   actorType: 'person' as const,
   actorId: person.id,
@@ -126,4 +130,4 @@ export const callOf = (visitor: Visitor, person: people.PersonRow, status: numbe
   code,
 })
 
-const wrong = (): Refusal => refuse('wrong_credentials', 'The e-mail address or the password is wrong')
+const wrong = (): ApiError => apiError('wrong_credentials', 'The e-mail address or the password is wrong')

@@ -32,7 +32,7 @@ describe('a session', () => {
   test('leaves nothing once it is over', async () => {
     const { person } = await givenBrowser(app)
     app.clock.advance('24h')
-    await pruneSessions.pass(app.deps)
+    await pruneSessions.runOnce(app.deps)
     expect(await app.db.many(sql`select from sessions where person_id = ${person.id}`)).toEqual([])
   })
 

@@ -1,23 +1,23 @@
 // The doors that are open to everybody: they are where a session begins.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { OpenRoutes } from '../../http/open-routes.ts'
+import { UnauthenticatedRoutes } from '../../http/open-routes.ts'
 import type { Operation } from '../../http/operation.ts'
-import { isPrivateWay, requireOwnPage } from '../../http/origin.ts'
+import { isSecureTransport, requireSameOrigin } from '../../http/origin.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { Answer } from '../../http/api.ts'
 import type { Counters } from '../../kernel/counters.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import { hasOperator } from '../people/service.ts'
 import { readCookie, writeCookie } from './cookie.ts'
-import { Desk, type Arrival, type Visitor } from './desk.ts'
+import { SignInService, type SignInResult, type ClientInfo } from './desk.ts'
 import { mailReset } from './reset.ts'
 import * as shapes from './schema.ts'
 import { describeSession } from './service.ts'
 
 const tag = 'Signing in'
 
-export interface Doors {
+export interface SignInRoutes {
   operations: Operation[]
   /** Waits for mails under way. */
   close(): Promise<void>
@@ -29,23 +29,28 @@ export interface DoorOptions {
   counters: Counters
 }
 
-export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimit, counters }: DoorOptions): Doors {
+export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimit, counters }: DoorOptions): SignInRoutes {
   const { config, db, log, mailer } = deps
-  const desk = new Desk(deps, counters)
+  const desk = new SignInService(deps, counters)
   const underWay = new Set<Promise<void>>()
   const base = (): string | null => config.publicUrl?.replace(/\/$/, '') ?? listeningAt(app)
   const admit = (request: FastifyRequest): void => {
-    requireOwnPage(request, config.publicUrl)
-    if (request.method !== 'GET') requirePrivateWay(request, deps)
+    requireSameOrigin(request, config.publicUrl)
+    if (request.method !== 'GET') requireSecureTransport(request, deps)
   }
-  const doors = new OpenRoutes(app, { prefix, rateLimit, admit })
+  const doors = new UnauthenticatedRoutes(app, { prefix, rateLimit, admit })
 
-  const letIn = async (arrival: Arrival | null, request: FastifyRequest, reply: FastifyReply, status = 200): Promise<unknown> => {
+  const sendSession = async (
+    arrival: SignInResult | null,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status = 200,
+  ): Promise<unknown> => {
     if (!arrival) return { totpRequired: true }
     writeCookie(request, reply, config.publicUrl, arrival.secret)
     return new Answer(await describeSession(deps, arrival.person, arrival.row), status)
   }
-  const visitor = (request: FastifyRequest): Visitor => visitorOf(request, config.publicUrl)
+  const visitor = (request: FastifyRequest): ClientInfo => visitorOf(request, config.publicUrl)
 
   doors.get('/setup', { operationId: 'getSetup', summary: 'What a newcomer can do here', tag, data: shapes.Setup }, async () => ({
     hasOwner: await hasOperator(db),
@@ -62,9 +67,9 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       body: shapes.Welcome,
       status: 201,
       data: shapes.Session,
-      refuses: ['link_gone', 'already_exists'],
+      errorCodes: ['link_gone', 'already_exists'],
     },
-    async (body, request, reply) => letIn(await desk.welcome(visitor(request), body), request, reply, 201),
+    async (body, request, reply) => sendSession(await desk.welcome(visitor(request), body), request, reply, 201),
   )
 
   doors.post(
@@ -75,9 +80,9 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       tag,
       body: shapes.SignIn,
       data: shapes.SignedIn,
-      refuses: ['wrong_credentials', 'wrong_totp'],
+      errorCodes: ['wrong_credentials', 'wrong_totp'],
     },
-    async (body, request, reply) => letIn(await desk.signIn(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSession(await desk.signIn(visitor(request), body), request, reply),
   )
 
   doors.post(
@@ -89,9 +94,9 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       body: shapes.SignUp,
       status: 201,
       data: shapes.Session,
-      refuses: ['sign_up_closed', 'already_exists'],
+      errorCodes: ['sign_up_closed', 'already_exists'],
     },
-    async (body, request, reply) => letIn(await desk.signUp(visitor(request), body), request, reply, 201),
+    async (body, request, reply) => sendSession(await desk.signUp(visitor(request), body), request, reply, 201),
   )
 
   doors.post(
@@ -124,15 +129,15 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       tag,
       body: shapes.CompleteReset,
       data: shapes.SignedIn,
-      refuses: ['link_gone'],
+      errorCodes: ['link_gone'],
     },
-    async (body, request, reply) => letIn(await desk.setPassword(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSession(await desk.setPassword(visitor(request), body), request, reply),
   )
 
   return { operations: doors.operations, close: async () => void (await Promise.all(underWay)) }
 }
 
-function visitorOf(request: FastifyRequest, publicUrl: string | null): Visitor {
+function visitorOf(request: FastifyRequest, publicUrl: string | null): ClientInfo {
   const { operationId: action = '', route = '' } = request.routeOptions.config
   return {
     ip: request.ip,
@@ -143,9 +148,9 @@ function visitorOf(request: FastifyRequest, publicUrl: string | null): Visitor {
   }
 }
 
-function requirePrivateWay(request: FastifyRequest, { config }: Deps): void {
-  if (config.allowPlainHttp || isPrivateWay(request, config.publicUrl)) return
-  throw refuse(
+function requireSecureTransport(request: FastifyRequest, { config }: Deps): void {
+  if (config.allowPlainHttp || isSecureTransport(request, config.publicUrl)) return
+  throw apiError(
     'https_required',
     'Over plain http a password could be read on the way: use https, or http://127.0.0.1 on the machine itself. An operator can allow it by BERTH_ALLOW_PLAIN_HTTP=true',
   )

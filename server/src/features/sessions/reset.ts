@@ -1,11 +1,11 @@
 // A forgotten password. Whoever asks is answered at once and always the same; whether there is such a person shows in their mailbox alone.
 // The link is in the mail and nowhere else, so a mail that gets lost is asked for again.
 import type { Counters } from '../../kernel/counters.ts'
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import { escapeHtml } from '../../http/page.ts'
 import type { Deps } from '../deps.ts'
-import { callOf, type Visitor } from './desk.ts'
+import { callOf, type ClientInfo } from './desk.ts'
 import { findByEmail, issuePasswordLink, type PersonRow } from '../people/service.ts'
 
 const LIFE = '1h'
@@ -14,14 +14,14 @@ const MAILS_PER_HOUR = 3
 type ResetDeps = Pick<Deps, 'db' | 'clock' | 'audit' | 'mailer'>
 
 /** `base`: where the dashboard is. Never taken from the request: its sender would decide where the link leads. */
-export async function mailReset(deps: ResetDeps, counters: Counters, base: string, email: string, visitor: Visitor): Promise<void> {
+export async function mailReset(deps: ResetDeps, counters: Counters, base: string, email: string, visitor: ClientInfo): Promise<void> {
   const { db, clock, mailer } = deps
   const person = await findByEmail(db, email)
   if (!person || !mailer) return
-  const { count } = await counters.add(`reset:${person.id}`, 1, milliseconds('1h'))
+  const { count } = await counters.add(`reset:${person.id}`, 1, parseDurationMs('1h'))
   if (count > MAILS_PER_HOUR) return
   const { url } = await db.tx((tx) => {
-    deps.audit.effect(tx, callOf(visitor, person, 202, null))
+    deps.audit.recordSuccess(tx, callOf(visitor, person, 202, null))
     return issuePasswordLink(tx, clock.now(), person.id, base, LIFE)
   })
   await mailer.send({ messageId: `${newId()}@${mailer.domain}`, to: person.email, date: clock.now(), ...letter(person, url) })

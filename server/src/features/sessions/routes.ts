@@ -12,7 +12,7 @@ const data = shapes.Session
 export const sessionRoutes =
   (counters: Counters): Routes =>
   (api, deps) => {
-    const proofs = new service.Proofs(deps, counters)
+    const proofs = new service.ReauthService(deps, counters)
 
     api.get('/session', { operationId: 'getSession', summary: 'Who is signed in', tag, scope, data }, ({ principal }) =>
       service.getSession(deps, principal),
@@ -20,7 +20,7 @@ export const sessionRoutes =
 
     api.post(
       '/sign-out',
-      { operationId: 'signOut', summary: 'End this session', tag, scope, data: shapes.Ended, refuses: ['not_found'] },
+      { operationId: 'signOut', summary: 'End this session', tag, scope, data: shapes.Ended, errorCodes: ['not_found'] },
       async (tx, { principal, request }) => {
         await service.endSession(tx, principal, service.signedIn(principal).sessionId)
         request.newCookie = null
@@ -37,7 +37,7 @@ export const sessionRoutes =
         scope,
         body: shapes.Reauthenticate,
         data,
-        refuses: ['wrong_credentials', 'wrong_totp'],
+        errorCodes: ['wrong_credentials', 'wrong_totp'],
         prepare: ({ principal, body }) => proofs.password(principal, body.password),
       },
       async (tx, { principal, body, request }, checked) => {
@@ -58,7 +58,7 @@ export const sessionRoutes =
         scope,
         body: shapes.ChangePassword,
         data,
-        refuses: ['wrong_credentials'],
+        errorCodes: ['wrong_credentials'],
         prepare: ({ principal, body }) => proofs.change(principal, body),
       },
       async (tx, { principal, request }, proof) => {
@@ -119,10 +119,10 @@ export const sessionRoutes =
         summary: 'Get the secret of a second factor, which is not in force yet',
         tag,
         scope,
-        needsRecentProof: true,
+        requiresReauth: true,
         status: 201,
         data: shapes.TotpSetup,
-        refuses: ['already_exists'],
+        errorCodes: ['already_exists'],
       },
       (tx, { principal }) => service.beginTotp(tx, deps, principal),
     )
@@ -136,7 +136,7 @@ export const sessionRoutes =
         scope,
         body: shapes.ConfirmTotp,
         data: shapes.RecoveryCodes,
-        refuses: ['wrong_totp', 'invalid_state'],
+        errorCodes: ['wrong_totp', 'invalid_state'],
       },
       async (tx, { principal, body, request }) => {
         const { secret, recoveryCodes } = await proofs.code(principal, () => service.confirmTotp(tx, deps, principal, body.code))
@@ -152,10 +152,10 @@ export const sessionRoutes =
         summary: 'Get ten new recovery codes; those there were work no more',
         tag,
         scope,
-        needsRecentProof: true,
+        requiresReauth: true,
         status: 201,
         data: shapes.RecoveryCodes,
-        refuses: ['invalid_state'],
+        errorCodes: ['invalid_state'],
       },
       async (tx, { principal, request }) => {
         const { secret, recoveryCodes } = await service.renewRecoveryCodes(tx, deps, principal)
@@ -166,7 +166,7 @@ export const sessionRoutes =
 
     api.delete(
       '/totp',
-      { operationId: 'removeTotp', summary: 'Remove the second factor', tag, scope, needsRecentProof: true, data },
+      { operationId: 'removeTotp', summary: 'Remove the second factor', tag, scope, requiresReauth: true, data },
       async (tx, { principal, request }) => {
         request.newCookie = await service.removeTotp(tx, deps, principal)
         return service.getSession(deps, principal, tx)

@@ -1,13 +1,13 @@
 // What somebody who is signed in does with that: prove it again, look at the sessions and end them, change password and second factor.
-import type { Principal, SignedIn } from '../../http/principal.ts'
+import type { Principal, SessionContext } from '../../http/principal.ts'
 import type { Counters } from '../../kernel/counters.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { getAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import * as people from '../people/service.ts'
-import { ended, idleSince, renewSession } from './life.ts'
-import { bars, guarded } from './lockout.ts'
+import { sessionExpired, idleSince, rotateSession } from './life.ts'
+import { attemptLimits, withAttemptLimits } from './lockout.ts'
 import type { ChangePassword, Reauthenticate, Session, SessionEntry, Totp, TotpSetup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toEntry, toSession } from './view.ts'
@@ -15,7 +15,7 @@ import { toEntry, toSession } from './view.ts'
 export { OPERATOR } from './authenticate.ts'
 
 /** Only behind a mount that lets people in. */
-export function signedIn({ signedIn: found }: Principal): SignedIn {
+export function signedIn({ signedIn: found }: Principal): SessionContext {
   if (!found) throw new Error('BUG: a token got where only people are let in')
   return found
 }
@@ -27,12 +27,12 @@ export async function describeSession({ db, config }: Deps, person: people.Perso
 export async function getSession(deps: Deps, principal: Principal, from: Queries = deps.db): Promise<Session> {
   const person = await people.findPerson(from, principal.actorId)
   const row = await sql.findSession(from, signedIn(principal).sessionId)
-  if (!person || !row) throw ended()
+  if (!person || !row) throw sessionExpired()
   return toSession(deps.config, await getAccount(from, person.account_id), person, row)
 }
 
 /** What must be proved outside of a transaction: hashing takes its time. */
-export class Proofs {
+export class ReauthService {
   readonly #deps: Deps
   readonly #counters: Counters
 
@@ -44,9 +44,9 @@ export class Proofs {
   /** Answers the hash that was looked at, so that the change can make sure that it is still the same. */
   async password({ actorId }: Principal, password: string): Promise<string> {
     const person = await people.findPerson(this.#deps.db, actorId)
-    return guarded(this.#counters, [bars.person(actorId)], async () => {
+    return withAttemptLimits(this.#counters, [attemptLimits.person(actorId)], async () => {
       const isRight = await people.isPassword(person?.password_hash, password)
-      if (!isRight || !person?.password_hash) throw refuse('wrong_credentials', 'The password is wrong')
+      if (!isRight || !person?.password_hash) throw apiError('wrong_credentials', 'The password is wrong')
       return person.password_hash
     })
   }
@@ -57,13 +57,13 @@ export class Proofs {
 
   /** Whoever is signed in may not guess codes without end either. */
   code<T>({ actorId }: Principal, attempt: () => Promise<T>): Promise<T> {
-    return guarded(this.#counters, [bars.code(actorId)], attempt)
+    return withAttemptLimits(this.#counters, [attemptLimits.code(actorId)], attempt)
   }
 }
 
 async function lockChecked(tx: Tx, { actorId }: Principal, checked: string): Promise<people.PersonRow> {
   const person = await people.lockPerson(tx, actorId)
-  if (person.password_hash !== checked) throw refuse('wrong_credentials', 'The password has just been changed: give the new one')
+  if (person.password_hash !== checked) throw apiError('wrong_credentials', 'The password has just been changed: give the new one')
   return person
 }
 
@@ -77,7 +77,7 @@ export async function reauthenticate(
   const now = clock.now()
   const person = await lockChecked(tx, principal, checked)
   const spent = person.totp_enabled_at && (await people.spendAnyCode(tx, vault, now, person, totp ?? ''))
-  const { secret } = await renewSession(tx, now, signedIn(principal).sessionId, now)
+  const { secret } = await rotateSession(tx, now, signedIn(principal).sessionId, now)
   return { secret, withRecoveryCode: spent === 'recovery' }
 }
 
@@ -93,7 +93,7 @@ export async function changePassword(
   await people.setPassword(tx, person.id, hash)
   await people.dropLinksOf(tx, person.id)
   await sql.endOthers(tx, person.id, sessionId)
-  return (await renewSession(tx, clock.now(), sessionId, clock.now())).secret
+  return (await rotateSession(tx, clock.now(), sessionId, clock.now())).secret
 }
 
 export const rename = (tx: Tx, { actorId }: Principal, name: string) => people.setName(tx, actorId, name)
@@ -130,8 +130,8 @@ export async function removeTotp(tx: Tx, deps: Deps, principal: Principal): Prom
 }
 
 async function afterChange(tx: Tx, { clock }: Deps, principal: Principal): Promise<string> {
-  const { sessionId, provedAt } = signedIn(principal)
-  return (await renewSession(tx, clock.now(), sessionId, provedAt)).secret
+  const { sessionId, authenticatedAt: provedAt } = signedIn(principal)
+  return (await rotateSession(tx, clock.now(), sessionId, provedAt)).secret
 }
 
 /** Whether each still lasts; one that was ended is not answered. */

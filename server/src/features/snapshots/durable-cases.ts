@@ -7,7 +7,7 @@ import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import { takeSnapshot } from './take.workflow.ts'
 
-const PATIENCE_MS = 300_000
+const TIMEOUT_MS = 300_000
 
 export function describeDurability({ thorough }: { thorough: boolean }): void {
   describe('every workflow of snapshots survives death and failure at any step', async () => {
@@ -41,7 +41,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
           thorough,
         )
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
 
     test(
@@ -67,7 +67,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
           thorough,
         )
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
 
     test(
@@ -89,7 +89,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
           thorough,
         )
       },
-      PATIENCE_MS,
+      TIMEOUT_MS,
     )
   })
 }

@@ -23,7 +23,7 @@ export const snapshotRoutes: Routes = (api, deps) => {
       body: CreateSnapshot,
       status: 202,
       data: SnapshotCreated,
-      refuses: ['busy', 'invalid_state', 'quota_exceeded'],
+      errorCodes: ['busy', 'invalid_state', 'quota_exceeded'],
     },
     async (tx, { principal, params: { vmId }, body }) => accepted(vmId, await createSnapshot(tx, deps, principal, vmId, body)),
   )
@@ -57,7 +57,7 @@ export const snapshotRoutes: Routes = (api, deps) => {
       params,
       status: 202,
       data: ActionStarted,
-      refuses: ['busy', 'invalid_state', 'protected'],
+      errorCodes: ['busy', 'invalid_state', 'protected'],
     },
     async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await restoreSnapshot(tx, deps, principal, vmId, id)),
   )
@@ -72,7 +72,7 @@ export const snapshotRoutes: Routes = (api, deps) => {
       params,
       status: 202,
       data: ActionStarted,
-      refuses: ['busy', 'invalid_state'],
+      errorCodes: ['busy', 'invalid_state'],
     },
     async (tx, { principal, params: { vmId, id } }) => accepted(vmId, await removeSnapshot(tx, deps, principal, vmId, id)),
   )

@@ -1,7 +1,7 @@
 import type { Principal } from '../../http/principal.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
@@ -44,7 +44,7 @@ async function requireRoom(tx: Tx, accountId: string, vmId: string): Promise<voi
   const limit = await quotaLimit(tx, accountId, 'snapshots_per_vm')
   const count = await sql.countSnapshots(tx, vmId)
   if (count >= limit)
-    throw refuse('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} snapshots. Delete one, or ask support for more`)
+    throw apiError('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} snapshots. Delete one, or ask support for more`)
 }
 
 export async function listSnapshots(db: Queries, accountId: string, vmId: string, page: PageRequest): Promise<Paged<Snapshot>> {
@@ -69,14 +69,14 @@ export async function restoreSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: 
   const vm = await lockVm(tx, who.accountId, vmId)
   const snapshot = await requireSnapshot(tx, vmId, id)
   await requireIdle(tx, deps, vm, 'restore')
-  if (snapshot.status !== 'AVAILABLE') throw refuse('invalid_state', `Snapshot must be AVAILABLE to restore; it is ${snapshot.status}`)
+  if (snapshot.status !== 'AVAILABLE') throw apiError('invalid_state', `Snapshot must be AVAILABLE to restore; it is ${snapshot.status}`)
   await sql.setStatus(tx, id, 'RESTORING')
   const order = { label: 'SNAPSHOT_RESTORE', runId: newId(), copyId: id, templateId: snapshot.os_template_id }
   return startRestore(tx, deps, vm, restoreFromSnapshot, order)
 }
 
 /** Snapshots lie beside the disk and are lost with it. */
-export const loseSnapshots = sql.markAllFailed
+export const failAllSnapshots = sql.markAllFailed
 
 /** In every state of the VM but one that is out of our hands: a snapshot lies beside the disk, and removing it touches nothing else. */
 export async function removeSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
@@ -84,7 +84,7 @@ export async function removeSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: s
   await requireSnapshot(tx, vmId, id)
   await makeWay(tx, deps, vm)
   if (vm.status === 'UNMANAGED')
-    throw refuse('invalid_state', 'VM is UNMANAGED: its snapshots cannot be deleted until the operator adopts it again')
+    throw apiError('invalid_state', 'VM is UNMANAGED: its snapshots cannot be deleted until the operator adopts it again')
   await sql.setStatus(tx, id, 'DELETING')
   const options = { label: 'SNAPSHOT_DELETE', ownerId: vm.account_id, subjectId: vmId }
   return { actionId: await deps.workflows.start(tx, deleteSnapshot, { vmId, snapshotId: id }, options) }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { generateKey, wire } from '../../../test/openssh-keys.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { KEY_TYPES, parsePublicKey } from './parse.ts'
 
 const ED25519 = 'AAAAC3NzaC1lZDI1NTE5AAAAIDJ+ujw4zEDGbM5s+5yJfTrlSz16aKG+WpJv/Yd0G0Dn'
@@ -20,8 +20,8 @@ const refusalOf = (text: string): string => {
   try {
     parsePublicKey(text)
   } catch (error) {
-    expect(error).toBeInstanceOf(Refusal)
-    return (error as Refusal).message
+    expect(error).toBeInstanceOf(ApiError)
+    return (error as ApiError).message
   }
   throw new Error(`accepted: ${text}`)
 }
@@ -131,7 +131,7 @@ describe('the parser', () => {
       expect(parsePublicKey(parsed.publicKey)).toEqual(parsed)
       expect(parsed.publicKey).toMatch(/^[\w@.-]+ [A-Za-z0-9+/]+={0,2}$/)
     } catch (error) {
-      expect(error).toBeInstanceOf(Refusal)
+      expect(error).toBeInstanceOf(ApiError)
     }
   }
 

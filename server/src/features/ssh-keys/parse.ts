@@ -2,7 +2,7 @@
 // Everything inside the base64 is checked: length-prefixed strings, the type repeated inside, exact sizes, nothing left over.
 import { createPublicKey } from 'node:crypto'
 import { sha256 } from '../../kernel/crypto.ts'
-import { invalid, type Refusal } from '../../kernel/errors.ts'
+import { invalid, type ApiError } from '../../kernel/errors.ts'
 
 export interface PublicKey {
   type: string
@@ -59,13 +59,13 @@ function refuseMistakes(line: string): void {
     throw refused('must start with the type of the key: options before it are not accepted')
 }
 
-function wrongType(type: string): Refusal {
+function wrongType(type: string): ApiError {
   if (type === 'ssh-dss') return refused('is a DSA key, which OpenSSH no longer accepts: make a new one with ssh-keygen -t ed25519')
   return refused(`must be an OpenSSH public key such as "ssh-ed25519 AAAA…". Its type must be one of ${KEY_TYPES.join(', ')}`)
 }
 
-const refused = (sentence: string): Refusal => invalid(`publicKey ${sentence}`, 'publicKey')
-const damaged = (why: string): Refusal => refused(`is damaged: ${why}. Copy the whole line of the .pub file again`)
+const refused = (sentence: string): ApiError => invalid(`publicKey ${sentence}`, 'publicKey')
+const damaged = (why: string): ApiError => refused(`is damaged: ${why}. Copy the whole line of the .pub file again`)
 
 /** The SSH wire format: each string follows its length in four bytes. */
 function stringsIn(blob: Buffer): Buffer[] {

@@ -17,7 +17,7 @@ export const sshKeyRoutes: Routes = (api, { db, clock }) => {
     '/ssh-keys',
     {
       operationId: 'createSshKey',
-      refuses: ['already_exists', 'quota_exceeded'],
+      errorCodes: ['already_exists', 'quota_exceeded'],
       summary: 'Add an SSH key',
       tag,
       scope: 'ssh_keys:create',

@@ -1,10 +1,10 @@
 // SSH keys are installed when a VM is created or rebuilt: what happens to the row afterwards changes no VM.
 // Locks are taken in one order everywhere: the key, then its quota.
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { offsetOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { parsePublicKey } from './parse.ts'
 import type { CreateSshKey, SshKey } from './schema.ts'
 import * as sql from './sql.ts'
@@ -22,8 +22,8 @@ export async function createKey(tx: Tx, now: Date, accountId: string, input: Cre
   const { type, publicKey, fingerprint } = parsePublicKey(input.publicKey)
   const key = { id: newId(), account_id: accountId, name: input.name, type, fingerprint, public_key: publicKey, created_at: now }
   const row = await sql.insertKey(tx, key)
-  if (!row) throw refuse('already_exists', `The key ${fingerprint} is in this account already: use it, or delete it first`)
-  await takeQuota(tx, accountId, QUOTA, 1n)
+  if (!row) throw apiError('already_exists', `The key ${fingerprint} is in this account already: use it, or delete it first`)
+  await reserveQuota(tx, accountId, QUOTA, 1n)
   return toSshKey({ ...row, vm_count: 0 })
 }
 
@@ -34,7 +34,7 @@ export const renameKey = async (tx: Tx, accountId: string, id: string, name: str
 
 export async function deleteKey(tx: Tx, accountId: string, id: string): Promise<{ id: string }> {
   if (!(await sql.deleteKey(tx, accountId, id))) throw notFound('SSH key')
-  await giveBackQuota(tx, accountId, QUOTA, 1n)
+  await releaseQuota(tx, accountId, QUOTA, 1n)
   return { id }
 }
 

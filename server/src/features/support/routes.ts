@@ -24,7 +24,7 @@ export const ticketRoutes: Routes = (api, { db, clock }) => {
       body: CreateTicket,
       status: 201,
       data: TicketWithReplies,
-      refuses: ['quota_exceeded'],
+      errorCodes: ['quota_exceeded'],
     },
     (tx, { principal, body }) => createTicket(tx, clock.now(), principal.accountId, body),
   )
@@ -46,7 +46,7 @@ export const ticketRoutes: Routes = (api, { db, clock }) => {
       body: CreateReply,
       status: 201,
       data: Reply,
-      refuses: ['quota_exceeded'],
+      errorCodes: ['quota_exceeded'],
     },
     (tx, { principal, params: { id }, body }) => replyAsCustomer(tx, clock.now(), principal.accountId, id, body),
   )

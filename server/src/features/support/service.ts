@@ -2,9 +2,9 @@
 // tickets change together.
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { quotaLimit, takeQuota } from '../accounts/service.ts'
+import { quotaLimit, reserveQuota } from '../accounts/service.ts'
 import type { CreateReply, CreateTicket, Reply, Ticket, TicketStatus, TicketWithReplies } from './schema.ts'
 import * as sql from './sql.ts'
 import { toReply, toTicket, toTicketWithReplies } from './view.ts'
@@ -23,7 +23,7 @@ export async function getTicket(db: Queries, accountId: string | null, id: strin
 }
 
 export async function createTicket(tx: Tx, now: Date, accountId: string, input: CreateTicket): Promise<TicketWithReplies> {
-  await takeQuota(tx, accountId, OPEN_TICKETS, 1n)
+  await reserveQuota(tx, accountId, OPEN_TICKETS, 1n)
   const texts = { subject: input.subject, body: plain(input.body) }
   return toTicketWithReplies(await sql.insertTicket(tx, { id: newId(), account_id: accountId, ...texts, created_at: now }), [])
 }
@@ -33,8 +33,8 @@ export async function replyAsCustomer(tx: Tx, now: Date, accountId: string, id: 
   const ticket = await lockTicket(tx, accountId, id)
   const most = await quotaLimit(tx, accountId, 'replies_per_ticket')
   if (BigInt(await sql.countReplies(tx, id, 'customer')) >= most)
-    throw refuse('quota_exceeded', `Quota exceeded: a ticket holds ${most} replies of yours. Open a new ticket`)
-  if (ticket.status === 'CLOSED') await takeQuota(tx, accountId, OPEN_TICKETS, 1n)
+    throw apiError('quota_exceeded', `Quota exceeded: a ticket holds ${most} replies of yours. Open a new ticket`)
+  if (ticket.status === 'CLOSED') await reserveQuota(tx, accountId, OPEN_TICKETS, 1n)
   const reply = await addReply(tx, now, ticket, 'customer', input.body)
   await sql.updateTicket(tx, { ...ticket, status: 'OPEN', reply_count: ticket.reply_count + 1, updated_at: now, closed_at: null })
   return toReply(reply)

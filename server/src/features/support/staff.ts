@@ -1,7 +1,7 @@
 // Tickets as staff sees them. A reply tells the customer in the transaction in which it is written.
 import type { Queries, Tx } from '../../kernel/db.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { getAccount, giveBackQuota } from '../accounts/service.ts'
+import { getAccount, releaseQuota } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import { recordEvent } from '../events/service.ts'
 import type { Reply, Ticket, TicketStatus, TicketWithReplies } from './schema.ts'
@@ -9,14 +9,14 @@ import { addReply, getTicket, lockTicket, OPEN_TICKETS } from './service.ts'
 import * as sql from './sql.ts'
 import { toReply, toTicket } from './view.ts'
 
-const MOST_LISTED = 500
+const MAX_LISTED = 500
 const LONGEST = 10_000
 
 export type StaffTicket = Ticket & { account: string; accountId: string }
 
 /** Unless a status is asked for, all that are not closed. */
 export async function listForStaff(db: Queries, filter: { accountId: string | null; status: TicketStatus | null }): Promise<StaffTicket[]> {
-  return (await sql.listForStaff(db, filter, MOST_LISTED)).map((row) => ({
+  return (await sql.listForStaff(db, filter, MAX_LISTED)).map((row) => ({
     ...toTicket(row),
     account: row.email,
     accountId: row.account_id,
@@ -34,7 +34,7 @@ export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string, 
   if (body.trim() === '' || body.length > LONGEST) throw invalid(`a reply must be 1-${LONGEST} characters`, 'body')
   const before = await lockTicket(tx, null, id)
   const closes = close && before.status !== 'CLOSED'
-  if (closes) await giveBackQuota(tx, before.account_id, OPEN_TICKETS, 1n)
+  if (closes) await releaseQuota(tx, before.account_id, OPEN_TICKETS, 1n)
   const reply = toReply(await addReply(tx, now, before, 'staff', body))
   const status = before.status === 'CLOSED' ? 'CLOSED' : 'ANSWERED'
   const row = await sql.updateTicket(tx, { ...before, status, reply_count: before.reply_count + 1, updated_at: now })
@@ -47,7 +47,7 @@ export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string, 
 export async function closeTicket(tx: Tx, now: Date, id: string): Promise<Ticket> {
   const before = await lockTicket(tx, null, id)
   if (before.status === 'CLOSED') return toTicket(before)
-  await giveBackQuota(tx, before.account_id, OPEN_TICKETS, 1n)
+  await releaseQuota(tx, before.account_id, OPEN_TICKETS, 1n)
   return markClosed(tx, now, before)
 }
 

@@ -141,7 +141,7 @@ describe('add-ons in the middle of a period', async () => {
   test('are as they were when the upgrade fails', async () => {
     const { customer, id, spent } = await twoThirdsThrough({ dailyBackupEnabled: true })
     await set(customer, id, { dailyBackupEnabled: false })
-    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+    await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
     await upgrade(customer, id)
     await app.settle()
     await set(customer, id, { dailyBackupEnabled: true })
@@ -166,7 +166,7 @@ describe('add-ons in the middle of a period', async () => {
   test('a renewal that falls into an upgrade waits for its end, and is charged at the price that came of it', async () => {
     for (const fails of [true, false]) {
       const { customer, id } = await twoThirdsThrough()
-      if (fails) await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+      if (fails) await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
       app.clock.set(new Date('2027-04-30T23:59:00Z'))
       expect((await upgrade(customer, id)).status).toBe(202)
       app.clock.set(new Date('2027-05-01T00:00:00Z'))

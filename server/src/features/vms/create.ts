@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { hashPassword } from '../../kernel/password.ts'
 import { catalogNumbers, getRegion, getTemplate, type RegionRow, type TemplateRow } from '../catalog/service.ts'
@@ -12,15 +12,15 @@ import { bind, requireFirewalls, trackFilter } from '../firewalls/service.ts'
 import { allocateAddress, requireNetworks, type NetworkRow } from '../networks/service.ts'
 import { noteKeyUse, requireKeys } from '../ssh-keys/service.ts'
 import { balanceOf, charge, requireEnough } from '../wallet/service.ts'
-import { provision } from './create.workflow.ts'
+import { provisionVm } from './create.workflow.ts'
 import { recordVmEvent } from './events.ts'
 import { nextRenewal } from './period.ts'
-import { takePlace, takeVmQuotas } from './place.ts'
-import { monthlyPrice, shapeFor, type PricedShape } from './pricing.ts'
-import { rehearsed } from './quote.ts'
+import { allocatePlacement, takeVmQuotas } from './place.ts'
+import { monthlyPrice, resolveSize, type PricedSize } from './pricing.ts'
+import { dryRunQuote } from './quote.ts'
 import type { CreateVm, Vm } from './schema.ts'
 import * as sql from './sql.ts'
-import type { ShownVm } from './shown-sql.ts'
+import type { VmDetailRow } from './shown-sql.ts'
 import { toVm } from './view.ts'
 
 export async function createVm(tx: Tx, deps: Deps, who: Principal, input: CreateVm, dryRun = false): Promise<{ vm: Vm; actionId: string }> {
@@ -32,20 +32,20 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     getRegion(tx, input.regionId),
     getTemplate(tx, input.osTemplateId),
     catalogNumbers(tx),
-    shapeFor(tx, input),
+    resolveSize(tx, input),
     balanceOf(tx, accountId),
     requireKeys(tx, accountId, unique(input.sshKeyIds)),
     requireFirewalls(tx, accountId, unique(input.firewallIds)),
     requireNetworks(tx, accountId, unique(input.privateNetworkIds)),
   ])
 
-  requireForSale(region, template, shape)
+  requireAvailable(region, template, shape)
   const hostId = hostOfNetworks(region, networks)
   await takeVmQuotas(tx, accountId, shape, 1n)
   const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
   const price = monthlyPrice(numbers, shape.priceCents, addOns)
   requireEnough(balance, price, currency)
-  const place = await takePlace(tx, now, region, shape, { hostId, arch: template.arch })
+  const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch })
 
   const renewalDay = now.getUTCDate()
   const vm = {
@@ -74,11 +74,11 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     next_renewal_at: nextRenewal(now, renewalDay),
     created_at: now,
   }
-  const passwordHash = input.password === undefined ? null : sealHash(deps, id, hashPassword(input.password))
+  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, id, hashPassword(input.password))
   const run = { vmId: id, chargedCents: price.toString(), passwordHash }
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, vm),
-    deps.workflows.start(tx, provision, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
+    deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
     trackFilter(tx, id, place.host_id, accountId),
     noteKeyUse(
       tx,
@@ -87,7 +87,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     ),
   ])
   for (const firewall of firewalls) await bind(tx, now, firewall, id)
-  const attached: ShownVm['networks'] = []
+  const attached: VmDetailRow['networks'] = []
   for (const network of networks) attached.push({ ...network, ...(await allocateAddress(tx, network, id)) })
   const created = await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
   const entry = {
@@ -98,7 +98,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     currency,
   } as const
   const { balance_after_cents } = await charge(tx, now, accountId, price, entry)
-  if (dryRun) throw rehearsed(deps, { charge: price, monthly: price, balanceAfter: balance_after_cents })
+  if (dryRun) throw dryRunQuote(deps, { charge: price, monthly: price, balanceAfter: balance_after_cents })
   const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
   const open_run = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 } as const
   return { vm: toVm({ ...created, can_limit: place.can_limit, ssh_keys: sorted, firewalls, networks: attached, open_run }), actionId }
@@ -107,23 +107,23 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]
 
 /** The hash stays encrypted while it waits in the journal. */
-export const sealHash = (deps: Pick<Deps, 'vault'>, vmId: string, hash: string): string =>
+export const encryptPasswordHash = (deps: Pick<Deps, 'vault'>, vmId: string, hash: string): string =>
   deps.vault.seal(hash, `password:${vmId}`).toString('base64')
 
-export function requireForSale(region: RegionRow, template: TemplateRow, shape: PricedShape): void {
-  if (!region.available) throw refuse('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
+export function requireAvailable(region: RegionRow, template: TemplateRow, shape: PricedSize): void {
+  if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
   if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(region.slug))) {
-    throw refuse('unavailable', `Plan ${shape.name} is not available in ${region.slug}`)
+    throw apiError('unavailable', `Plan ${shape.name} is not available in ${region.slug}`)
   }
   requireFits(template, shape)
 }
 
 export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }): void {
   if (template.lacks_image)
-    throw refuse('unavailable', `OS template ${template.slug} is not available yet, as it has no image: choose another`)
-  if (!template.available) throw refuse('unavailable', `OS template ${template.slug} is not available`)
+    throw apiError('unavailable', `OS template ${template.slug} is not available yet, as it has no image: choose another`)
+  if (!template.available) throw apiError('unavailable', `OS template ${template.slug} is not available`)
   if (size.diskGiB < template.min_disk_gib || size.ramMiB < template.min_ram_mib) {
-    throw refuse(
+    throw apiError(
       'incompatible',
       `${template.name} needs at least ${template.min_disk_gib} GiB disk and ${template.min_ram_mib} MiB RAM: choose a larger plan`,
     )
@@ -133,8 +133,8 @@ export function requireFits(template: TemplateRow, size: { ramMiB: number; diskG
 /** A VM lives where its private networks live. */
 function hostOfNetworks(region: RegionRow, networks: NetworkRow[]): string | null {
   const hosts = new Set(networks.map((network) => network.host_id))
-  if (hosts.size > 1) throw refuse('region_mismatch', 'The private networks are on different nodes, so no VM can be in all of them')
+  if (hosts.size > 1) throw apiError('region_mismatch', 'The private networks are on different nodes, so no VM can be in all of them')
   if (networks.some((network) => network.region_id !== region.id))
-    throw refuse('region_mismatch', `The private networks are not in region ${region.slug}`)
+    throw apiError('region_mismatch', `The private networks are not in region ${region.slug}`)
   return networks[0]?.host_id ?? null
 }

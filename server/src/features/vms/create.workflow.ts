@@ -5,8 +5,8 @@ import { pauseFilter } from '../firewalls/service.ts'
 import { refund } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow, machineSpec } from './machine.ts'
-import { noteLeftMachine } from './move.ts'
-import { giveBackPlace } from './place.ts'
+import { recordStaleMachine } from './move.ts'
+import { releasePlacement } from './place.ts'
 import * as sql from './sql.ts'
 import {
   applyFilter,
@@ -16,7 +16,7 @@ import {
   requireReady,
   saveFilter,
   vmAndDriver,
-  wipe,
+  purgeFromHost,
   type Context,
   type VmInput,
 } from './steps.ts'
@@ -27,33 +27,33 @@ export interface ProvisionInput extends VmInput {
   passwordHash: string | null
 }
 
-export const openHash = ({ vault }: Pick<Deps, 'vault'>, vmId: string, sealed: string | null): string | null =>
+export const decryptPasswordHash = ({ vault }: Pick<Deps, 'vault'>, vmId: string, sealed: string | null): string | null =>
   sealed === null ? null : vault.open(Buffer.from(sealed, 'base64'), `password:${vmId}`)
 
 /** One that could not be taken back would keep this one from starting. */
 async function removeEarlierTry(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  if (vm.generation > 1) await driver.ensureNoMachine(vm.id, context.signal)
+  if (vm.generation > 1) await driver.ensurePurgedKeepBackups(vm.id, context.signal)
 }
 
-export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '20m' })
+export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: '20m' })
   .step('networks', {
     run: async (context) => {
       await removeEarlierTry(context)
       await prepareNetworks(context)
     },
   })
-  .step('filter', { run: applyFilter, save: saveFilter, undo: wipe })
+  .step('filter', { run: applyFilter, save: saveFilter, undo: purgeFromHost })
   .step('disk', {
     timeout: '10m',
     run: async (context) => {
       const { vm, driver } = await vmAndDriver(context)
-      const passwordHash = openHash(context.deps, vm.id, context.input.passwordHash)
+      const passwordHash = decryptPasswordHash(context.deps, vm.id, context.input.passwordHash)
       await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), { from: 'template' }, context.signal)
     },
-    undo: wipe,
+    undo: purgeFromHost,
   })
-  .step('boot', { run: boot, undo: wipe })
+  .step('boot', { run: boot, undo: purgeFromHost })
   .step('ready', { run: requireReady, timeout: READY_STEP })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
@@ -64,13 +64,13 @@ export const provision = workflow<ProvisionInput>('vm.provision', { deadline: '2
   })
   .onFailure(async (tx, { input, error, stranded, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
-    const reason = error?.sentence ?? 'It was cancelled'
+    const reason = error?.userMessage ?? 'It was cancelled'
     if (stranded) {
       await pauseFilter(tx, vm.id)
-      await noteLeftMachine(tx, now, vm.id, vm.host_id!)
+      await recordStaleMachine(tx, now, vm.id, vm.host_id!)
     }
-    await giveBackPlace(tx, now, vm, stranded)
-    await sql.releasePlace(tx, now, vm.id)
+    await releasePlacement(tx, now, vm, stranded)
+    await sql.clearPlacement(tx, now, vm.id)
     await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, wantedOn: false })
     await recordVmEvent(tx, now, vm.id, 'vm.error', { actionId: runId, reason })
     const description = `${vm.name} could not be built`

@@ -7,20 +7,20 @@ import type { StepContext } from '../../workflow/define.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../firewalls/service.ts'
-import { askHost, getHost, isHostLost, isSilent } from '../hosts/service.ts'
+import { callHost, getHost, isHostLost, isUnreachable } from '../hosts/service.ts'
 import { releaseAllAddresses } from '../networks/service.ts'
 import { forgetKeyUse } from '../ssh-keys/service.ts'
 import { balanceOf, refund, refundable } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow } from './machine.ts'
-import { noteLeftMachine } from './move.ts'
-import { giveBackPlace, giveBackVmQuotas, sizeOf } from './place.ts'
+import { recordStaleMachine } from './move.ts'
+import { releasePlacement, giveBackVmQuotas, sizeOf } from './place.ts'
 import { refundForUnusedDays } from './pricing.ts'
-import { rehearsed } from './quote.ts'
+import { dryRunQuote } from './quote.ts'
 import { requireAllowed } from './rules.ts'
-import { lockIdleVm, makeWay } from './gate.ts'
+import { lockIdleVm, preemptOpenRun } from './gate.ts'
 import * as sql from './sql.ts'
-import { wipe, type VmInput } from './steps.ts'
+import { purgeFromHost, type VmInput } from './steps.ts'
 
 interface Input extends VmInput {
   reason: string
@@ -33,15 +33,15 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     run: async (context) => {
       const { host_id } = await getVmRow(context.deps.db, context.input.vmId)
       if (host_id === null) return 'gone'
-      if (await isOutOfReach(context, host_id)) return 'left'
-      await wipe(context)
+      if (await isHostUnreachable(context, host_id)) return 'left'
+      await purgeFromHost(context)
       return 'gone'
     },
   })
-  .onSuccess((tx, { input, results, runId, now }) => forgetVm(tx, now, runId, input, results['remove from the host'] === 'left'))
+  .onSuccess((tx, { input, results, runId, now }) => deleteVmRecords(tx, now, runId, input, results['remove from the host'] === 'left'))
   .onFailure(async (tx, { input, error, now }) => {
     const vm = await getVmRow(tx, input.vmId)
-    await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.sentence ?? ''}` })
+    await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.userMessage ?? ''}` })
     if (vm.provisioned && vm.status !== 'UNMANAGED') await resumeFilter(tx, vm.id)
   })
 
@@ -49,11 +49,11 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
 const PATIENT_TRIES = 14
 
 /** Nobody but us asks a host that has left the fleet whether it answers: its VMs may well run on. */
-async function isOutOfReach({ deps, signal, tries }: StepContext<Deps, Input, unknown>, hostId: string): Promise<boolean> {
+async function isHostUnreachable({ deps, signal, tries }: StepContext<Deps, Input, unknown>, hostId: string): Promise<boolean> {
   if (await isHostLost(deps.db, hostId, deps.clock.now())) return true
   if (tries <= PATIENT_TRIES || (await getHost(deps.db, hostId)).removed_at === null) return false
-  const error = await askHost(deps, hostId, signal, (driver, limit) => driver.health(limit))
-  return error !== null && isSilent(error) && !signal.aborted
+  const error = await callHost(deps, hostId, signal, (driver, limit) => driver.health(limit))
+  return error !== null && isUnreachable(error) && !signal.aborted
 }
 
 type WhenDeleted = (tx: Tx, vm: sql.VmDetails) => Promise<unknown>
@@ -63,15 +63,15 @@ const whenDeleted: WhenDeleted[] = []
 export const onVmDeleted = (hook: WhenDeleted): void => void whenDeleted.push(hook)
 
 /** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
-async function forgetVm(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
+async function deleteVmRecords(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
   const vm = (await sql.lockVm(tx, vmId))!
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
   await forgetFilter(tx, vmId)
   await releaseAllAddresses(tx, vmId)
   await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
-  await giveBackPlace(tx, now, vm, isLeft)
-  if (isLeft) await noteLeftMachine(tx, now, vmId, vm.host_id!)
+  await releasePlacement(tx, now, vm, isLeft)
+  if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   for (const hook of whenDeleted) await hook(tx, vm)
   await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
   await sql.deleteVm(tx, vmId)
@@ -102,14 +102,14 @@ export async function remove(tx: Tx, deps: Deps, who: Principal, vmId: string, d
   const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'delete')
   if (dryRun) {
     const unused = await unusedOf(tx, deps.clock.now(), vm)
-    throw rehearsed(deps, { charge: -unused, monthly: 0n, balanceAfter: (await balanceOf(tx, vm.account_id)) + unused })
+    throw dryRunQuote(deps, { charge: -unused, monthly: 0n, balanceAfter: (await balanceOf(tx, vm.account_id)) + unused })
   }
   return startDelete(tx, deps, vm, 'Deleted by its owner')
 }
 
 /** The end of an unpaid VM's retention, which protection does not stop. */
-export async function removeUnpaid(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<{ actionId: string }> {
-  await makeWay(tx, deps, vm)
+export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<{ actionId: string }> {
+  await preemptOpenRun(tx, deps, vm)
   requireAllowed({ ...vm, is_protected: false }, 'delete')
   return startDelete(tx, deps, vm, 'Unpaid for too long')
 }

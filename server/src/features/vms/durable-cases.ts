@@ -5,11 +5,11 @@ import { testRunner } from '../../../test/settle.ts'
 import { sql } from '../../kernel/db.ts'
 import type { AnyWorkflow } from '../../workflow/run.ts'
 import { findRun } from '../../workflow/store.ts'
-import { proveDurable } from '../../workflow/testing.ts'
-import { removeLeft } from './left.reconciler.ts'
+import { testCrashSafety } from '../../workflow/testing.ts'
+import { reconcileStaleMachines } from './left.reconciler.ts'
 import { getVmRow, machineSpec } from './machine.ts'
-import { noteLeftMachine } from './move.ts'
-import { putRightVm } from './put-right.workflow.ts'
+import { recordStaleMachine } from './move.ts'
+import { repairVm } from './put-right.workflow.ts'
 import { vmWorkflows } from './workflows.ts'
 
 /** Some hundred trials each, every one with a VM of its own. */
@@ -62,7 +62,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     ) => {
       let vmId = ''
       let before: World
-      return proveDurable(
+      return testCrashSafety(
         {
           db: app.db,
           clock: app.clock,
@@ -136,9 +136,9 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
         await driver.ensureStopped(vmId, { graceMs: 0 }, signal)
         await driver.ensureRunning({ ...(await machineSpec(app.db, vm)), vcpu: 4 }, signal)
         return app.db.tx(async (tx) => {
-          await noteLeftMachine(tx, app.clock.now(), vmId, app.host.id)
+          await recordStaleMachine(tx, app.clock.now(), vmId, app.host.id)
           const options = { label: 'RESTART', ownerId: vm.account_id, subjectId: vmId }
-          return app.deps.workflows.start(tx, putRightVm, { vmId, isOn: true }, options)
+          return app.deps.workflows.start(tx, repairVm, { vmId, isOn: true }, options)
         })
       }
       const isRight = async () => {
@@ -148,12 +148,12 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       const isTriedAgain = async () => {
         expect(await left()).toHaveLength(1)
         app.clock.advance('11m')
-        await removeLeft.pass(app.deps)
+        await reconcileStaleMachines.runOnce(app.deps)
         await app.settle({ subjectId: vmId })
         await isRight()
       }
-      const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: putRightVm }
-      await proveDurable({ ...setup, start, completed: isRight, failed: isTriedAgain }, { thorough })
+      const setup = { db: app.db, clock: app.clock, runner: testRunner(app.deps), workflow: repairVm }
+      await testCrashSafety({ ...setup, start, completed: isRight, failed: isTriedAgain }, { thorough })
     })
   })
 }

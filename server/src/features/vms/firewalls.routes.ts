@@ -14,7 +14,7 @@ export const firewallBindingRoutes: Routes = (api, { clock }) => {
     '/firewalls/:id/bindings',
     {
       operationId: 'bindFirewall',
-      refuses: ['quota_exceeded'],
+      errorCodes: ['quota_exceeded'],
       summary: 'Bind a firewall to a VM; 200 when it was bound already',
       tag,
       scope: 'firewalls:update',
@@ -50,7 +50,7 @@ export const firewallBindingRoutes: Routes = (api, { clock }) => {
     '/firewalls/:id/check',
     {
       operationId: 'checkPacket',
-      refuses: ['invalid_state'],
+      errorCodes: ['invalid_state'],
       summary: 'Say which rule would decide about a packet',
       tag,
       scope: 'firewalls:read',

@@ -1,9 +1,9 @@
 // The gate that every change of a VM goes through: locked, idle, and in a state that allows it.
 import { sql as query, type Queries, type Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { openRunOf } from '../../workflow/store.ts'
 import type { Deps } from '../deps.ts'
-import { makesWay, requireAllowed, type Verb } from './rules.ts'
+import { isPreemptible, requireAllowed, type Verb } from './rules.ts'
 import * as sql from './sql.ts'
 
 /** The account's VM, locked until the transaction ends. */
@@ -29,23 +29,23 @@ export async function lockIdleVm(tx: Tx, deps: Pick<Deps, 'workflows'>, accountI
 
 /** The same for a VM that is locked already. */
 export async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDetails, verb: Verb): Promise<void> {
-  await makeWay(tx, deps, vm)
+  await preemptOpenRun(tx, deps, vm)
   requireAllowed(vm, verb)
-  if (verb === 'snapshot' || verb === 'backup') await requireOwnDisk(tx, vm)
+  if (verb === 'snapshot' || verb === 'backup') await requireNoStaleMachine(tx, vm)
 }
 
 /** Until it is put right, its machine may have a disk that goes. */
-async function requireOwnDisk(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
+async function requireNoStaleMachine(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
   if (await tx.maybe(query`select from left_machines where vm_id = ${id} and host_id = ${host_id}`))
-    throw refuse('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
+    throw apiError('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
 }
 
 /** One action at a time. A daily backup makes way for the customer and is tried again later. */
-export async function makeWay(tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
+export async function preemptOpenRun(tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
   const run = await openRunOf(tx, vm.id)
   if (!run) return
-  if (!makesWay(run)) {
-    throw refuse('busy', `VM is busy: action ${run.label} (${run.id}) is ${run.status === 'PENDING' ? 'waiting' : 'running'}`)
+  if (!isPreemptible(run)) {
+    throw apiError('busy', `VM is busy: action ${run.label} (${run.id}) is ${run.status === 'PENDING' ? 'waiting' : 'running'}`)
   }
   await workflows.cancel(tx, run.id, 'A daily backup makes way for other actions and is tried again later')
 }

@@ -3,7 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost } from '../../../test/hosts.ts'
 import { DriverError, type Driver } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/db.ts'
-import { powerHints } from './hints.reconciler.ts'
+import { subscribeHostEvents } from './hints.reconciler.ts'
 
 const app = await testApp()
 const { hypervisors } = app.deps
@@ -11,10 +11,10 @@ const { hypervisors } = app.deps
 test('a host is heard at the address it has by now', async () => {
   const vm = await app.given.vm(await app.given.customer({ credit: '10.00' }))
   const seen = () => app.db.one(sql`select seen_power from vms where id = ${vm.id}`)
-  await powerHints.pass(app.deps)
+  await subscribeHostEvents.runOnce(app.deps)
   await app.db.run(sql`update hosts set uri = 'simulated:///?vcpu=32' where id = ${app.host.id}`)
   await hypervisors.get(app.host.id) // ends what the driver of the old address listened to
-  await powerHints.pass(app.deps)
+  await subscribeHostEvents.runOnce(app.deps)
   await controlOf(app, app.host.id).drift.stopMachine(vm.id, 'guest')
   await expect.poll(seen).toEqual({ seen_power: 'stopped' })
 })
@@ -38,10 +38,10 @@ test('a host that does not answer keeps nobody from hearing the others', async (
     return listening(await hypervisors.get(hostId))
   }
   const deps = { ...app.deps, hypervisors: { ...hypervisors, get } }
-  await powerHints.pass(deps)
+  await subscribeHostEvents.runOnce(deps)
   expect(heard).toEqual([later.id])
   isAway = false
-  await powerHints.pass(deps)
-  await powerHints.pass(deps)
+  await subscribeHostEvents.runOnce(deps)
+  await subscribeHostEvents.runOnce(deps)
   expect(heard).toEqual([later.id, app.host.id])
 })

@@ -1,19 +1,19 @@
 // Nothing of a suspended account stays on: a VM that was busy when its account was suspended, or has come up since, is suspended as soon
 // as nothing works on it any more.
-import { before } from '../../kernel/clock.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { subtractDuration } from '../../kernel/clock.ts'
+import { ApiError } from '../../kernel/errors.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { suspend } from './power.ts'
 import { lockVm } from './sql.ts'
-import { leftOn } from './sweep-sql.ts'
+import { vmsToSuspend } from './sweep-sql.ts'
 
 /** Between two attempts: short, because it runs on meanwhile. */
 const RETRY = '2m'
 
-export const suspendLeftOn = reconciler('vms.left_on', '30s', async (deps) => {
-  for (const { id } of await leftOn(deps.db, before(deps.clock.now(), RETRY))) {
+export const enforceSuspension = reconciler('vms.left_on', '30s', async (deps) => {
+  for (const { id } of await vmsToSuspend(deps.db, subtractDuration(deps.clock.now(), RETRY))) {
     await switchOff(deps, id).catch((error: unknown) => {
-      if (error instanceof Refusal) deps.log.info({ vmId: id, code: error.code }, `suspension put off: ${error.message}`)
+      if (error instanceof ApiError) deps.log.info({ vmId: id, code: error.code }, `suspension put off: ${error.message}`)
       else deps.log.error({ err: error, vmId: id }, 'a VM of a suspended account could not be suspended: it is tried again')
     })
   }

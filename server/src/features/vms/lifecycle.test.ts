@@ -91,7 +91,7 @@ describe('the life of a VM', async () => {
     const { id } = await app.given.vm(customer, { planId: plan('small') })
     const { balance } = (await customer.get('/wallet')).body.data
     const used = await app.db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts`)
-    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+    await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
     await act(id, 'upgrade', { planId: plan('large') })
     await app.simulated.faults.clear()
     expect(await vm(id)).toMatchObject({ status: 'RUNNING', vcpu: 1, ram: 1024, disk: 25, plan: { slug: 'small' } })
@@ -175,7 +175,7 @@ describe('the life of a VM', async () => {
     await app.settle()
     await fresh.post(`/vms/${id}/upgrade`, { planId: plan('large') })
     expect((await change()).headers['x-error-code']).toBe('busy')
-    await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+    await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
     await app.settle()
     expect((await fresh.get('/wallet')).body.data.balance).toBe('94.00')
     expect((await change()).status).toBe(200)
@@ -184,7 +184,7 @@ describe('the life of a VM', async () => {
   test('is looked after as before when it could not be deleted', async () => {
     const { id } = await app.given.vm(customer)
     const firewall = (await customer.post('/firewalls', { name: 'web' })).body.data
-    await app.simulated.faults.plant({ verb: 'ensureGone', kind: 'permanent' })
+    await app.simulated.faults.plant({ verb: 'ensurePurged', kind: 'permanent' })
     await customer.delete(`/vms/${id}`)
     await app.settle()
     expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: expect.stringContaining('could not be deleted') })

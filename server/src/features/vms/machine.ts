@@ -15,13 +15,13 @@ export async function getVmRow(db: Queries, vmId: string): Promise<VmDetails> {
   return vm
 }
 
-export function driverOf({ hypervisors }: Pick<Deps, 'hypervisors'>, vm: Pick<VmDetails, 'id' | 'host_id'>): Promise<Driver> {
+export function driverForVm({ hypervisors }: Pick<Deps, 'hypervisors'>, vm: Pick<VmDetails, 'id' | 'host_id'>): Promise<Driver> {
   if (vm.host_id === null) throw new Error(`BUG: VM ${vm.id} has no host`)
   return hypervisors.get(vm.host_id)
 }
 
-export const driverFor = async (deps: Pick<Deps, 'db' | 'hypervisors'>, vmId: string): Promise<Driver> =>
-  driverOf(deps, await getVmRow(deps.db, vmId))
+export const driverForVmId = async (deps: Pick<Deps, 'db' | 'hypervisors'>, vmId: string): Promise<Driver> =>
+  driverForVm(deps, await getVmRow(deps.db, vmId))
 
 export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: string | null = null): Promise<MachineSpec> {
   const [keys, attachments] = [await keysOf(db, vm.id), await attachmentsOf(db, vm.id)]

@@ -3,18 +3,18 @@
 import { sql as query, type Queries, type Tx } from '../../kernel/db.ts'
 import { getRegion, getTemplate } from '../catalog/service.ts'
 import { resumeFilter, trackFilter } from '../firewalls/service.ts'
-import { giveBackAddress, retakeAddress } from '../hosts/addresses.ts'
-import { giveBackRoom } from '../hosts/capacity.ts'
+import { releasePublicIp, reclaimPublicIp } from '../hosts/addresses.ts'
+import { releaseCapacity } from '../hosts/capacity.ts'
 import { findHost } from '../hosts/service.ts'
-import type { HeldAddress } from '../networks/service.ts'
-import { leaveNics, letGoOfNetworks, takeNetworksBack, tellOfNetworks } from './lost-networks.ts'
+import type { PreviousAddress } from '../networks/service.ts'
+import { recordStaleNics, detachLostNetworks, reattachNetworks, recordNetworkEvents } from './lost-networks.ts'
 import { getVmRow } from './machine.ts'
-import { giveBackPlace, sizeOf, takePlace, type Place } from './place.ts'
-import { shapeChanged } from './shape.ts'
+import { releasePlacement, sizeOf, allocatePlacement, type Placement } from './place.ts'
+import { notifyResized } from './shape.ts'
 import type { VmDetails } from './sql.ts'
 
 /** In JSON, because it waits in the journal. */
-export type PlaceBefore = { [K in keyof Place]: string } & { networks?: HeldAddress[] }
+export type PreviousPlacement = { [K in keyof Placement]: string } & { networks?: PreviousAddress[] }
 
 type MacHook = (tx: Tx, now: Date, vmId: string, macBefore: string) => Promise<unknown>
 const macHooks: MacHook[] = []
@@ -31,18 +31,18 @@ export interface Move {
 
 /** Its room on the lost host stays taken until the VM is well elsewhere: its disk there may be the only good one, so that it has to fit
  *  there again when this fails. Nobody can use that room meanwhile, and should the host come back, its machine does. */
-export async function moveFromLostHost(tx: Tx, now: Date, vm: VmDetails, move: Move): Promise<PlaceBefore> {
+export async function evacuateVm(tx: Tx, now: Date, vm: VmDetails, move: Move): Promise<PreviousPlacement> {
   const { runId, templateId, withoutNetworks = false } = move
-  const networks = await letGoOfNetworks(tx, vm.id, withoutNetworks)
+  const networks = await detachLostNetworks(tx, vm.id, withoutNetworks)
   const { arch } = await getTemplate(tx, templateId)
-  const place = await takePlace(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), { hostId: null, arch })
-  await giveBackAddress(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // something may still answer there
-  await settleAt(tx, now, vm, place)
-  await tellOfNetworks(tx, now, vm.id, 'vm.network_detached', networks, runId)
+  const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), { hostId: null, arch })
+  await releasePublicIp(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // something may still answer there
+  await assignToHost(tx, now, vm, place)
+  await recordNetworkEvents(tx, now, vm.id, 'vm.network_detached', networks, runId)
   return { host_id: vm.host_id!, ip_address: vm.ip_address!, address_pool_id: vm.address_pool_id!, mac: vm.mac!, networks }
 }
 
-async function settleAt(tx: Tx, now: Date, vm: VmDetails, place: Place & { host_id: string }): Promise<void> {
+async function assignToHost(tx: Tx, now: Date, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
   await tx.run(query`
     update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
       updated_at = ${now} where id = ${vm.id}`)
@@ -60,35 +60,35 @@ export interface FailedMove {
  *  Its room waited for it, and its public address rests for longer than a restore may take. False when the host is gone for good, and the
  *  disk with it (`berthd host remove` waits for restores): then the VM stays where it should have come up. Networks are locked before room,
  *  as by whoever creates a VM. */
-export async function returnPlace(tx: Tx, now: Date, vmId: string, before: PlaceBefore, end: FailedMove): Promise<boolean> {
+export async function rollBackEvacuation(tx: Tx, now: Date, vmId: string, before: PreviousPlacement, end: FailedMove): Promise<boolean> {
   if (!(await findHost(tx, before.host_id))) return false
   const vm = await getVmRow(tx, vmId)
-  const { back, lost } = await takeNetworksBack(tx, vm, before)
-  await leaveNics(tx, vmId, before.host_id, lost)
-  await retakeAddress(tx, { address: before.ip_address, poolId: before.address_pool_id })
-  await giveBackPlace(tx, now, vm, end.stranded)
-  if (end.stranded) await noteLeftMachine(tx, now, vmId, vm.host_id!)
-  await settleAt(tx, now, vm, before)
+  const { back, lost } = await reattachNetworks(tx, vm, before)
+  await recordStaleNics(tx, vmId, before.host_id, lost)
+  await reclaimPublicIp(tx, { address: before.ip_address, poolId: before.address_pool_id })
+  await releasePlacement(tx, now, vm, end.stranded)
+  if (end.stranded) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  await assignToHost(tx, now, vm, before)
   await resumeFilter(tx, vmId)
-  await shapeChanged(tx, now, vmId) // its old machine did not hear of what was changed while it was away
-  await tellOfNetworks(tx, now, vmId, 'vm.network_attached', back, end.runId)
+  await notifyResized(tx, now, vmId) // its old machine did not hear of what was changed while it was away
+  await recordNetworkEvents(tx, now, vmId, 'vm.network_attached', back, end.runId)
   return true
 }
 
 /** A VM that is well elsewhere needs its room there no more. A host that is gone has nothing to remove. */
-export async function leaveBehind(tx: Tx, now: Date, vmId: string, { host_id }: PlaceBefore): Promise<void> {
-  await giveBackRoom(tx, host_id, sizeOf(await getVmRow(tx, vmId)))
-  await noteLeftMachine(tx, now, vmId, host_id)
+export async function completeEvacuation(tx: Tx, now: Date, vmId: string, { host_id }: PreviousPlacement): Promise<void> {
+  await releaseCapacity(tx, host_id, sizeOf(await getVmRow(tx, vmId)))
+  await recordStaleMachine(tx, now, vmId, host_id)
 }
 
 /** When its host answers it is removed, or made as the row says should the VM live there. */
-export const noteLeftMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(query`
     insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
 
-export const forgetLeftMachine = (db: Queries, vmId: string, hostId: string) =>
+export const clearStaleMachine = (db: Queries, vmId: string, hostId: string) =>
   db.run(query`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)
 
 /** The next time somebody tries to put it right. */
-export const putOffLeftMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
+export const postponeStaleMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
   tx.run(query`update left_machines set left_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)

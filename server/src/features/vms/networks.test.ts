@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { RELEASE_MS } from '../../hypervisor/driver.ts'
-import { milliseconds } from '../../kernel/clock.ts'
+import { NIC_RELEASE_TIMEOUT_MS } from '../../hypervisor/driver.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import { attachNetwork, detachNetwork } from './networks.ts'
 
 test.each([
@@ -8,6 +8,6 @@ test.each([
   ['unplugged', detachNetwork, 'unplug'],
 ])('an interface that is %s is waited for longer than its guest takes to let go of it', (_, workflow, name) => {
   const { timeout } = workflow.steps.find((step) => step.name === name)!
-  expect(milliseconds(timeout)).toBeGreaterThan(RELEASE_MS)
-  expect(workflow.deadlineMs).toBeGreaterThan(milliseconds(timeout))
+  expect(parseDurationMs(timeout)).toBeGreaterThan(NIC_RELEASE_TIMEOUT_MS)
+  expect(workflow.deadlineMs).toBeGreaterThan(parseDurationMs(timeout))
 })

@@ -1,18 +1,18 @@
 // Private interfaces of a VM that exists already: the address is taken in the transaction, the plug follows.
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import type { StepContext } from '../../workflow/define.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../networks/service.ts'
 import { recordVmEvent } from './events.ts'
-import { leaveNics } from './lost-networks.ts'
+import { recordStaleNics } from './lost-networks.ts'
 import { getVmRow, privateNic } from './machine.ts'
-import { noteLeftMachine } from './move.ts'
+import { recordStaleMachine } from './move.ts'
 import { lockVm, requireIdle } from './gate.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from './steps.ts'
 
-const MOST_NETWORKS = 5
+const MAX_NETWORKS = 5
 /** Longer than a guest is given to let go of an interface, or its owner would never read that it does not. */
 const PLUG_STEP = '4m'
 
@@ -40,7 +40,7 @@ export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6
   .step('plug in', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
   .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
   .onFailure(async (tx, { input: { vmId, networkId, mac }, stranded }) => {
-    if (stranded) await leaveNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
+    if (stranded) await recordStaleNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
     await releaseAddress(tx, networkId, vmId)
   })
 
@@ -51,7 +51,7 @@ export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6
     await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
   })
   .onFailure(async (tx, { input: { vmId }, stranded, now }) => {
-    if (stranded) await noteLeftMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+    if (stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
   })
 
 export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
@@ -59,10 +59,11 @@ export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, n
   const [network] = await requireNetworks(tx, who.accountId, [networkId])
   await requireIdle(tx, deps, vm, 'attach')
   const attachments = await attachmentsOf(tx, vmId)
-  if (attachments.some((each) => each.network_id === networkId)) throw refuse('already_exists', `VM is in network ${network!.name} already`)
-  if (network!.host_id !== vm.host_id) throw refuse('region_mismatch', `Network ${network!.name} lives on another node than this VM`)
-  if (attachments.length >= MOST_NETWORKS)
-    throw refuse('quota_exceeded', `A VM can be in at most ${MOST_NETWORKS} private networks: detach one first`)
+  if (attachments.some((each) => each.network_id === networkId))
+    throw apiError('already_exists', `VM is in network ${network!.name} already`)
+  if (network!.host_id !== vm.host_id) throw apiError('region_mismatch', `Network ${network!.name} lives on another node than this VM`)
+  if (attachments.length >= MAX_NETWORKS)
+    throw apiError('quota_exceeded', `A VM can be in at most ${MAX_NETWORKS} private networks: detach one first`)
   const { mac } = await allocateAddress(tx, network!, vmId)
   const input = { vmId, networkId, mac }
   return {
@@ -73,7 +74,7 @@ export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, n
 export async function detach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
   const vm = await lockVm(tx, who.accountId, vmId)
   const attachment = (await attachmentsOf(tx, vmId)).find((each) => each.network_id === networkId)
-  if (!attachment) throw refuse('not_found', 'Network not found')
+  if (!attachment) throw apiError('not_found', 'Network not found')
   await requireIdle(tx, deps, vm, 'detach')
   const input = { vmId, networkId, mac: attachment.mac }
   return {

@@ -1,18 +1,18 @@
 // A new generation of the disk, from a template, a snapshot or a backup. The old disk is kept until the new one has come up.
 import { isDriverError, type DiskSource, type MachineSpec } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/db.ts'
-import type { Builder, StepContext } from '../../workflow/define.ts'
+import type { WorkflowBuilder, StepContext } from '../../workflow/define.ts'
 import { getTemplate } from '../catalog/service.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { openHash } from './create.workflow.ts'
+import { decryptPasswordHash } from './create.workflow.ts'
 import { getVmRow, machineSpec } from './machine.ts'
-import { noteLeftMachine, type PlaceBefore } from './move.ts'
+import { recordStaleMachine, type PreviousPlacement } from './move.ts'
 import type { VmStatus } from './schema.ts'
 import * as sql from './sql.ts'
 import {
   applyFilter,
   awaitReady,
-  GRACE_MS,
+  SHUTDOWN_GRACE_MS,
   powerOff,
   prepareNetworks,
   READY_STEP,
@@ -31,7 +31,7 @@ export interface NewDiskInput extends VmInput {
   /** Sealed; only a fresh guest takes it. */
   passwordHash: string | null
   /** Its host was lost, and this is done on another one. */
-  placeBefore?: PlaceBefore | null
+  placeBefore?: PreviousPlacement | null
 }
 
 type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
@@ -39,14 +39,14 @@ type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' |
 export interface NewDiskParts<I extends NewDiskInput> {
   source: (input: I) => DiskSource
   /** What comes before the VM is stopped. */
-  begun?: Builder<Deps, I, {}>
+  begun?: WorkflowBuilder<Deps, I, {}>
   /** What else goes when all is done. */
   tidy?: (context: StepContext<Deps, I, unknown>) => Promise<void>
 }
 
-export const newDiskWorkflow = <I extends NewDiskInput>(name: string, { source, begun, tidy }: NewDiskParts<I>) =>
+export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { source, begun, tidy }: NewDiskParts<I>) =>
   (begun ?? workflow<I>(name, { deadline: '2h' }))
-    .step('stop', { timeout: '3m', run: (context) => powerOff(context, GRACE_MS), undo: returnToOldDisk })
+    .step('stop', { timeout: '3m', run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), undo: returnToOldDisk })
     .step('networks', { run: prepareNetworks })
     .step('filter', { run: applyFilter, save: saveFilter })
     .step('disk', { timeout: '2h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
@@ -54,7 +54,7 @@ export const newDiskWorkflow = <I extends NewDiskInput>(name: string, { source, 
     .step('ready', {
       timeout: READY_STEP,
       run: (context): Promise<Ready> => awaitReady(context),
-      save: (tx, { input, now }) => keepNewDisk(tx, now, input),
+      save: (tx, { input, now }) => commitNewDisk(tx, now, input),
     })
     .step('clean up', {
       run: async (context) => {
@@ -69,7 +69,7 @@ async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
   const vm = await getVmRow(deps.db, input.vmId)
   const template = await getTemplate(deps.db, input.templateId)
   const installed = { os_template_id: template.id, default_user: template.default_user }
-  return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, openHash(deps, vm.id, input.passwordHash))
+  return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, decryptPasswordHash(deps, vm.id, input.passwordHash))
 }
 
 async function makeDisk(context: Context, source: DiskSource): Promise<void> {
@@ -82,7 +82,7 @@ async function bootNewDisk(context: Context): Promise<void> {
   await driver.ensureRunning(await newSpec(context), context.signal)
 }
 
-async function keepNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: NewDiskInput): Promise<void> {
+async function commitNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: NewDiskInput): Promise<void> {
   await sql.markProvisioned(tx, now, vmId, generation)
   await sql.setTemplate(tx, vmId, templateId)
 }
@@ -96,10 +96,10 @@ async function dropNewDisk(context: Context): Promise<void> {
 async function returnToOldDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vm, driver } = await vmAndDriver(context)
-  if (input.placeBefore) return driver.ensureNoMachine(vm.id, signal)
+  if (input.placeBefore) return driver.ensurePurgedKeepBackups(vm.id, signal)
   await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
   const spec = await machineSpec(deps.db, vm)
-  const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureShape(spec, signal)
+  const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureDefined(spec, signal)
   await returned.catch((error: unknown) => {
     if (input.statusBefore !== 'ERROR' || !isDriverError(error, 'not_found')) throw error
   })
@@ -111,7 +111,7 @@ async function dropOldDisk(context: Context): Promise<void> {
   await driver.ensureNoDisk(vm.id, context.input.generationBefore, context.signal)
 }
 
-export const settleOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
+export const finishOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
   sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, wantedOn: true })
 
 interface FailedOnDisk {
@@ -120,7 +120,7 @@ interface FailedOnDisk {
   stranded: boolean
 }
 
-export async function settleOnOldDisk(tx: Tx, now: Date, { vmId, statusBefore }: NewDiskInput, end: FailedOnDisk): Promise<void> {
+export async function finishOnOldDisk(tx: Tx, now: Date, { vmId, statusBefore }: NewDiskInput, end: FailedOnDisk): Promise<void> {
   await sql.setStatus(tx, now, vmId, { status: statusBefore, reason: end.reason })
-  if (end.stranded) await noteLeftMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+  if (end.stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
 }

@@ -19,8 +19,8 @@ const ordered =
   }
 
 /** These answer the action. */
-export const orderSuspension = ordered(suspend, 'vm suspend')
-export const orderUnsuspension = ordered(unsuspend, 'vm unsuspend')
+export const startSuspension = ordered(suspend, 'vm suspend')
+export const startUnsuspension = ordered(unsuspend, 'vm unsuspend')
 
-export const suspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => orderSuspension(tx, deps, vmId))
-export const unsuspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => orderUnsuspension(tx, deps, vmId))
+export const suspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => startSuspension(tx, deps, vmId))
+export const unsuspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => startUnsuspension(tx, deps, vmId))

@@ -1,31 +1,31 @@
 // A place for a VM: room on a host, a public address, a MAC. Taken and given back inside transactions, never half.
 import type { Tx } from '../../kernel/db.ts'
 import { randomMac } from '../../kernel/mac.ts'
-import { giveBackQuotas, takeQuotas } from '../accounts/service.ts'
+import { releaseQuotas, reserveQuotas } from '../accounts/service.ts'
 import type { RegionRow } from '../catalog/service.ts'
-import { giveBackAddress, takeAddress } from '../hosts/addresses.ts'
-import { giveBackRoom, takeRoomInRegion, type Size } from '../hosts/capacity.ts'
+import { releasePublicIp, allocatePublicIp } from '../hosts/addresses.ts'
+import { releaseCapacity, reserveCapacityInRegion, type Size } from '../hosts/capacity.ts'
 import type { VmRow } from './sql.ts'
 
-export type Place = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
+export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
 
-export async function takePlace(
+export async function allocatePlacement(
   tx: Tx,
   now: Date,
   region: RegionRow,
   size: Size,
   { hostId, arch }: { hostId: string | null; arch: string },
-): Promise<Place & { host_id: string; can_limit: boolean }> {
-  const host = await takeRoomInRegion(tx, region, { ...size, hostId, arch })
-  const { address, poolId } = await takeAddress(tx, now, host, region.slug)
+): Promise<Placement & { host_id: string; can_limit: boolean }> {
+  const host = await reserveCapacityInRegion(tx, region, { ...size, hostId, arch })
+  const { address, poolId } = await allocatePublicIp(tx, now, host, region.slug)
   return { host_id: host.id, can_limit: host.can_limit, ip_address: address, address_pool_id: poolId, mac: randomMac() }
 }
 
 /** `left`: something of the VM may still run on a host that did not answer, so nobody else gets its address for a day. */
-export async function giveBackPlace(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
+export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
   if (vm.host_id === null || vm.ip_address === null || vm.address_pool_id === null) return
-  await giveBackRoom(tx, vm.host_id, sizeOf(vm))
-  await giveBackAddress(tx, now, { address: vm.ip_address, poolId: vm.address_pool_id }, left ? '24h' : '10m')
+  await releaseCapacity(tx, vm.host_id, sizeOf(vm))
+  await releasePublicIp(tx, now, { address: vm.ip_address, poolId: vm.address_pool_id }, left ? '24h' : '10m')
 }
 
 export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size => ({
@@ -35,10 +35,10 @@ export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size =
 })
 
 export const takeVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
-  takeQuotas(tx, accountId, quotasOf(size, vms))
+  reserveQuotas(tx, accountId, quotasOf(size, vms))
 
 export const giveBackVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
-  giveBackQuotas(tx, accountId, quotasOf(size, vms))
+  releaseQuotas(tx, accountId, quotasOf(size, vms))
 
 /** Always in this order, so that two transactions of one account wait for each other instead of blocking each other. */
 const quotasOf = (size: Size, vms: bigint): Record<string, bigint> => ({

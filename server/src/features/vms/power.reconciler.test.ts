@@ -3,7 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/db.ts'
 import { heartbeat } from '../hosts/heartbeat.reconciler.ts'
 import { suspendByOperator } from './operator.ts'
-import { powerSweep } from './power.reconciler.ts'
+import { syncPowerStates } from './power.reconciler.ts'
 
 describe('the power sweep', async () => {
   const app = await testApp()
@@ -12,7 +12,7 @@ describe('the power sweep', async () => {
   const vm = async (id: string) => (await customer.get(`/vms/${id}`)).body.data
   const looks = async (times: number) => {
     for (let i = 0; i < times; i++) {
-      await powerSweep.pass(app.deps)
+      await syncPowerStates.runOnce(app.deps)
       app.clock.advance('11s')
     }
   }
@@ -114,13 +114,13 @@ describe('the power sweep', async () => {
     const { id } = await app.given.vm(customer)
     await drift.stopMachine(id, 'guest')
     await faults.loseHost()
-    await heartbeat.pass(app.deps)
+    await heartbeat.runOnce(app.deps)
     await looks(3)
     expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
     const refused = await (await app.given.customer({ credit: '10.00' })).post('/vms', await app.given.vmInput())
     expect(refused.body.error).toBe('No capacity in fra1 for 1 GiB RAM: 1 host checked, 1 unreachable')
     await faults.returnHost()
-    await heartbeat.pass(app.deps)
+    await heartbeat.runOnce(app.deps)
     await looks(2)
     expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
     await looks(3)

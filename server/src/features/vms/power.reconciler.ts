@@ -2,10 +2,10 @@
 // works on it, and then the row is corrected; a VM that its host lost with the power, or paused, is started again. Only what is
 // suspended stays off, whoever started it.
 import type { Machine, Power, StopReason } from '../../hypervisor/driver.ts'
-import { absentFrom } from '../../kernel/absent.ts'
+import { findMissingIds } from '../../kernel/absent.ts'
 import type { Db } from '../../kernel/db.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { isSettled, listHosts, type HostRow } from '../hosts/service.ts'
+import { isStable, listHosts, type HostRow } from '../hosts/service.ts'
 import { recordVmEvent } from './events.ts'
 import { startVm, suspendVm } from './power.workflow.ts'
 import * as sql from './sql.ts'
@@ -18,9 +18,9 @@ const BATCH = 500
 type Seen = Pick<Machine, 'power' | 'stopReason'> | null
 type Known = sweep.ComparableVm
 
-export const powerSweep = reconciler('vms.power', '15s', async (deps) => {
+export const syncPowerStates = reconciler('vms.power', '15s', async (deps) => {
   const hosts = await listHosts(deps.db)
-  await Promise.all(hosts.filter((host) => isSettled(host, deps.clock.now())).map((host) => sweepHost(deps, host)))
+  await Promise.all(hosts.filter((host) => isStable(host, deps.clock.now())).map((host) => sweepHost(deps, host)))
 })
 
 async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
@@ -44,14 +44,14 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
     deps.log.warn({ err: error, host: host.name }, 'host could not be listed')
     return // half a list says nothing about what is absent
   }
-  for await (const absent of absentFrom(present, (after, limit) => sweep.vmsOnHost(deps.db, host.id, after, limit)))
-    for (const vm of await sweep.comparableVms(deps.db, host.id, absent)) await look(deps, vm, null)
+  for await (const absent of findMissingIds(present, (after, limit) => sweep.vmsOnHost(deps.db, host.id, after, limit)))
+    for (const vm of await sweep.idleVms(deps.db, host.id, absent)) await comparePower(deps, vm, null)
 }
 
 async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<void> {
   const known = new Map(
     (
-      await sweep.comparableVms(
+      await sweep.idleVms(
         deps.db,
         host.id,
         machines.map((each) => each.vmId!),
@@ -60,7 +60,7 @@ async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<
   )
   for (const machine of machines) {
     const vm = known.get(machine.vmId!)
-    if (vm) await look(deps, vm, machine)
+    if (vm) await comparePower(deps, vm, machine)
   }
 }
 
@@ -71,15 +71,15 @@ const isExpected = ({ status }: Known, power: Power | 'absent'): boolean => {
   return status === 'ERROR' ? power !== 'running' : power === EXPECTED[status]
 }
 
-async function look(deps: Deps, vm: Known, seen: Seen): Promise<void> {
+async function comparePower(deps: Deps, vm: Known, seen: Seen): Promise<void> {
   const power = seen?.power ?? 'absent'
   if (isExpected(vm, power)) {
-    if (vm.seen_power !== null) await sweep.noteSighting(deps.db, vm.id, null, null)
+    if (vm.seen_power !== null) await sweep.recordObservedPower(deps.db, vm.id, null, null)
     return
   }
   const now = deps.clock.now()
-  if (vm.seen_power !== power || vm.seen_at === null) return void (await sweep.noteSighting(deps.db, vm.id, power, now))
-  if (now.getTime() - vm.seen_at.getTime() >= BETWEEN_LOOKS_MS) await correct(deps, vm.id, seen)
+  if (vm.seen_power !== power || vm.seen_at === null) return void (await sweep.recordObservedPower(deps.db, vm.id, power, now))
+  if (now.getTime() - vm.seen_at.getTime() >= BETWEEN_LOOKS_MS) await applyObservedPower(deps, vm.id, seen)
 }
 
 const REASONS: Record<StopReason, string> = {
@@ -89,7 +89,7 @@ const REASONS: Record<StopReason, string> = {
   host: 'Its host lost power',
 }
 
-async function correct(deps: Deps, vmId: string, seen: Seen): Promise<void> {
+async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise<void> {
   await deps.db.tx(async (tx) => {
     const vm = await sql.lockVm(tx, vmId)
     if (!vm || vm.seen_power === null || (await openRunOf(tx, vmId))) return
@@ -121,8 +121,8 @@ async function correct(deps: Deps, vmId: string, seen: Seen): Promise<void> {
 }
 
 /** A hint from the host counts as the first look, so that the second corrects the row soon after. */
-export async function noteHint(db: Db, now: Date, vmId: string, power: Power): Promise<void> {
+export async function recordPowerEvent(db: Db, now: Date, vmId: string, power: Power): Promise<void> {
   const vm = await sql.vmById(db, vmId)
   if (vm && EXPECTED[vm.status] !== undefined && EXPECTED[vm.status] !== power && vm.seen_power !== power)
-    await sweep.noteSighting(db, vmId, power, now)
+    await sweep.recordObservedPower(db, vmId, power, now)
 }

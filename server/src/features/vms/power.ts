@@ -1,10 +1,10 @@
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { hashPassword } from '../../kernel/password.ts'
 import type { Workflow } from '../../workflow/define.ts'
 import type { Deps } from '../deps.ts'
-import { sealHash } from './create.ts'
+import { encryptPasswordHash } from './create.ts'
 import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './power.workflow.ts'
 import type { Verb } from './rules.ts'
 import { lockIdleVm } from './gate.ts'
@@ -48,7 +48,7 @@ export const unsuspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accoun
 export async function resetPassword(tx: Tx, deps: Deps, who: Principal, vmId: string, password: string): Promise<Started> {
   const vm = await idle(tx, deps, who, vmId, 'password')
   if (!vm.has_agent)
-    throw refuse('incompatible', `${vm.template_name} has no guest agent: log in and change the password there, or rebuild the VM`)
-  const passwordHash = sealHash(deps, vmId, hashPassword(password))
+    throw apiError('incompatible', `${vm.template_name} has no guest agent: log in and change the password there, or rebuild the VM`)
+  const passwordHash = encryptPasswordHash(deps, vmId, hashPassword(password))
   return act(tx, deps, vm, setPassword, 'PASSWORD_RESET', { vmId, user: vm.default_user, passwordHash })
 }

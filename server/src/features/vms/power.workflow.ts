@@ -6,7 +6,7 @@ import {
   applyFilter,
   awaitReady,
   boot,
-  GRACE_MS,
+  SHUTDOWN_GRACE_MS,
   powerOff,
   prepareNetworks,
   READY_STEP,
@@ -27,7 +27,7 @@ export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
     await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
   })
   .onFailure((tx, { input, error, now }) =>
-    sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.sentence ?? null, wantedOn: false }),
+    sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.userMessage ?? null, wantedOn: false }),
   )
 
 export interface ForceInput extends VmInput {
@@ -35,7 +35,7 @@ export interface ForceInput extends VmInput {
 }
 
 export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
-  .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : GRACE_MS), timeout: '3m' })
+  .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : SHUTDOWN_GRACE_MS), timeout: '3m' })
   .onSuccess(async (tx, { input, runId, now }) => {
     await sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: 'Stopped by its owner', readiness: 'booting', wantedOn: false })
     await recordVmEvent(tx, now, input.vmId, 'vm.stopped', { actionId: runId, reason: 'user' })
@@ -46,7 +46,7 @@ export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
     timeout: '3m',
     run: async (context) => {
       const { vm, driver } = await vmAndDriver(context)
-      await driver.ensureRestarted(vm.id, { actionId: context.runId, graceMs: context.input.force ? 0 : GRACE_MS }, context.signal)
+      await driver.ensureRestarted(vm.id, { actionId: context.runId, graceMs: context.input.force ? 0 : SHUTDOWN_GRACE_MS }, context.signal)
     },
   })
   .step('ready', { run: awaitReady, timeout: READY_STEP })
@@ -82,7 +82,7 @@ export interface SuspendInput extends VmInput {
 }
 
 export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
-  .step('power off', { run: (context) => powerOff(context, GRACE_MS), timeout: '3m' })
+  .step('power off', { run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), timeout: '3m' })
   .onSuccess(async (tx, { input: { vmId, unpaid, again }, runId, now }) => {
     const comesBack = unpaid && !(await getVmRow(tx, vmId)).account_suspended
     const reason = comesBack ? COMES_BACK_WHEN_PAID : HELD_BY_OPERATOR
@@ -107,7 +107,7 @@ export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' }
   })
   .onSuccess(async (tx, { input, results, runId, now }) => {
     const { ready } = results
-    await sql.putOnTheBooks(tx, now, input.vmId)
+    await sql.resumeBilling(tx, now, input.vmId)
     await sql.setStatus(tx, now, input.vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
     await recordVmEvent(tx, now, input.vmId, ready ? 'vm.started' : 'vm.unsuspended', { actionId: runId })
   })

@@ -5,11 +5,11 @@ import { prorateDown, prorateUp, type Cents } from '../../kernel/money.ts'
 import { catalogNumbers, getDefaultPlan, getPlan } from '../catalog/service.ts'
 import { secondsLeft, wholeDaysBetween } from './period.ts'
 import type { CreateVm } from './schema.ts'
-import type { Shape, VmDetails } from './sql.ts'
+import type { VmSize, VmDetails } from './sql.ts'
 
 type Numbers = (name: string) => bigint
 
-export interface PricedShape extends Omit<Shape, 'periodPriceCents'> {
+export interface PricedSize extends Omit<VmSize, 'periodPriceCents'> {
   priceCents: Cents
   regionSlugs: string[] | null
   available: boolean
@@ -17,14 +17,14 @@ export interface PricedShape extends Omit<Shape, 'periodPriceCents'> {
 }
 
 /** The plan that was asked for, the custom one, or the catalog's default. */
-export async function shapeFor(db: Queries, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedShape> {
+export async function resolveSize(db: Queries, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedSize> {
   if (input.planId !== undefined && input.customConfig !== undefined)
     throw invalid('give either planId or customConfig, not both', 'customConfig')
   if (input.customConfig) return customShape(await catalogNumbers(db), input.customConfig)
   return planShape(input.planId === undefined ? await getDefaultPlan(db) : await getPlan(db, input.planId))
 }
 
-export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedShape => ({
+export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
   planId: plan.id,
   name: plan.slug,
   vcpu: plan.vcpu,
@@ -39,7 +39,7 @@ export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedShap
   available: plan.available,
 })
 
-function customShape(numbers: Numbers, { vcpu, ram, disk }: NonNullable<CreateVm['customConfig']>): PricedShape {
+function customShape(numbers: Numbers, { vcpu, ram, disk }: NonNullable<CreateVm['customConfig']>): PricedSize {
   const memory = prorateUp(numbers('price.ram_gib'), BigInt(ram), 1024n)
   const storage = prorateUp(numbers('price.disk_10_gib'), BigInt(disk), 10n)
   const priceCents = numbers('price.custom_base') + BigInt(vcpu) * numbers('price.vcpu') + memory + storage

@@ -11,7 +11,7 @@ interface Price {
   balanceAfter: Cents
 }
 
-export function rehearsed({ config: { currency } }: Pick<Deps, 'config'>, { charge, monthly, balanceAfter }: Price): Rehearsal {
+export function dryRunQuote({ config: { currency } }: Pick<Deps, 'config'>, { charge, monthly, balanceAfter }: Price): Rehearsal {
   const quote: Quote = { charge: formatCents(charge), monthly: formatCents(monthly), currency, balanceAfter: formatCents(balanceAfter) }
   return new Rehearsal(quote)
 }

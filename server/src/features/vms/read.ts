@@ -19,7 +19,7 @@ async function listByStatus(db: Queries, accountId: string, status: VmStatus, pa
 }
 
 export async function getVm(db: Queries, accountId: string, id: string): Promise<Vm> {
-  const row = await sql.showVm(db, accountId, id)
+  const row = await sql.findVmDetail(db, accountId, id)
   if (!row) throw notFound('VM')
   return toVm(row)
 }

@@ -2,7 +2,7 @@
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
 import { hashPassword } from '../../kernel/password.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import type { Cents } from '../../kernel/money.ts'
 import { getRegion, getTemplate, type TemplateRow } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
@@ -11,12 +11,12 @@ import { canRun, getHost } from '../hosts/service.ts'
 import { attachedNetworks } from '../networks/service.ts'
 import { keysOf, noteKeyUse, forgetKeyUse, requireKeys } from '../ssh-keys/service.ts'
 import { balanceOf, charge, requireFunds } from '../wallet/service.ts'
-import { provision } from './create.workflow.ts'
-import { requireFits, sealHash } from './create.ts'
+import { provisionVm } from './create.workflow.ts'
+import { requireFits, encryptPasswordHash } from './create.ts'
 import { recordVmEvent } from './events.ts'
 import { nextRenewal } from './period.ts'
-import { sizeOf, takePlace } from './place.ts'
-import { rehearsed } from './quote.ts'
+import { sizeOf, allocatePlacement } from './place.ts'
+import { dryRunQuote } from './quote.ts'
 import { rebuildVm } from './rebuild.workflow.ts'
 import type { RebuildVm } from './schema.ts'
 import { lockVm, requireIdle } from './gate.ts'
@@ -44,7 +44,7 @@ export async function rebuild(
     vmId,
     keys.map((key) => key.id),
   )
-  const passwordHash = input.password === undefined ? null : sealHash(deps, vmId, hashPassword(input.password))
+  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, vmId, hashPassword(input.password))
   const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
   if (!vm.provisioned) {
     await sql.setTemplate(tx, vmId, template.id)
@@ -72,13 +72,13 @@ export async function rebuild(
 
 /** `charge` has been taken already. */
 const quoteFor = async (tx: Tx, deps: Deps, vm: sql.VmDetails, charge: Cents) =>
-  rehearsed(deps, { charge, monthly: vm.renewal_price_cents, balanceAfter: await balanceOf(tx, vm.account_id) })
+  dryRunQuote(deps, { charge, monthly: vm.renewal_price_cents, balanceAfter: await balanceOf(tx, vm.account_id) })
 
 /** A VM stays on its host, which may be of another kind than a new image. */
 async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {
   const host = await getHost(tx, vm.host_id!)
   if (!canRun(host, template.arch))
-    throw refuse('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
+    throw apiError('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
 }
 
 type StartOptions = Parameters<Deps['workflows']['start']>[3]
@@ -97,11 +97,11 @@ async function provisionAgain(
   const networks = await attachedNetworks(tx, vm.id)
   await requireFunds(tx, vm.account_id, price, currency)
   const where = { hostId: networks[0]?.host_id ?? null, arch }
-  const place = await takePlace(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
-  await sql.takePlace(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
+  const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
+  await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
-  const actionId = await deps.workflows.start(tx, provision, { vmId: vm.id, chargedCents: price.toString(), passwordHash }, options)
+  const actionId = await deps.workflows.start(tx, provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash }, options)
   await recordVmEvent(tx, now, vm.id, 'vm.provisioning', { actionId })
   await charge(tx, now, vm.account_id, price, {
     type: 'VM_CHARGE',

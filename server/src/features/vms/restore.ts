@@ -1,11 +1,11 @@
 // Puts a VM back to a copy of its disk. Snapshots and backups differ only in where the copy lies and in the row that tells of it.
 import type { DiskSource } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/db.ts'
-import type { Builder, StepContext, Workflow } from '../../workflow/define.ts'
+import type { WorkflowBuilder, StepContext, Workflow } from '../../workflow/define.ts'
 import { workflow, type Deps } from '../deps.ts'
 import { recordVmEvent } from './events.ts'
-import { leaveBehind, moveFromLostHost, returnPlace, type Move } from './move.ts'
-import { newDiskWorkflow, settleOnNewDisk, settleOnOldDisk, type NewDiskInput } from './new-disk.ts'
+import { completeEvacuation, evacuateVm, rollBackEvacuation, type Move } from './move.ts'
+import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './new-disk.ts'
 import * as sql from './sql.ts'
 
 export interface RestoreInput extends NewDiskInput {
@@ -14,27 +14,27 @@ export interface RestoreInput extends NewDiskInput {
 
 export type RestoreWorkflow = Workflow<Deps, RestoreInput>
 
-export interface CopyKind {
+export interface RestoreSource {
   thing: 'snapshot' | 'backup'
   source: (copyId: string) => DiskSource
   /** Ends the restoring of the copy and answers how an event shows it. */
   release: (tx: Tx, copyId: string) => Promise<object>
-  begun?: (name: string) => Builder<Deps, RestoreInput, {}>
+  begun?: (name: string) => WorkflowBuilder<Deps, RestoreInput, {}>
   tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
   /** When the VM was brought back on another host than the one it was lost on. */
   onMoved?: (tx: Tx, vmId: string) => Promise<unknown>
 }
 
-export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }: CopyKind): RestoreWorkflow =>
-  newDiskWorkflow<RestoreInput>(`${thing}.restore`, {
+export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }: RestoreSource): RestoreWorkflow =>
+  replaceDiskWorkflow<RestoreInput>(`${thing}.restore`, {
     source: ({ copyId }) => source(copyId),
     begun: begun?.(`${thing}.restore`) ?? workflow<RestoreInput>(`${thing}.restore`, { deadline: '3h' }),
     ...(tidy && { tidy }),
   })
     .onSuccess(async (tx, { input, results, runId, now }) => {
-      await settleOnNewDisk(tx, now, input, results.ready)
+      await finishOnNewDisk(tx, now, input, results.ready)
       if (input.placeBefore) {
-        await leaveBehind(tx, now, input.vmId, input.placeBefore)
+        await completeEvacuation(tx, now, input.vmId, input.placeBefore)
         await onMoved?.(tx, input.vmId)
       }
       const copy = await release(tx, input.copyId)
@@ -42,16 +42,16 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
     })
     .onFailure(async (tx, { input, error, runId, now, stranded }) => {
-      const isBack = !input.placeBefore || (await returnPlace(tx, now, input.vmId, input.placeBefore, { runId, stranded }))
+      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, now, input.vmId, input.placeBefore, { runId, stranded }))
       const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
-      const reason = `The restore failed${outcome}: ${error?.sentence ?? 'it was cancelled'}`
+      const reason = `The restore failed${outcome}: ${error?.userMessage ?? 'it was cancelled'}`
       const end = { reason, stranded: stranded && !(input.placeBefore && isBack) }
-      await settleOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
+      await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, now, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
     })
 
-export interface RestoreOrder extends Move {
+export interface RestoreRequest extends Move {
   label: string
   copyId: string
   /** The VM's host is lost: it is brought back on another one. */
@@ -64,10 +64,10 @@ export async function startRestore(
   deps: Deps,
   vm: sql.VmDetails,
   flow: RestoreWorkflow,
-  order: RestoreOrder,
+  order: RestoreRequest,
 ): Promise<{ actionId: string }> {
   const { label, runId, copyId, templateId, isMoved } = order
-  const placeBefore = isMoved ? await moveFromLostHost(tx, deps.clock.now(), vm, order) : null
+  const placeBefore = isMoved ? await evacuateVm(tx, deps.clock.now(), vm, order) : null
   const generation = await sql.nextGeneration(tx, vm.id)
   await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
   const input = {

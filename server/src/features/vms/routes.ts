@@ -38,7 +38,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms',
     {
       operationId: 'createVm',
-      refuses: ['not_found', 'region_mismatch', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      errorCodes: ['not_found', 'region_mismatch', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
       summary: 'Create a VM',
       tag,
       scope: 'vms:create',
@@ -69,7 +69,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id',
     {
       operationId: 'updateVm',
-      refuses: ['busy', 'invalid_state', 'insufficient_funds'],
+      errorCodes: ['busy', 'invalid_state', 'insufficient_funds'],
       summary: 'Rename or protect a VM, or switch its daily backups or 10G',
       tag,
       scope: 'vms:update',
@@ -85,10 +85,10 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id',
     {
       operationId: 'deleteVm',
-      refuses: ['busy', 'invalid_state', 'protected'],
+      errorCodes: ['busy', 'invalid_state', 'protected'],
       summary: 'Delete a VM',
       scope: 'vms:delete',
-      needsRecentProof: true,
+      requiresReauth: true,
       ...started,
       ...withQuote,
     },
@@ -97,7 +97,7 @@ export const vmRoutes: Routes = (api, deps) => {
 
   api.post(
     '/vms/:id/start',
-    { operationId: 'startVm', refuses: ['busy', 'invalid_state'], summary: 'Start a VM', scope: 'vms:power', ...started },
+    { operationId: 'startVm', errorCodes: ['busy', 'invalid_state'], summary: 'Start a VM', scope: 'vms:power', ...started },
     async (tx, { principal, params: { id } }) => accepted(id, await start(tx, deps, principal, id)),
   )
 
@@ -105,7 +105,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/stop',
     {
       operationId: 'stopVm',
-      refuses: ['busy', 'invalid_state'],
+      errorCodes: ['busy', 'invalid_state'],
       summary: 'Stop a VM',
       scope: 'vms:power',
       ...started,
@@ -119,7 +119,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/restart',
     {
       operationId: 'restartVm',
-      refuses: ['busy', 'invalid_state'],
+      errorCodes: ['busy', 'invalid_state'],
       summary: 'Restart a VM',
       scope: 'vms:power',
       ...started,
@@ -133,7 +133,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/upgrade',
     {
       operationId: 'upgradeVm',
-      refuses: [
+      errorCodes: [
         'busy',
         'invalid_state',
         'plan_not_larger',
@@ -157,7 +157,16 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/rebuild',
     {
       operationId: 'rebuildVm',
-      refuses: ['busy', 'invalid_state', 'protected', 'unavailable', 'incompatible', 'quota_exceeded', 'insufficient_funds', 'no_capacity'],
+      errorCodes: [
+        'busy',
+        'invalid_state',
+        'protected',
+        'unavailable',
+        'incompatible',
+        'quota_exceeded',
+        'insufficient_funds',
+        'no_capacity',
+      ],
       summary: 'Reinstall a VM; everything on its disk is lost',
       scope: 'vms:update',
       ...started,
@@ -171,7 +180,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/password',
     {
       operationId: 'setVmPassword',
-      refuses: ['busy', 'invalid_state', 'incompatible'],
+      errorCodes: ['busy', 'invalid_state', 'incompatible'],
       summary: 'Set the login password of a running VM',
       scope: 'vms:update',
       ...started,
@@ -184,7 +193,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/networks',
     {
       operationId: 'attachNetwork',
-      refuses: ['busy', 'invalid_state', 'already_exists', 'region_mismatch', 'incompatible', 'quota_exceeded'],
+      errorCodes: ['busy', 'invalid_state', 'already_exists', 'region_mismatch', 'incompatible', 'quota_exceeded'],
       summary: 'Attach a VM to a private network',
       scope: 'networks:update',
       ...started,
@@ -197,7 +206,7 @@ export const vmRoutes: Routes = (api, deps) => {
     '/vms/:id/networks/:networkId',
     {
       operationId: 'detachNetwork',
-      refuses: ['busy', 'invalid_state'],
+      errorCodes: ['busy', 'invalid_state'],
       summary: 'Detach a VM from a private network',
       scope: 'networks:update',
       ...started,

@@ -2,16 +2,21 @@
 export type { VmDetails, VmRow } from './sql.ts'
 export { listAllVms, lockVm as lockVmById, vmById } from './sql.ts'
 export { recordVmEvent } from './events.ts'
-export { driverFor, driverOf, getVmRow, machineSpec, speedLimit } from './machine.ts'
+export { driverForVmId as driverFor, driverForVm as driverOf, getVmRow, machineSpec, speedLimit } from './machine.ts'
 export { restoreWorkflow, startRestore, type RestoreInput } from './restore.ts'
-export { lockIdleVm, lockVm, makeWay, requireIdle, requireVm } from './gate.ts'
-export { bringBackVmsOf, suspendVmsOf, type SuspensionOutcome } from './account-suspension.ts'
-export { orderSuspension, orderUnsuspension, suspendByOperator, unsuspendByOperator } from './operator.ts'
-export { adopt, adoptAsFound, lookAtUnmanaged, unmanage } from './update.ts'
+export { lockIdleVm, lockVm, preemptOpenRun as makeWay, requireIdle, requireVm } from './gate.ts'
+export { unsuspendAccountVms as bringBackVmsOf, suspendAccountVms as suspendVmsOf, type SuspensionOutcome } from './account-suspension.ts'
+export {
+  startSuspension as orderSuspension,
+  startUnsuspension as orderUnsuspension,
+  suspendByOperator,
+  unsuspendByOperator,
+} from './operator.ts'
+export { adopt, adoptInPowerState as adoptAsFound, probeUnmanagedVm as lookAtUnmanaged, unmanage } from './update.ts'
 export { onMacChange } from './move.ts'
-export { onVmDeleted, removeUnpaid } from './delete.ts'
+export { onVmDeleted, deleteUnpaidVm as removeUnpaid } from './delete.ts'
 export { nextRenewal } from './period.ts'
 export { suspend, unsuspend } from './power.ts'
-export { requireAllowed, requirePaidMonth } from './rules.ts'
-export { onShapeChange } from './shape.ts'
+export { requireAllowed, requirePaidPeriod as requirePaidMonth } from './rules.ts'
+export { onResize as onShapeChange } from './shape.ts'
 export { onBeforePowerOff } from './steps.ts'

@@ -8,7 +8,7 @@ import { keysAsJson } from '../ssh-keys/service.ts'
 import type { VmDetails } from './sql.ts'
 
 /** What a list shows of a VM: to read the other columns as well would take longer than these. */
-export type ListedVm = Pick<
+export type VmListRow = Pick<
   VmDetails,
   | 'id'
   | 'name'
@@ -48,9 +48,9 @@ interface Named {
 }
 
 /** What is shown of a VM by itself, with what belongs to it. */
-export interface ShownVm
+export interface VmDetailRow
   extends
-    ListedVm,
+    VmListRow,
     Pick<
       VmDetails,
       'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at' | 'account_suspended'
@@ -69,21 +69,21 @@ const shown = sql`
   coalesce((select h.can_limit from hosts h where h.id = d.host_id), true) as can_limit,
   ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
 
-export const showVm = (db: Queries, accountId: string, vmId: string) =>
-  db.maybe<ShownVm>(sql`select ${shown} from vm_details d where d.id = ${vmId} and d.account_id = ${accountId}`)
+export const findVmDetail = (db: Queries, accountId: string, vmId: string) =>
+  db.maybe<VmDetailRow>(sql`select ${shown} from vm_details d where d.id = ${vmId} and d.account_id = ${accountId}`)
 
 /**
  * Ids first, words after: at a far offset the join is then made for one page only. The first page says its size outright: with a
  * parameter there PostgreSQL makes a new plan each time, which takes longer than the page. `total` counts all of the account's.
  */
 export const listVms = (db: Queries, accountId: string, limit: number, offset: number) =>
-  db.many<ListedVm & { total: bigint }>(sql`
+  db.many<VmListRow & { total: bigint }>(sql`
     select ${listed}, ${usedOfQuota(accountId, 'vms')} as total
     from (select id from vms where account_id = ${accountId} order by id desc limit ${inline(limit)} ${offset > 0 ? sql`offset ${offset}` : sql``}) page
     join vm_details d using (id) order by d.id desc`)
 
 export const listVmsByStatus = (db: Queries, accountId: string, status: string, limit: number, offset: number) =>
-  db.many<ListedVm>(sql`
+  db.many<VmListRow>(sql`
     select ${listed}
     from (select id from vms where account_id = ${accountId} and status = ${status} order by id desc limit ${limit} offset ${offset}) page
     join vm_details d using (id) order by d.id desc`)

@@ -128,12 +128,12 @@ export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null
 export const markProvisioned = (tx: Tx, now: Date, id: string, generation: number) =>
   tx.run(sql`update vms set provisioned = true, generation = ${generation}, updated_at = ${now} where id = ${id}`)
 
-export const releasePlace = (tx: Tx, now: Date, id: string) =>
+export const clearPlacement = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`
     update vms set host_id = null, ip_address = null, address_pool_id = null, mac = null, billing_status = 'CANCELLED', updated_at = ${now}
     where id = ${id}`)
 
-export const takePlace = (
+export const assignPlacement = (
   tx: Tx,
   now: Date,
   id: string,
@@ -160,7 +160,7 @@ export const nextGeneration = async (tx: Tx, id: string): Promise<number> =>
 export const setTemplate = (tx: Tx, id: string, templateId: string) =>
   tx.run(sql`update vms set os_template_id = ${templateId} where id = ${id}`)
 
-export interface Shape {
+export interface VmSize {
   planId: string | null
   vcpu: number
   ramMiB: number
@@ -172,7 +172,7 @@ export interface Shape {
   periodPriceCents: bigint
 }
 
-export const setShape = (tx: Tx, now: Date, id: string, shape: Shape) =>
+export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
   tx.run(sql`
     update vms set plan_id = ${shape.planId}, vcpu = ${shape.vcpu}, ram_mib = ${shape.ramMiB}, disk_gib = ${shape.diskGiB},
       bandwidth_gb = ${shape.bandwidthGb}, network_mbps = ${shape.networkMbps}, throttle_mbps = ${shape.throttleMbps},
@@ -215,16 +215,16 @@ export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
   )
 
 /** Back from a time in which it was not paid for: what has run out meanwhile is due now, and only from now on. */
-export const putOnTheBooks = (tx: Tx, now: Date, id: string) =>
+export const resumeBilling = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`
     update vms set suspended_at = null, past_due_at = null, billing_status = 'ACTIVE', next_renewal_at = greatest(next_renewal_at, ${now}),
       renewal_day = case when next_renewal_at < ${now} then extract(day from ${now}::timestamptz at time zone 'UTC') else renewal_day end
     where id = ${id}`)
 
 /** Its time to be paid begins anew. */
-export const keepFromNowOn = (tx: Tx, now: Date, id: string) => tx.run(sql`update vms set suspended_at = ${now} where id = ${id}`)
+export const restartRetention = (tx: Tx, now: Date, id: string) => tx.run(sql`update vms set suspended_at = ${now} where id = ${id}`)
 
-export const idsOf = async (db: Queries, accountId: string): Promise<string[]> =>
+export const vmIdsOfAccount = async (db: Queries, accountId: string): Promise<string[]> =>
   (await db.many<{ id: string }>(sql`select id from vms where account_id = ${accountId} order by id`)).map(({ id }) => id)
 
 /** For operators: every account's. */

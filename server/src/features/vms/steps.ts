@@ -5,7 +5,7 @@ import type { StepContext } from '../../workflow/define.ts'
 import type { Deps } from '../deps.ts'
 import { filterToPut, markFilterApplied, settleFilter } from '../firewalls/service.ts'
 import { attachedNetworks, networkSpec } from '../networks/service.ts'
-import { driverOf, getVmRow, machineSpec } from './machine.ts'
+import { driverForVm, getVmRow, machineSpec } from './machine.ts'
 import type { VmDetails } from './sql.ts'
 
 export interface VmInput {
@@ -14,14 +14,14 @@ export interface VmInput {
 
 export type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
-export const GRACE_MS = 60_000
+export const SHUTDOWN_GRACE_MS = 60_000
 /** A whole system takes minutes to come up where its processor is emulated. */
 const READY_TIMEOUT_MS = 600_000
 export const READY_STEP = '11m'
 
 export async function vmAndDriver({ deps, input }: Context): Promise<{ vm: VmDetails; driver: Driver }> {
   const vm = await getVmRow(deps.db, input.vmId)
-  return { vm, driver: await driverOf(deps, vm) }
+  return { vm, driver: await driverForVm(deps, vm) }
 }
 
 export async function prepareNetworks(context: Context): Promise<void> {
@@ -50,9 +50,9 @@ export async function boot(context: Context): Promise<void> {
 }
 
 /** Of a machine that is off. */
-export async function reshape(context: Context): Promise<void> {
+export async function applySpec(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  await driver.ensureShape(await machineSpec(context.deps.db, vm), context.signal)
+  await driver.ensureDefined(await machineSpec(context.deps.db, vm), context.signal)
 }
 
 export interface Ready {
@@ -100,8 +100,8 @@ export async function powerOff(context: Context, graceMs: number): Promise<void>
 }
 
 /** Takes everything of the VM off its host. */
-export async function wipe(context: Context): Promise<void> {
+export async function purgeFromHost(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
   await settleFilter(context.deps, vm.id, context.signal) // or its filter might be put back behind us
-  await driver.ensureGone(vm.id, context.signal)
+  await driver.ensurePurged(vm.id, context.signal)
 }

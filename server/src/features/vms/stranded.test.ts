@@ -5,7 +5,7 @@ import { testApp } from '../../../test/harness.ts'
 import { loseHostAt, strand } from '../../../test/strand.ts'
 import { sql } from '../../kernel/db.ts'
 import { listHosts } from '../hosts/service.ts'
-import { removeLeft } from './left.reconciler.ts'
+import { reconcileStaleMachines } from './left.reconciler.ts'
 
 describe('what a stranded action left on its host', async () => {
   const app = await testApp()
@@ -128,12 +128,12 @@ describe('what a stranded action left on its host', async () => {
     test('is tried again a while after it could not be put right', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
-      await app.simulated.faults.plant({ verb: 'ensureShape', kind: 'permanent' })
+      await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
       app.clock.advance('31s')
-      await removeLeft.pass(app.deps)
+      await reconcileStaleMachines.runOnce(app.deps)
       await app.settle()
       expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringContaining('could not be put right yet: The host refused this') })
-      await removeLeft.pass(app.deps)
+      await reconcileStaleMachines.runOnce(app.deps)
       expect((await vmOf(id)).currentAction).toBeNull()
       await later()
       await restsWell()
@@ -143,7 +143,7 @@ describe('what a stranded action left on its host', async () => {
     test('is in ERROR when its host has lost the disk meanwhile', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
-      await (await app.deps.hypervisors.get(app.host.id)).ensureNoMachine(id, AbortSignal.timeout(5_000))
+      await (await app.deps.hypervisors.get(app.host.id)).ensurePurgedKeepBackups(id, AbortSignal.timeout(5_000))
       await restsWell()
       expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('no longer has the disk') })
       await post(`/vms/${id}/rebuild`, { osTemplateId })

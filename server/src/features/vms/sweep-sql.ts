@@ -11,14 +11,14 @@ const comparable = (hostId: string, which: Sql) => sql`
       and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))
       and not exists (select from left_machines l where l.host_id = v.host_id and l.vm_id = v.id)`
 
-export const comparableVms = (db: Queries, hostId: string, ids: string[]) =>
+export const idleVms = (db: Queries, hostId: string, ids: string[]) =>
   db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))
 
 export const vmsOnHost = (db: Queries, hostId: string, after: string, limit: number) =>
   db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
 
 /** What is not suspended although its account is; one that could not be, on a host that answers, a while after the last try. */
-export const leftOn = (db: Queries, triedBefore: Date) =>
+export const vmsToSuspend = (db: Queries, triedBefore: Date) =>
   db.many<{ id: string }>(sql`
     select v.id from accounts a join vms v on v.account_id = a.id join hosts h on h.id = v.host_id
     where a.suspended_at is not null and v.status in ('RUNNING', 'STOPPED') and h.unreachable_since is null
@@ -26,5 +26,5 @@ export const leftOn = (db: Queries, triedBefore: Date) =>
         and (r.status in ('PENDING', 'RUNNING') or (r.status = 'FAILED' and r.created_at > ${triedBefore})))
     order by v.id limit 500`)
 
-export const noteSighting = (db: Queries, id: string, power: string | null, at: Date | null) =>
+export const recordObservedPower = (db: Queries, id: string, power: string | null, at: Date | null) =>
   db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)

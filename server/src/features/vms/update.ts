@@ -1,20 +1,20 @@
 // PATCH /vms/{id}, and what an operator does with a VM's place in the fleet.
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
-import { invalid, notFound, refuse } from '../../kernel/errors.ts'
+import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { pauseFilter, resumeFilter } from '../firewalls/service.ts'
 import { charge } from '../wallet/service.ts'
 import { billForAddOns } from './add-ons.ts'
 import { recordVmEvent } from './events.ts'
-import { driverOf, getVmRow } from './machine.ts'
+import { driverForVm, getVmRow } from './machine.ts'
 import type { AddOns } from './pricing.ts'
-import { requirePaidMonth } from './rules.ts'
-import { rehearsed } from './quote.ts'
+import { requirePaidPeriod } from './rules.ts'
+import { dryRunQuote } from './quote.ts'
 import type { UpdateVm, Vm } from './schema.ts'
-import { lockVm, makeWay } from './gate.ts'
-import { shapeChanged } from './shape.ts'
+import { lockVm, preemptOpenRun } from './gate.ts'
+import { notifyResized } from './shape.ts'
 import { getVm } from './read.ts'
 import * as sql from './sql.ts'
 
@@ -27,8 +27,8 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
   const vm = await lockVm(tx, who.accountId, vmId)
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
-  if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await makeWay(tx, deps, vm)
-  if (isSwitchedOn(vm, wanted)) requireSellable(vm, now)
+  if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await preemptOpenRun(tx, deps, vm)
+  if (isSwitchedOn(vm, wanted)) requireBillable(vm, now)
   const bill = await billForAddOns(tx, now, vm, wanted)
   await sql.updateVm(tx, now, {
     id: vm.id,
@@ -39,14 +39,14 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
     period_price_cents: bill.periodPriceCents,
     ...bill.paid,
   })
-  if (wanted.network10g !== vm.network_10g) await shapeChanged(tx, now, vm.id)
+  if (wanted.network10g !== vm.network_10g) await notifyResized(tx, now, vm.id)
   const { currency } = deps.config
   const description = `${bill.names.join(' and ')} of ${vm.name} for the rest of the period`
   const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const paid = bill.charge > 0n || dryRun ? await charge(tx, now, vm.account_id, bill.charge, entry) : null
   if (dryRun && paid) {
     const monthly = (await getVmRow(tx, vmId)).renewal_price_cents
-    throw rehearsed(deps, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents })
+    throw dryRunQuote(deps, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents })
   }
   return getVm(tx, who.accountId, vmId)
 }
@@ -55,19 +55,19 @@ const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): b
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
 
 /** A VM that is not in use and whose month is over pays for its add-ons with the month that begins when it comes back. */
-function requireSellable(vm: sql.VmDetails, now: Date): void {
+function requireBillable(vm: sql.VmDetails, now: Date): void {
   if (vm.status === 'UNMANAGED')
-    throw refuse('invalid_state', 'VM is UNMANAGED, and nothing is charged for it: add-ons can be switched on when it is managed again')
+    throw apiError('invalid_state', 'VM is UNMANAGED, and nothing is charged for it: add-ons can be switched on when it is managed again')
   const isInUse = vm.provisioned && vm.status !== 'SUSPENDED'
-  if (isInUse || vm.account_suspended) requirePaidMonth(vm, now)
+  if (isInUse || vm.account_suspended) requirePaidPeriod(vm, now)
 }
 
 /** By an operator: the VM is left running and untouched, unbilled, and no longer acted upon. */
 export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> {
   const vm = await sql.lockVm(tx, vmId)
   if (!vm) throw notFound('VM')
-  await makeWay(tx, deps, vm)
-  if (!vm.provisioned) throw refuse('invalid_state', 'VM never came up, so there is nothing to leave running')
+  await preemptOpenRun(tx, deps, vm)
+  if (!vm.provisioned) throw apiError('invalid_state', 'VM never came up, so there is nothing to leave running')
   const now = deps.clock.now()
   await sql.setStatus(tx, now, vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
   await pauseFilter(tx, vmId)
@@ -77,25 +77,25 @@ export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> 
 
 /** Back under management, in the power state it is found in; nothing is rebooted. */
 export async function adopt(deps: Deps, vmId: string): Promise<void> {
-  const isOn = await lookAtUnmanaged(deps, vmId)
-  await deps.db.tx((tx) => adoptAsFound(tx, deps, vmId, isOn))
+  const isOn = await probeUnmanagedVm(deps, vmId)
+  await deps.db.tx((tx) => adoptInPowerState(tx, deps, vmId, isOn))
 }
 
 /** Asks its host whether it is on. */
-export async function lookAtUnmanaged(deps: Deps, vmId: string): Promise<boolean> {
+export async function probeUnmanagedVm(deps: Deps, vmId: string): Promise<boolean> {
   const vm = await sql.vmById(deps.db, vmId)
   requireUnmanaged(vm)
-  const driver = await driverOf(deps, vm)
+  const driver = await driverForVm(deps, vm)
   const machine = await driver.findMachine(vmId, AbortSignal.timeout(10_000))
-  if (!machine) throw refuse('invalid_state', 'Its host has no such VM: delete it instead')
+  if (!machine) throw apiError('invalid_state', 'Its host has no such VM: delete it instead')
   return machine.power === 'running'
 }
 
-export async function adoptAsFound(tx: Tx, deps: Deps, vmId: string, isOn: boolean): Promise<void> {
+export async function adoptInPowerState(tx: Tx, deps: Deps, vmId: string, isOn: boolean): Promise<void> {
   const vm = await sql.lockVm(tx, vmId)
   requireUnmanaged(vm)
   const now = deps.clock.now()
-  await sql.putOnTheBooks(tx, now, vmId)
+  await sql.resumeBilling(tx, now, vmId)
   await sql.setStatus(tx, now, vmId, { status: isOn ? 'RUNNING' : 'STOPPED', wantedOn: isOn })
   await resumeFilter(tx, vmId)
   recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
@@ -104,5 +104,5 @@ export async function adoptAsFound(tx: Tx, deps: Deps, vmId: string, isOn: boole
 
 function requireUnmanaged(vm: sql.VmDetails | undefined): asserts vm is sql.VmDetails {
   if (!vm) throw notFound('VM')
-  if (vm.status !== 'UNMANAGED') throw refuse('invalid_state', `VM must be UNMANAGED to adopt; it is ${vm.status}`)
+  if (vm.status !== 'UNMANAGED') throw apiError('invalid_state', `VM must be UNMANAGED to adopt; it is ${vm.status}`)
 }

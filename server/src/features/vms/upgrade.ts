@@ -1,19 +1,19 @@
 // POST /vms/{id}/upgrade. The larger size, its room, its quota and its charge are taken before anything happens; a failure gives all back.
 import type { Principal } from '../../http/principal.ts'
 import type { Tx } from '../../kernel/db.ts'
-import { refuse } from '../../kernel/errors.ts'
+import { apiError } from '../../kernel/errors.ts'
 import { catalogNumbers, getPlan } from '../catalog/service.ts'
 import type { Deps } from '../deps.ts'
-import { takeRoom, type Size } from '../hosts/capacity.ts'
+import { reserveCapacity, type Size } from '../hosts/capacity.ts'
 import { charge, requireFunds } from '../wallet/service.ts'
 import { tradeInAddOns } from './add-ons.ts'
 import { recordVmEvent } from './events.ts'
 import { sizeOf, takeVmQuotas } from './place.ts'
-import { monthlyPrice, planShape, proratedDifference, type PricedShape } from './pricing.ts'
+import { monthlyPrice, planShape, proratedDifference, type PricedSize } from './pricing.ts'
 import { lockVm, requireIdle } from './gate.ts'
-import { requirePaidMonth } from './rules.ts'
-import { rehearsed } from './quote.ts'
-import { changeShape } from './shape.ts'
+import { requirePaidPeriod } from './rules.ts'
+import { dryRunQuote } from './quote.ts'
+import { resizeVm } from './shape.ts'
 import * as sql from './sql.ts'
 import { upgradeVm, type ShapeBefore } from './upgrade.workflow.ts'
 
@@ -30,7 +30,7 @@ export async function upgrade(
   const vm = await lockVm(tx, who.accountId, vmId)
   const shape = planShape(await getPlan(tx, planId))
   await requireIdle(tx, deps, vm, 'upgrade')
-  requirePaidMonth(vm, now)
+  requirePaidPeriod(vm, now)
   requireLarger(vm, shape)
   const more = difference(vm, shape)
   await takeVmQuotas(tx, vm.account_id, more, 0n)
@@ -38,13 +38,16 @@ export async function upgrade(
   const monthly = monthlyPrice(numbers, shape.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
   const price = proratedDifference(vm, now, monthly)
   await requireFunds(tx, vm.account_id, price, currency)
-  if (!(await takeRoom(tx, vm.host_id!, more))) {
-    throw refuse('no_capacity', `The host of this VM has no room for plan ${shape.name} at the moment: try again later, or create a new VM`)
+  if (!(await reserveCapacity(tx, vm.host_id!, more))) {
+    throw apiError(
+      'no_capacity',
+      `The host of this VM has no room for plan ${shape.name} at the moment: try again later, or create a new VM`,
+    )
   }
   const paidAddOns = await tradeInAddOns(tx, vm)
   // A plan that has become cheaper than what was paid for is free, and what was paid stays paid: refunds are reckoned from it.
   const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
-  await changeShape(tx, now, vm.id, { ...shape, periodPriceCents })
+  await resizeVm(tx, now, vm.id, { ...shape, periodPriceCents })
   await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
   const input = {
     vmId: vm.id,
@@ -58,22 +61,22 @@ export async function upgrade(
   const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
   const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
-  if (dryRun) throw rehearsed(deps, { charge: price, monthly, balanceAfter: balance_after_cents })
+  if (dryRun) throw dryRunQuote(deps, { charge: price, monthly, balanceAfter: balance_after_cents })
   return { actionId }
 }
 
-function requireLarger(vm: sql.VmDetails, shape: PricedShape): void {
+function requireLarger(vm: sql.VmDetails, shape: PricedSize): void {
   if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(vm.region_slug))) {
-    throw refuse('unavailable', `Plan ${shape.name} is not available in ${vm.region_slug}`)
+    throw apiError('unavailable', `Plan ${shape.name} is not available in ${vm.region_slug}`)
   }
   const more = difference(vm, shape)
   const sizes = [more.vcpu, more.ramMiB, more.diskGiB]
   if (sizes.some((each) => each < 0) || sizes.every((each) => each === 0)) {
-    throw refuse('plan_not_larger', `Plan ${shape.name} is not larger than the current plan ${vm.plan_slug}`)
+    throw apiError('plan_not_larger', `Plan ${shape.name} is not larger than the current plan ${vm.plan_slug}`)
   }
 }
 
-const difference = (vm: sql.VmDetails, shape: PricedShape): Size => {
+const difference = (vm: sql.VmDetails, shape: PricedSize): Size => {
   const size = sizeOf(vm)
   return { vcpu: shape.vcpu - size.vcpu, ramMiB: shape.ramMiB - size.ramMiB, diskGiB: shape.diskGiB - size.diskGiB }
 }

@@ -3,23 +3,23 @@ import type { MachineSpec } from '../../hypervisor/driver.ts'
 import type { StepContext } from '../../workflow/define.ts'
 import type { Deps } from '../deps.ts'
 import { workflow } from '../deps.ts'
-import { giveBackRoom, type Size } from '../hosts/capacity.ts'
+import { releaseCapacity, type Size } from '../hosts/capacity.ts'
 import { refund } from '../wallet/service.ts'
 import { recordVmEvent } from './events.ts'
 import { getVmRow, machineSpec } from './machine.ts'
-import { noteLeftMachine } from './move.ts'
+import { recordStaleMachine } from './move.ts'
 import { giveBackVmQuotas } from './place.ts'
-import { changeShape } from './shape.ts'
+import { resizeVm } from './shape.ts'
 import * as sql from './sql.ts'
 import {
   applyFilter,
   awaitReady,
   boot,
-  GRACE_MS,
+  SHUTDOWN_GRACE_MS,
   powerOff,
   prepareNetworks,
   READY_STEP,
-  reshape,
+  applySpec,
   saveFilter,
   vmAndDriver,
   type Ready,
@@ -27,7 +27,7 @@ import {
 } from './steps.ts'
 
 /** In JSON, because it waits in the journal. */
-export interface ShapeBefore extends Omit<sql.Shape, 'customPriceCents' | 'periodPriceCents'> {
+export interface ShapeBefore extends Omit<sql.VmSize, 'customPriceCents' | 'periodPriceCents'> {
   customPriceCents: string | null
   periodPriceCents: string
   dailyBackupPaidUntil: string | null
@@ -55,15 +55,15 @@ async function specBefore(context: Context): Promise<MachineSpec> {
 export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
   .step('stop', {
     timeout: '3m',
-    run: (context) => powerOff(context, GRACE_MS),
+    run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
     undo: async (context) => {
       if (!context.input.wasRunning) return
       await (await vmAndDriver(context)).driver.ensureRunning(await specBefore(context), context.signal)
     },
   })
   .step('resize', {
-    run: reshape,
-    undo: async (context) => void (await (await vmAndDriver(context)).driver.ensureShape(await specBefore(context), context.signal)),
+    run: applySpec,
+    undo: async (context) => void (await (await vmAndDriver(context)).driver.ensureDefined(await specBefore(context), context.signal)),
   })
   .step('networks', { run: prepareNetworks })
   .step('filter', { run: applyFilter, save: saveFilter })
@@ -89,14 +89,14 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
       periodPriceCents: BigInt(before.periodPriceCents),
     }
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
-    await giveBackRoom(tx, vm.host_id!, more)
-    if (stranded) await noteLeftMachine(tx, now, vm.id, vm.host_id!)
-    await changeShape(tx, now, vm.id, { ...before, ...price })
+    await releaseCapacity(tx, vm.host_id!, more)
+    if (stranded) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+    await resizeVm(tx, now, vm.id, { ...before, ...price })
     await sql.setPaidAddOns(tx, vm.id, {
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
       network_10g_paid_until: dateOf(before.network10gPaidUntil),
     })
-    const reason = `The upgrade failed and was taken back: ${error?.sentence ?? 'it was cancelled'}`
+    const reason = `The upgrade failed and was taken back: ${error?.userMessage ?? 'it was cancelled'}`
     await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
     await recordVmEvent(tx, now, vm.id, 'vm.upgrade_failed', { actionId: runId, reason })
     const description = `The upgrade of ${vm.name} failed`

@@ -1,9 +1,9 @@
 import { formatCents } from '../../kernel/money.ts'
-import { allowedActions, makesWay } from './rules.ts'
+import { allowedActions, isPreemptible } from './rules.ts'
 import type { Vm, VmListItem } from './schema.ts'
-import type { ListedVm, ShownVm } from './shown-sql.ts'
+import type { VmListRow, VmDetailRow } from './shown-sql.ts'
 
-export const toVmListItem = (row: ListedVm): VmListItem => ({
+export const toVmListItem = (row: VmListRow): VmListItem => ({
   id: row.id,
   name: row.name,
   hostname: row.hostname,
@@ -28,7 +28,7 @@ export const toVmListItem = (row: ListedVm): VmListItem => ({
   createdAt: row.created_at.toISOString(),
 })
 
-export const toVm = (row: ShownVm): Vm => ({
+export const toVm = (row: VmDetailRow): Vm => ({
   ...toVmListItem(row),
   networkLimited: row.can_limit,
   bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
@@ -38,12 +38,12 @@ export const toVm = (row: ShownVm): Vm => ({
   privateNetworks: row.networks.map(({ id, name, address }) => ({ id, name, ipAddress: address })),
   updatedAt: row.updated_at.toISOString(),
   currentAction: row.open_run && toCurrentAction(row.open_run),
-  allowedActions: row.open_run && !makesWay(row.open_run) ? [] : allowedActions(row),
+  allowedActions: row.open_run && !isPreemptible(row.open_run) ? [] : allowedActions(row),
   readiness: row.readiness,
   statusReason: row.status_reason,
 })
 
-const toCurrentAction = ({ id, label, status, progress }: NonNullable<ShownVm['open_run']>): Vm['currentAction'] => ({
+const toCurrentAction = ({ id, label, status, progress }: NonNullable<VmDetailRow['open_run']>): Vm['currentAction'] => ({
   id,
   action: label,
   status,

@@ -1,13 +1,13 @@
-import { provision } from './create.workflow.ts'
+import { provisionVm } from './create.workflow.ts'
 import { deleteVm } from './delete.ts'
 import { attachNetwork, detachNetwork } from './networks.ts'
 import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './power.workflow.ts'
-import { putRightVm } from './put-right.workflow.ts'
+import { repairVm } from './put-right.workflow.ts'
 import { rebuildVm } from './rebuild.workflow.ts'
 import { upgradeVm } from './upgrade.workflow.ts'
 
 export const vmWorkflows = [
-  provision,
+  provisionVm,
   startVm,
   stopVm,
   restartVm,
@@ -16,7 +16,7 @@ export const vmWorkflows = [
   unsuspendVm,
   upgradeVm,
   rebuildVm,
-  putRightVm,
+  repairVm,
   deleteVm,
   attachNetwork,
   detachNetwork,

@@ -4,8 +4,8 @@ import type { Tx } from '../../kernel/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Cents } from '../../kernel/money.ts'
-import { nudge } from '../../workflow/reconcile.ts'
-import { toRow, WAITS_FOR_MONEY, written, type Entry } from './entry.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { toRow, RENEWALS_RECONCILER, requireEntry, type Entry } from './entry.ts'
 import { balanceOf, credit, requireEnough } from './service.ts'
 import * as sql from './sql.ts'
 
@@ -29,7 +29,7 @@ export async function adjustByOperator(tx: Tx, now: Date, { accountId, amount, r
   if (amount > 0n) return addAndTell(tx, row)
   const taken = await sql.takeMoney(tx, row)
   if (!taken) requireEnough(await balanceOf(tx, accountId), -amount, currency)
-  return written(taken)
+  return requireEntry(taken)
 }
 
 async function ordered(tx: Tx, now: Date, order: Omit<Order, 'currency'>): Promise<Omit<Entry, 'type'>> {
@@ -41,18 +41,18 @@ async function ordered(tx: Tx, now: Date, order: Omit<Order, 'currency'>): Promi
 }
 
 /** As much of `amount` as the wallet holds; answers how much that was. */
-export async function takeUpTo(tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<Cents> {
+export async function debitUpTo(tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<Cents> {
   const held = (await sql.lockWallet(tx, accountId))?.balance_cents ?? 0n
   const taken = held < amount ? held : amount
-  if (taken > 0n) written(await sql.takeMoney(tx, toRow(now, accountId, -taken, entry)))
+  if (taken > 0n) requireEntry(await sql.takeMoney(tx, toRow(now, accountId, -taken, entry)))
   return taken
 }
 
-export const giveBackAdjustment = (tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> =>
+export const creditReversal = (tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> =>
   addAndTell(tx, toRow(now, accountId, amount, entry))
 
 async function addAndTell(tx: Tx, row: sql.NewTransaction): Promise<sql.TransactionRow> {
-  const added = written(await sql.addMoney(tx, row))
-  await nudge(tx, WAITS_FOR_MONEY)
+  const added = requireEntry(await sql.addMoney(tx, row))
+  await triggerReconciler(tx, RENEWALS_RECONCILER)
   return added
 }

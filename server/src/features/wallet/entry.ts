@@ -12,7 +12,7 @@ export interface Entry {
 }
 
 /** The reconciler that is woken when money has come in: some VM may be waiting for it. */
-export const WAITS_FOR_MONEY = 'billing.renew'
+export const RENEWALS_RECONCILER = 'billing.renew'
 
 export const toRow = (now: Date, accountId: string, amount: Cents, entry: Entry): NewTransaction => ({
   id: newId(),
@@ -25,7 +25,7 @@ export const toRow = (now: Date, accountId: string, amount: Cents, entry: Entry)
   created_at: now,
 })
 
-export function written(row: TransactionRow | undefined): TransactionRow {
+export function requireEntry(row: TransactionRow | undefined): TransactionRow {
   if (!row) throw new Error('BUG: money was added and no entry was written')
   return row
 }

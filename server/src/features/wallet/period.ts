@@ -1,5 +1,5 @@
 // The span of time that `dateFrom` and `dateTo` mean. A bare date is a whole day in UTC; a date-time without an offset is UTC.
-import { after } from '../../kernel/clock.ts'
+import { addDuration } from '../../kernel/clock.ts'
 import { invalid } from '../../kernel/errors.ts'
 
 export interface Period {
@@ -25,7 +25,7 @@ function readMoment(field: string, text: string): { first: Date; end: Date } {
   }
   const bare = text.length === day.length
   const first = new Date(bare || offset ? text : `${text}Z`)
-  return { first, end: after(first, bare ? '1d' : '1ms') }
+  return { first, end: addDuration(first, bare ? '1d' : '1ms') }
 }
 
 /** JavaScript reads 30 February as 2 March. */

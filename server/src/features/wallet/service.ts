@@ -1,20 +1,20 @@
 // Money. One conditional statement decides each change, so that no number of parallel ones can take a wallet below zero, and writes
 // the ledger entry with it. In a transaction that locks other things too, call these last: an account's changes queue for its wallet.
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { invalid, refuse } from '../../kernel/errors.ts'
+import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
 import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import { readPeriod } from './period.ts'
-import { toRow, WAITS_FOR_MONEY, written, type Entry } from './entry.ts'
+import { toRow, RENEWALS_RECONCILER, requireEntry, type Entry } from './entry.ts'
 import type { Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
 import * as sql from './sql.ts'
 import { toTransaction, toWallet } from './view.ts'
 
 export type { Transaction } from './schema.ts'
 export type { TransactionRow } from './sql.ts'
-export { WAITS_FOR_MONEY, type Entry } from './entry.ts'
+export { RENEWALS_RECONCILER as WAITS_FOR_MONEY, type Entry } from './entry.ts'
 export { toTransaction } from './view.ts'
 
 /** Puts money in: a deposit, or a gift of the operator's. The log is locked before the wallet, as everywhere. */
@@ -27,13 +27,13 @@ export async function credit(
 ): Promise<sql.TransactionRow> {
   if (amount <= 0n) throw invalid('amount must be more than 0.00', 'amount')
   await reserveLog(tx, accountId)
-  const row = written(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+  const row = requireEntry(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
   if (entry.type === 'DEPOSIT' || entry.type === 'CREDIT') {
     const wallet = { balance: formatCents(row.balance_after_cents), currency: entry.currency }
     const data = { transaction: toTransaction(row), wallet }
     await recordEvent(tx, now, { accountId, type: 'billing.payment_received', subjectId: row.id, data })
   }
-  await nudge(tx, WAITS_FOR_MONEY)
+  await triggerReconciler(tx, RENEWALS_RECONCILER)
   return row
 }
 
@@ -73,7 +73,7 @@ export async function refund(tx: Tx, now: Date, accountId: string, amount: Cents
   const { cents } = await sql.netPaidFor(tx, accountId, entry.referenceId)
   if (amount > cents)
     throw new Error(`BUG: refund of ${formatCents(amount)} for ${entry.referenceId}, of which ${formatCents(cents)} is paid`)
-  return written(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+  return requireEntry(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
 }
 
 /** What was charged for a reference and not given back yet; the wallet stays locked, so that this remains true. */
@@ -96,7 +96,7 @@ export const requireFunds = async (db: Queries, accountId: string, amount: Cents
 export function requireEnough(available: Cents, amount: Cents, currency: string): void {
   if (available >= amount) return
   const [required, held] = [amount, available].map((cents) => `${formatCents(cents)} ${currency}`)
-  throw refuse('insufficient_funds', `Insufficient wallet balance: ${required} required, ${held} available`)
+  throw apiError('insufficient_funds', `Insufficient wallet balance: ${required} required, ${held} available`)
 }
 
 function requireNotNegative(amount: Cents): void {

@@ -1,6 +1,6 @@
 // Sends what is due. A pass claims as much as there is room for and waits for none of it: attempts go on beside each other, what has
 // ended is written down in batches, and the room it leaves is filled at once. A worker that dies holds its claims for 25 seconds.
-import { batching } from '../../kernel/batch.ts'
+import { createBatchWriter } from '../../kernel/batch.ts'
 import { sleep, stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Opened, Reconciler } from '../../workflow/reconcile.ts'
 import type { Deps } from '../deps.ts'
@@ -8,8 +8,8 @@ import { DELIVER } from './fan-out.ts'
 import { bodyOf, openSecrets, send } from './message.ts'
 import * as queue from './queue-sql.ts'
 import { claimedUntil, givenUpSince } from './schedule.ts'
-import { settle, type Ended } from './settle.ts'
-import { shareOut, SLOW_MS } from './shares.ts'
+import { recordAttempts, type FinishedAttempt } from './settle.ts'
+import { allocateSlots, SLOW_MS } from './shares.ts'
 import { cancelPending } from './sql.ts'
 
 const LANES_PER_PASS = 1_000
@@ -18,7 +18,7 @@ const GRACE_MS = 1_000
 
 export interface Deliveries extends Opened {
   /** Answers how many attempts it has started. */
-  pass(): Promise<number>
+  runOnce(): Promise<number>
   underWay(): number
   /** Nothing is under way, and all that has ended is written down. */
   landed(): Promise<unknown>
@@ -30,7 +30,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   let slowSoon: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   let isClosed = false
-  const write = batching<Ended>((batch, isRepeat) => settle(deps, batch, isRepeat), {
+  const write = createBatchWriter<FinishedAttempt>((batch, isRepeat) => recordAttempts(deps, batch, isRepeat), {
     tries: 5,
     pauseMs: 1_000,
     onError: (error) => log.warn({ err: error }, 'webhook attempts not written down: tried again'),
@@ -40,7 +40,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
     const sentAt = systemClock.now() // receivers compare it with their own clocks, also where time can be moved
     const sent = await attempt(deps, claim, sentAt, stopping.signal)
     metrics.outbound.observe({ outcome: sent.problem ? 'failed' : 'ok' }, sent.latencyMs / 1000)
-    if (sent.problem && stopping.signal.aborted) await queue.giveBack(db, claim.id, claim.claims)
+    if (sent.problem && stopping.signal.aborted) await queue.releaseClaim(db, claim.id, claim.claims)
     else await write({ claim, sent, sentAt })
   }
   const takeOff = (claim: queue.Claim): void => {
@@ -57,10 +57,10 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   }
   const landed = (): Promise<unknown> => Promise.all([...flights.values()].map(({ ended }) => ended))
   return {
-    async pass() {
+    async runOnce() {
       if (isClosed) return 0
       const lanes = await dueLanes(deps)
-      const shares = shareOut(lanes, flights.keys(), (claim) => flights.get(claim)!.elapsed() >= SLOW_MS)
+      const shares = allocateSlots(lanes, flights.keys(), (claim) => flights.get(claim)!.elapsed() >= SLOW_MS)
       if (shares.length === 0) return 0
       const now = clock.now()
       const claims = await queue.claimDue(db, shares, now, claimedUntil(now), givenUpSince(now))
@@ -97,8 +97,8 @@ function attempt({ outbound, vault }: Deps, claim: queue.Claim, sentAt: Date, si
 
 export async function deliverAllDue(deps: Deps): Promise<void> {
   const deliveries = openDeliveries(deps, () => {})
-  while ((await deliveries.pass()) > 0) await deliveries.landed()
+  while ((await deliveries.runOnce()) > 0) await deliveries.landed()
   await deliveries.stop()
 }
 
-export const deliverWebhooks: Reconciler<Deps> = { name: DELIVER, everyMs: 1_000, open: openDeliveries, pass: deliverAllDue }
+export const deliverWebhooks: Reconciler<Deps> = { name: DELIVER, everyMs: 1_000, open: openDeliveries, runOnce: deliverAllDue }

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { answer, halfBody, hang, receiver, reset, verified } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
-import { milliseconds } from '../../kernel/clock.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
 import { recordEvent } from '../events/service.ts'
 
 const app = await webhookApp({ outbound: { timeoutMs: 300 } })
@@ -143,7 +143,7 @@ describe('the schedule of retries', () => {
       app.clock.set(next)
       await deliver()
     }
-    const wanted = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'].map(milliseconds)
+    const wanted = ['5s', '5m', '30m', '2h', '5h', '10h', '10h'].map(parseDurationMs)
     expect(waits).toHaveLength(wanted.length)
     waits.forEach((wait, i) => {
       expect(wait).toBeGreaterThanOrEqual(wanted[i]! * 0.8)
@@ -184,7 +184,7 @@ describe('the schedule of retries', () => {
     const { id } = await subscribe(customer, target.url)
     await happen(customer)
     await deliver()
-    expect((await nextAttempt(customer, id))!.getTime() - app.clock.now().getTime()).toBe(milliseconds(wait))
+    expect((await nextAttempt(customer, id))!.getTime() - app.clock.now().getTime()).toBe(parseDurationMs(wait))
   })
 
   test.each(['1', 'soon', '-5', 'Thu, 01 Jan 1970 00:00:00 GMT'])('is not shortened by Retry-After: %s', async (retryAfter) => {

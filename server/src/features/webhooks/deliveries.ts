@@ -1,8 +1,8 @@
 // The log of a subscription: what was sent when, and what came back.
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import { findEvent } from '../events/service.ts'
 import { DELIVER } from './fan-out.ts'
 import { bodyOf } from './message.ts'
@@ -40,10 +40,10 @@ async function requestBodyOf(db: Queries, row: sql.DeliveryRow): Promise<string>
 export async function redeliver(tx: Tx, now: Date, accountId: string, webhookId: string, id: string): Promise<Delivery> {
   const webhook = await lockWebhook(tx, accountId, webhookId)
   const row = await requireDelivery(tx, webhookId, id)
-  if (row.event_id === null) throw refuse('invalid_state', 'A test event is not delivered again: send another one with POST …/test')
-  if (!webhook.is_active) throw refuse('invalid_state', 'The webhook is switched off: set isActive to true first')
+  if (row.event_id === null) throw apiError('invalid_state', 'A test event is not delivered again: send another one with POST …/test')
+  if (!webhook.is_active) throw apiError('invalid_state', 'The webhook is switched off: set isActive to true first')
   await sql.restartDelivery(tx, id, now)
-  await nudge(tx, DELIVER)
+  await triggerReconciler(tx, DELIVER)
   return toDelivery(await requireDelivery(tx, webhookId, id))
 }
 

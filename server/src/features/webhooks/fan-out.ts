@@ -1,6 +1,6 @@
 // Registered with the event log: the deliveries of an event exist if and only if the event does.
 import type { Tx } from '../../kernel/db.ts'
-import { nudge } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconcile.ts'
 import type { EventRow } from '../events/service.ts'
 import { insertDeliveries } from './queue-sql.ts'
 import { EVENT_NAMES } from './schema.ts'
@@ -10,5 +10,5 @@ export const DELIVER = 'webhooks.deliver'
 const SUBSCRIBABLE = new Set<string>(EVENT_NAMES)
 
 export async function fanOut(tx: Tx, event: EventRow): Promise<void> {
-  if (SUBSCRIBABLE.has(event.type) && (await insertDeliveries(tx, event)) > 0) await nudge(tx, DELIVER)
+  if (SUBSCRIBABLE.has(event.type) && (await insertDeliveries(tx, event)) > 0) await triggerReconciler(tx, DELIVER)
 }

@@ -1,7 +1,7 @@
 // What a receiver gets: Standard Webhooks, so that a published library checks it in any language.
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { Outbound } from '../../kernel/outbound.ts'
-import type { Exchanged } from '../../kernel/outbound-exchange.ts'
+import type { HttpExchange } from '../../kernel/outbound-exchange.ts'
 import type { Vault } from '../../kernel/crypto.ts'
 
 const PREFIX = 'whsec_'
@@ -54,7 +54,7 @@ export const headersOf = (id: string, sentAt: Date, signature: string): Record<s
   'webhook-signature': signature,
 })
 
-export interface Sent extends Exchanged {
+export interface Sent extends HttpExchange {
   signature: string
   /** Why the receiver has not taken it, or null. */
   problem: string | null

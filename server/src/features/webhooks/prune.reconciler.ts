@@ -1,10 +1,10 @@
 // Clears away the log after 30 days, and what a deleted subscription has left behind after a day.
-import { milliseconds, type Clock } from '../../kernel/clock.ts'
+import { parseDurationMs, type Clock } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import * as queue from './queue-sql.ts'
 import { KEEP_LOG } from './schedule.ts'
 
-const ago = (clock: Clock, duration: string): Date => new Date(clock.now().getTime() - milliseconds(duration))
+const ago = (clock: Clock, duration: string): Date => new Date(clock.now().getTime() - parseDurationMs(duration))
 
 export const pruneWebhooks = reconciler('webhooks.prune', '10m', async ({ db, clock }) => {
   while ((await queue.deleteOld(db, ago(clock, KEEP_LOG), ago(clock, '1d'))) > 0);

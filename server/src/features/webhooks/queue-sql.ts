@@ -46,7 +46,7 @@ export interface Claim {
   account_id: string
   failing: boolean
   /** It has not worked for so long that more failures end it. */
-  forlorn: boolean
+  isDisableCandidate: boolean
   url: string
   secret: Buffer
   previous_secret: Buffer | null
@@ -78,7 +78,7 @@ export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date, f
       case when w.previous_secret_until > ${now} then w.previous_secret end as previous_secret,
       e.id as event_id, e.type, e.data::text as data, e.created_at as happened_at`)
 
-export const giveBack = (db: Queries, id: string, claims: number) =>
+export const releaseClaim = (db: Queries, id: string, claims: number) =>
   db.run(sql`update webhook_deliveries set claimed_until = null where id = ${id} and claims = ${claims}`)
 
 export interface Tally {
@@ -121,7 +121,7 @@ export const disable = (tx: Tx, webhookIds: string[], reason: string, now: Date)
     where id = any(${webhookIds}::text[]) and is_active returning *`)
 
 /** Of these, the ones that have failed often enough, and worked for the last time (or began) before `since`. */
-export const hopeless = async (tx: Tx, webhookIds: string[], failures: number, since: Date): Promise<string[]> =>
+export const receiversToDisable = async (tx: Tx, webhookIds: string[], failures: number, since: Date): Promise<string[]> =>
   (
     await tx.many<{ id: string }>(sql`
       select id from webhooks where id = any(${webhookIds}::text[]) and is_active and fail_count >= ${failures}

@@ -39,7 +39,7 @@ export const webhookRoutes: Routes = (api, deps) => {
       body: CreateWebhook,
       status: 201,
       data: WebhookWithSecret,
-      refuses: ['url_not_allowed', 'quota_exceeded'],
+      errorCodes: ['url_not_allowed', 'quota_exceeded'],
       prepare: ({ body }) => outbound.reasonAgainst(body.url),
     },
     (tx, { principal, body }, reasonAgainst) => createWebhook(tx, deps, principal.accountId, body, reasonAgainst),
@@ -61,7 +61,7 @@ export const webhookRoutes: Routes = (api, deps) => {
       params,
       body: UpdateWebhook,
       data: Webhook,
-      refuses: ['url_not_allowed'],
+      errorCodes: ['url_not_allowed'],
       prepare: async ({ body }) => (body.url === undefined ? null : outbound.reasonAgainst(body.url)),
     },
     (tx, { principal, params: { id }, body }, reasonAgainst) =>
@@ -144,7 +144,7 @@ export const webhookRoutes: Routes = (api, deps) => {
       scope: update,
       params: deliveryParams,
       data: Delivery,
-      refuses: ['invalid_state'],
+      errorCodes: ['invalid_state'],
     },
     (tx, { principal, params: { id, deliveryId } }) => redeliver(tx, clock.now(), principal.accountId, id, deliveryId),
   )

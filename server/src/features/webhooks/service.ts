@@ -2,9 +2,9 @@
 // inside, after everything that is checked first.
 import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
 import type { Queries, Tx } from '../../kernel/db.ts'
-import { notFound, refuse } from '../../kernel/errors.ts'
+import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { giveBackQuota, quotaUsed, takeQuota } from '../accounts/service.ts'
+import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { newSecret, sealSecret } from './message.ts'
 import { overlapUntil } from './schedule.ts'
@@ -39,7 +39,7 @@ export async function createWebhook(
   reasonAgainst: string | null,
 ): Promise<WebhookWithSecret> {
   requireCallable(reasonAgainst)
-  await takeQuota(tx, accountId, QUOTA, 1n)
+  await reserveQuota(tx, accountId, QUOTA, 1n)
   const [id, secret] = [newId(), newSecret()]
   const row = await sql.insertWebhook(tx, {
     id,
@@ -89,7 +89,7 @@ export async function deleteWebhook(tx: Tx, now: Date, accountId: string, id: st
   await lockWebhook(tx, accountId, id)
   await sql.markDeleted(tx, id, now)
   await sql.cancelPending(tx, [id], now)
-  await giveBackQuota(tx, accountId, QUOTA, 1n)
+  await releaseQuota(tx, accountId, QUOTA, 1n)
   return { id }
 }
 
@@ -100,5 +100,5 @@ export async function lockWebhook(tx: Tx, accountId: string, id: string): Promis
 }
 
 function requireCallable(reasonAgainst: string | null): void {
-  if (reasonAgainst) throw refuse('url_not_allowed', `This URL may not be called: ${reasonAgainst}`)
+  if (reasonAgainst) throw apiError('url_not_allowed', `This URL may not be called: ${reasonAgainst}`)
 }

@@ -8,27 +8,27 @@ import { FAILURES_TO_DISABLE, givenUpSince, nextAttemptAt } from './schedule.ts'
 import * as sql from './sql.ts'
 import { toWebhook } from './view.ts'
 
-export interface Ended {
+export interface FinishedAttempt {
   claim: queue.Claim
   sent: Sent
   sentAt: Date
 }
 
 /** A worker that dies before this is written sends again what had arrived: so it goes to the database in one piece wherever it can. */
-export const settle = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, ended: Ended[], isRepeat = false): Promise<void> =>
+export const recordAttempts = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, ended: FinishedAttempt[], isRepeat = false): Promise<void> =>
   db.tx(async (tx) => {
     const now = clock.now()
     const batch = isRepeat ? await unwritten(tx, ended) : ended
     if (batch.length === 0) return
     const settled = batch.map((each) => outcomeOf(each, now))
     const writes = [queue.countOutcomes(tally(batch), now), queue.settleDeliveries(settled, now), sql.insertAttempts(batch.map(toAttempt))]
-    const last = batch.filter((each) => isGone(each) || (each.sent.problem && each.claim.forlorn))
-    if (last.length === 0) return writes.forEach(tx.lastly)
+    const last = batch.filter((each) => isGone(each) || (each.sent.problem && each.claim.isDisableCandidate))
+    if (last.length === 0) return writes.forEach(tx.beforeCommit)
     await Promise.all(writes.map(tx.run))
     await giveUp(tx, last, now)
   })
 
-async function unwritten(tx: Tx, ended: Ended[]): Promise<Ended[]> {
+async function unwritten(tx: Tx, ended: FinishedAttempt[]): Promise<FinishedAttempt[]> {
   const written = new Set(
     (
       await sql.attemptsOf(
@@ -40,9 +40,9 @@ async function unwritten(tx: Tx, ended: Ended[]): Promise<Ended[]> {
   return ended.filter(({ claim }) => !written.has(`${claim.id} ${claim.claims}`))
 }
 
-const isGone = ({ sent }: Ended): boolean => sent.error === null && sent.status === 410
+const isGone = ({ sent }: FinishedAttempt): boolean => sent.error === null && sent.status === 410
 
-function outcomeOf(ended: Ended, now: Date): queue.Settled {
+function outcomeOf(ended: FinishedAttempt, now: Date): queue.Settled {
   const { id, claims, attempts } = ended.claim
   if (!ended.sent.problem) return { id, claims, status: 'SUCCEEDED', nextAttemptAt: null }
   if (isGone(ended)) return { id, claims, status: 'CANCELLED', nextAttemptAt: null }
@@ -51,7 +51,7 @@ function outcomeOf(ended: Ended, now: Date): queue.Settled {
 }
 
 /** In the order in which they ended: only the failures after the last success are in a row. */
-function tally(batch: Ended[]): queue.Tally[] {
+function tally(batch: FinishedAttempt[]): queue.Tally[] {
   const tallies = new Map<string, queue.Tally>()
   for (const { claim, sent } of batch) {
     const before = tallies.get(claim.webhook_id) ?? { webhookId: claim.webhook_id, failures: 0, succeeded: false }
@@ -60,7 +60,7 @@ function tally(batch: Ended[]): queue.Tally[] {
   return [...tallies.values()]
 }
 
-const toAttempt = ({ claim, sent, sentAt }: Ended): sql.AttemptRow => ({
+const toAttempt = ({ claim, sent, sentAt }: FinishedAttempt): sql.AttemptRow => ({
   delivery_id: claim.id,
   number: claim.claims,
   url: claim.url,
@@ -72,12 +72,12 @@ const toAttempt = ({ claim, sent, sentAt }: Ended): sql.AttemptRow => ({
   attempted_at: sentAt,
 })
 
-async function giveUp(tx: Tx, failed: Ended[], now: Date): Promise<void> {
+async function giveUp(tx: Tx, failed: FinishedAttempt[], now: Date): Promise<void> {
   const gone = failed.filter(isGone).map(({ claim }) => claim.webhook_id)
   const ids = failed.map(({ claim }) => claim.webhook_id)
   const disabled = [
     ...(gone.length > 0 ? await queue.disable(tx, gone, 'The receiver answered 410: it wants no more events', now) : []),
-    ...(await disableHopeless(tx, await queue.hopeless(tx, ids, FAILURES_TO_DISABLE, givenUpSince(now)), now)),
+    ...(await disableHopeless(tx, await queue.receiversToDisable(tx, ids, FAILURES_TO_DISABLE, givenUpSince(now)), now)),
   ]
   if (disabled.length === 0) return
   await sql.cancelPending(

@@ -3,7 +3,7 @@
 import type { Claim, Lane, Share } from './queue-sql.ts'
 
 const ALL = 512
-const DOUBTFUL = 192
+const SLOW_RECEIVERS = 192
 const PER_ACCOUNT = 56
 const FRESH_PER_ACCOUNT = 32
 const DOUBTFUL_PER_ACCOUNT = 24
@@ -18,7 +18,7 @@ type Place = [name: string, most: number]
 function placesOf({ webhook_id, account_id, failing }: Receiver, doubtful: boolean): Place[] {
   const fresh: Place[] = [[`fresh of ${account_id}`, FRESH_PER_ACCOUNT]]
   const apart: Place[] = [
-    ['doubtful', DOUBTFUL],
+    ['doubtful', SLOW_RECEIVERS],
     [`doubtful of ${account_id}`, DOUBTFUL_PER_ACCOUNT],
   ]
   const own: Place = [webhook_id, failing ? PER_FAILING_RECEIVER : PER_RECEIVER]
@@ -26,7 +26,7 @@ function placesOf({ webhook_id, account_id, failing }: Receiver, doubtful: boole
 }
 
 /** One each, then another one each: what is scarce is dealt out evenly. Lanes that come first are served first. */
-export function shareOut(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: (claim: Claim) => boolean): Share[] {
+export function allocateSlots(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: (claim: Claim) => boolean): Share[] {
   const counts = new Map<string, number>()
   const take = (places: Place[]): void => places.forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))
   const isFree = ([place, most]: Place): boolean => (counts.get(place) ?? 0) < most

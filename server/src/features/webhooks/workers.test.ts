@@ -3,7 +3,7 @@ import { answer, hang, receiver } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
 import { sql } from '../../kernel/db.ts'
 import { openOutbound } from '../../kernel/outbound.ts'
-import { hearNudges, startReconcilers } from '../../workflow/reconcile.ts'
+import { listenForTriggers, startReconcilers } from '../../workflow/reconcile.ts'
 import { deliverWebhooks, openDeliveries } from './deliver.reconciler.ts'
 import { cancelPending } from './sql.ts'
 
@@ -16,7 +16,7 @@ const { subscribe, happen, deliver, deliveriesOf, webhookOf } = app
 function worker() {
   const outbound = openOutbound({ allowPrivate: true, ownNames: [] })
   afterAll(() => outbound.close())
-  const deliveries = openDeliveries({ ...app.deps, outbound }, () => void deliveries.pass())
+  const deliveries = openDeliveries({ ...app.deps, outbound }, () => void deliveries.runOnce())
   return deliveries
 }
 
@@ -30,7 +30,7 @@ describe('workers', () => {
     const [hanging, working] = [await subscribe(customer, dead.url), await subscribe(customer, alive.url)]
     for (let i = 0; i < 30; i++) await happen(customer)
     const deliveries = worker()
-    await deliveries.pass()
+    await deliveries.runOnce()
     await expect.poll(() => alive.received.length, SOON).toBe(30)
     await expect.poll(() => statuses(customer, working.id), SOON).toEqual(Array(30).fill('SUCCEEDED'))
     expect(dead.received.length).toBe(8) // all that one receiver may have at a time, and none of it answered
@@ -46,11 +46,11 @@ describe('workers', () => {
     for (let i = 0; i < 5; i++) hanging.push(await subscribe(customer, dead.url))
     for (let i = 0; i < 10; i++) await happen(customer)
     const deliveries = worker()
-    await deliveries.pass()
+    await deliveries.runOnce()
     await expect.poll(() => dead.received.length, SOON).toBe(32) // all that one account may have at a time
     await subscribe(customer, alive.url)
     await happen(customer)
-    await expect.poll(() => deliveries.pass().then(() => alive.received.length), SOON).toBe(1)
+    await expect.poll(() => deliveries.runOnce().then(() => alive.received.length), SOON).toBe(1)
     expect(dead.received.length).toBe(32)
     await deliveries.stop()
     for (const { id } of hanging) await customer.delete(`/webhooks/${id}`)
@@ -62,7 +62,7 @@ describe('workers', () => {
     const { id } = await subscribe(customer, target.url)
     await happen(customer)
     const deliveries = worker()
-    await deliveries.pass()
+    await deliveries.runOnce()
     await expect.poll(() => target.received.length, SOON).toBe(1)
     await deliveries.stop()
     expect(await deliveriesOf(customer, id)).toMatchObject([
@@ -81,7 +81,7 @@ describe('workers', () => {
     const { id } = await subscribe(customer, target.url)
     await happen(customer)
     const dying = worker()
-    await dying.pass()
+    await dying.runOnce()
     await expect.poll(() => target.received.length, SOON).toBe(1)
     target.answers(answer(200))
     app.clock.advance('24s')
@@ -104,7 +104,7 @@ describe('workers', () => {
     for (const { url } of targets) webhooks.push(await subscribe(customer, url))
     for (let i = 0; i < 50; i++) await happen(customer)
     const workers = [worker(), worker(), worker()]
-    await Promise.all(workers.map((each) => each.pass()))
+    await Promise.all(workers.map((each) => each.runOnce()))
     for (const { id } of webhooks) await expect.poll(() => statuses(customer, id), SOON).toEqual(Array(50).fill('SUCCEEDED'))
     for (const { received } of targets) {
       expect(received).toHaveLength(50)
@@ -124,7 +124,7 @@ describe('workers', () => {
       return result
     }
     const deliveries = openDeliveries({ ...app.deps, db: { ...app.db, tx } }, () => {})
-    await deliveries.pass()
+    await deliveries.runOnce()
     await deliveries.landed()
     expect(lost).toBe(2)
     expect(await webhookOf(customer, id)).toMatchObject({ failCount: 1 })
@@ -135,7 +135,7 @@ describe('workers', () => {
 
   test('hear of an event when it commits', async () => {
     const loops = startReconcilers(app.deps, [{ ...deliverWebhooks, everyMs: 3_600_000 }])
-    const deafen = await hearNudges(app.db, loops)
+    const deafen = await listenForTriggers(app.db, loops)
     const customer = await app.given.customer()
     const target = await receiver()
     await subscribe(customer, target.url)

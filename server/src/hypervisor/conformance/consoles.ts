@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { expect, test, vi } from 'vitest'
-import { create, expectKind, soon, stop, type Promises } from './rig.ts'
+import { create, expectKind, soon, stop, type ConformanceContract } from './rig.ts'
 
-export const consolePromises: Promises = (rig) => {
+export const consoleContract: ConformanceContract = (rig) => {
   const patience = () => ({ timeout: rig().patienceMs, interval: 20 })
 
   test('the serial console shows a login prompt, echoes, and ends with the machine', async () => {

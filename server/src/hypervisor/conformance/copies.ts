@@ -3,9 +3,9 @@ import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import type { DiskSource, MachineSpec } from '../driver.ts'
-import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type Promises } from './rig.ts'
+import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './rig.ts'
 
-export const copyPromises: Promises = (rig) => {
+export const snapshotBackupContract: ConformanceContract = (rig) => {
   /** Boots a new generation from a copy, as a restore does, and answers what the guest finds. */
   const restored = async (spec: MachineSpec, source: DiskSource): Promise<string | null> => {
     await rig().driver.ensureDisk(spec, source, soon(rig()))
@@ -113,10 +113,10 @@ export const copyPromises: Promises = (rig) => {
     await rig().guest.write(spec.vmId, 'first')
     await backup(spec.vmId, parentId, null)
     const bytes = await buffer(await rig().driver.readBackup(spec.vmId, parentId, soon(rig())))
-    for (const driver of [rig().driver, rig().other]) await driver.ensureBackupAway(spec.vmId, parentId, soon(rig()))
+    for (const driver of [rig().driver, rig().other]) await driver.ensureBackupOffloaded(spec.vmId, parentId, soon(rig()))
     await rig().guest.write(spec.vmId, 'second')
     expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // a parent that is lost
-    const made = await rig().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsAway: true }, soon(rig()))
+    const made = await rig().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(rig()))
     expect(made).toMatchObject({ parentId })
     expect((await volumesOf(rig(), spec.vmId)).map((volume) => volume.id)).not.toContain(parentId)
     const parent = { backupId: parentId, parentId: null }
@@ -129,7 +129,7 @@ export const copyPromises: Promises = (rig) => {
     const backupId = newId()
     await rig().driver.ensureSnapshot(spec.vmId, newId(), soon(rig()))
     await backup(spec.vmId, backupId, null)
-    for (const driver of [rig().driver, rig().other]) await driver.ensureNoMachine(spec.vmId, soon(rig()))
+    for (const driver of [rig().driver, rig().other]) await driver.ensurePurgedKeepBackups(spec.vmId, soon(rig()))
     expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toBeNull()
     expect(await volumesOf(rig(), spec.vmId)).toMatchObject([{ kind: 'backup', id: backupId, complete: true }])
   })
@@ -145,7 +145,7 @@ export const copyPromises: Promises = (rig) => {
       { order: { backupId: parentId, parentId: null }, bytes: await bytesOf(parentId) },
       { order: { backupId, parentId }, bytes: await bytesOf(backupId) },
     ]
-    await rig().driver.ensureGone(spec.vmId, soon(rig()))
+    await rig().driver.ensurePurged(spec.vmId, soon(rig()))
     const orphan = rig().driver.ensureBackupCopy(
       spec.vmId,
       copies[1]!.order,

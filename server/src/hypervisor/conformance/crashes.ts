@@ -1,9 +1,9 @@
 // Orders that happen when a worker dies: a step repeated, a chain begun again, an undo of something half made.
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { create, createSteps, expectKind, expectNothingLeft, soon, stop, volumesOf, type Promises } from './rig.ts'
+import { create, createSteps, expectKind, expectNothingLeft, soon, stop, volumesOf, type ConformanceContract } from './rig.ts'
 
-export const crashPromises: Promises = (rig) => {
+export const crashContract: ConformanceContract = (rig) => {
   describe.each([0, 1, 2, 3, 4])('a create that died after %i steps', (count) => {
     test('goes on from the start', async () => {
       const spec = rig().spec()
@@ -15,8 +15,8 @@ export const crashPromises: Promises = (rig) => {
     test('is taken back, twice, and leaves nothing', async () => {
       const spec = rig().spec()
       for (const step of createSteps(rig(), spec).slice(0, count)) await step()
-      await rig().driver.ensureGone(spec.vmId, soon(rig()))
-      await rig().other.ensureGone(spec.vmId, soon(rig()))
+      await rig().driver.ensurePurged(spec.vmId, soon(rig()))
+      await rig().other.ensurePurged(spec.vmId, soon(rig()))
       await expectNothingLeft(rig(), spec.vmId)
     })
   })
@@ -27,13 +27,13 @@ export const crashPromises: Promises = (rig) => {
     const full = newId()
     await rig().driver.ensureBackup(spec.vmId, { backupId: full, parentId: null }, soon(rig()))
     await rig().driver.ensureBackup(spec.vmId, { backupId: newId(), parentId: full }, soon(rig()))
-    await rig().driver.ensureGone(spec.vmId, soon(rig()))
+    await rig().driver.ensurePurged(spec.vmId, soon(rig()))
     await expectNothingLeft(rig(), spec.vmId)
   })
 
   test('the id of a VM that is gone can be used again', async () => {
     const spec = await create(rig())
-    await rig().driver.ensureGone(spec.vmId, soon(rig()))
+    await rig().driver.ensurePurged(spec.vmId, soon(rig()))
     await create(rig(), spec)
     expect(await rig().guest.read(spec.vmId)).toBeNull()
   })

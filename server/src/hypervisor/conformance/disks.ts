@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type Promises } from './rig.ts'
+import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './rig.ts'
 
 const GIB = 2 ** 30
 
-export const diskPromises: Promises = (rig) => {
+export const diskContract: ConformanceContract = (rig) => {
   const capacityOf = async (vmId: string, generation: number): Promise<number | undefined> =>
     (await volumesOf(rig(), vmId)).find((volume) => volume.kind === 'disk' && volume.generation === generation)?.capacityBytes
 
@@ -29,11 +29,11 @@ export const diskPromises: Promises = (rig) => {
     const spec = await create(rig())
     const larger = { ...spec, vcpu: spec.vcpu + 1, ramMiB: spec.ramMiB * 2, diskGiB: spec.diskGiB + 2 }
     await rig().guest.write(spec.vmId, 'before the upgrade')
-    await expectKind(rig().driver.ensureShape(larger, soon(rig())), 'invalid_state')
+    await expectKind(rig().driver.ensureDefined(larger, soon(rig())), 'invalid_state')
     await expectKind(rig().driver.ensureRunning(larger, soon(rig())), 'invalid_state')
     await stop(rig(), spec)
-    expect(await rig().driver.ensureShape(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
-    expect(await rig().driver.ensureShape(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
+    expect(await rig().driver.ensureDefined(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
+    expect(await rig().driver.ensureDefined(larger, soon(rig()))).toEqual({ diskGiB: larger.diskGiB })
     await changeTo(rig(), larger)
     expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ vcpu: larger.vcpu, ramMiB: larger.ramMiB })
     expect(await capacityOf(spec.vmId, spec.generation)).toBe(larger.diskGiB * GIB)
@@ -44,7 +44,7 @@ export const diskPromises: Promises = (rig) => {
     const spec = await create(rig())
     await stop(rig(), spec)
     const smaller = { ...spec, diskGiB: spec.diskGiB - 1, ramMiB: spec.ramMiB / 2 }
-    expect(await rig().driver.ensureShape(smaller, soon(rig()))).toEqual({ diskGiB: spec.diskGiB })
+    expect(await rig().driver.ensureDefined(smaller, soon(rig()))).toEqual({ diskGiB: spec.diskGiB })
     expect(await capacityOf(spec.vmId, spec.generation)).toBe(spec.diskGiB * GIB)
     expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ ramMiB: smaller.ramMiB })
   })

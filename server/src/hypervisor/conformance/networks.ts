@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import type { Filter, NetworkSpec } from '../driver.ts'
-import { collect, create, expectKind, OPEN, soon, stop, unknownId, type Promises, type Rig } from './rig.ts'
+import { collect, create, expectKind, OPEN, soon, stop, unknownId, type ConformanceContract, type Rig } from './rig.ts'
 
 function newNetwork(rig: Rig, changes: Partial<NetworkSpec> = {}): NetworkSpec {
   const { enableSnat = true, enableDhcp = true } = changes
@@ -22,7 +22,7 @@ const COMBINATIONS = [
   { enableSnat: false, enableDhcp: false },
 ]
 
-export const networkPromises: Promises = (rig) => {
+export const networkContract: ConformanceContract = (rig) => {
   const listed = async (networkId: string) =>
     (await collect(rig().driver.listNetworks(soon(rig())))).find((network) => network.networkId === networkId)
   const macsOf = async (vmId: string) => (await rig().driver.findMachine(vmId, soon(rig())))?.nics.map((nic) => nic.mac).sort()
@@ -38,7 +38,7 @@ export const networkPromises: Promises = (rig) => {
       await create(rig(), { ...spec, nics: [...spec.nics, nic] })
       expect(await listed(network.networkId)).toMatchObject({ attachedMacs: [nic.mac] })
       await expectKind(rig().driver.ensureNoNetwork(network.networkId, soon(rig())), 'in_use')
-      await rig().driver.ensureGone(spec.vmId, soon(rig()))
+      await rig().driver.ensurePurged(spec.vmId, soon(rig()))
       await rig().driver.ensureNoNetwork(network.networkId, soon(rig()))
       await rig().driver.ensureNoNetwork(network.networkId, soon(rig()))
       expect(await listed(network.networkId)).toBeUndefined()
@@ -111,7 +111,7 @@ export const networkPromises: Promises = (rig) => {
     await rig().driver.ensureFilter(spec.vmId, SSH_ONLY, soon(rig()))
     await rig().driver.ensureFilter(spec.vmId, SSH_ONLY, soon(rig()))
     expect(await hasFilter()).toBe(true)
-    await rig().driver.ensureGone(spec.vmId, soon(rig()))
+    await rig().driver.ensurePurged(spec.vmId, soon(rig()))
     expect(await hasFilter()).toBe(false)
   })
 }

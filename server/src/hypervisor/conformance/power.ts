@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { collect, create, createSteps, expectKind, OPEN, soon, stop, TEMPLATE, unknownId, type Promises } from './rig.ts'
+import { collect, create, createSteps, expectKind, OPEN, soon, stop, TEMPLATE, unknownId, type ConformanceContract } from './rig.ts'
 
-export const powerPromises: Promises = (rig) => {
+export const powerContract: ConformanceContract = (rig) => {
   const grace = () => ({ graceMs: rig().patienceMs })
 
   test('a machine runs once, however often it is asked for and by whomever', async () => {

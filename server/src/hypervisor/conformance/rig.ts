@@ -42,7 +42,7 @@ export interface Rig {
   close(): Promise<void>
 }
 
-export type Promises = (rig: () => Rig) => void
+export type ConformanceContract = (rig: () => Rig) => void
 
 export const OPEN: Filter = { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
 export const TEMPLATE = { from: 'template' } as const

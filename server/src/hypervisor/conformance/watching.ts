@@ -1,9 +1,9 @@
 // Inventory, counters, metrics, events, the host itself.
 import { expect, test, vi } from 'vitest'
 import type { DriverEvent, MachineSpec } from '../driver.ts'
-import { collect, create, expectKind, soon, stop, unknownId, volumesOf, type Promises } from './rig.ts'
+import { collect, create, expectKind, soon, stop, unknownId, volumesOf, type ConformanceContract } from './rig.ts'
 
-export const watchingPromises: Promises = (rig) => {
+export const monitoringContract: ConformanceContract = (rig) => {
   const patience = () => ({ timeout: rig().patienceMs, interval: 20 })
   const countersOf = async ({ vmId, nics }: MachineSpec) => {
     const [counters] = (await collect(rig().driver.counters([vmId], soon(rig())))).filter((each) => each.mac === nics[0]!.mac)
@@ -111,7 +111,7 @@ export const watchingPromises: Promises = (rig) => {
     await expect(driver.screenshot(vmId, soon(rig()))).rejects.toMatchObject({
       kind: 'not_found',
       retry: false,
-      sentence: expect.any(String),
+      userMessage: expect.any(String),
     })
   })
 }

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { ScriptedDaemon, type Peer } from '../../../../libvirt/test/scripted-daemon.ts'
 import { Status, type Frame } from '../../../../libvirt/src/wire/frame.ts'
 import { createLog } from '../../kernel/log.ts'
-import { accelerationOf } from './acceleration.ts'
-import type { Session } from './session.ts'
+import { detectAcceleration } from './acceleration.ts'
+import type { HostContext } from './session.ts'
 
 const { connect, domains } = areas
 const domain = { name: 'berth-probe-machine', uuid: '00000000-0000-4000-8000-000000000001', id: 1 }
@@ -27,7 +27,7 @@ function capabilities(cpu: string, types: string[]): string {
 type Guest = 'greets' | 'hangs' | 'does not start' | 'is cut off at first'
 
 /** A host whose guests on KVM do as told. Whatever they say while nobody listens is lost, as with QEMU. */
-async function hostOf(xml: string, guest: Guest): Promise<{ session: Session; tried: () => number; comeBack: () => void }> {
+async function hostOf(xml: string, guest: Guest): Promise<{ context: HostContext; tried: () => number; comeBack: () => void }> {
   const daemon = await ScriptedDaemon.start()
   let tried = 0
   let console: [Frame, Peer] | undefined
@@ -65,20 +65,20 @@ async function hostOf(xml: string, guest: Guest): Promise<{ session: Session; tr
     comeBack = heard
     return () => {}
   }
-  const session = { hostId: 'h', host, log, call: (_what, _signal, work) => work(host), onBack } satisfies Partial<Session>
-  return { session: session as unknown as Session, tried: () => tried, comeBack: () => comeBack() }
+  const session = { hostId: 'h', host, log, call: (_what, _signal, work) => work(host), onReconnect: onBack } satisfies Partial<HostContext>
+  return { context: session as unknown as HostContext, tried: () => tried, comeBack: () => comeBack() }
 }
 
 test('a host that was cut off in the middle has said nothing, and is asked again', async () => {
-  const { session } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'is cut off at first')
-  await expect(accelerationOf(session, AbortSignal.timeout(60_000))).rejects.toBeInstanceOf(ConnectionLostError)
+  const { context: session } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'is cut off at first')
+  await expect(detectAcceleration(session, AbortSignal.timeout(60_000))).rejects.toBeInstanceOf(ConnectionLostError)
   await session.host.whenUp(10_000)
-  expect(await accelerationOf(session, AbortSignal.timeout(60_000))).toBe('kvm')
+  expect(await detectAcceleration(session, AbortSignal.timeout(60_000))).toBe('kvm')
 })
 
 test('a host that was away is asked again', async () => {
-  const { session, tried, comeBack } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'greets')
-  const ask = () => accelerationOf(session, AbortSignal.timeout(60_000))
+  const { context: session, tried, comeBack } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'greets')
+  const ask = () => detectAcceleration(session, AbortSignal.timeout(60_000))
   expect([await ask(), await ask(), tried()]).toEqual(['kvm', 'kvm', 1])
   comeBack()
   expect([await ask(), tried()]).toEqual(['kvm', 2])
@@ -96,9 +96,9 @@ test.each<[string, string, string[], Guest, string, number]>([
 ])('%s', async (_, cpu, types, guest, runsBy, probes) => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const { session, tried } = await hostOf(capabilities(cpu, types), guest)
+  const { context: session, tried } = await hostOf(capabilities(cpu, types), guest)
   const signal = AbortSignal.timeout(60_000)
-  expect(await accelerationOf(session, signal)).toBe(runsBy)
-  expect(await accelerationOf(session, signal, cpu === NEOVERSE ? 'x86_64' : 'aarch64')).toBe('emulation')
+  expect(await detectAcceleration(session, signal)).toBe(runsBy)
+  expect(await detectAcceleration(session, signal, cpu === NEOVERSE ? 'x86_64' : 'aarch64')).toBe('emulation')
   expect(tried()).toBe(probes)
 })

@@ -4,7 +4,7 @@ import { RefusedError, type Host } from '@berth/libvirt'
 import type { Arch } from '../driver.ts'
 import { processorXml, type Acceleration } from './domain-xml.ts'
 import { PROBE_PREFIX } from './names.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 import { pause } from './waiting.ts'
 import { element, readXml, type Element, type Xml } from './xml.ts'
 
@@ -17,27 +17,27 @@ interface Decision {
   acceleration: Acceleration
 }
 
-const decisions = new WeakMap<Session, Promise<Decision>>()
+const decisions = new WeakMap<HostContext, Promise<Decision>>()
 
 /** Decided once, and again when the host is back, maybe with another kernel. A guest of another architecture than the host's is always emulated. */
-export async function accelerationOf(session: Session, signal: AbortSignal, arch?: Arch): Promise<Acceleration> {
-  const decided = decisions.get(session) ?? decide(session)
-  decisions.set(session, decided)
-  decided.catch(() => decisions.delete(session))
-  const found = await session.call('wait until it is known how guests run', signal, () => decided)
+export async function detectAcceleration(context: HostContext, signal: AbortSignal, arch?: Arch): Promise<Acceleration> {
+  const decided = decisions.get(context) ?? decide(context)
+  decisions.set(context, decided)
+  decided.catch(() => decisions.delete(context))
+  const found = await context.call('wait until it is known how guests run', signal, () => decided)
   return arch === undefined || arch === found.arch ? found.acceleration : 'emulation'
 }
 
-async function decide(session: Session): Promise<Decision> {
+async function decide(context: HostContext): Promise<Decision> {
   const signal = AbortSignal.timeout(DEADLINE_MS)
-  const capabilities = await session.call('read what the host can do', signal, async (host) =>
+  const capabilities = await context.call('read what the host can do', signal, async (host) =>
     readXml(await host.connect.getCapabilities()),
   )
   const arch = capabilities.find('host/cpu/arch')?.text ?? ''
-  const acceleration = isKnown(arch) && offersKvm(capabilities, arch) && (await greets(session, arch, signal)) ? 'kvm' : 'emulation'
-  session.log.info({ hostId: session.hostId, arch, acceleration }, 'it is decided how guests run')
-  const stop = session.onBack(() => {
-    decisions.delete(session)
+  const acceleration = isKnown(arch) && offersKvm(capabilities, arch) && (await bootsWithKvm(context, arch, signal)) ? 'kvm' : 'emulation'
+  context.log.info({ hostId: context.hostId, arch, acceleration }, 'it is decided how guests run')
+  const stop = context.onReconnect(() => {
+    decisions.delete(context)
     stop()
   })
   return { arch, acceleration }
@@ -51,26 +51,26 @@ function offersKvm(capabilities: Element, arch: string): boolean {
   return guest?.all('arch/domain').some((each) => each.attributes['type'] === 'kvm') ?? false
 }
 
-const BUSY_POLL_MS = 500
+const POLL_INTERVAL_MS = 500
 
 /** The guest is destroyed with our connection, and there is one on a host: another process waits until it is gone. */
-async function greets(session: Session, arch: Arch, signal: AbortSignal): Promise<boolean> {
+async function bootsWithKvm(context: HostContext, arch: Arch, signal: AbortSignal): Promise<boolean> {
   const xml = probeXml(arch).xml
   for (;;) {
-    const answer = await session.call('try KVM', signal, (host) =>
-      tryOut(session, host, xml).catch((error: unknown) => {
+    const answer = await context.call('try KVM', signal, (host) =>
+      runProbeDomain(context, host, xml).catch((error: unknown) => {
         if (/already (exists|active|defined)/.test(String(error))) return undefined
         if (!(error instanceof RefusedError)) throw error // nothing was said of KVM: it is tried again for the next who asks
-        session.log.warn({ hostId: session.hostId, err: error }, 'a guest does not start with KVM')
+        context.log.warn({ hostId: context.hostId, err: error }, 'a guest does not start with KVM')
         return false
       }),
     )
     if (answer !== undefined) return answer
-    await session.call('wait for another probe', signal, () => pause(BUSY_POLL_MS, signal))
+    await context.call('wait for another probe', signal, () => pause(POLL_INTERVAL_MS, signal))
   }
 }
 
-async function tryOut(session: Session, host: Host, xml: string): Promise<boolean> {
+async function runProbeDomain(context: HostContext, host: Host, xml: string): Promise<boolean> {
   // It waits until we listen: what a guest says to nobody is lost, and firmware is done in less time than an answer may travel.
   const domain = await host.domains.createXml({ xml, flags: ['autodestroy', 'paused'] })
   try {
@@ -84,7 +84,7 @@ async function tryOut(session: Session, host: Host, xml: string): Promise<boolea
     terminal.destroy()
     return isAlive
   } finally {
-    await session.host.domains.destroy({ domain })
+    await context.host.domains.destroy({ domain })
   }
 }
 

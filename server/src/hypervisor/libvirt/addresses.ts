@@ -3,11 +3,11 @@
 import type { Domain } from '@berth/libvirt'
 import { parseCidr } from '../../kernel/cidr.ts'
 import type { NicSpec } from '../driver.ts'
-import { askAgent } from './agent.ts'
+import { callGuestAgent } from './agent.ts'
 import { addressOf, interfacesOf, readInterface } from './interface-xml.ts'
 import type { MachineState } from './machine-state.ts'
 import { findNetwork } from './networks.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 import { pause } from './waiting.ts'
 
 type Place = Pick<NicSpec, 'mac' | 'address' | 'prefix'>
@@ -25,35 +25,36 @@ done
 exit 1`
 
 /** As well as the guest allows: one whose agent does not answer, or may not run commands, is left to its owner. */
-export async function giveAddress(session: Session, domain: Domain, nic: Place, signal: AbortSignal): Promise<void> {
+export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Place, signal: AbortSignal): Promise<void> {
   try {
-    const exitCode = await runScript(session, domain, [nic.mac, `${nic.address}/${nic.prefix}`], signal)
+    const exitCode = await runScript(context, domain, [nic.mac, `${nic.address}/${nic.prefix}`], signal)
     if (exitCode !== 0) throw new Error(`the commands ended with ${exitCode}`)
   } catch (error) {
     if (signal.aborted) throw error
-    session.log.warn({ hostId: session.hostId, domain: domain.name, err: error }, 'the guest did not take the address of its interface')
+    context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'the guest did not take the address of its interface')
   }
 }
 
 /** Of all its private interfaces, once its agent answers. */
-export async function giveAddresses(session: Session, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> {
+export async function configureGuestAddresses(context: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> {
   for (const nic of interfacesOf(xml)) {
     const { mac, networkId } = readInterface(nic)
     const address = addressOf(nic)
-    const network = networkId && (await findNetwork(session, networkId, signal))
-    if (network && address) await giveAddress(session, domain, { mac, address, prefix: parseCidr(network.spec.cidr)!.prefix }, signal)
+    const network = networkId && (await findNetwork(context, networkId, signal))
+    if (network && address)
+      await configureGuestAddress(context, domain, { mac, address, prefix: parseCidr(network.spec.cidr)!.prefix }, signal)
   }
 }
 
 const POLL_MS = 200
 
-async function runScript(session: Session, domain: Domain, args: string[], signal: AbortSignal): Promise<number> {
+async function runScript(context: HostContext, domain: Domain, args: string[], signal: AbortSignal): Promise<number> {
   const command = { path: '/bin/sh', arg: ['-c', SCRIPT, ...args] }
-  const { pid } = (await askAgent(session, domain, { execute: 'guest-exec', arguments: command }, signal)) as { pid: number }
+  const { pid } = (await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, signal)) as { pid: number }
   for (;;) {
-    const answer = await askAgent(session, domain, { execute: 'guest-exec-status', arguments: { pid } }, signal)
+    const answer = await callGuestAgent(context, domain, { execute: 'guest-exec-status', arguments: { pid } }, signal)
     const { exited, exitcode = -1 } = answer as { exited: boolean; exitcode?: number }
     if (exited) return exitcode
-    await session.call(`wait for ${domain.name} to take its address`, signal, () => pause(POLL_MS, signal))
+    await context.call(`wait for ${domain.name} to take its address`, signal, () => pause(POLL_MS, signal))
   }
 }

@@ -3,13 +3,13 @@ import type { Domain } from '@berth/libvirt'
 import { DriverError } from '../driver.ts'
 import { getRunning, type MachineState } from './machine-state.ts'
 import type { Machines } from '../driver.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 
 const ANSWER_SECONDS = 10
 
 /** `transient` while the agent does not answer. */
-export async function askAgent(
-  { call, hostId }: Session,
+export async function callGuestAgent(
+  { call, hostId }: HostContext,
   domain: Domain,
   question: { execute: string; arguments?: Record<string, unknown> },
   signal: AbortSignal,
@@ -29,14 +29,19 @@ export const isAgentConnected = ({ xml, isOn }: Pick<MachineState, 'xml' | 'isOn
     .all('devices/channel/target')
     .some(({ attributes }) => attributes['name']?.startsWith('org.qemu.guest_agent') && attributes['state'] === 'connected')
 
-export const passwordVerbs = (session: Session): Pick<Machines, 'ensurePassword'> => ({
+export const passwordMethods = (context: HostContext): Pick<Machines, 'ensurePassword'> => ({
   ensurePassword: async (vmId, { user, passwordHash }, signal) => {
-    const { domain, metadata } = await getRunning(session, vmId, signal)
+    const { domain, metadata } = await getRunning(context, vmId, signal)
     if (!metadata.hasAgent)
       throw new DriverError('unsupported', `The image of ${vmId} has no agent`, {
-        sentence: 'The system of this VM cannot be told a password.',
+        userMessage: 'The system of this VM cannot be told a password.',
       })
     const password = Buffer.from(passwordHash).toString('base64')
-    await askAgent(session, domain, { execute: 'guest-set-user-password', arguments: { username: user, password, crypted: true } }, signal)
+    await callGuestAgent(
+      context,
+      domain,
+      { execute: 'guest-set-user-password', arguments: { username: user, password, crypted: true } },
+      signal,
+    )
   },
 })

@@ -8,9 +8,9 @@ import { ScriptedDaemon } from '../../../../libvirt/test/scripted-daemon.ts'
 import { confirming, packetsHeard } from '../../../../libvirt/test/stream-script.ts'
 import { Status, type Frame } from '../../../../libvirt/src/wire/frame.ts'
 import { decode } from '../../../../libvirt/src/xdr/types.ts'
-import type { Copies } from '../driver.ts'
-import { backupCopyVerbs } from './backup-copies.ts'
-import { openSession, type Session } from './session.ts'
+import type { SnapshotsAndBackups } from '../driver.ts'
+import { backupTransferMethods } from './backup-copies.ts'
+import { openSession, type HostContext } from './session.ts'
 
 const { domains, pools, volumes } = areas
 const ORDER = { backupId: 'cbackup', parentId: null }
@@ -29,8 +29,8 @@ const sender = (chunks: Buffer[]): Readable => {
 }
 
 let daemon: ScriptedDaemon
-let session: Session & { close(): Promise<void> }
-let verbs: Pick<Copies, 'readBackup' | 'ensureBackupCopy'>
+let context: HostContext & { close(): Promise<void> }
+let verbs: Pick<SnapshotsAndBackups, 'readBackup' | 'ensureBackupCopy'>
 /** What the host has. */
 let names: Set<string>
 
@@ -53,16 +53,16 @@ beforeEach(async () => {
     names.delete((decode(volumes.delete.args, call.payload) as { volume: { name: string } }).volume.name)
     peer.reply(call)
   })
-  session = openSession({
+  context = openSession({
     hostId: 'host',
     endpoint: daemon.endpoint,
     images: { open: () => Promise.reject(new Error('none')) },
     log: pino({ level: 'silent' }),
   })
-  verbs = backupCopyVerbs(session)
+  verbs = backupTransferMethods(context)
 })
 afterEach(async () => {
-  await session.close()
+  await context.close()
   await daemon.stop()
 })
 

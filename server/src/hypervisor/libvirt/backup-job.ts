@@ -6,10 +6,10 @@ export interface Increment {
   backing: string
   since: string
   /** On another host. */
-  isAway: boolean
+  isRemote: boolean
 }
 
-export interface Copying {
+export interface CopyRequest {
   vmId: string
   /** Of the volume to make. */
   name: string
@@ -23,7 +23,7 @@ const BUSY = /already|another|state change lock/i
 const HAS_CHECKPOINT = /moment .* already exists/i
 
 /** False while another job of the domain is in the way, or the checkpoint of one that ended before it was done. */
-export async function beginJob(host: Host, domain: Domain, { increment, checkpoint }: Copying, path: string): Promise<boolean> {
+export async function beginJob(host: Host, domain: Domain, { increment, checkpoint }: CopyRequest, path: string): Promise<boolean> {
   const xml = jobXml(path, increment?.since).xml
   const checkpointXml = checkpoint === undefined ? undefined : checkpointXmlOf(checkpoint).xml
   try {

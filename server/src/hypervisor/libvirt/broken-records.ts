@@ -2,9 +2,9 @@
 // them so: broken, of no use to anybody, and in the way, because QEMU grows no disk that has such a record.
 import type { Domain, Host } from '@berth/libvirt'
 import { isDriverError } from '../driver.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 
-export const isKeptByBrokenRecord = (error: unknown): boolean => isDriverError(error) && /bitmap .* is inconsistent/i.test(error.message)
+export const isBlockedByBitmap = (error: unknown): boolean => isDriverError(error) && /bitmap .* is inconsistent/i.test(error.message)
 
 interface Node {
   'node-name': string
@@ -13,7 +13,7 @@ interface Node {
 }
 
 /** Of a machine that is on. libvirt itself removes only what it has a checkpoint of. */
-export const removeBrokenRecords = ({ call, log, hostId }: Session, domain: Domain, signal: AbortSignal): Promise<void> =>
+export const removeInconsistentBitmaps = ({ call, log, hostId }: HostContext, domain: Domain, signal: AbortSignal): Promise<void> =>
   call(`remove broken records of changes of ${domain.name}`, signal, async (host) => {
     const nodes = (await ask(host, domain, 'query-named-block-nodes', { flat: true })) as Node[]
     for (const { 'node-name': node, ro, 'dirty-bitmaps': records = [] } of nodes)

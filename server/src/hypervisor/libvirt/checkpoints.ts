@@ -1,8 +1,8 @@
 // What a domain remembers of the moments of its backups: which parts of the disk changed since. Named by the backups' ids.
 import type { Domain, Host } from '@berth/libvirt'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import type { MachineState } from './machine-state.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 import { readXml, type Element } from './xml.ts'
 
 export const diskPathOf = (domain: Element): string =>
@@ -12,9 +12,14 @@ export const diskPathOf = (domain: Element): string =>
     ?.attribute('source/file') ?? ''
 
 /** Whether the changes of the disk it has now are known since that backup. */
-export const hasCheckpoint = ({ call }: Session, { domain, xml }: MachineState, backupId: string, signal: AbortSignal): Promise<boolean> =>
+export const hasCheckpoint = (
+  { call }: HostContext,
+  { domain, xml }: MachineState,
+  backupId: string,
+  signal: AbortSignal,
+): Promise<boolean> =>
   call(`look for the checkpoint of backup ${backupId}`, signal, async (host) => {
-    const checkpoint = await orMissing(host.checkpoints.lookupByName({ domain, name: backupId }))
+    const checkpoint = await undefinedIfNotFound(host.checkpoints.lookupByName({ domain, name: backupId }))
     return checkpoint !== undefined && (await pathOf(host, checkpoint)) === diskPathOf(xml)
   })
 
@@ -24,17 +29,22 @@ const pathOf = async (host: Host, checkpoint: { name: string; domain: Domain }):
 }
 
 /** Of disks the machine no longer has, after a rebuild or a restore: nothing can be told from them. */
-export const forgetOldDisks = ({ call }: Session, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> =>
+export const deleteStaleCheckpoints = ({ call }: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> =>
   call(`forget old disks of ${domain.name}`, signal, async (host) => {
     for (const checkpoint of await host.checkpoints.listAll({ domain }))
       if ((await pathOf(host, checkpoint)) !== diskPathOf(xml)) await host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] })
   })
 
 /** A disk that is not in use, or was not closed well, keeps its record of changes, which nobody asks for any more. */
-export const removeCheckpoint = ({ call }: Session, { domain, isOn }: MachineState, backupId: string, signal: AbortSignal): Promise<void> =>
+export const removeCheckpoint = (
+  { call }: HostContext,
+  { domain, isOn }: MachineState,
+  backupId: string,
+  signal: AbortSignal,
+): Promise<void> =>
   call(`remove the checkpoint of backup ${backupId}`, signal, async (host) => {
-    const checkpoint = await orMissing(host.checkpoints.lookupByName({ domain, name: backupId }))
+    const checkpoint = await undefinedIfNotFound(host.checkpoints.lookupByName({ domain, name: backupId }))
     if (!checkpoint) return
-    const forget = (): Promise<unknown> => orMissing(host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] }))
-    await (isOn ? orMissing(host.checkpoints.delete({ checkpoint })).catch(forget) : forget())
+    const forget = (): Promise<unknown> => undefinedIfNotFound(host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] }))
+    await (isOn ? undefinedIfNotFound(host.checkpoints.delete({ checkpoint })).catch(forget) : forget())
   })

@@ -162,9 +162,9 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
   test('of a machine that is off makes way for whatever its owner does', async () => {
     const { vmId } = spec
     for (const act of [
-      () => proof.other.ensureShape({ ...spec, diskGiB: 2 }, soon()),
+      () => proof.other.ensureDefined({ ...spec, diskGiB: 2 }, soon()),
       () => proof.other.ensureRunning(spec, soon()),
-      () => proof.other.ensureGone(vmId, soon()),
+      () => proof.other.ensurePurged(vmId, soon()),
     ]) {
       const backupId = newId()
       await proof.driver.ensureStopped(vmId, { graceMs: 0 }, soon())
@@ -190,6 +190,6 @@ describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
       await next(guest.vmId, snapshotId, soon())
       expect(await status()).toContain('thawed')
     }
-    await proof.driver.ensureGone(guest.vmId, soon())
+    await proof.driver.ensurePurged(guest.vmId, soon())
   })
 })

@@ -1,7 +1,11 @@
-import type { Copies } from '../driver.ts'
-import { backupCopyVerbs } from './backup-copies.ts'
-import { backupVerbs } from './backups.ts'
-import type { Session } from './session.ts'
-import { snapshotVerbs } from './snapshots.ts'
+import type { SnapshotsAndBackups } from '../driver.ts'
+import { backupTransferMethods } from './backup-copies.ts'
+import { backupMethods } from './backups.ts'
+import type { HostContext } from './session.ts'
+import { snapshotMethods } from './snapshots.ts'
 
-export const copies = (session: Session): Copies => ({ ...snapshotVerbs(session), ...backupVerbs(session), ...backupCopyVerbs(session) })
+export const copies = (context: HostContext): SnapshotsAndBackups => ({
+  ...snapshotMethods(context),
+  ...backupMethods(context),
+  ...backupTransferMethods(context),
+})

@@ -1,44 +1,44 @@
 // Copies of a disk, of machines that are on or off.
-import type { Copying } from './backup-job.ts'
+import type { CopyRequest } from './backup-job.ts'
 import { ensureThawed } from './freeze.ts'
 import { stopJob } from './jobs.ts'
 import { findMachine, type MachineState } from './machine-state.ts'
-import { pushCopy, takenBack } from './push-copy.ts'
-import { copyAtRest, findReader } from './rest-copy.ts'
-import type { Session } from './session.ts'
-import { findVolume, markWhole, removeVolume, unmark } from './volumes.ts'
+import { runPushBackup, copyRemovedError } from './push-copy.ts'
+import { copyOffline, findReader } from './rest-copy.ts'
+import type { HostContext } from './session.ts'
+import { findVolume, markComplete, removeVolume, clearCompleteMark } from './volumes.ts'
 
 /** The volume is there and whole. `cancelled` when somebody removed it meanwhile. */
-export async function makeCopy(session: Session, copying: Copying, machine: MachineState, signal: AbortSignal): Promise<void> {
+export async function makeCopy(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
   const { name } = copying
-  await ensureThawed(session, machine)
-  if (machine.isOn) await pushCopy(session, copying, machine, signal)
-  else await copyAtRest(session, copying, machine, signal)
-  await completeCopy(session, name, signal)
+  await ensureThawed(context, machine)
+  if (machine.isOn) await runPushBackup(context, copying, machine, signal)
+  else await copyOffline(context, copying, machine, signal)
+  await completeCopy(context, name, signal)
 }
 
 /** All its bytes are there, unless somebody removed it meanwhile: then no mark is left of it. */
-export async function completeCopy(session: Session, name: string, signal: AbortSignal): Promise<void> {
-  await markWhole(session, name, signal)
-  if (await findVolume(session, name, signal)) return
-  await unmark(session, name, signal)
-  throw takenBack(session, name)
+export async function completeCopy(context: HostContext, name: string, signal: AbortSignal): Promise<void> {
+  await markComplete(context, name, signal)
+  if (await findVolume(context, name, signal)) return
+  await clearCompleteMark(context, name, signal)
+  throw copyRemovedError(context, name)
 }
 
 /** Stops the making of it in whatever process. */
-export async function removeCopy(session: Session, vmId: string, name: string, signal: AbortSignal): Promise<void> {
-  await unmark(session, name, signal)
-  const volume = await findVolume(session, name, signal)
-  const machine = volume && (await findMachine(session, vmId, signal))
-  if (machine) await ensureThawed(session, machine)
-  const copier = volume && (machine?.isOn ? machine.domain : await findReader(session, vmId, signal))
-  if (copier) await stopJob(session, copier, volume.key, signal)
-  await removeVolume(session, name, signal)
+export async function removeCopy(context: HostContext, vmId: string, name: string, signal: AbortSignal): Promise<void> {
+  await clearCompleteMark(context, name, signal)
+  const volume = await findVolume(context, name, signal)
+  const machine = volume && (await findMachine(context, vmId, signal))
+  if (machine) await ensureThawed(context, machine)
+  const copier = volume && (machine?.isOn ? machine.domain : await findReader(context, vmId, signal))
+  if (copier) await stopJob(context, copier, volume.key, signal)
+  await removeVolume(context, name, signal)
 }
 
 /** The length of the file, which does not change any more. */
 export async function fileBytes(
-  { call }: Session,
+  { call }: HostContext,
   volume: { pool: string; name: string; key: string },
   signal: AbortSignal,
 ): Promise<number> {

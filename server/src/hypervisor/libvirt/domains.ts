@@ -1,20 +1,20 @@
 // Domains of ours: finding them and reading what they are.
 import type { Domain } from '@berth/libvirt'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { metadataOf, type Metadata } from './metadata.ts'
-import { domainName, isTool } from './names.ts'
-import type { Session } from './session.ts'
+import { domainName, isHelperDomain } from './names.ts'
+import type { HostContext } from './session.ts'
 import { readXml, type Element } from './xml.ts'
 
-export const findDomain = ({ call }: Session, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
-  call(`look for ${domainName(vmId)}`, signal, (host) => orMissing(host.domains.lookupByName({ name: domainName(vmId) })))
+export const findDomain = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
+  call(`look for ${domainName(vmId)}`, signal, (host) => undefinedIfNotFound(host.domains.lookupByName({ name: domainName(vmId) })))
 
 /** The running machine where there is one, else the definition. Undefined when it has gone meanwhile. */
-export const readDomain = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>
-  call(`read ${domain.name}`, signal, async (host) => read(await orMissing(host.domains.getXml({ domain }))))
+export const readDomain = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>
+  call(`read ${domain.name}`, signal, async (host) => read(await undefinedIfNotFound(host.domains.getXml({ domain }))))
 
-export const readDefinition = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>
-  call(`read ${domain.name}`, signal, async (host) => read(await orMissing(host.domains.getXml({ domain, flags: ['inactive'] }))))
+export const readDefinition = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>
+  call(`read ${domain.name}`, signal, async (host) => read(await undefinedIfNotFound(host.domains.getXml({ domain, flags: ['inactive'] }))))
 
 const read = (xml: string | undefined): Element | undefined => (xml === undefined ? undefined : readXml(xml))
 
@@ -25,10 +25,10 @@ export interface ListedDomain {
   metadata: Metadata | undefined
 }
 
-export async function* eachDomain(session: Session, signal: AbortSignal): AsyncGenerator<ListedDomain> {
-  for (const domain of await session.call('list machines', signal, (host) => host.domains.listAll())) {
-    if (isTool(domain.name)) continue
-    const xml = await readDomain(session, domain, signal)
+export async function* eachDomain(context: HostContext, signal: AbortSignal): AsyncGenerator<ListedDomain> {
+  for (const domain of await context.call('list machines', signal, (host) => host.domains.listAll())) {
+    if (isHelperDomain(domain.name)) continue
+    const xml = await readDomain(context, domain, signal)
     if (xml) yield { domain, xml, metadata: metadataOf(xml) }
   }
 }

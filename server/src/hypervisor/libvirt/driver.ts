@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
 import type { Driver } from '../driver.ts'
 import type { HostRef } from '../pool.ts'
-import { accelerationOf } from './acceleration.ts'
+import { detectAcceleration } from './acceleration.ts'
 import { copies } from './copies.ts'
 import { endpointOf, rootOf } from './endpoint.ts'
 import type { ImageSource } from './image-source.ts'
@@ -11,7 +11,7 @@ import { machines } from './machines.ts'
 import { networking } from './networking.ts'
 import { observation } from './observation.ts'
 import { openSession } from './session.ts'
-import { templateVerbs } from './templates.ts'
+import { templateMethods } from './templates.ts'
 
 export interface LibvirtOptions {
   log: Log
@@ -24,17 +24,17 @@ export interface LibvirtOptions {
 export const libvirtDrivers =
   ({ log, images, dataDir }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef): Driver => {
-    const session = openSession({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
+    const context = openSession({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
     // Found out before the first machine has to wait for it. A host that is away now is asked again by that machine.
-    accelerationOf(session, AbortSignal.timeout(PROBE_MS)).catch(() => undefined)
+    detectAcceleration(context, AbortSignal.timeout(PROBE_MS)).catch(() => undefined)
     return {
       hostId,
-      ...machines(session),
-      ...templateVerbs(session),
-      ...networking(session),
-      ...copies(session),
-      ...observation(session),
-      close: session.close,
+      ...machines(context),
+      ...templateMethods(context),
+      ...networking(context),
+      ...copies(context),
+      ...observation(context),
+      close: context.close,
     }
   }
 

@@ -1,7 +1,7 @@
 import { ConnectionLostError, ErrorCode, ProtocolError, RefusedError, TimeoutError } from '@berth/libvirt'
 import { describe, expect, test } from 'vitest'
 import { DriverError } from '../driver.ts'
-import { asDriverError, orMissing } from './errors.ts'
+import { toDriverError, undefinedIfNotFound } from './errors.ts'
 
 const refused = (code: number, message = 'no') => new RefusedError('CALL', { code, origin: 0, level: 2, message, details: [] })
 
@@ -23,17 +23,17 @@ describe('what libvirt says', () => {
     [new DriverError('in_use', 'x'), 'in_use'],
     [new Error('a bug of ours'), 'permanent'],
   ])('%s is %s', (error, kind) => {
-    expect(asDriverError(error, 'do it', 'chost').kind).toBe(kind)
+    expect(toDriverError(error, 'do it', 'chost').kind).toBe(kind)
   })
 
   test('is told to the operator, and its sentence is fit for a customer', () => {
-    const error = asDriverError(refused(ErrorCode.internal, 'cannot open /var/lib/x'), 'start berth-cvm', 'chost')
+    const error = toDriverError(refused(ErrorCode.internal, 'cannot open /var/lib/x'), 'start berth-cvm', 'chost')
     expect(error.message).toBe('Could not start berth-cvm on host chost: CALL: cannot open /var/lib/x')
-    expect(error.sentence).not.toContain('/var')
+    expect(error.userMessage).not.toContain('/var')
   })
 })
 
 test('what is missing is undefined, and any other failure stays one', async () => {
-  expect(await orMissing(Promise.reject(refused(ErrorCode.noStorageVolume)))).toBeUndefined()
-  await expect(orMissing(Promise.reject(refused(ErrorCode.internal)))).rejects.toThrow('no')
+  expect(await undefinedIfNotFound(Promise.reject(refused(ErrorCode.noStorageVolume)))).toBeUndefined()
+  await expect(undefinedIfNotFound(Promise.reject(refused(ErrorCode.internal)))).rejects.toThrow('no')
 })

@@ -33,7 +33,7 @@ const KIND_OF_WORDS: [RegExp, DriverErrorKind][] = [
 ]
 
 /** `what` is what was asked, such as `start berth-c123`. */
-export function asDriverError(error: unknown, what: string, hostId: string): DriverError {
+export function toDriverError(error: unknown, what: string, hostId: string): DriverError {
   if (error instanceof DriverError) return error
   const said = error instanceof Error ? error.message : String(error)
   return new DriverError(kindOf(error, said), `Could not ${what} on host ${hostId}: ${said}`, { cause: error })
@@ -51,7 +51,7 @@ export const abortedError = (what: string, hostId: string): DriverError =>
   new DriverError('aborted', `The wait to ${what} on host ${hostId} was ended by its caller`)
 
 /** Undefined when the host does not have it; any other failure stays one. */
-export async function orMissing<T>(looking: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(looking: Promise<T>): Promise<T | undefined> {
   return looking.catch((error: unknown) => {
     if (error instanceof RefusedError && KIND_OF_CODE.get(error.code) === 'not_found') return undefined
     throw error

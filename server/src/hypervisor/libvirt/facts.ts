@@ -1,21 +1,21 @@
 // What the host is and what it can do.
-import type { HostFacts, Observation } from '../driver.ts'
-import { accelerationOf } from './acceleration.ts'
-import { canLimit } from './limits.ts'
-import type { Session } from './session.ts'
-import { spaceCounter, spaceOf } from './space.ts'
+import type { HostFacts, Monitoring } from '../driver.ts'
+import { detectAcceleration } from './acceleration.ts'
+import { canShapeTraffic } from './limits.ts'
+import type { HostContext } from './session.ts'
+import { freeSpaceRefresher, readPoolSpace } from './space.ts'
 import { readXml } from './xml.ts'
 
 const GIB = 2n ** 30n
 
-export function factVerbs(session: Session): Pick<Observation, 'facts'> {
-  const countSpace = spaceCounter(session)
+export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
+  const countSpace = freeSpaceRefresher(context)
   return {
     facts: async (signal) => {
-      const read = await session.call('look at the host', signal, async (host) => {
+      const read = await context.call('look at the host', signal, async (host) => {
         const node = await host.connect.getNodeInfo()
         await countSpace(host)
-        const space = await spaceOf(host)
+        const space = await readPoolSpace(host)
         const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
         return { node, space, cpu, versions }
@@ -28,10 +28,10 @@ export function factVerbs(session: Session): Pick<Observation, 'facts'> {
         ramMiB: Number(node.memoryKiB / 1024n),
         diskGiB: Number(space.capacity / GIB),
         diskFreeGiB: Number(space.available / GIB),
-        acceleration: await accelerationOf(session, signal),
+        acceleration: await detectAcceleration(context, signal),
         versions,
-        consoles: session.root === undefined ? ['serial'] : ['serial', 'vnc'],
-        canLimit: await canLimit(session, signal),
+        consoles: context.root === undefined ? ['serial'] : ['serial', 'vnc'],
+        canLimit: await canShapeTraffic(context, signal),
       } satisfies HostFacts
     },
   }

@@ -7,7 +7,7 @@ import { openProof, soon, type Proof } from '../../../test/libvirt-proof.ts'
 import type { Filter, FilterRule } from '../driver.ts'
 
 /** Emulated guests on a busy machine. */
-const PATIENCE_MS = 900_000
+const TIMEOUT_MS = 900_000
 const ECHO = 7777
 const OPEN: Filter = { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
 
@@ -28,7 +28,7 @@ interface Guest {
   address: string
 }
 
-describe.runIf(canBox())('the filter of a real guest', { timeout: PATIENCE_MS }, () => {
+describe.runIf(canBox())('the filter of a real guest', { timeout: TIMEOUT_MS }, () => {
   let proof: Proof
   let shell: GuestShell
   let guest: Guest
@@ -37,15 +37,15 @@ describe.runIf(canBox())('the filter of a real guest', { timeout: PATIENCE_MS },
   const boot = async (): Promise<Guest> => {
     const spec = proof.spec()
     await proof.start(spec)
-    await proof.driver.ensureReady(spec.vmId, { timeoutMs: PATIENCE_MS }, AbortSignal.timeout(PATIENCE_MS))
+    await proof.driver.ensureReady(spec.vmId, { timeoutMs: TIMEOUT_MS }, AbortSignal.timeout(TIMEOUT_MS))
     return { vmId: spec.vmId, address: spec.nics[0]!.address }
   }
   beforeAll(async () => {
     proof = await openProof()
-    shell = new GuestShell(proof.host.boxes.unix(proof.host.box), PATIENCE_MS)
+    shell = new GuestShell(proof.host.boxes.unix(proof.host.box), TIMEOUT_MS)
     ;[guest, neighbour] = [await boot(), await boot()]
     await shell.run(guest.vmId, `nc -ll -p ${ECHO} -e cat >/dev/null 2>&1 &`)
-  }, PATIENCE_MS)
+  }, TIMEOUT_MS)
   afterAll(async () => {
     await shell.close()
     await proof.close()

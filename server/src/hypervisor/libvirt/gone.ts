@@ -2,53 +2,53 @@
 import { ErrorCode, hasCode, type Host } from '@berth/libvirt'
 import type { Machines } from '../driver.ts'
 import { findDomain } from './domains.ts'
-import { orMissing } from './errors.ts'
-import { endRecording } from './last-words.ts'
-import { filterName, POOL, readVolumeName, type VolumeName } from './names.ts'
-import { cutOff } from './power.ts'
-import { endReader } from './rest-copy.ts'
-import type { Session } from './session.ts'
+import { undefinedIfNotFound } from './errors.ts'
+import { stopRecording } from './last-words.ts'
+import { filterName, STORAGE_POOL, readVolumeName, type VolumeName } from './names.ts'
+import { forceOff } from './power.ts'
+import { stopReaderDomain } from './rest-copy.ts'
+import type { HostContext } from './session.ts'
 import { removeVolume } from './volumes.ts'
 import { pause } from './waiting.ts'
 
-export function goneVerbs(session: Session): Pick<Machines, 'ensureGone' | 'ensureNoMachine'> {
+export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean): Promise<void> =>
-    session.alone(`vm:${vmId}`, signal, async () => {
-      await removeDomain(session, vmId, signal)
-      await endReader(session, vmId, signal)
-      await removeFilter(session, vmId, signal)
-      for (const name of await volumesOf(session, vmId, signal))
-        if (!isKept(readVolumeName(name))) await removeVolume(session, name, signal)
-      endRecording(session, vmId)
+    context.exclusive(`vm:${vmId}`, signal, async () => {
+      await removeDomain(context, vmId, signal)
+      await stopReaderDomain(context, vmId, signal)
+      await removeFilter(context, vmId, signal)
+      for (const name of await volumesOf(context, vmId, signal))
+        if (!isKept(readVolumeName(name))) await removeVolume(context, name, signal)
+      stopRecording(context, vmId)
     })
   return {
-    ensureGone: (vmId, signal) => remove(vmId, signal, () => false),
-    ensureNoMachine: (vmId, signal) => remove(vmId, signal, ({ kind, id }) => kind === 'backup' || id.startsWith('backup-')),
+    ensurePurged: (vmId, signal) => remove(vmId, signal, () => false),
+    ensurePurgedKeepBackups: (vmId, signal) => remove(vmId, signal, ({ kind, id }) => kind === 'backup' || id.startsWith('backup-')),
   }
 }
 
 /** Jobs of a machine, such as a backup under way, end with it. */
-async function removeDomain(session: Session, vmId: string, signal: AbortSignal): Promise<void> {
-  const domain = await findDomain(session, vmId, signal)
+async function removeDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+  const domain = await findDomain(context, vmId, signal)
   if (!domain) return
-  await cutOff(session, domain, signal)
+  await forceOff(context, domain, signal)
   const flags = ['managedSave', 'snapshotsMetadata', 'checkpointsMetadata', 'nvram'] as const
-  await session.call(`undefine ${domain.name}`, signal, (host) => orMissing(host.domains.undefine({ domain, flags })))
+  await context.call(`undefine ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.undefine({ domain, flags })))
 }
 
-const BUSY_POLL_MS = 200
+const POLL_INTERVAL_MS = 200
 
 /** The daemon lets go of a filter a moment after the machine is gone. */
-async function removeFilter(session: Session, vmId: string, signal: AbortSignal): Promise<void> {
+async function removeFilter(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
   const what = `remove the filter of ${vmId}`
-  while (!(await session.call(what, signal, (host) => undefineFilter(host, vmId))))
-    await session.call(what, signal, () => pause(BUSY_POLL_MS, signal))
+  while (!(await context.call(what, signal, (host) => undefineFilter(host, vmId))))
+    await context.call(what, signal, () => pause(POLL_INTERVAL_MS, signal))
 }
 
 async function undefineFilter(host: Host, vmId: string): Promise<boolean> {
-  const filter = await orMissing(host.filters.lookupByName({ name: filterName(vmId) }))
+  const filter = await undefinedIfNotFound(host.filters.lookupByName({ name: filterName(vmId) }))
   if (!filter) return true
-  const removed = orMissing(host.filters.undefine({ filter })).then(() => true)
+  const removed = undefinedIfNotFound(host.filters.undefine({ filter })).then(() => true)
   return removed.catch((error: unknown) => {
     if (hasCode(error, ErrorCode.operationInvalid)) return false
     throw error
@@ -58,9 +58,9 @@ async function undefineFilter(host: Host, vmId: string): Promise<boolean> {
 /** What builds on another goes first, and markers come along with what they mark. */
 const ORDER = ['seed', 'disk', 'snapshot', 'backup', 'marker', 'template', 'unknown']
 
-const volumesOf = ({ call }: Session, vmId: string, signal: AbortSignal): Promise<string[]> =>
+const volumesOf = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<string[]> =>
   call(`list what ${vmId} has`, signal, async (host) => {
-    const pool = await host.pools.lookupByName({ name: POOL })
+    const pool = await host.pools.lookupByName({ name: STORAGE_POOL })
     const named = (await host.pools.listAllVolumes({ pool })).map(({ name }) => ({ name, ...readVolumeName(name) }))
     const own = named.filter((each) => each.vmId === vmId)
     return own.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)).map(({ name }) => name)

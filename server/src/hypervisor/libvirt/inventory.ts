@@ -1,36 +1,36 @@
 // What is on the host: machines and volumes, read from libvirt alone.
 import { DomainState, type Volume as LibvirtVolume } from '@berth/libvirt'
-import type { Machine, Observation, Power, StopReason, Volume } from '../driver.ts'
+import type { Machine, Monitoring, Power, StopReason, Volume } from '../driver.ts'
 import { eachDomain } from './domains.ts'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { listFilters } from './filters.ts'
 import { interfacesOf, readInterface } from './interface-xml.ts'
 import { findMachine } from './machine-state.ts'
 import type { Metadata } from './metadata.ts'
-import { markerName, POOL, readVolumeName } from './names.ts'
+import { markerName, STORAGE_POOL, readVolumeName } from './names.ts'
 import { listNetworks } from './networks.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 import { readXml, type Element } from './xml.ts'
 
-type Lists = Pick<Observation, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
+type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
 
-export function inventoryVerbs(session: Session): Lists {
+export function inventoryMethods(context: HostContext): Lists {
   return {
     findMachine: async (vmId, signal) => {
-      const found = await findMachine(session, vmId, signal)
+      const found = await findMachine(context, vmId, signal)
       return found ? toMachine(found) : null
     },
-    listMachines: (signal) => listMachines(session, signal),
-    listVolumes: (signal) => listVolumes(session, signal),
-    listNetworks: (signal) => listNetworks(session, signal),
-    listFilters: (signal) => listFilters(session, signal),
+    listMachines: (signal) => listMachines(context, signal),
+    listVolumes: (signal) => listVolumes(context, signal),
+    listNetworks: (signal) => listNetworks(context, signal),
+    listFilters: (signal) => listFilters(context, signal),
   }
 }
 
-async function* listMachines(session: Session, signal: AbortSignal): AsyncGenerator<Machine> {
-  const all = await session.call('list machines', signal, (host) => host.domains.getAllStats({ groups: ['state'], flags: ['nowait'] }))
+async function* listMachines(context: HostContext, signal: AbortSignal): AsyncGenerator<Machine> {
+  const all = await context.call('list machines', signal, (host) => host.domains.getAllStats({ groups: ['state'], flags: ['nowait'] }))
   const states = new Map(all.map(({ domain, stats }) => [domain.uuid, stats]))
-  for await (const listed of eachDomain(session, signal)) {
+  for await (const listed of eachDomain(context, signal)) {
     const stats = states.get(listed.domain.uuid)
     const state = Number(stats?.['state.state'] ?? DomainState.shutoff)
     yield toMachine({ ...listed, state, reason: Number(stats?.['state.reason'] ?? 0) })
@@ -84,14 +84,14 @@ function whyShutOff(reason: number, stop: Metadata['stop']): StopReason | null {
   return isHost ? 'host' : null
 }
 
-async function* listVolumes({ call }: Session, signal: AbortSignal): AsyncGenerator<Volume> {
+async function* listVolumes({ call }: HostContext, signal: AbortSignal): AsyncGenerator<Volume> {
   const volumes = await call('list volumes', signal, async (host) =>
-    host.pools.lookupByName({ name: POOL }).then((pool) => host.pools.listAllVolumes({ pool })),
+    host.pools.lookupByName({ name: STORAGE_POOL }).then((pool) => host.pools.listAllVolumes({ pool })),
   )
   const names = new Set(volumes.map(({ name }) => name))
   for (const volume of volumes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
     if (readVolumeName(volume.name).kind === 'marker') continue
-    const xml = await call(`read ${volume.name}`, signal, (host) => orMissing(host.volumes.getXml({ volume })))
+    const xml = await call(`read ${volume.name}`, signal, (host) => undefinedIfNotFound(host.volumes.getXml({ volume })))
     if (xml !== undefined) yield toVolume(volume, readXml(xml), names)
   }
 }

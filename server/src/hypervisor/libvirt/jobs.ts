@@ -1,14 +1,14 @@
 // The one backup job a domain can have at a time: what it writes, how it ended, and how to stop it.
 import { ErrorCode, hasCode, JobType, type Domain, type Host } from '@berth/libvirt'
 import { DriverError } from '../driver.ts'
-import { orMissing } from './errors.ts'
-import type { Session } from './session.ts'
+import { undefinedIfNotFound } from './errors.ts'
+import type { HostContext } from './session.ts'
 import { pause } from './waiting.ts'
 import { readXml } from './xml.ts'
 
 /** The path the running job writes to; undefined when there is none. */
 async function targetOf(host: Host, domain: Domain): Promise<string | undefined> {
-  const xml = await orMissing(host.backups.getXml({ domain })).catch((error: unknown) => {
+  const xml = await undefinedIfNotFound(host.backups.getXml({ domain })).catch((error: unknown) => {
     if (hasCode(error, ErrorCode.noBackup, ErrorCode.operationInvalid)) return undefined
     throw error
   })
@@ -18,11 +18,11 @@ async function targetOf(host: Host, domain: Domain): Promise<string | undefined>
 const POLL_MS = 100
 
 /** Whether the job that wrote there did it all. False as well when somebody stopped it. */
-export async function awaitJob({ call }: Session, domain: Domain, path: string, signal: AbortSignal): Promise<boolean> {
+export async function awaitJob({ call }: HostContext, domain: Domain, path: string, signal: AbortSignal): Promise<boolean> {
   while ((await call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))) === path)
     await call(`wait for the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
   const ended = await call(`ask how the copy of ${domain.name} ended`, signal, (host) =>
-    orMissing(host.domains.getJobStats({ domain, flags: ['completed', 'keepCompleted'] })),
+    undefinedIfNotFound(host.domains.getJobStats({ domain, flags: ['completed', 'keepCompleted'] })),
   )
   if (ended?.type === JobType.completed) return true
   const said = String(ended?.parameters['errmsg'] ?? '')
@@ -31,25 +31,25 @@ export async function awaitJob({ call }: Session, domain: Domain, path: string, 
   return false
 }
 
-export const hasJob = async ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<boolean> =>
+export const hasJob = async ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
   (await call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))) !== undefined
 
 /** Until no job runs that could be in the way of another. */
-export async function awaitNoJob(session: Session, domain: Domain, signal: AbortSignal): Promise<void> {
-  while (await hasJob(session, domain, signal))
-    await session.call(`wait for the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
+export async function awaitNoJob(context: HostContext, domain: Domain, signal: AbortSignal): Promise<void> {
+  while (await hasJob(context, domain, signal))
+    await context.call(`wait for the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
 }
 
 /** Whoever waits for that job sees it end. Jobs that write elsewhere go on. */
-export async function stopJob(session: Session, domain: Domain, path: string, signal: AbortSignal): Promise<void> {
+export async function stopJob(context: HostContext, domain: Domain, path: string, signal: AbortSignal): Promise<void> {
   const isOurs = (host: Host): Promise<boolean> => targetOf(host, domain).then((target) => target === path)
-  const begun = await session.call(`stop the copy of ${domain.name}`, signal, async (host) => {
+  const begun = await context.call(`stop the copy of ${domain.name}`, signal, async (host) => {
     if (!(await isOurs(host))) return false
     await host.domains.abortJob({ domain }).catch((error: unknown) => {
       if (!hasCode(error, ErrorCode.operationInvalid)) throw error // it has ended by itself
     })
     return true
   })
-  while (begun && (await session.call(`stop the copy of ${domain.name}`, signal, isOurs)))
-    await session.call(`stop the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
+  while (begun && (await context.call(`stop the copy of ${domain.name}`, signal, isOurs)))
+    await context.call(`stop the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
 }

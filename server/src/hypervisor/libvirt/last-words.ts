@@ -3,12 +3,12 @@
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 import type { Domain } from '@berth/libvirt'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 
 const LINES = 50
 const MACHINES = 500
-const LONGEST_MS = 15 * 60_000
-const LONGEST_LINE = 1_000
+const MAX_MS = 15 * 60_000
+const MAX_LINE = 1_000
 
 interface Recording {
   lines: string[]
@@ -16,21 +16,21 @@ interface Recording {
   over: AbortController
 }
 
-const recordings = new WeakMap<Session, Map<string, Recording>>()
+const recordings = new WeakMap<HostContext, Map<string, Recording>>()
 
-const recordingsOf = (session: Session): Map<string, Recording> => {
-  const known = recordings.get(session) ?? new Map<string, Recording>()
-  recordings.set(session, known)
+const recordingsOf = (context: HostContext): Map<string, Recording> => {
+  const known = recordings.get(context) ?? new Map<string, Recording>()
+  recordings.set(context, known)
   return known
 }
 
-export const lastWords = (session: Session, vmId: string): string[] => recordingsOf(session).get(vmId)?.lines ?? []
+export const consoleTail = (context: HostContext, vmId: string): string[] => recordingsOf(context).get(vmId)?.lines ?? []
 
-export const endRecording = (session: Session, vmId: string): void => recordingsOf(session).get(vmId)?.over.abort()
+export const stopRecording = (context: HostContext, vmId: string): void => recordingsOf(context).get(vmId)?.over.abort()
 
 /** In the background; whoever takes the console over ends it. Goes on with the lines there are when it was under way already. */
-export function recordConsole(session: Session, vmId: string, domain: Domain, isFresh: boolean): void {
-  const all = recordingsOf(session)
+export function recordConsole(context: HostContext, vmId: string, domain: Domain, isFresh: boolean): void {
+  const all = recordingsOf(context)
   const before = all.get(vmId)
   if (!isFresh && before && !before.over.signal.aborted) return
   before?.over.abort()
@@ -38,22 +38,22 @@ export function recordConsole(session: Session, vmId: string, domain: Domain, is
   all.delete(vmId)
   all.set(vmId, recording)
   if (all.size > MACHINES) all.delete(all.keys().next().value!)
-  record(session, domain, recording)
-    .catch((error: unknown) => session.log.debug({ hostId: session.hostId, vmId, err: error }, 'the console could not be read along'))
+  record(context, domain, recording)
+    .catch((error: unknown) => context.log.debug({ hostId: context.hostId, vmId, err: error }, 'the console could not be read along'))
     .finally(() => recording.over.abort())
 }
 
-async function record({ host }: Session, domain: Domain, { lines, over }: Recording): Promise<void> {
+async function record({ host }: HostContext, domain: Domain, { lines, over }: Recording): Promise<void> {
   const terminal = await host.domains.openConsole({ domain })
   const end = (): void => void terminal.destroy()
-  const timer = setTimeout(end, LONGEST_MS)
+  const timer = setTimeout(end, MAX_MS)
   over.signal.addEventListener('abort', end)
   if (over.signal.aborted) end()
   const text = new StringDecoder('utf8')
   let rest = ''
   terminal.on('data', (chunk: Buffer) => {
     const heard = (rest + text.write(chunk)).split(/\r*\n/)
-    rest = (heard.pop() ?? '').slice(-LONGEST_LINE)
+    rest = (heard.pop() ?? '').slice(-MAX_LINE)
     keep(lines, heard)
   })
   // Somebody may take the console over: what was heard so far is what there is.

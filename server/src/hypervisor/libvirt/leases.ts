@@ -1,20 +1,20 @@
 // Which address dnsmasq hands to which interface. A stale entry of a machine that is gone gives way to a new one.
 import { NetworkUpdateCommand, NetworkUpdateSection, type Host, type Named } from '@berth/libvirt'
 import { DriverError, type NicSpec } from '../driver.ts'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { networkName } from './names.ts'
 import { leaseXml, readLeases, readNetwork, type Lease } from './network-xml.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 import { readXml } from './xml.ts'
 
 /** Before the guest asks: at every start, and when an interface is plugged in. `not_found` when there is no such network. */
-export async function ensureLease(session: Session, nic: NicSpec, signal: AbortSignal): Promise<void> {
+export async function ensureLease(context: HostContext, nic: NicSpec, signal: AbortSignal): Promise<void> {
   const { networkId, mac, address } = nic
   if (!networkId) return
-  await session.alone(`network:${networkId}`, signal, () =>
-    session.call(`lease ${address} to ${mac}`, signal, async (host) => {
-      const network = await orMissing(host.networks.lookupByName({ name: networkName(networkId) }))
-      if (!network) throw new DriverError('not_found', `Host ${session.hostId} has no network ${networkId}`)
+  await context.exclusive(`network:${networkId}`, signal, () =>
+    context.call(`lease ${address} to ${mac}`, signal, async (host) => {
+      const network = await undefinedIfNotFound(host.networks.lookupByName({ name: networkName(networkId) }))
+      if (!network) throw new DriverError('not_found', `Host ${context.hostId} has no network ${networkId}`)
       const xml = readXml(await host.networks.getXml({ network }))
       if (!readNetwork(xml)?.enableDhcp) return
       const leases = readLeases(xml)
@@ -27,10 +27,10 @@ export async function ensureLease(session: Session, nic: NicSpec, signal: AbortS
 }
 
 /** Of an interface that is gone. Nothing to do where the network is gone too. */
-export async function ensureNoLease(session: Session, networkId: string, mac: string, signal: AbortSignal): Promise<void> {
-  await session.alone(`network:${networkId}`, signal, () =>
-    session.call(`end the lease of ${mac}`, signal, async (host) => {
-      const network = await orMissing(host.networks.lookupByName({ name: networkName(networkId) }))
+export async function ensureNoLease(context: HostContext, networkId: string, mac: string, signal: AbortSignal): Promise<void> {
+  await context.exclusive(`network:${networkId}`, signal, () =>
+    context.call(`end the lease of ${mac}`, signal, async (host) => {
+      const network = await undefinedIfNotFound(host.networks.lookupByName({ name: networkName(networkId) }))
       if (!network) return
       const leases = readLeases(readXml(await host.networks.getXml({ network })))
       for (const lease of leases.filter((each) => each.mac === mac)) await update(host, network, NetworkUpdateCommand.delete, lease)

@@ -3,42 +3,42 @@
 import { randomBytes } from 'node:crypto'
 import { LibvirtError, Param, RefusedError, type Domain, type Host } from '@berth/libvirt'
 import { DriverError, type Networking } from '../driver.ts'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { readInterface, toKiBPerSecond } from './interface-xml.ts'
 import { getMachine } from './machine-state.ts'
 import { PROBE_PREFIX } from './names.ts'
-import type { Session } from './session.ts'
-import { sidesOf } from './sides.ts'
+import type { HostContext } from './session.ts'
+import { findInterfaceXml } from './sides.ts'
 import { uuidOf } from './uuid.ts'
 import { pause } from './waiting.ts'
 import { element } from './xml.ts'
 
-export function limitVerbs(session: Session): Pick<Networking, 'ensureLimit'> {
+export function limitMethods(context: HostContext): Pick<Networking, 'ensureLimit'> {
   return {
     ensureLimit: (vmId, mac, limitMbps, signal) =>
-      session.alone(`vm:${vmId}`, signal, async () =>
-        applyLimit(session, await getMachine(session, vmId, signal), { mac, limitMbps }, signal),
+      context.exclusive(`vm:${vmId}`, signal, async () =>
+        applyLimit(context, await getMachine(context, vmId, signal), { mac, limitMbps }, signal),
       ),
   }
 }
 
 /** In the definition, and in the machine while it is on. */
 export async function applyLimit(
-  session: Session,
+  context: HostContext,
   machine: { domain: Domain; isOn: boolean },
   { mac, limitMbps }: { mac: string; limitMbps: number | null },
   signal: AbortSignal,
 ): Promise<{ limited: boolean }> {
-  const sides = await sidesOf(session, machine, mac, signal)
+  const sides = await findInterfaceXml(context, machine, mac, signal)
   const nics = [sides.definition, sides.live].filter((nic) => nic !== undefined)
-  if (nics.length === 0) throw new DriverError('not_found', `${machine.domain.name} on host ${session.hostId} has no interface ${mac}`)
-  const wanted = limitMbps !== null && (await canLimit(session, signal)) ? limitMbps : null
-  if (nics.some((nic) => readInterface(nic).limitMbps !== wanted)) await setLimit(session, machine, mac, wanted, signal)
+  if (nics.length === 0) throw new DriverError('not_found', `${machine.domain.name} on host ${context.hostId} has no interface ${mac}`)
+  const wanted = limitMbps !== null && (await canShapeTraffic(context, signal)) ? limitMbps : null
+  if (nics.some((nic) => readInterface(nic).limitMbps !== wanted)) await setLimit(context, machine, mac, wanted, signal)
   return { limited: wanted !== null }
 }
 
 async function setLimit(
-  session: Session,
+  context: HostContext,
   { domain, isOn }: { domain: Domain; isOn: boolean },
   mac: string,
   limitMbps: number | null,
@@ -49,40 +49,40 @@ async function setLimit(
     const parameters = { 'inbound.average': value, 'outbound.average': value }
     return host.domains.setInterfaceParameters({ domain, device: mac, parameters, flags: isOn ? ['live', 'config'] : ['config'] })
   }
-  await session.call(`limit ${mac} of ${domain.name}`, signal, (host) =>
+  await context.call(`limit ${mac} of ${domain.name}`, signal, (host) =>
     set(host, limitMbps === null ? 0 : toKiBPerSecond(limitMbps)).catch(async (error: unknown) => {
       // One direction may be limited by now, and nobody would know.
-      if (!(error instanceof LibvirtError && error.outcome === 'not sent')) await set(session.host, 0).catch(() => undefined)
+      if (!(error instanceof LibvirtError && error.outcome === 'not sent')) await set(context.host, 0).catch(() => undefined)
       throw error
     }),
   )
 }
 
-const known = new WeakMap<Session, boolean>()
+const known = new WeakMap<HostContext, boolean>()
 
 /** Asked of the host once, and again when it is back, maybe with another kernel. */
-export async function canLimit(session: Session, signal: AbortSignal): Promise<boolean> {
-  return session.alone('can-limit', signal, async () => {
-    const before = known.get(session)
+export async function canShapeTraffic(context: HostContext, signal: AbortSignal): Promise<boolean> {
+  return context.exclusive('can-limit', signal, async () => {
+    const before = known.get(context)
     if (before !== undefined) return before
-    const answer = await tryLimit(session, signal)
-    known.set(session, answer)
-    const stop = session.onBack(() => {
-      known.delete(session)
+    const answer = await tryLimit(context, signal)
+    known.set(context, answer)
+    const stop = context.onReconnect(() => {
+      known.delete(context)
       stop()
     })
     return answer
   })
 }
 
-const BUSY_POLL_MS = 200
+const POLL_INTERVAL_MS = 200
 
 /** There is one probe on a host: another process waits until it is gone. */
-async function tryLimit(session: Session, signal: AbortSignal): Promise<boolean> {
+async function tryLimit(context: HostContext, signal: AbortSignal): Promise<boolean> {
   for (;;) {
-    const answer = await session.call('try to limit an interface', signal, (host) => probe(session, host))
+    const answer = await context.call('try to limit an interface', signal, (host) => probe(context, host))
     if (answer !== undefined) return answer
-    await session.call('wait for another probe', signal, () => pause(BUSY_POLL_MS, signal))
+    await context.call('wait for another probe', signal, () => pause(POLL_INTERVAL_MS, signal))
   }
 }
 
@@ -90,11 +90,11 @@ const TRAFFIC_CONTROL_FAILED = /Child process \(\S*tc /
 const IS_TAKEN = /already active/
 
 /** Undefined while another process is at it, or has just removed it. Once it has started the answer is known, whoever removes it then. */
-async function probe({ host: always, log, hostId }: Session, host: Host): Promise<boolean | undefined> {
+async function probe({ host: always, log, hostId }: HostContext, host: Host): Promise<boolean | undefined> {
   await removeProbes(host)
   try {
     const network = await host.networks.define({ xml: probeXml() })
-    return await orMissing(host.networks.create({ network }).then(() => true))
+    return await undefinedIfNotFound(host.networks.create({ network }).then(() => true))
   } catch (error) {
     if (IS_TAKEN.test(String(error))) return undefined
     if (!TRAFFIC_CONTROL_FAILED.test(String(error))) throw error

@@ -3,10 +3,10 @@ import { DomainState, type Domain, type EventName, type EventOf } from '@berth/l
 import { stopwatch } from '../../kernel/clock.ts'
 import { DriverError } from '../driver.ts'
 import { findDomain, readDomain } from './domains.ts'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { metadataOf, type Metadata } from './metadata.ts'
-import type { Session } from './session.ts'
-import { orAborted, pause } from './waiting.ts'
+import type { HostContext } from './session.ts'
+import { abortable, pause } from './waiting.ts'
 import type { Element } from './xml.ts'
 
 export interface MachineState {
@@ -23,29 +23,30 @@ export interface MachineState {
 const OFF: number[] = [DomainState.shutoff, DomainState.crashed, DomainState.none]
 
 /** Undefined as well for a domain of that name which is not ours. */
-export async function findMachine(session: Session, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
-  const domain = await findDomain(session, vmId, signal)
-  const xml = domain && (await readDomain(session, domain, signal))
+export async function findMachine(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
+  const domain = await findDomain(context, vmId, signal)
+  const xml = domain && (await readDomain(context, domain, signal))
   const metadata = xml && metadataOf(xml)
-  const found = domain && (await session.call(`look at ${domain.name}`, signal, (host) => orMissing(host.domains.getState({ domain }))))
+  const found =
+    domain && (await context.call(`look at ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.getState({ domain }))))
   return metadata && found && { domain, ...found, isOn: !OFF.includes(found.state), xml, metadata }
 }
 
-export async function getMachine(session: Session, vmId: string, signal: AbortSignal): Promise<MachineState> {
-  const found = await findMachine(session, vmId, signal)
-  if (!found) throw new DriverError('not_found', `Host ${session.hostId} has no machine ${vmId}`)
+export async function getMachine(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState> {
+  const found = await findMachine(context, vmId, signal)
+  if (!found) throw new DriverError('not_found', `Host ${context.hostId} has no machine ${vmId}`)
   return found
 }
 
-export async function getRunning(session: Session, vmId: string, signal: AbortSignal): Promise<MachineState> {
-  const found = await getMachine(session, vmId, signal)
+export async function getRunning(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState> {
+  const found = await getMachine(context, vmId, signal)
   if (found.state === DomainState.running || found.state === DomainState.blocked) return found
-  throw new DriverError('invalid_state', `Machine ${vmId} is in state ${found.state}`, { sentence: 'The VM is not running.' })
+  throw new DriverError('invalid_state', `Machine ${vmId} is in state ${found.state}`, { userMessage: 'The VM is not running.' })
 }
 
-export const isDomainOn = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<boolean> =>
+export const isDomainOn = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
   call(`look at ${domain.name}`, signal, async (host) => {
-    const found = await orMissing(host.domains.getState({ domain }))
+    const found = await undefinedIfNotFound(host.domains.getState({ domain }))
     return found !== undefined && !OFF.includes(found.state)
   })
 
@@ -53,7 +54,7 @@ const LOOK_AGAIN_MS = 1_000
 
 /** Looks when one of the events comes, and now and then anyway, because events get lost. Undefined when the time is over. */
 export async function awaitChange<T>(
-  session: Session,
+  context: HostContext,
   domain: Domain,
   events: EventName[],
   order: { timeoutMs: number; look: () => Promise<T | undefined> },
@@ -65,7 +66,7 @@ export async function awaitChange<T>(
     if (event.domain.uuid === domain.uuid) wake.resolve()
   }
   const ends = await Promise.all(
-    events.map((name) => session.call(`listen to ${domain.name}`, signal, (host) => host.subscribe(name, heard as never))),
+    events.map((name) => context.call(`listen to ${domain.name}`, signal, (host) => host.subscribe(name, heard as never))),
   )
   try {
     for (;;) {
@@ -74,8 +75,8 @@ export async function awaitChange<T>(
       const leftMs = order.timeoutMs - elapsedMs()
       if (seen !== undefined || leftMs <= 0) return seen
       const stop = new AbortController()
-      await session.call(`wait for ${domain.name}`, signal, () =>
-        orAborted(Promise.race([wake.promise, pause(Math.min(leftMs, LOOK_AGAIN_MS), stop.signal).catch(() => undefined)]), signal),
+      await context.call(`wait for ${domain.name}`, signal, () =>
+        abortable(Promise.race([wake.promise, pause(Math.min(leftMs, LOOK_AGAIN_MS), stop.signal).catch(() => undefined)]), signal),
       )
       stop.abort()
     }

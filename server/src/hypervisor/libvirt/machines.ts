@@ -1,20 +1,20 @@
 // Everything that is asked of one machine.
 import type { Machines } from '../driver.ts'
-import { passwordVerbs } from './agent.ts'
-import { diskVerbs } from './disks.ts'
-import { goneVerbs } from './gone.ts'
-import { powerVerbs } from './power.ts'
-import { readyVerbs } from './ready.ts'
-import { restartVerbs } from './restart.ts'
-import type { Session } from './session.ts'
-import { shapeVerbs } from './shape.ts'
+import { passwordMethods } from './agent.ts'
+import { diskMethods } from './disks.ts'
+import { purgeMethods } from './gone.ts'
+import { powerMethods } from './power.ts'
+import { readinessMethods } from './ready.ts'
+import { restartMethods } from './restart.ts'
+import type { HostContext } from './session.ts'
+import { definitionMethods } from './shape.ts'
 
-export const machines = (session: Session): Machines => ({
-  ...diskVerbs(session),
-  ...shapeVerbs(session),
-  ...powerVerbs(session),
-  ...restartVerbs(session),
-  ...readyVerbs(session),
-  ...passwordVerbs(session),
-  ...goneVerbs(session),
+export const machines = (context: HostContext): Machines => ({
+  ...diskMethods(context),
+  ...definitionMethods(context),
+  ...powerMethods(context),
+  ...restartMethods(context),
+  ...readinessMethods(context),
+  ...passwordMethods(context),
+  ...purgeMethods(context),
 })

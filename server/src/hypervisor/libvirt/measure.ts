@@ -3,20 +3,20 @@
 // libvirt counts by the name of the host's own end of an interface. Whose it is, and the id of its port, which is another one each
 // time it is plugged in or started, are read once per start and remembered.
 import type { Domain, Scalar } from '@berth/libvirt'
-import type { MetricsSample, NicCounters, Observation } from '../driver.ts'
-import { orMissing } from './errors.ts'
+import type { MetricsSample, NicCounters, Monitoring } from '../driver.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { interfacesOf, macOf } from './interface-xml.ts'
 import { metadataOf } from './metadata.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 import { readXml } from './xml.ts'
 
-interface Ends {
+interface InterfacePorts {
   vmId: string
   /** By the name of the host's end. */
   nics: Map<string, { mac: string; portId: string }>
 }
 
-interface Measured extends Ends {
+interface Measured extends InterfacePorts {
   domain: Domain
   stats: Stats
 }
@@ -24,20 +24,20 @@ interface Measured extends Ends {
 type Stats = Record<string, Scalar>
 type Group = 'cpuTotal' | 'balloon' | 'vcpu' | 'interface' | 'block'
 
-export function measureVerbs(session: Session): Pick<Observation, 'counters' | 'metrics'> {
-  const remembered = new Map<string, Ends | undefined>()
-  session.onBack(() => remembered.clear())
+export function statsMethods(context: HostContext): Pick<Monitoring, 'counters' | 'metrics'> {
+  const remembered = new Map<string, InterfacePorts | undefined>()
+  context.onReconnect(() => remembered.clear())
 
   async function* measure(groups: Group[], vmIds: string[] | 'all', signal: AbortSignal): AsyncGenerator<Measured> {
     const wanted = vmIds === 'all' ? undefined : new Set(vmIds)
-    const all = await session.call('measure machines', signal, (host) =>
+    const all = await context.call('measure machines', signal, (host) =>
       host.domains.getAllStats({ groups: ['state', 'interface', ...groups], flags: ['active', 'nowait'] }),
     )
     const keys = new Set(all.map(keyOf))
     for (const key of remembered.keys()) if (!keys.has(key)) remembered.delete(key)
     for (const { domain, stats } of all) {
       const key = keyOf({ domain, stats })
-      if (!remembered.has(key)) remembered.set(key, await readEnds(session, domain, signal))
+      if (!remembered.has(key)) remembered.set(key, await readEnds(context, domain, signal))
       const ends = remembered.get(key)
       if (ends && (!wanted || wanted.has(ends.vmId))) yield { domain, stats, ...ends }
     }
@@ -57,9 +57,9 @@ export function measureVerbs(session: Session): Pick<Observation, 'counters' | '
 const keyOf = ({ domain, stats }: { domain: Domain; stats: Stats }): string =>
   [domain.uuid, domain.id, ...each(stats, 'net', 'name')].join(' ')
 
-const readEnds = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<Ends | undefined> =>
+const readEnds = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<InterfacePorts | undefined> =>
   call(`read ${domain.name}`, signal, async (host) => {
-    const text = await orMissing(host.domains.getXml({ domain }))
+    const text = await undefinedIfNotFound(host.domains.getXml({ domain }))
     const xml = text === undefined ? undefined : readXml(text)
     const vmId = xml && metadataOf(xml)?.vmId
     if (!vmId) return undefined

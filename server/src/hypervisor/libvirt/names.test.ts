@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { backupName, bridgeName, diskName, domainName, filterUuid, markerName, readVolumeName, restartName, seedName } from './names.ts'
-import { isTool, openDiskName, readerName, snapshotName, templateName, vmIdOfDomain } from './names.ts'
+import { isHelperDomain, diskHelperName, readerName, snapshotName, templateName, vmIdOfDomain } from './names.ts'
 
 describe('the name of a volume', () => {
   test.each([
@@ -35,8 +35,8 @@ test('names that follow from an id are always the same, and fit', () => {
 })
 
 test('who copies or opens the disk of a machine is not taken for the machine', () => {
-  const names = [domainName('cvm'), readerName('cvm'), openDiskName(diskName('cvm', 3))]
-  expect(names.map((name) => [vmIdOfDomain(name), isTool(name)])).toEqual([
+  const names = [domainName('cvm'), readerName('cvm'), diskHelperName(diskName('cvm', 3))]
+  expect(names.map((name) => [vmIdOfDomain(name), isHelperDomain(name)])).toEqual([
     ['cvm', false],
     [null, true],
     [null, true],

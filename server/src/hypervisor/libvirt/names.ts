@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { uuidOf } from './uuid.ts'
 
-export const POOL = 'berth'
+export const STORAGE_POOL = 'berth'
 /** Tells how much of the disk is free; its folder is in that of the other, and nothing is in it. */
 export const SPACE_POOL = 'berth-space'
 export const SPACE_FOLDER = '.space'
@@ -16,11 +16,11 @@ export const PRIVATE_FILTER = 'berth-private'
 
 export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
 /** A machine without a guest that has a disk open. Its name is not that of a VM's machine. */
-export const openDiskName = (volumeName: string): string => `${OPENER}${volumeName.replace(/\.qcow2$/, '')}`
+export const diskHelperName = (volumeName: string): string => `${OPENER}${volumeName.replace(/\.qcow2$/, '')}`
 /** Of the guest that copies the disk of a machine that is off. */
 export const readerName = (vmId: string): string => `${READER}${checked(vmId)}`
 /** Of a machine of ours that is nobody's VM. */
-export const isTool = (name: string): boolean => name.startsWith(READER) || name.startsWith(OPENER)
+export const isHelperDomain = (name: string): boolean => name.startsWith(READER) || name.startsWith(OPENER)
 const READER = 'berth-copy-'
 const OPENER = 'berth-open-'
 export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`

@@ -1,13 +1,13 @@
 import type { Networking } from '../driver.ts'
-import { filterVerbs } from './filters.ts'
-import { interfaceVerbs } from './interfaces.ts'
-import { limitVerbs } from './limits.ts'
-import { networkVerbs } from './networks.ts'
-import type { Session } from './session.ts'
+import { filterMethods } from './filters.ts'
+import { interfaceMethods } from './interfaces.ts'
+import { limitMethods } from './limits.ts'
+import { networkMethods } from './networks.ts'
+import type { HostContext } from './session.ts'
 
-export const networking = (session: Session): Networking => ({
-  ...networkVerbs(session),
-  ...interfaceVerbs(session),
-  ...limitVerbs(session),
-  ...filterVerbs(session),
+export const networking = (context: HostContext): Networking => ({
+  ...networkMethods(context),
+  ...interfaceMethods(context),
+  ...limitMethods(context),
+  ...filterMethods(context),
 })

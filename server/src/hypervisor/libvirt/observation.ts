@@ -1,17 +1,17 @@
-import type { Observation } from '../driver.ts'
-import { consoleVerbs } from './console.ts'
-import { eventVerbs } from './events.ts'
-import { factVerbs } from './facts.ts'
-import { healthVerbs } from './health.ts'
-import { inventoryVerbs } from './inventory.ts'
-import { measureVerbs } from './measure.ts'
-import type { Session } from './session.ts'
+import type { Monitoring } from '../driver.ts'
+import { consoleMethods } from './console.ts'
+import { eventMethods } from './events.ts'
+import { factMethods } from './facts.ts'
+import { healthMethods } from './health.ts'
+import { inventoryMethods } from './inventory.ts'
+import { statsMethods } from './measure.ts'
+import type { HostContext } from './session.ts'
 
-export const observation = (session: Session): Observation => ({
-  ...inventoryVerbs(session),
-  ...measureVerbs(session),
-  ...eventVerbs(session),
-  ...consoleVerbs(session),
-  ...factVerbs(session),
-  ...healthVerbs(session),
+export const observation = (context: HostContext): Monitoring => ({
+  ...inventoryMethods(context),
+  ...statsMethods(context),
+  ...eventMethods(context),
+  ...consoleMethods(context),
+  ...factMethods(context),
+  ...healthMethods(context),
 })

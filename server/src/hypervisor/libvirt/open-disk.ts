@@ -2,32 +2,32 @@
 import type { Domain, Volume } from '@berth/libvirt'
 import type { Arch } from '../driver.ts'
 import { diskXml } from './domain-xml.ts'
-import { orMissing } from './errors.ts'
-import { openDiskName } from './names.ts'
-import type { Session } from './session.ts'
-import { stillMachineXml } from './still-machine.ts'
+import { undefinedIfNotFound } from './errors.ts'
+import { diskHelperName } from './names.ts'
+import type { HostContext } from './session.ts'
+import { pausedDomainXml } from './still-machine.ts'
 
 const CLOSE_MS = 30_000
 
 /** A machine with nothing but the disk, which is never let go and ends with our connection at the latest. */
-export async function whileOpen<T>(
-  session: Session,
+export async function withDiskOpen<T>(
+  context: HostContext,
   disk: Volume,
   arch: Arch,
   work: (domain: Domain) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const name = openDiskName(disk.name)
+  const name = diskHelperName(disk.name)
   const close = (): Promise<unknown> =>
-    session.call(`close ${disk.name}`, AbortSignal.timeout(CLOSE_MS), async (host) => {
-      const left = await orMissing(host.domains.lookupByName({ name }))
-      if (left) await orMissing(host.domains.destroy({ domain: left }))
+    context.call(`close ${disk.name}`, AbortSignal.timeout(CLOSE_MS), async (host) => {
+      const left = await undefinedIfNotFound(host.domains.lookupByName({ name }))
+      if (left) await undefinedIfNotFound(host.domains.destroy({ domain: left }))
     })
   await close() // of a process that died over it, where the daemon has not noticed yet
   try {
-    const { xml } = stillMachineXml(name, { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }, diskXml(disk.key))
+    const { xml } = pausedDomainXml(name, { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }, diskXml(disk.key))
     return await work(
-      await session.call(`open ${disk.name}`, signal, (host) => host.domains.createXml({ xml, flags: ['paused', 'autodestroy'] })),
+      await context.call(`open ${disk.name}`, signal, (host) => host.domains.createXml({ xml, flags: ['paused', 'autodestroy'] })),
     )
   } finally {
     await close()

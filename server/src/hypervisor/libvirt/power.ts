@@ -1,38 +1,39 @@
 // On and off.
 import { DomainState, ErrorCode, hasCode, type Domain } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
-import { DriverError, type Ending, type Machines, type MachineSpec } from '../driver.ts'
-import { orMissing } from './errors.ts'
+import { DriverError, type StopOutcome, type Machines, type MachineSpec } from '../driver.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { recordConsole } from './last-words.ts'
 import { ensureLease } from './leases.ts'
 import { awaitChange, findMachine, isDomainOn, type MachineState } from './machine-state.ts'
 import { setMetadata, type Metadata } from './metadata.ts'
 import { filterName } from './names.ts'
-import { endReader } from './rest-copy.ts'
-import type { Session } from './session.ts'
-import { define, NOTHING, requireSameShape } from './shape.ts'
+import { stopReaderDomain } from './rest-copy.ts'
+import type { HostContext } from './session.ts'
+import { define, NO_SAVED_STATE, requireSameSpec } from './shape.ts'
 
-export const powerVerbs = (session: Session): Pick<Machines, 'ensureRunning' | 'ensureStopped'> => ({
-  ensureRunning: (spec, signal) => session.alone(`vm:${spec.vmId}`, signal, () => ensureRunning(session, spec, signal)),
-  ensureStopped: (vmId, { graceMs }, signal) => session.alone(`vm:${vmId}`, signal, () => ensureStopped(session, vmId, graceMs, signal)),
+export const powerMethods = (context: HostContext): Pick<Machines, 'ensureRunning' | 'ensureStopped'> => ({
+  ensureRunning: (spec, signal) => context.exclusive(`vm:${spec.vmId}`, signal, () => ensureRunning(context, spec, signal)),
+  ensureStopped: (vmId, { graceMs }, signal) =>
+    context.exclusive(`vm:${vmId}`, signal, () => ensureStopped(context, vmId, graceMs, signal)),
 })
 
-async function ensureRunning(session: Session, spec: MachineSpec, signal: AbortSignal): Promise<void> {
-  const found = await settled(session, spec.vmId, signal)
+async function ensureRunning(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
+  const found = await settled(context, spec.vmId, signal)
   if (found?.isOn) {
-    requireSameShape(found, spec)
-    await noteStop(session, found, null, signal)
-    return goOn(session, found, signal)
+    requireSameSpec(found, spec)
+    await recordStopIntent(context, found, null, signal)
+    return resumeOrWake(context, found, signal)
   }
-  await requireFilter(session, spec.vmId, signal)
-  const domain = await define(session, spec, { ...NOTHING, ...(found && { restartId: found.metadata.restartId }) }, signal)
-  for (const nic of spec.nics) await ensureLease(session, nic, signal)
-  await endReader(session, spec.vmId, signal)
-  await start(session, domain, spec, signal)
+  await requireFilter(context, spec.vmId, signal)
+  const domain = await define(context, spec, { ...NO_SAVED_STATE, ...(found && { restartId: found.metadata.restartId }) }, signal)
+  for (const nic of spec.nics) await ensureLease(context, nic, signal)
+  await stopReaderDomain(context, spec.vmId, signal)
+  await start(context, domain, spec, signal)
 }
 
 /** A guest can put itself to sleep whatever its machine offers, and that is not a pause. */
-async function goOn({ call }: Session, { domain, state }: MachineState, signal: AbortSignal): Promise<void> {
+async function resumeOrWake({ call }: HostContext, { domain, state }: MachineState, signal: AbortSignal): Promise<void> {
   if (state === DomainState.paused) await call(`resume ${domain.name}`, signal, (host) => host.domains.resume({ domain }))
   if (state === DomainState.pmsuspended) await call(`wake ${domain.name}`, signal, (host) => host.domains.wakeUp({ domain }))
 }
@@ -40,24 +41,24 @@ async function goOn({ call }: Session, { domain, state }: MachineState, signal: 
 const SETTLE_MS = 30_000
 
 /** A machine that is just going down is waited for. */
-async function settled(session: Session, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
-  const found = await findMachine(session, vmId, signal)
+async function settled(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
+  const found = await findMachine(context, vmId, signal)
   if (found?.state !== DomainState.shutdown) return found
-  await awaitOff(session, found.domain, SETTLE_MS, signal)
-  return findMachine(session, vmId, signal)
+  await awaitOff(context, found.domain, SETTLE_MS, signal)
+  return findMachine(context, vmId, signal)
 }
 
 /** libvirt would refuse it as well, but only when everything else is done. */
-async function requireFilter({ call, hostId }: Session, vmId: string, signal: AbortSignal): Promise<void> {
+async function requireFilter({ call, hostId }: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
   const filter = await call(`look for the filter of ${vmId}`, signal, (host) =>
-    orMissing(host.filters.lookupByName({ name: filterName(vmId) })),
+    undefinedIfNotFound(host.filters.lookupByName({ name: filterName(vmId) })),
   )
   if (!filter) throw new DriverError('invalid_state', `Machine ${vmId} has no filter on host ${hostId}; it may not run without one`)
 }
 
 /** Another process may have started it in the meantime, which is as good, if it is the same machine. */
-async function start(session: Session, domain: Domain, spec: MachineSpec, signal: AbortSignal): Promise<void> {
-  const isOurs = await session.call(`start ${spec.vmId}`, signal, (host) =>
+async function start(context: HostContext, domain: Domain, spec: MachineSpec, signal: AbortSignal): Promise<void> {
+  const isOurs = await context.call(`start ${spec.vmId}`, signal, (host) =>
     host.domains.create({ domain }).then(
       () => true,
       (error: unknown) => {
@@ -66,64 +67,71 @@ async function start(session: Session, domain: Domain, spec: MachineSpec, signal
       },
     ),
   )
-  if (isOurs && spec.template.hasAgent) recordConsole(session, spec.vmId, domain, true)
-  const found = isOurs ? undefined : await findMachine(session, spec.vmId, signal)
-  if (found) requireSameShape(found, spec)
+  if (isOurs && spec.template.hasAgent) recordConsole(context, spec.vmId, domain, true)
+  const found = isOurs ? undefined : await findMachine(context, spec.vmId, signal)
+  if (found) requireSameSpec(found, spec)
 }
 
-async function ensureStopped(session: Session, vmId: string, graceMs: number, signal: AbortSignal): Promise<{ how: Ending }> {
-  const found = await findMachine(session, vmId, signal)
+async function ensureStopped(context: HostContext, vmId: string, graceMs: number, signal: AbortSignal): Promise<{ how: StopOutcome }> {
+  const found = await findMachine(context, vmId, signal)
   if (!found) return { how: 'already' }
-  const how = found.isOn ? await stop(session, found, graceMs, signal) : 'already'
+  const how = found.isOn ? await stop(context, found, graceMs, signal) : 'already'
   // A guest that went off by itself was not stopped by us, although it is off as it should be.
-  if (found.isOn || found.metadata.stop) await noteStop(session, found, 'done', signal)
+  if (found.isOn || found.metadata.stop) await recordStopIntent(context, found, 'done', signal)
   return { how }
 }
 
 /** The order is left behind when this fails: it may arrive all the same, and was ours then. */
-async function stop(session: Session, found: MachineState, graceMs: number, signal: AbortSignal): Promise<Ending> {
+async function stop(context: HostContext, found: MachineState, graceMs: number, signal: AbortSignal): Promise<StopOutcome> {
   const { domain, state } = found
-  await noteStop(session, found, 'ordered', signal)
+  await recordStopIntent(context, found, 'ordered', signal)
   const canObey = graceMs > 0 && state !== DomainState.paused
-  if (canObey && (await askToStop(session, domain, graceMs, signal))) return 'clean'
-  return (await cutOff(session, domain, signal)) ? 'forced' : 'clean'
+  if (canObey && (await shutDownGracefully(context, domain, graceMs, signal))) return 'clean'
+  return (await forceOff(context, domain, signal)) ? 'forced' : 'clean'
 }
 
-const noteStop = async (
-  { call }: Session,
+const recordStopIntent = async (
+  { call }: HostContext,
   { domain, metadata }: MachineState,
   note: Metadata['stop'],
   signal: AbortSignal,
 ): Promise<void> => {
   if (metadata.stop === note) return
-  await call(`note the stop of ${domain.name}`, signal, (host) => orMissing(setMetadata(host, domain, { ...metadata, stop: note })))
+  await call(`note the stop of ${domain.name}`, signal, (host) =>
+    undefinedIfNotFound(setMetadata(host, domain, { ...metadata, stop: note })),
+  )
 }
 
 /** So often the power button is pressed: a guest that is still booting does not feel it. */
-const PRESS_AGAIN_MS = 5_000
+const RETRY_INTERVAL_MS = 5_000
 
-async function askToStop(session: Session, domain: Domain, graceMs: number, signal: AbortSignal): Promise<boolean> {
+async function shutDownGracefully(context: HostContext, domain: Domain, graceMs: number, signal: AbortSignal): Promise<boolean> {
   const elapsedMs = stopwatch()
   for (let leftMs = graceMs; leftMs > 0; leftMs = graceMs - elapsedMs()) {
-    await pressPowerButton(session, domain, 'shutdown', signal)
-    if (await awaitOff(session, domain, Math.min(leftMs, PRESS_AGAIN_MS), signal)) return true
+    await pressPowerButton(context, domain, 'shutdown', signal)
+    if (await awaitOff(context, domain, Math.min(leftMs, RETRY_INTERVAL_MS), signal)) return true
   }
   return false
 }
 
 /** Whoever finds it off already has what he wanted; the next look shows it. */
-export const pressPowerButton = ({ call }: Session, domain: Domain, purpose: 'shutdown' | 'reboot', signal: AbortSignal): Promise<void> =>
+export const pressPowerButton = (
+  { call }: HostContext,
+  domain: Domain,
+  purpose: 'shutdown' | 'reboot',
+  signal: AbortSignal,
+): Promise<void> =>
   call(`ask ${domain.name} for a ${purpose}`, signal, (host) =>
     host.domains[purpose]({ domain, flags: ['acpiPowerButton'] }).catch(unlessOff),
   )
 
-async function awaitOff(session: Session, domain: Domain, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
-  const look = async (): Promise<true | undefined> => ((await isDomainOn(session, domain, signal)) ? undefined : true)
-  return (await awaitChange(session, domain, ['lifecycle'], { timeoutMs, look }, signal)) ?? false
+async function awaitOff(context: HostContext, domain: Domain, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  const look = async (): Promise<true | undefined> => ((await isDomainOn(context, domain, signal)) ? undefined : true)
+  return (await awaitChange(context, domain, ['lifecycle'], { timeoutMs, look }, signal)) ?? false
 }
 
 /** False when it went off by itself just before. */
-export const cutOff = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<boolean> =>
+export const forceOff = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
   call(`cut off ${domain.name}`, signal, async (host) => {
     const cut = host.domains.destroy({ domain }).then(() => true)
     return (await cut.catch(unlessOff)) ?? false

@@ -1,30 +1,30 @@
 // Whether a guest has come up.
 import { DriverError, isDriverError, type Machines, type Readiness } from '../driver.ts'
-import { giveAddresses } from './addresses.ts'
-import { askAgent, isAgentConnected } from './agent.ts'
-import { endRecording, lastWords, recordConsole } from './last-words.ts'
+import { configureGuestAddresses } from './addresses.ts'
+import { callGuestAgent, isAgentConnected } from './agent.ts'
+import { stopRecording, consoleTail, recordConsole } from './last-words.ts'
 import { awaitChange, findMachine, getMachine } from './machine-state.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 
-export const readyVerbs = (session: Session): Pick<Machines, 'ensureReady'> => ({
+export const readinessMethods = (context: HostContext): Pick<Machines, 'ensureReady'> => ({
   ensureReady: async (vmId, { timeoutMs }, signal) => {
-    const found = await getMachine(session, vmId, signal)
-    if (found.isOn && found.metadata.hasAgent) recordConsole(session, vmId, found.domain, false)
-    const look = () => readinessOf(session, vmId, signal)
-    const readiness = await awaitChange(session, found.domain, ['agent', 'lifecycle'], { timeoutMs, look }, signal)
-    if (!readiness) throw guestFailed(session, vmId, `was not ready within ${timeoutMs} ms`)
-    endRecording(session, vmId)
-    if (readiness === 'reachable') await giveAddresses(session, await getMachine(session, vmId, signal), signal)
+    const found = await getMachine(context, vmId, signal)
+    if (found.isOn && found.metadata.hasAgent) recordConsole(context, vmId, found.domain, false)
+    const look = () => readinessOf(context, vmId, signal)
+    const readiness = await awaitChange(context, found.domain, ['agent', 'lifecycle'], { timeoutMs, look }, signal)
+    if (!readiness) throw guestFailed(context, vmId, `was not ready within ${timeoutMs} ms`)
+    stopRecording(context, vmId)
+    if (readiness === 'reachable') await configureGuestAddresses(context, await getMachine(context, vmId, signal), signal)
     return { readiness }
   },
 })
 
-async function readinessOf(session: Session, vmId: string, signal: AbortSignal): Promise<Readiness | undefined> {
-  const found = await findMachine(session, vmId, signal)
-  if (!found?.isOn) throw guestFailed(session, vmId, 'is off')
+async function readinessOf(context: HostContext, vmId: string, signal: AbortSignal): Promise<Readiness | undefined> {
+  const found = await findMachine(context, vmId, signal)
+  if (!found?.isOn) throw guestFailed(context, vmId, 'is off')
   if (!found.metadata.hasAgent) return 'booting'
   if (!isAgentConnected(found)) return undefined
-  const answers = askAgent(session, found.domain, { execute: 'guest-ping' }, signal)
+  const answers = callGuestAgent(context, found.domain, { execute: 'guest-ping' }, signal)
   return answers.then(
     (): Readiness => 'reachable',
     (error: unknown) => {
@@ -35,10 +35,10 @@ async function readinessOf(session: Session, vmId: string, signal: AbortSignal):
   )
 }
 
-function guestFailed(session: Session, vmId: string, what: string): DriverError {
-  endRecording(session, vmId)
-  return new DriverError('guest_failed', `Machine ${vmId} on host ${session.hostId} ${what}`, {
-    sentence: 'The VM started, but its system did not come up.',
-    consoleTail: lastWords(session, vmId),
+function guestFailed(context: HostContext, vmId: string, what: string): DriverError {
+  stopRecording(context, vmId)
+  return new DriverError('guest_failed', `Machine ${vmId} on host ${context.hostId} ${what}`, {
+    userMessage: 'The VM started, but its system did not come up.',
+    consoleTail: consoleTail(context, vmId),
   })
 }

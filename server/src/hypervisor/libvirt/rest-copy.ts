@@ -1,16 +1,16 @@
 // A copy of a machine that is off. A reader makes it: a guest that has the disk to read, and stands still from its first moment. QEMU starts
 // nothing on a disk that is being read, so whoever needs the disk ends the reader, and the copy with it.
 import type { Domain } from '@berth/libvirt'
-import type { Copying } from './backup-job.ts'
+import type { CopyRequest } from './backup-job.ts'
 import { diskPathOf } from './checkpoints.ts'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import { hasJob } from './jobs.ts'
 import type { MachineState } from './machine-state.ts'
 import { readerName } from './names.ts'
-import { pushCopy } from './push-copy.ts'
-import type { Session } from './session.ts'
-import { stillMachineXml } from './still-machine.ts'
-import { isSoonWhole } from './volumes.ts'
+import { runPushBackup } from './push-copy.ts'
+import type { HostContext } from './session.ts'
+import { pausedDomainXml } from './still-machine.ts'
+import { waitUntilComplete } from './volumes.ts'
 import { element, type Element, type Xml } from './xml.ts'
 
 /** So often in a row it is seen to do nothing, some seconds apart, until nobody can be behind it. */
@@ -18,31 +18,37 @@ const IDLE_LOOKS = 10
 
 /** Resolves also when another process made it meanwhile. A disk has one reader. It ends with its process, unless the daemon died: then it
  *  is in the way for ever. */
-export async function copyAtRest(session: Session, copying: Copying, machine: MachineState, signal: AbortSignal): Promise<void> {
+export async function copyOffline(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
   for (let idleLooks = 0; ;) {
-    const reader = await tryOpen(session, copying.vmId, machine.xml, signal)
-    if (reader) return copyBy(reader, session, copying, machine, signal)
-    if (await isSoonWhole(session, copying.name, signal)) return
-    const found = await findReader(session, copying.vmId, signal)
-    idleLooks = found && !(await hasJob(session, found, signal)) ? idleLooks + 1 : 0
-    if (found && idleLooks >= IDLE_LOOKS) await end(session, found, signal)
+    const reader = await tryOpen(context, copying.vmId, machine.xml, signal)
+    if (reader) return copyWithReader(reader, context, copying, machine, signal)
+    if (await waitUntilComplete(context, copying.name, signal)) return
+    const found = await findReader(context, copying.vmId, signal)
+    idleLooks = found && !(await hasJob(context, found, signal)) ? idleLooks + 1 : 0
+    if (found && idleLooks >= IDLE_LOOKS) await end(context, found, signal)
   }
 }
 
 const CLEAN_UP_MS = 30_000
 
-async function copyBy(reader: Domain, session: Session, copying: Copying, machine: MachineState, signal: AbortSignal): Promise<void> {
+async function copyWithReader(
+  reader: Domain,
+  context: HostContext,
+  copying: CopyRequest,
+  machine: MachineState,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await pushCopy(session, copying, { ...machine, domain: reader, isOn: true }, signal)
+    await runPushBackup(context, copying, { ...machine, domain: reader, isOn: true }, signal)
   } finally {
-    await end(session, reader, AbortSignal.timeout(CLEAN_UP_MS)).catch((error: unknown) =>
-      session.log.warn({ hostId: session.hostId, err: error }, `${reader.name} could not be ended`),
+    await end(context, reader, AbortSignal.timeout(CLEAN_UP_MS)).catch((error: unknown) =>
+      context.log.warn({ hostId: context.hostId, err: error }, `${reader.name} could not be ended`),
     )
   }
 }
 
 /** Undefined while there is another, or one that just ends. */
-const tryOpen = ({ call }: Session, vmId: string, machine: Element, signal: AbortSignal): Promise<Domain | undefined> =>
+const tryOpen = ({ call }: HostContext, vmId: string, machine: Element, signal: AbortSignal): Promise<Domain | undefined> =>
   call(`open the disk of ${vmId}`, signal, async (host) => {
     const opened = host.domains.createXml({ xml: readerXml(vmId, machine).xml, flags: ['paused', 'autodestroy'] })
     // Nobody would end what opens after its caller has left.
@@ -53,20 +59,20 @@ const tryOpen = ({ call }: Session, vmId: string, machine: Element, signal: Abor
     })
   })
 
-export const findReader = ({ call }: Session, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
-  call(`look for ${readerName(vmId)}`, signal, (host) => orMissing(host.domains.lookupByName({ name: readerName(vmId) })))
+export const findReader = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
+  call(`look for ${readerName(vmId)}`, signal, (host) => undefinedIfNotFound(host.domains.lookupByName({ name: readerName(vmId) })))
 
 /** Lets go of the disk of a machine that is off. */
-export async function endReader(session: Session, vmId: string, signal: AbortSignal): Promise<void> {
-  const reader = await findReader(session, vmId, signal)
-  if (reader) await end(session, reader, signal)
+export async function stopReaderDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+  const reader = await findReader(context, vmId, signal)
+  if (reader) await end(context, reader, signal)
 }
 
-const end = ({ call }: Session, domain: Domain, signal: AbortSignal): Promise<unknown> =>
-  call(`end ${domain.name}`, signal, (host) => orMissing(host.domains.destroy({ domain })))
+const end = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<unknown> =>
+  call(`end ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.destroy({ domain })))
 
 const readerXml = (vmId: string, machine: Element): Xml =>
-  stillMachineXml(
+  pausedDomainXml(
     readerName(vmId),
     machine.find('os/type')?.attributes ?? {},
     element(

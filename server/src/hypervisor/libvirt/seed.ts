@@ -3,7 +3,7 @@
 //
 // The instance id is the VM's own and stays the same over its generations: a disk from the template has never seen it and sets itself up,
 // a copy has, and keeps the hostname, keys and passwords it had.
-import type { MachineSpec, NicSpec, Seed } from '../driver.ts'
+import type { MachineSpec, NicSpec, CloudInitData } from '../driver.ts'
 import { isoImage } from './iso9660.ts'
 
 export const seedImage = (spec: MachineSpec): Buffer =>
@@ -11,7 +11,7 @@ export const seedImage = (spec: MachineSpec): Buffer =>
 
 const metaData = ({ vmId, seed }: MachineSpec): string => json({ 'instance-id': vmId, 'local-hostname': seed.hostname })
 
-export function userData({ hostname, user, sshKeys, passwordHash }: Seed): string {
+export function userData({ hostname, user, sshKeys, passwordHash }: CloudInitData): string {
   const login = {
     name: user,
     ssh_authorized_keys: sshKeys,

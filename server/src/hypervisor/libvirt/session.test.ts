@@ -10,7 +10,7 @@ const { destroy, getAllStats, shutdown, listAll } = areas.domains
 const domain = { name: 'berth-c1', uuid: '00000000-0000-4000-8000-000000000001', id: 1 }
 const images = { open: () => Promise.reject(new Error('there are none')) }
 let daemon: ScriptedDaemon
-let session: ReturnType<typeof openSession>
+let context: ReturnType<typeof openSession>
 /** Answer the calls that keep others waiting. */
 let held: (() => void)[]
 
@@ -23,30 +23,30 @@ beforeEach(async () => {
   daemon.on(listAll, (call, peer) => peer.reply(call, listAll.result, [domain]))
   daemon.on(shutdown, (call, peer) => peer.reply(call))
   daemon.on(destroy, (call, peer) => void held.push(() => peer.reply(call)))
-  session = openSession({ hostId: 'c1', endpoint: daemon.endpoint, images, log: pino({ level: 'silent' }) })
-  await session.host.whenUp(10_000)
+  context = openSession({ hostId: 'c1', endpoint: daemon.endpoint, images, log: pino({ level: 'silent' }) })
+  await context.host.whenUp(10_000)
 })
 afterEach(async () => {
-  await session.close()
+  await context.close()
   await daemon.stop()
 })
 
 test('what its caller gave up before the host had time for it never happens', async () => {
   const caller = new AbortController()
-  const busy = Promise.all(Array.from({ length: 4 }, () => session.host.domains.destroy({ domain })))
+  const busy = Promise.all(Array.from({ length: 4 }, () => context.host.domains.destroy({ domain })))
   await eventually('a busy host', () => held.length === 4 || undefined)
-  const stopped = pressPowerButton(session, domain, 'shutdown', caller.signal)
+  const stopped = pressPowerButton(context, domain, 'shutdown', caller.signal)
   caller.abort()
   await expect(stopped).rejects.toMatchObject({ kind: 'aborted' })
   for (const answer of held) answer()
   await busy
-  await pressPowerButton(session, domain, 'shutdown', AbortSignal.timeout(10_000))
+  await pressPowerButton(context, domain, 'shutdown', AbortSignal.timeout(10_000))
   expect(heardOf(shutdown)).toBe(1)
 })
 
 test('the next of several steps is not begun after its caller has left', async () => {
   const caller = new AbortController()
-  const work = session.call('stop it', caller.signal, async (host) => {
+  const work = context.call('stop it', caller.signal, async (host) => {
     await host.domains.destroy({ domain })
     await host.domains.shutdown({ domain })
   })
@@ -54,7 +54,7 @@ test('the next of several steps is not begun after its caller has left', async (
   caller.abort()
   await expect(work).rejects.toMatchObject({ kind: 'aborted' })
   held[0]!()
-  await session.host.domains.listAll()
-  await session.host.domains.shutdown({ domain })
+  await context.host.domains.listAll()
+  await context.host.domains.shutdown({ domain })
   expect(heardOf(shutdown)).toBe(1)
 })

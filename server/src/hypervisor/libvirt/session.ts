@@ -2,11 +2,11 @@
 import { Host, WithdrawnError, type Endpoint } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
 import type { Log } from '../../kernel/log.ts'
-import { abortedError, asDriverError } from './errors.ts'
+import { abortedError, toDriverError } from './errors.ts'
 import type { ImageSource } from './image-source.ts'
-import { orAborted, turns } from './waiting.ts'
+import { abortable, keyedMutex } from './waiting.ts'
 
-export interface Session {
+export interface HostContext {
   readonly hostId: string
   /** For what must be done although the caller has left, such as cleaning up. */
   readonly host: Host
@@ -19,9 +19,9 @@ export interface Session {
    *  that `work` is given, nor what waits its turn: somebody else may have taken over by then. */
   call<T>(what: string, signal: AbortSignal, work: (host: Host) => Promise<T>): Promise<T>
   /** One at a time per key within this process; `vm:<id>` for whatever changes a machine. */
-  alone<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  exclusive<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
   /** Whenever the host is back after it was lost: events flow again, and those in between were missed. The answer ends it. */
-  onBack(listener: () => void): () => void
+  onReconnect(listener: () => void): () => void
   /** Aborted when the driver is closed, for what does not go over `host`. */
   readonly closing: AbortSignal
 }
@@ -38,7 +38,7 @@ export interface SessionOptions {
 const AWAY_MS = 10_000
 const ADOPTION_MS = 60_000
 
-export function openSession({ hostId, endpoint, images, log, root }: SessionOptions): Session & { close(): Promise<void> } {
+export function openSession({ hostId, endpoint, images, log, root }: SessionOptions): HostContext & { close(): Promise<void> } {
   let awayMs = stopwatch()
   let wasUp = false
   const backListeners = new Set<() => void>()
@@ -46,7 +46,7 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
   const host = new Host({
     endpoint,
     onUp: async (up) => {
-      await adopted(up)
+      await awaitGuestsReconnected(up)
       if (wasUp) backListeners.forEach((listener) => listener())
       wasUp = true
     },
@@ -56,7 +56,7 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
     },
     onProblem: (error) => log.warn({ hostId, err: error }, 'host'),
   })
-  const alone = turns()
+  const alone = keyedMutex()
 
   const guarded = async <T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     if (signal.aborted) throw abortedError(what, hostId)
@@ -64,7 +64,7 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
       return await work()
     } catch (error) {
       const isAborted = signal.aborted && (error === signal.reason || error instanceof WithdrawnError)
-      throw isAborted ? abortedError(what, hostId) : asDriverError(error, what, hostId)
+      throw isAborted ? abortedError(what, hostId) : toDriverError(error, what, hostId)
     }
   }
   return {
@@ -75,11 +75,11 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
     root,
     call: (what, signal, work) =>
       guarded(what, signal, async () => {
-        if (!host.isUp) await orAborted(host.whenUp(Math.max(1, Math.ceil(AWAY_MS - awayMs()))), signal)
-        return orAborted(work(host.within(signal)), signal)
+        if (!host.isUp) await abortable(host.whenUp(Math.max(1, Math.ceil(AWAY_MS - awayMs()))), signal)
+        return abortable(work(host.within(signal)), signal)
       }),
-    alone: (key, signal, work) => guarded(`wait for ${key}`, signal, () => alone(key, signal, work)),
-    onBack: (listener) => {
+    exclusive: (key, signal, work) => guarded(`wait for ${key}`, signal, () => alone(key, signal, work)),
+    onReconnect: (listener) => {
       const mine = (): void => listener()
       backListeners.add(mine)
       return () => void backListeners.delete(mine)
@@ -94,6 +94,6 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
 
 /** A daemon that was restarted lists its guests before it has them in hand again, and until then does not know whether they live. Block
  *  statistics are answered from the guest itself, so that they come when the daemon has it. */
-async function adopted(host: Host): Promise<void> {
+async function awaitGuestsReconnected(host: Host): Promise<void> {
   await host.domains.getAllStats({ groups: ['block'], flags: ['active'] }, { timeoutMs: ADOPTION_MS })
 }

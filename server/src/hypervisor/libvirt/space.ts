@@ -3,28 +3,28 @@
 // fails the pool goes out of use, with all that runs on it. So an empty folder among the disks is a pool too, and is read instead.
 import type { Host, Named } from '@berth/libvirt'
 import { stopwatch } from '../../kernel/clock.ts'
-import { POOL, SPACE_FOLDER, SPACE_POOL } from './names.ts'
-import type { Session } from './session.ts'
-import { orAborted } from './waiting.ts'
+import { STORAGE_POOL, SPACE_FOLDER, SPACE_POOL } from './names.ts'
+import type { HostContext } from './session.ts'
+import { abortable } from './waiting.ts'
 import { element, readXml } from './xml.ts'
 
 /** What is known of it. */
-export async function spaceOf(host: Host): Promise<{ capacity: bigint; available: bigint }> {
+export async function readPoolSpace(host: Host): Promise<{ capacity: bigint; available: bigint }> {
   const pools = await host.pools.listAll({ flags: ['active'] })
-  const pool = pools.find(({ name }) => name === SPACE_POOL) ?? (await host.pools.lookupByName({ name: POOL }))
+  const pool = pools.find(({ name }) => name === SPACE_POOL) ?? (await host.pools.lookupByName({ name: STORAGE_POOL }))
   return host.pools.getInfo({ pool })
 }
 
 const OFTEN_ENOUGH_MS = 30_000
 /** Copies under way may hold up such calls; how full the disk is can wait then. */
-const PATIENCE_MS = 5_000
+const TIMEOUT_MS = 5_000
 
-export function spaceCounter({ log, hostId }: Session): (host: Host) => Promise<void> {
+export function freeSpaceRefresher({ log, hostId }: HostContext): (host: Host) => Promise<void> {
   let countedMs: (() => number) | undefined
   return async (host) => {
     if (countedMs && countedMs() < OFTEN_ENOUGH_MS) return
     countedMs = stopwatch()
-    await orAborted(count(host), AbortSignal.timeout(PATIENCE_MS)).catch((error: unknown) =>
+    await abortable(count(host), AbortSignal.timeout(TIMEOUT_MS)).catch((error: unknown) =>
       log.warn({ hostId, err: error }, 'how much of the disk is free is not known anew'),
     )
   }
@@ -32,7 +32,7 @@ export function spaceCounter({ log, hostId }: Session): (host: Host) => Promise<
 
 /** libvirt forgets this pool when its daemon ends, and when its folder is gone. Ours may have moved to another disk. */
 async function count(host: Host): Promise<void> {
-  const path = `${await pathOf(host, await host.pools.lookupByName({ name: POOL }))}/${SPACE_FOLDER}`
+  const path = `${await pathOf(host, await host.pools.lookupByName({ name: STORAGE_POOL }))}/${SPACE_FOLDER}`
   const known = (await host.pools.listAll({ flags: ['active'] })).find(({ name }) => name === SPACE_POOL)
   if (known && (await pathOf(host, known)) === path) return host.pools.refresh({ pool: known })
   if (known) await host.pools.destroy({ pool: known })

@@ -1,7 +1,7 @@
 // A machine with nothing but a disk, for work that only QEMU can do on it. It is started paused and never let go.
 import { element, type Xml } from './xml.ts'
 
-export const stillMachineXml = (name: string, type: Record<string, string>, disk: Xml): Xml =>
+export const pausedDomainXml = (name: string, type: Record<string, string>, disk: Xml): Xml =>
   element(
     'domain',
     { type: 'qemu' },

@@ -4,18 +4,28 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Volume } from '@berth/libvirt'
 import { DriverError, type TemplateRef, type Templates } from '../driver.ts'
-import { orMissing } from './errors.ts'
+import { undefinedIfNotFound } from './errors.ts'
 import type { Image } from './image-source.ts'
-import { POOL, readVolumeName, templateName } from './names.ts'
-import type { Session } from './session.ts'
-import { describeVolume, findVolume, findWhole, isWhole, markWhole, removeVolume, tryCreate, unmark, upload } from './volumes.ts'
+import { STORAGE_POOL, readVolumeName, templateName } from './names.ts'
+import type { HostContext } from './session.ts'
+import {
+  describeVolume,
+  findVolume,
+  findComplete,
+  isComplete,
+  markComplete,
+  removeVolume,
+  tryCreate,
+  clearCompleteMark,
+  upload,
+} from './volumes.ts'
 import { pause } from './waiting.ts'
 import { readXml } from './xml.ts'
 
-export const templateVerbs = (session: Session): Templates => ({
-  ensureTemplate: async (template, signal) => void (await ensureTemplate(session, template, signal)),
+export const templateMethods = (context: HostContext): Templates => ({
+  ensureTemplate: async (template, signal) => void (await ensureTemplate(context, template, signal)),
   ensureNoTemplate: (templateId, signal) =>
-    session.alone(`template:${templateId}`, signal, () => removeTemplate(session, templateId, signal)),
+    context.exclusive(`template:${templateId}`, signal, () => removeTemplate(context, templateId, signal)),
 })
 
 export interface TemplateOnHost {
@@ -23,34 +33,34 @@ export interface TemplateOnHost {
   capacityBytes: number
 }
 
-export async function ensureTemplate(session: Session, template: TemplateRef, signal: AbortSignal): Promise<TemplateOnHost> {
-  const volume = await session.alone(`template:${template.id}`, signal, async () => {
-    return (await findWhole(session, templateName(template.id), signal)) ?? (await carry(session, template, signal))
+export async function ensureTemplate(context: HostContext, template: TemplateRef, signal: AbortSignal): Promise<TemplateOnHost> {
+  const volume = await context.exclusive(`template:${template.id}`, signal, async () => {
+    return (await findComplete(context, templateName(template.id), signal)) ?? (await uploadTemplate(context, template, signal))
   })
-  const xml = await describeVolume(session, volume, signal)
+  const xml = await describeVolume(context, volume, signal)
   return { path: volume.key, capacityBytes: Number(xml.find('capacity')?.text) }
 }
 
-async function carry(session: Session, template: TemplateRef, signal: AbortSignal): Promise<Volume> {
+async function uploadTemplate(context: HostContext, template: TemplateRef, signal: AbortSignal): Promise<Volume> {
   const name = templateName(template.id)
   for (;;) {
-    const carried = await awaitOtherCarrier(session, name, signal)
+    const carried = await awaitConcurrentUpload(context, name, signal)
     if (carried) return carried
-    const image = await openImage(session, template)
-    const volume = await tryCreate(session, { name, format: 'qcow2', capacityBytes: image.virtualBytes }, signal)
-    if (volume) return fill(session, volume, image, signal)
+    const image = await openImage(context, template)
+    const volume = await tryCreate(context, { name, format: 'qcow2', capacityBytes: image.virtualBytes }, signal)
+    if (volume) return fill(context, volume, image, signal)
   }
 }
 
-async function fill(session: Session, volume: Volume, image: Image, signal: AbortSignal): Promise<Volume> {
-  session.log.info({ hostId: session.hostId, volume: volume.name, bytes: image.fileBytes }, 'carrying a template to the host')
-  await upload(session, volume, createReadStream(image.path), signal)
-  await requireChecksum(session, volume, image, signal)
-  await markWhole(session, volume.name, signal)
+async function fill(context: HostContext, volume: Volume, image: Image, signal: AbortSignal): Promise<Volume> {
+  context.log.info({ hostId: context.hostId, volume: volume.name, bytes: image.fileBytes }, 'carrying a template to the host')
+  await upload(context, volume, createReadStream(image.path), signal)
+  await requireChecksum(context, volume, image, signal)
+  await markComplete(context, volume.name, signal)
   return volume
 }
 
-async function openImage({ images, hostId }: Session, template: TemplateRef): Promise<Image> {
+async function openImage({ images, hostId }: HostContext, template: TemplateRef): Promise<Image> {
   const image = await images.open(template).catch((error: unknown) => {
     throw new DriverError('not_found', `There is no image of template ${template.slug} for host ${hostId}: ${(error as Error).message}`, {
       cause: error,
@@ -63,20 +73,22 @@ async function openImage({ images, hostId }: Session, template: TemplateRef): Pr
 const STANDSTILL_MS = 3_000
 
 /** Another process may be carrying it: as long as it gets on, it is waited for. What stands still was left by a dead one and goes. */
-async function awaitOtherCarrier(session: Session, name: string, signal: AbortSignal): Promise<Volume | undefined> {
+async function awaitConcurrentUpload(context: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
   for (let before = -1n; ;) {
-    const volume = await findVolume(session, name, signal)
-    if (!volume || (await isWhole(session, name, signal))) return volume
+    const volume = await findVolume(context, name, signal)
+    if (!volume || (await isComplete(context, name, signal))) return volume
     // While libvirt makes a volume it is listed at times and unknown at others.
-    const info = await session.call(`watch ${name}`, signal, (host) => orMissing(host.volumes.getInfo({ volume, flags: ['physical'] })))
-    if (info && info.allocation === before) return removeVolume(session, name, signal).then(() => undefined)
+    const info = await context.call(`watch ${name}`, signal, (host) =>
+      undefinedIfNotFound(host.volumes.getInfo({ volume, flags: ['physical'] })),
+    )
+    if (info && info.allocation === before) return removeVolume(context, name, signal).then(() => undefined)
     before = info?.allocation ?? -1n
-    await session.call(`wait for ${name}`, signal, () => pause(STANDSTILL_MS, signal))
+    await context.call(`wait for ${name}`, signal, () => pause(STANDSTILL_MS, signal))
   }
 }
 
 /** Of what is on the host now, read back from there: whatever went wrong on the way is found before a guest boots from it. */
-async function requireChecksum({ call, hostId }: Session, volume: Volume, image: Image, signal: AbortSignal): Promise<void> {
+async function requireChecksum({ call, hostId }: HostContext, volume: Volume, image: Image, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')
   await call(`check ${volume.name}`, signal, async (host) => pipeline(await host.volumes.download({ volume }), hash, { signal }))
   const checksum = `sha256:${hash.digest('hex')}`
@@ -85,27 +97,27 @@ async function requireChecksum({ call, hostId }: Session, volume: Volume, image:
 }
 
 /** Unmarked first, so that no disk is laid on it any more; then looked at again, for one that was laid on it meanwhile. */
-async function removeTemplate(session: Session, templateId: string, signal: AbortSignal): Promise<void> {
+async function removeTemplate(context: HostContext, templateId: string, signal: AbortSignal): Promise<void> {
   const name = templateName(templateId)
-  const volume = await findVolume(session, name, signal)
-  if (!volume) return removeVolume(session, name, signal)
-  await refuseWhileUsed(session, volume, signal)
-  const wasWhole = await isWhole(session, name, signal)
-  await unmark(session, name, signal)
+  const volume = await findVolume(context, name, signal)
+  if (!volume) return removeVolume(context, name, signal)
+  await requireUnused(context, volume, signal)
+  const wasWhole = await isComplete(context, name, signal)
+  await clearCompleteMark(context, name, signal)
   try {
-    await refuseWhileUsed(session, volume, signal)
+    await requireUnused(context, volume, signal)
   } catch (error) {
-    if (wasWhole) await markWhole(session, name, signal)
+    if (wasWhole) await markComplete(context, name, signal)
     throw error
   }
-  await removeVolume(session, name, signal)
+  await removeVolume(context, name, signal)
 }
 
-async function refuseWhileUsed({ call, hostId }: Session, template: Volume, signal: AbortSignal): Promise<void> {
+async function requireUnused({ call, hostId }: HostContext, template: Volume, signal: AbortSignal): Promise<void> {
   const user = await call(`look who uses ${template.name}`, signal, async (host) => {
-    for (const volume of await host.pools.listAllVolumes({ pool: await host.pools.lookupByName({ name: POOL }) })) {
+    for (const volume of await host.pools.listAllVolumes({ pool: await host.pools.lookupByName({ name: STORAGE_POOL }) })) {
       if (!['disk', 'snapshot', 'backup'].includes(readVolumeName(volume.name).kind)) continue
-      const xml = await orMissing(host.volumes.getXml({ volume }))
+      const xml = await undefinedIfNotFound(host.volumes.getXml({ volume }))
       if (xml && readXml(xml).find('backingStore/path')?.text === template.key) return volume.name
     }
     return undefined

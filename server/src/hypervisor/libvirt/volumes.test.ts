@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { areas, ErrorCode, Host } from '@berth/libvirt'
 import { expect, test } from 'vitest'
 import { ScriptedDaemon } from '../../../../libvirt/test/scripted-daemon.ts'
-import type { Session } from './session.ts'
+import type { HostContext } from './session.ts'
 import { createVolume } from './volumes.ts'
 
 const { pools, volumes } = areas
@@ -23,8 +23,8 @@ test('a copy at the host may take longer than other calls', async ({ onTestFinis
     await daemon.stop()
   })
   await host.whenUp(10_000)
-  const session = { call: (_what, _signal, work) => work(host) } satisfies Pick<Session, 'call'>
+  const context = { call: (_what, _signal, work) => work(host) } satisfies Pick<HostContext, 'call'>
   const made = { name: 'disk', format: 'qcow2', capacityBytes: 1 } as const
   const from = { pool: 'berth', name: 'backup', key: '/backup' }
-  expect(await createVolume(session as Session, made, AbortSignal.timeout(10_000), from)).toEqual(copied)
+  expect(await createVolume(context as HostContext, made, AbortSignal.timeout(10_000), from)).toEqual(copied)
 })

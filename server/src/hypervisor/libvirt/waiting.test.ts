@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { orAborted, turns } from './waiting.ts'
+import { abortable, keyedMutex } from './waiting.ts'
 
 const patient = new AbortController().signal
 
 describe('turns', () => {
   test('are taken one at a time per key, in the order of asking', async () => {
-    const alone = turns()
+    const alone = keyedMutex()
     const heard: string[] = []
     const work = (name: string) => async () => {
       heard.push(`${name} begins`)
@@ -19,7 +19,7 @@ describe('turns', () => {
   })
 
   test('go on after one that failed, and after one that gave up waiting', async () => {
-    const alone = turns()
+    const alone = keyedMutex()
     const { promise: held, reject: fail } = Promise.withResolvers<void>()
     const impatient = new AbortController()
     const first = alone('a', patient, () => held)
@@ -35,9 +35,9 @@ describe('turns', () => {
 
 test('an abort wins over an answer that does not come', async () => {
   const controller = new AbortController()
-  const waiting = orAborted(new Promise(() => undefined), controller.signal)
+  const waiting = abortable(new Promise(() => undefined), controller.signal)
   controller.abort(new Error('enough'))
   await expect(waiting).rejects.toThrow('enough')
-  await expect(orAborted(Promise.resolve(1), controller.signal)).rejects.toThrow('enough')
-  expect(await orAborted(Promise.resolve(1), patient)).toBe(1)
+  await expect(abortable(Promise.resolve(1), controller.signal)).rejects.toThrow('enough')
+  expect(await abortable(Promise.resolve(1), patient)).toBe(1)
 })

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Rejects with the signal's reason as soon as it is aborted. What was waited for goes on; nobody hears how it ends. */
-export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => undefined)
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -17,7 +17,7 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promi
 }
 
 /** Nobody will close what was opened for a caller who has left. */
-export function unlessLate<T extends Readable>(stream: T, signal: AbortSignal): T {
+export function destroyIfAborted<T extends Readable>(stream: T, signal: AbortSignal): T {
   if (signal.aborted) stream.destroy()
   return stream
 }
@@ -27,7 +27,7 @@ export const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(m
 export type Alone = <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
 
 /** One at a time per key, in the order of asking. */
-export function turns(): Alone {
+export function keyedMutex(): Alone {
   const last = new Map<string, Promise<void>>()
   return async (key, signal, work) => {
     const before = last.get(key) ?? Promise.resolve()
@@ -35,7 +35,7 @@ export function turns(): Alone {
     const mine = before.then(() => over)
     last.set(key, mine)
     try {
-      await orAborted(before, signal)
+      await abortable(before, signal)
       return await work()
     } finally {
       leave()

@@ -2,19 +2,19 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { sql, type Tx } from '../../kernel/db.ts'
-import { DriverError, type BackupOrder, type Copies } from '../driver.ts'
+import { DriverError, type BackupOrder, type SnapshotsAndBackups } from '../driver.ts'
 import { isParent } from './disks.ts'
 import type { SimulatedHost } from './host.ts'
 import { diskNow } from './snapshots.ts'
 import { backupName, beginVolume, completeVolume, diskName, findVolume, GIB, parentBackupId, removeVolumes } from './volumes.ts'
 import { wholeVolume, type Content, type NewVolume } from './volumes.ts'
 
-type BackupVerbs = Omit<Copies, 'ensureSnapshot' | 'ensureNoSnapshot'>
+type BackupMethods = Omit<SnapshotsAndBackups, 'ensureSnapshot' | 'ensureNoSnapshot'>
 
 /** How much of a disk changes between two backups. */
 const CHANGED = 0.02
 
-export function backupVerbs(host: SimulatedHost): BackupVerbs {
+export function backupMethods(host: SimulatedHost): BackupMethods {
   const { hostId, db, call, pace } = host
   return {
     ensureBackup: (vmId, order, signal) =>
@@ -43,8 +43,8 @@ export function backupVerbs(host: SimulatedHost): BackupVerbs {
         })
       }),
 
-    ensureBackupAway: (vmId, backupId, signal) =>
-      call('ensureBackupAway', signal, async (pause) => {
+    ensureBackupOffloaded: (vmId, backupId, signal) =>
+      call('ensureBackupOffloaded', signal, async (pause) => {
         await pause(pace.delays.overlayMs)
         await db.tx((tx) => removeVolumes(tx, hostId, sql`name = ${backupName(vmId, backupId)}`))
       }),
@@ -108,9 +108,9 @@ interface Begun {
   parentId: string | null
 }
 
-async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsAway }: BackupOrder): Promise<Begun> {
+async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsRemote }: BackupOrder): Promise<Begun> {
   const disk = await diskNow(tx, hostId, vmId)
-  const hasParent = parentId !== null && (parentIsAway || (await findVolume(tx, hostId, backupName(vmId, parentId)))?.is_complete)
+  const hasParent = parentId !== null && (parentIsRemote || (await findVolume(tx, hostId, backupName(vmId, parentId)))?.is_complete)
   const knowsChanges = hasParent && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)
   const parent = knowsChanges ? backupName(vmId, parentId) : null
   if (parent) await tx.maybe(sql`select from simulated.volumes where host_id = ${hostId} and name = ${parent} for key share`)

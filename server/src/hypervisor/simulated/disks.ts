@@ -9,7 +9,7 @@ import { templateName, usedOf, wholeVolume, type Content, type NewVolume } from 
 const TEMPLATE_BYTES = GIB
 const SEED_BYTES = 2 ** 20
 
-export function diskVerbs(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 'ensureNoDisk'> & Templates {
+export function diskMethods(host: SimulatedHost): Pick<Machines, 'ensureDisk' | 'ensureNoDisk'> & Templates {
   const { hostId, db, call, pace } = host
   return {
     ensureDisk: (spec, source, signal) => call('ensureDisk', signal, (pause) => ensureDisk(host, spec, source, pause)),

@@ -5,19 +5,19 @@ import type { Clock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/db.ts'
 import type { Driver } from '../driver.ts'
 import type { HostRef } from '../pool.ts'
-import { backupVerbs } from './backups.ts'
-import { diskVerbs } from './disks.ts'
+import { backupMethods } from './backups.ts'
+import { diskMethods } from './disks.ts'
 import { eventHub, ownSubscriptions } from './events.ts'
-import { guestVerbs } from './guest.ts'
+import { guestMethods } from './guest.ts'
 import { simulatedHost } from './host.ts'
-import { inventoryVerbs } from './inventory.ts'
-import { measureVerbs } from './measure.ts'
-import { interfaceVerbs, networkVerbs } from './networking.ts'
+import { inventoryMethods } from './inventory.ts'
+import { statsMethods } from './measure.ts'
+import { interfaceMethods, networkMethods } from './networking.ts'
 import { realPace, type Pace } from './pace.ts'
-import { powerVerbs } from './power.ts'
-import { shapeVerbs } from './shape.ts'
-import { snapshotVerbs } from './snapshots.ts'
-import { viewVerbs, type HostSize } from './views.ts'
+import { powerMethods } from './power.ts'
+import { definitionMethods } from './shape.ts'
+import { snapshotMethods } from './snapshots.ts'
+import { monitoringMethods, type HostSize } from './views.ts'
 
 export interface SimulatedOptions {
   db: Db
@@ -43,17 +43,17 @@ export function simulatedDrivers({
     const host = simulatedHost({ hostId, db, clock, pace, bytesPerSecond, diskGiB: size.diskGiB })
     return {
       hostId,
-      ...diskVerbs(host),
-      ...shapeVerbs(host),
-      ...powerVerbs(host),
-      ...guestVerbs(host),
-      ...networkVerbs(host),
-      ...interfaceVerbs(host),
-      ...snapshotVerbs(host),
-      ...backupVerbs(host),
-      ...inventoryVerbs(host),
-      ...measureVerbs(host),
-      ...viewVerbs(host, events, size),
+      ...diskMethods(host),
+      ...definitionMethods(host),
+      ...powerMethods(host),
+      ...guestMethods(host),
+      ...networkMethods(host),
+      ...interfaceMethods(host),
+      ...snapshotMethods(host),
+      ...backupMethods(host),
+      ...inventoryMethods(host),
+      ...statsMethods(host),
+      ...monitoringMethods(host, events, size),
       close: events.close,
     }
   }

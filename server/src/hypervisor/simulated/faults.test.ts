@@ -79,11 +79,11 @@ describe('a planted fault', () => {
 
   test('halfway through the end leaves what the next try removes', async () => {
     const { vmId } = await create()
-    await faults.plant({ verb: 'ensureGone', kind: 'halfway' })
-    await expectKind(driver.ensureGone(vmId, signal), 'transient')
+    await faults.plant({ verb: 'ensurePurged', kind: 'halfway' })
+    await expectKind(driver.ensurePurged(vmId, signal), 'transient')
     expect(await driver.findMachine(vmId, signal)).toBeNull()
     expect(await volumesOf(vmId)).toHaveLength(2)
-    await driver.ensureGone(vmId, signal)
+    await driver.ensurePurged(vmId, signal)
     expect(await volumesOf(vmId)).toEqual([])
   })
 })
@@ -92,13 +92,13 @@ describe('a planted fault', () => {
 const VERBS: Partial<Record<Verb, (driver: Driver, spec: MachineSpec, id: string) => Promise<unknown>>> = {
   ensureDisk: (host, spec) => host.ensureDisk({ ...spec, generation: 2 }, TEMPLATE, signal),
   ensureNoDisk: (host, spec) => host.ensureNoDisk(spec.vmId, 2, signal),
-  ensureShape: (host, spec) => host.ensureShape(spec, signal),
+  ensureDefined: (host, spec) => host.ensureDefined(spec, signal),
   ensureRunning: (host, spec) => host.ensureRunning(spec, signal),
   ensureStopped: (host, { vmId }) => host.ensureStopped(vmId, { graceMs: 1 }, signal),
   ensureRestarted: (host, { vmId }, id) => host.ensureRestarted(vmId, { actionId: id, graceMs: 1 }, signal),
   ensureReady: (host, { vmId }) => host.ensureReady(vmId, { timeoutMs: 1 }, signal),
   ensurePassword: (host, { vmId }) => host.ensurePassword(vmId, { user: 'root', passwordHash: '$6$x' }, signal),
-  ensureGone: (host, { vmId }) => host.ensureGone(vmId, signal),
+  ensurePurged: (host, { vmId }) => host.ensurePurged(vmId, signal),
   ensureTemplate: (host, spec, id) => host.ensureTemplate({ ...spec.template, id }, signal),
   ensureNoTemplate: (host, _spec, id) => host.ensureNoTemplate(id, signal),
   ensureNetwork: (host, _spec, id) =>

@@ -6,7 +6,7 @@ import { agentConnected, stop } from './power.ts'
 import { findRow, lockRow, requireOn } from './shape.ts'
 import { diskName, removeVolumes } from './volumes.ts'
 
-export function guestVerbs(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensureGone' | 'ensureNoMachine'> {
+export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const { hostId, db, call, pace } = host
   // Two transactions, as on a real host: a crash between them leaves volumes without a machine, never the reverse.
   const remove = async (vmId: string, volumes: Sql, pause: Pause): Promise<void> => {
@@ -27,18 +27,18 @@ export function guestVerbs(host: SimulatedHost): Pick<Machines, 'ensurePassword'
         const row = requireOn(await findRow(db, hostId, vmId), hostId, vmId)
         if (!row.has_agent)
           throw new DriverError('unsupported', `Machine ${vmId} has no agent`, {
-            sentence: 'This image has no guest agent to set a password.',
+            userMessage: 'This image has no guest agent to set a password.',
           })
         if (!agentConnected(host, row))
-          throw new DriverError('transient', `The agent of ${vmId} does not answer`, { sentence: 'The VM does not answer yet.' })
+          throw new DriverError('transient', `The agent of ${vmId} does not answer`, { userMessage: 'The VM does not answer yet.' })
         await pause(pace.delays.agentMs)
         await db.run(sql`update simulated.volumes set content = content || ${json({ user, passwordHash })}
           where host_id = ${hostId} and name = ${diskName(vmId, row.generation ?? 0)}`)
       }),
 
-    ensureGone: (vmId, signal) => call('ensureGone', signal, (pause) => remove(vmId, sql`vm_id = ${vmId}`, pause)),
+    ensurePurged: (vmId, signal) => call('ensurePurged', signal, (pause) => remove(vmId, sql`vm_id = ${vmId}`, pause)),
 
-    ensureNoMachine: (vmId, signal) =>
-      call('ensureNoMachine', signal, (pause) => remove(vmId, sql`vm_id = ${vmId} and kind <> 'backup'`, pause)),
+    ensurePurgedKeepBackups: (vmId, signal) =>
+      call('ensurePurgedKeepBackups', signal, (pause) => remove(vmId, sql`vm_id = ${vmId} and kind <> 'backup'`, pause)),
   }
 }

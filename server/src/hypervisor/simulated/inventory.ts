@@ -1,12 +1,12 @@
 // What is on the host, read page by page so that a full host costs no more memory than an empty one.
 import { sql } from '../../kernel/db.ts'
-import type { Machine, Network, Observation, Volume } from '../driver.ts'
+import type { Machine, Network, Monitoring, Volume } from '../driver.ts'
 import type { SimulatedHost, Verb } from './host.ts'
 import { agentConnected } from './power.ts'
 import type { MachineRow } from './shape.ts'
 import { parentBackupId, type VolumeRow } from './volumes.ts'
 
-type Lists = Pick<Observation, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
+type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
 
 /** Walks a key order. Each page is a call of its own, so a host that goes away in the middle is noticed. */
 export async function* paged<Row, Item>(
@@ -40,7 +40,7 @@ interface ListedNetwork {
 
 const PAGE = 500
 
-export function inventoryVerbs(host: SimulatedHost): Lists {
+export function inventoryMethods(host: SimulatedHost): Lists {
   const { hostId, db, call } = host
   const machines = sql`select m.*, array(select json_build_object('mac', mac, 'networkId', network_id, 'limitMbps', limit_mbps)
     from simulated.nics n where n.host_id = m.host_id and n.machine = m.name order by mac) as nics from simulated.machines m`

@@ -1,7 +1,7 @@
 // Traffic and load. Nothing is written while a guest runs: what it has used follows from how long it has been on.
 import { crc32 } from 'node:zlib'
 import { sql, type Sql } from '../../kernel/db.ts'
-import type { MetricsSample, NicCounters, Observation } from '../driver.ts'
+import type { MetricsSample, NicCounters, Monitoring } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { paged } from './inventory.ts'
 
@@ -32,7 +32,7 @@ interface LoadRow {
   sent: bigint
 }
 
-export function measureVerbs(host: SimulatedHost): Pick<Observation, 'counters' | 'metrics'> {
+export function statsMethods(host: SimulatedHost): Pick<Monitoring, 'counters' | 'metrics'> {
   const { hostId, db, clock } = host
   const only = (vmIds: string[] | 'all', column: Sql): Sql => (vmIds === 'all' ? sql`true` : sql`${column} = any(${vmIds})`)
   const bytes = (now: Date): Sql => sql`received_bytes + ${flowed(now)} as received, sent_bytes + ${flowed(now)} / 4 as sent`

@@ -5,8 +5,8 @@ import type { SimulatedHost } from './host.ts'
 import { countNow } from './measure.ts'
 import { addNic, lockRow, requireMachine } from './shape.ts'
 
-type NetworkVerbs = Pick<Networking, 'ensureNetwork' | 'ensureNoNetwork'>
-type InterfaceVerbs = Omit<Networking, keyof NetworkVerbs>
+type NetworkMethods = Pick<Networking, 'ensureNetwork' | 'ensureNoNetwork'>
+type InterfaceMethods = Omit<Networking, keyof NetworkMethods>
 
 interface NetworkRow {
   cidr: string
@@ -21,7 +21,7 @@ const isSame = (row: NetworkRow, wanted: NetworkSpec): boolean =>
   row.enable_snat === wanted.enableSnat &&
   row.enable_dhcp === wanted.enableDhcp
 
-export function networkVerbs({ hostId, db, call, pace }: SimulatedHost): NetworkVerbs {
+export function networkMethods({ hostId, db, call, pace }: SimulatedHost): NetworkMethods {
   return {
     ensureNetwork: (network, signal) =>
       call('ensureNetwork', signal, async (pause) => {
@@ -58,7 +58,7 @@ const attachedTo = (tx: Parameters<typeof lockRow>[0], hostId: string, networkId
 
 const inUse = (networkId: string): DriverError => new DriverError('in_use', `Machines are attached to network ${networkId}`)
 
-export function interfaceVerbs(host: SimulatedHost): InterfaceVerbs {
+export function interfaceMethods(host: SimulatedHost): InterfaceMethods {
   const { hostId, db, clock, call, pace } = host
   const nicOf = (vmId: string, mac: string) => sql`host_id = ${hostId} and machine = ${vmId} and mac = ${mac}`
   return {

@@ -47,6 +47,6 @@ test('three processes creating the same eight VMs at once start eight, and remov
   expect(machines.filter((machine) => specs.some((spec) => spec.uuid === machine.uuid)).map((machine) => machine.power)).toEqual(
     specs.map(() => 'running'),
   )
-  await byAll((driver, spec) => driver.ensureGone(spec.vmId, signal))
+  await byAll((driver, spec) => driver.ensurePurged(spec.vmId, signal))
   expect(await usedBytes()).toBe(before)
 })

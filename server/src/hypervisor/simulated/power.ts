@@ -1,14 +1,14 @@
 // On, off, and on again.
 import { sql, type Queries, type Tx } from '../../kernel/db.ts'
-import { DriverError, type Ending, type Machines, type MachineSpec, type StopReason } from '../driver.ts'
+import { DriverError, type StopOutcome, type Machines, type MachineSpec, type StopReason } from '../driver.ts'
 import { consoleTail } from './console.ts'
 import { notify } from './events.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { define, findRow, lockRow, requireMachine, requireOn, requireSameShape, type MachineRow } from './shape.ts'
 
-type PowerVerbs = Pick<Machines, 'ensureRunning' | 'ensureStopped' | 'ensureRestarted' | 'ensureReady'>
+type PowerMethods = Pick<Machines, 'ensureRunning' | 'ensureStopped' | 'ensureRestarted' | 'ensureReady'>
 
-export function powerVerbs(host: SimulatedHost): PowerVerbs {
+export function powerMethods(host: SimulatedHost): PowerMethods {
   const { hostId, db, clock, call } = host
   return {
     ensureRunning: (spec, signal) =>
@@ -57,7 +57,7 @@ export function powerVerbs(host: SimulatedHost): PowerVerbs {
 
 const guestFailed = (row: MachineRow, timeoutMs: number): DriverError =>
   new DriverError('guest_failed', `Machine ${row.name} was not ready within ${timeoutMs} ms; it is ${row.power}`, {
-    sentence: 'The VM started, but its system did not come up.',
+    userMessage: 'The VM started, but its system did not come up.',
     consoleTail: consoleTail(row),
   })
 
@@ -69,7 +69,7 @@ export const agentConnected = (host: SimulatedHost, row: MachineRow): boolean =>
   row.power === 'running' && row.has_agent && !row.is_stuck && leftToBootMs(host, row) === 0
 
 /** A guest obeys unless it is stuck or the grace is shorter than its shutdown. */
-async function askGuest({ pace }: SimulatedHost, row: MachineRow, graceMs: number, pause: Pause): Promise<Ending> {
+async function askGuest({ pace }: SimulatedHost, row: MachineRow, graceMs: number, pause: Pause): Promise<StopOutcome> {
   const obeys = graceMs > 0 && !row.is_stuck && row.power === 'running' && pace.delays.shutdownMs <= graceMs
   await pause(obeys ? pace.delays.shutdownMs : graceMs + pace.delays.destroyMs)
   return obeys ? 'clean' : 'forced'

@@ -36,14 +36,14 @@ export function requireMachine(row: MachineRow | undefined, hostId: string, vmId
 export function requireOn(row: MachineRow | undefined, hostId: string, vmId: string): MachineRow {
   const machine = requireMachine(row, hostId, vmId)
   if (machine.power === 'running') return machine
-  throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { sentence: 'The VM is not running.' })
+  throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { userMessage: 'The VM is not running.' })
 }
 
-export function shapeVerbs(host: SimulatedHost): Pick<Machines, 'ensureShape'> {
+export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDefined'> {
   const { hostId, db, call, pace } = host
   return {
-    ensureShape: (spec, signal) =>
-      call('ensureShape', signal, async (pause) => {
+    ensureDefined: (spec, signal) =>
+      call('ensureDefined', signal, async (pause) => {
         await pause(pace.delays.overlayMs)
         return db.tx(async (tx) => {
           const row = await lockRow(tx, hostId, spec.vmId)

@@ -1,5 +1,5 @@
 import { sql, type Tx } from '../../kernel/db.ts'
-import type { Copies } from '../driver.ts'
+import type { SnapshotsAndBackups } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { lockRow, requireMachine, type MachineRow } from './shape.ts'
 import {
@@ -20,7 +20,12 @@ export async function diskNow(tx: Tx, hostId: string, vmId: string): Promise<Vol
   return { ...(await wholeVolume(tx, hostId, diskName(vmId, machine.generation ?? 0))), machine }
 }
 
-export function snapshotVerbs({ hostId, db, call, pace }: SimulatedHost): Pick<Copies, 'ensureSnapshot' | 'ensureNoSnapshot'> {
+export function snapshotMethods({
+  hostId,
+  db,
+  call,
+  pace,
+}: SimulatedHost): Pick<SnapshotsAndBackups, 'ensureSnapshot' | 'ensureNoSnapshot'> {
   return {
     ensureSnapshot: (vmId, snapshotId, signal) =>
       call('ensureSnapshot', signal, async (pause) => {

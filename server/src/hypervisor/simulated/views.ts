@@ -1,6 +1,6 @@
 // Looking at machines and at the host itself.
 import { sql } from '../../kernel/db.ts'
-import { DriverError, type HostFacts, type Observation } from '../driver.ts'
+import { DriverError, type HostFacts, type Monitoring } from '../driver.ts'
 import { SerialConsole } from './console.ts'
 import type { EventHub } from './events.ts'
 import type { SimulatedHost } from './host.ts'
@@ -14,9 +14,9 @@ export interface HostSize {
   diskGiB: number
 }
 
-type ViewVerbs = Pick<Observation, 'subscribe' | 'openConsole' | 'screenshot' | 'facts' | 'health'>
+type MonitoringMethods = Pick<Monitoring, 'subscribe' | 'openConsole' | 'screenshot' | 'facts' | 'health'>
 
-export function viewVerbs(host: SimulatedHost, hub: EventHub, size: HostSize): ViewVerbs {
+export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: HostSize): MonitoringMethods {
   const { hostId, db, call } = host
   const machineOn = async (vmId: string) => requireOn(await findRow(db, hostId, vmId), hostId, vmId)
   const disk = (): Promise<{ free: bigint; is_full: boolean }> =>
@@ -28,7 +28,7 @@ export function viewVerbs(host: SimulatedHost, hub: EventHub, size: HostSize): V
     openConsole: (vmId, type, signal) =>
       call('openConsole', signal, async () => {
         if (type === 'vnc')
-          throw new DriverError('unsupported', 'Simulated machines have no VNC', { sentence: 'This VM has a serial console only.' })
+          throw new DriverError('unsupported', 'Simulated machines have no VNC', { userMessage: 'This VM has a serial console only.' })
         const row = await machineOn(vmId)
         const hostname = (await findVolume(db, hostId, diskName(vmId, row.generation ?? 0)))?.content.hostname ?? 'localhost'
         const serial = new SerialConsole(row, hostname)

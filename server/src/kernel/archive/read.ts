@@ -46,7 +46,7 @@ function requireHead(path: string, line: Line | null, kind: string): Head {
 }
 
 /** Into tables that are there and stay empty when anything fails. */
-export async function loadArchive(url: string, path: string, except: Exceptions): Promise<number> {
+export async function restoreDump(url: string, path: string, except: Exceptions): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -130,7 +130,7 @@ export async function requireEmpty(url: string): Promise<void> {
 }
 
 /** Back to nothing, for a database that was empty before. */
-export async function makeEmpty(url: string): Promise<void> {
+export async function dropAllSchemas(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

@@ -15,12 +15,12 @@ export async function run(command: string[]): Promise<string> {
   return stdout.trim()
 }
 
-export interface Account {
+export interface OsUser {
   uid: number
   gid: number
 }
 
-export interface Launcher extends Account {
+export interface Launcher extends OsUser {
   /** Put in front of a PostgreSQL command. */
   prefix: string[]
   /** Of the programs, for example 18.4. */
@@ -28,7 +28,7 @@ export interface Launcher extends Account {
 }
 
 /** The owner of a cluster that exists; otherwise ourselves, or the system user when we are root. */
-export async function chooseAccount(cluster: string): Promise<Account> {
+export async function chooseOsUser(cluster: string): Promise<OsUser> {
   const own = { uid: process.getuid!(), gid: process.getgid!() }
   const owner = await stat(cluster).catch(() => undefined)
   if (own.uid !== 0) {
@@ -38,7 +38,7 @@ export async function chooseAccount(cluster: string): Promise<Account> {
   return owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : systemUser()
 }
 
-async function systemUser(): Promise<Account> {
+async function systemUser(): Promise<OsUser> {
   const known = await lookUp().catch(() => undefined)
   if (known) return known
   const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin']
@@ -52,13 +52,13 @@ async function systemUser(): Promise<Account> {
   })
 }
 
-async function lookUp(): Promise<Account> {
+async function lookUp(): Promise<OsUser> {
   const ask = async (flag: string): Promise<number> => Number(await run(['id', flag, USER]))
   return { uid: await ask('-u'), gid: await ask('-g') }
 }
 
 /** The way with the fewest privileges in which that account can run `postgres` and enter `dataDir`. */
-export async function findLauncher(account: Account, postgres: string, dataDir: string): Promise<Launcher> {
+export async function findLauncher(account: OsUser, postgres: string, dataDir: string): Promise<Launcher> {
   const failures: string[] = []
   for (const prefix of prefixes(account)) {
     try {
@@ -74,7 +74,7 @@ export async function findLauncher(account: Account, postgres: string, dataDir: 
   )
 }
 
-function prefixes({ uid, gid }: Account): string[][] {
+function prefixes({ uid, gid }: OsUser): string[][] {
   if (process.getuid!() !== 0) return [[]]
   const plain = ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups']
   const able = (name: string): string[] => [...plain, '--securebits=+no_setuid_fixup', `--inh-caps=+${name}`, `--ambient-caps=+${name}`]

@@ -6,11 +6,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Account, type Launcher, run } from './account.ts'
+import { type OsUser, type Launcher, run } from './account.ts'
 
 const UNFINISHED = 'cluster.new-'
 /** A socket's path may have 107 bytes, of which PostgreSQL's file name takes 14. */
-const LONGEST_SOCKET_DIR = 90
+const MAX_SOCKET_DIR = 90
 
 /** The database's own superuser; there is no password, because only its account and root can reach the socket. */
 export const DATABASE_USER = 'berth'
@@ -43,10 +43,10 @@ export async function prepareFolder(dataDir: string): Promise<Folder> {
   return folderAt(dir)
 }
 
-export async function prepareSocketDir(folder: Folder, account: Account): Promise<string> {
+export async function prepareSocketDir(folder: Folder, account: OsUser): Promise<string> {
   const near = join(folder.dir, 'socket')
   const hash = createHash('sha256').update(folder.dir).digest('hex').slice(0, 16)
-  const dir = Buffer.byteLength(near) < LONGEST_SOCKET_DIR ? near : join(tmpdir(), `berth-${hash}`)
+  const dir = Buffer.byteLength(near) < MAX_SOCKET_DIR ? near : join(tmpdir(), `berth-${hash}`)
   await mkdir(dir, { mode: 0o700 }).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
     const found = await lstat(dir)

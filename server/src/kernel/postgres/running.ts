@@ -1,6 +1,6 @@
 // Brings PostgreSQL up on a folder, whatever state it is in. Everything here must be called under the folder's lock.
 import pg from 'pg'
-import { type Account, chooseAccount, findLauncher } from './account.ts'
+import { type OsUser, chooseOsUser, findLauncher } from './account.ts'
 import { findBinaries } from './binaries.ts'
 import { DATABASE_USER, type Folder, initialiseCluster, prepareSocketDir, readClusterVersion } from './cluster.ts'
 import { findOwner } from './ownership.ts'
@@ -28,7 +28,7 @@ const DEFAULTS = {
 
 export async function ensureRunning(folder: Folder, settings: Settings, launched = (): void => {}): Promise<Running> {
   const binaries = findBinaries()
-  const account = await chooseAccount(folder.cluster)
+  const account = await chooseOsUser(folder.cluster)
   const launcher = await findLauncher(account, binaries.postgres, folder.dir)
   const dataVersion = await readClusterVersion(folder.cluster)
   requireSameMajor(folder, dataVersion, launcher.version)
@@ -58,7 +58,7 @@ export async function ensureDatabase(
   }
 }
 
-async function allSettings(folder: Folder, account: Account, settings: Settings): Promise<Settings> {
+async function allSettings(folder: Folder, account: OsUser, settings: Settings): Promise<Settings> {
   const socketDir = await prepareSocketDir(folder, account)
   const socket = { unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`, unix_socket_permissions: '0700' }
   return { ...DEFAULTS, ...settings, ...socket, listen_addresses: '', port: '5432' }
