@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrateAndSeed } from '../server/src/database.ts'
 import { createAccount, createToken } from '../server/src/features/accounts/service.ts'
-import { openDb, sql, type Db } from '../server/src/kernel/db.ts'
+import { openDb, sql, type Db } from '../server/src/kernel/database/db.ts'
 import { newId } from '../server/src/kernel/ids.ts'
 import { withPostgres, type Customer, type Postgres } from './vms-database.ts'
 import { startProgram } from './vms-process.ts'
-import { each, inTurns, SLICE_MS, sliceOf, startServer, type Server, type Slice } from './vms-slices.ts'
+import { each, inTurns, SLICE_MS, sliceOf, startServer, type Server, type Slice } from './vms-load-rounds.ts'
 import { missed, printHead, printLimit, printRatio } from './vms-table.ts'
 import { startUp } from './vms-up.ts'
 
@@ -51,7 +51,7 @@ async function measureReads(postgres: Postgres, many: Customer, few: Customer): 
   const [loader, product, floor] = await Promise.all([
     startProgram('vms-load.ts'),
     startServer('vms-product.ts', postgres.url, postgres.folder),
-    startServer('floor.ts', postgres.url, JSON.stringify([many, few])),
+    startServer('api-baseline.ts', postgres.url, JSON.stringify([many, few])),
   ])
   const get = (server: Server, { token }: Customer, path: string): Slice =>
     sliceOf(loader, postgres, server, { token, method: 'GET', paths: [`${PREFIX}${path}`], connections: 16, ms: SLICE_MS })

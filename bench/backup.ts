@@ -6,7 +6,7 @@ import { canBox } from '../libvirt/test/command.ts'
 import { newId } from '../server/src/kernel/ids.ts'
 import { openProof, soon } from '../server/test/libvirt-proof.ts'
 import { GuestShell } from '../server/test/guest-shell.ts'
-import { bareBackups } from './backup-bare.ts'
+import { bareBackups } from './backup-baseline.ts'
 import { missed, printHead, printRatio } from './vms-table.ts'
 
 const GOAL = { most: 1.2 }

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { canBox } from '../libvirt/test/command.ts'
-import { sql } from '../server/src/kernel/db.ts'
+import { sql } from '../server/src/kernel/database/db.ts'
 import { openLibvirtHost, type LibvirtHost } from '../server/test/libvirt-host.ts'
 import { scratchFolder } from '../server/test/scratch-folder.ts'
 import { tinyImage } from '../server/test/tiny-image.ts'
-import type { Image } from '../server/src/hypervisor/libvirt/image-source.ts'
+import type { Image } from '../server/src/hypervisor/image-source.ts'
 import { connect, prepare, withPostgres } from './vms-database.ts'
 
 const BERTHD = join(import.meta.dirname, '../server/bin/berthd.mjs')

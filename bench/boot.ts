@@ -2,7 +2,7 @@
 // defines and starts the same image in the same shape, until its agent answers. On a libvirtd in a box, in turns, medians. It takes root.
 //   npm run bench:boot -- [--rounds 5]
 import { parseArgs } from 'node:util'
-import { bareLike, type Bare } from './boot-bare.ts'
+import { bareLike, type Bare } from './boot-baseline.ts'
 import { watchGuests, type Watch } from './boot-guest.ts'
 import { openStage, withProduct, type Created, type Product } from './boot-product.ts'
 import { median } from './vms-table.ts'

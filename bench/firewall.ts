@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { sleep } from '../server/src/kernel/clock.ts'
 import { openStage, withProduct, type Product } from './boot-product.ts'
-import { bareChange } from './firewall-bare.ts'
+import { bareChange } from './firewall-baseline.ts'
 import { missed, printHead, printLimit, printRatio } from './vms-table.ts'
 
 const RULES = 20

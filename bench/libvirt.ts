@@ -5,7 +5,7 @@ import type { Endpoint, Procedure } from '@berth/libvirt'
 import { encodeFrame, MessageType, Status } from '../libvirt/src/wire/frame.ts'
 import { canBox } from '../libvirt/test/command.ts'
 import { guestXml } from '../libvirt/test/guest.ts'
-import { openBoxes } from '../libvirt/test/world.ts'
+import { openBoxes } from '../libvirt/test/fixture.ts'
 
 const DOMAINS = 200
 const LOOKUPS = 3000

@@ -4,8 +4,8 @@ import { migrateAndSeed } from '../server/src/database.ts'
 import '../server/src/features/index.ts' // who hears of events
 import { createAccount, createToken } from '../server/src/features/accounts/service.ts'
 import { credit } from '../server/src/features/wallet/service.ts'
-import { openDb, sql, type Db } from '../server/src/kernel/db.ts'
-import { startEmbeddedPostgres } from '../server/src/kernel/embedded-postgres.ts'
+import { openDb, sql, type Db } from '../server/src/kernel/database/db.ts'
+import { startEmbeddedPostgres } from '../server/src/kernel/postgres/embedded.ts'
 import { findPostmaster } from '../server/src/kernel/postgres/postmaster.ts'
 
 export interface Customer {

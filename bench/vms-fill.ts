@@ -1,5 +1,5 @@
 // VMs by the hundred thousand, by the set: what the product and its simulated host would keep of each, and no promise broken.
-import { sql, type Sql, type Tx } from '../server/src/kernel/db.ts'
+import { sql, type Sql, type Tx } from '../server/src/kernel/database/db.ts'
 import { connect, type Customer, type Stage } from './vms-database.ts'
 
 /** Twenty VMs of the one customer, a hundred thousand of the other; does nothing when they are there. */

@@ -1,7 +1,7 @@
 import { copyOfBase, type Postgres, type Stage } from './vms-database.ts'
 import type { Load } from './vms-load.ts'
 import { startProgram } from './vms-process.ts'
-import { each, inTurns, SLICE_MS, sliceOf, startServer, type Server, type Slice } from './vms-slices.ts'
+import { each, inTurns, SLICE_MS, sliceOf, startServer, type Server, type Slice } from './vms-load-rounds.ts'
 import { printRatio } from './vms-table.ts'
 
 const CONNECTIONS = 8

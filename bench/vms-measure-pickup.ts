@@ -3,7 +3,7 @@ import { startProgram } from './vms-process.ts'
 import { median, percentile, printLimit, printRatio } from './vms-table.ts'
 
 export async function measurePickup(postgres: Postgres, { maker }: Stage): Promise<void> {
-  const worker = await startProgram('vms-pickup.ts', await copyOfBase(postgres, 'pickup'), postgres.folder, maker.accountId)
+  const worker = await startProgram('vms-queue-latency.ts', await copyOfBase(postgres, 'pickup'), postgres.folder, maker.accountId)
   await worker.ask({ rounds: 20 })
   const { product, bare } = await worker.ask<{ product: number[]; bare: number[] }>({ rounds: 150 })
   printRatio('action pickup, p50', { ours: [median(product)], floor: [median(bare)], unit: 'ms' }, { most: 2 })

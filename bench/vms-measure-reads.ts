@@ -1,7 +1,7 @@
 import type { Customer, Postgres, Stage } from './vms-database.ts'
 import { fill } from './vms-fill.ts'
 import { startProgram } from './vms-process.ts'
-import { each, inTurns, SLICE_MS, sliceOf, startServer, type Server, type Slice } from './vms-slices.ts'
+import { each, inTurns, SLICE_MS, sliceOf, startServer, type Server, type Slice } from './vms-load-rounds.ts'
 import { printRatio } from './vms-table.ts'
 
 const VMS = '/api/public/v1/vms'
@@ -12,7 +12,7 @@ export async function measureReads(postgres: Postgres, stage: Stage): Promise<vo
   const [loader, product, floor] = await Promise.all([
     startProgram('vms-load.ts'),
     startServer('vms-product.ts', postgres.url, postgres.folder),
-    startServer('vms-floor.ts', postgres.url, `${few.accountId}=${few.token}`, `${many.accountId}=${many.token}`),
+    startServer('vms-baseline.ts', postgres.url, `${few.accountId}=${few.token}`, `${many.accountId}=${many.token}`),
   ])
   const get = (server: Server, { token }: Customer, paths: string[]): Slice =>
     sliceOf(loader, postgres, server, { token, method: 'GET', paths, connections: 16, ms: SLICE_MS })

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { borrowEmbeddedPostgres } from '../server/src/kernel/embedded-postgres.ts'
+import { borrowEmbeddedPostgres } from '../server/src/kernel/postgres/embedded.ts'
 import { findPostmaster } from '../server/src/kernel/postgres/postmaster.ts'
 import { childrenOf, memoryOf } from './vms-process.ts'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { SETTINGS } from '../server/src/config.ts'
 import { createProgram } from '../server/src/commands/program.ts'
-import { anchorOf } from '../server/src/http/markdown.ts'
+import { anchorOf } from '../server/src/http/docs/markdown.ts'
 import { createMetrics } from '../server/src/kernel/metrics.ts'
 
 const root = join(import.meta.dirname, '..')

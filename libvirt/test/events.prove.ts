@@ -3,11 +3,11 @@ import { inspect } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Host, MetadataType } from '../src/index.ts'
 import type { Domain, EventName, Named } from '../src/index.ts'
-import type { Box } from './box.ts'
-import type { Boxes } from './boxes.ts'
+import type { Box } from './sandboxed-libvirtd.ts'
+import type { Boxes } from './sandbox-fleet.ts'
 import { canBox } from './command.ts'
 import { eventually } from './eventually.ts'
-import { bootedTerminal, openBoxes, startGuest, startPool } from './world.ts'
+import { bootedTerminal, openBoxes, startGuest, startPool } from './fixture.ts'
 
 const kinds = [
   'lifecycle',

@@ -2,11 +2,11 @@
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Connection, Host, quick, xdr } from '../src/index.ts'
-import type { Box } from './box.ts'
-import type { Boxes } from './boxes.ts'
+import type { Box } from './sandboxed-libvirtd.ts'
+import type { Boxes } from './sandbox-fleet.ts'
 import { canBox } from './command.ts'
 import { eventually } from './eventually.ts'
-import { openBoxes, startPool } from './world.ts'
+import { openBoxes, startPool } from './fixture.ts'
 
 const MiB = 1024 * 1024
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Host, Param, StoppedDetail } from '../src/index.ts'
 import type { Domain, EventName, EventOf } from '../src/index.ts'
-import type { Box } from './box.ts'
-import type { Boxes } from './boxes.ts'
+import type { Box } from './sandboxed-libvirtd.ts'
+import type { Boxes } from './sandbox-fleet.ts'
 import { canBox } from './command.ts'
 import { eventually } from './eventually.ts'
-import { bootedTerminal, openBoxes, openTerminal, startGuest } from './world.ts'
+import { bootedTerminal, openBoxes, openTerminal, startGuest } from './fixture.ts'
 
 describe.runIf(canBox())('live migration between two libvirtds', () => {
   let boxes: Boxes

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ConnectionLostError, Host } from '../src/index.ts'
 import type { Domain, EventOf } from '../src/index.ts'
-import type { Box } from './box.ts'
-import type { Boxes } from './boxes.ts'
+import type { Box } from './sandboxed-libvirtd.ts'
+import type { Boxes } from './sandbox-fleet.ts'
 import { canBox } from './command.ts'
 import { eventually } from './eventually.ts'
-import { openBoxes, openTerminal, startGuest } from './world.ts'
+import { openBoxes, openTerminal, startGuest } from './fixture.ts'
 
 describe.runIf(canBox())('a libvirtd that is killed', () => {
   let boxes: Boxes

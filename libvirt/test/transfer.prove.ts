@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fillHoles, Hole, Host } from '../src/index.ts'
 import type { Named } from '../src/index.ts'
-import type { Box } from './box.ts'
-import type { Boxes } from './boxes.ts'
+import type { Box } from './sandboxed-libvirtd.ts'
+import type { Boxes } from './sandbox-fleet.ts'
 import { canBox } from './command.ts'
-import { bootedTerminal, openBoxes, startGuest, startPool } from './world.ts'
+import { bootedTerminal, openBoxes, startGuest, startPool } from './fixture.ts'
 
 const MiB = 1024 * 1024
 

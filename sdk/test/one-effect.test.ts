@@ -1,7 +1,7 @@
 // A write has one effect, whatever happens to its answers. Counted in the real product: VMs, charges, keys.
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { sql } from '../../server/src/kernel/db.ts'
+import { sql } from '../../server/src/kernel/database/db.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { NetworkError } from '../src/index.ts'
 import { sdkWorld, witness } from './world.ts'

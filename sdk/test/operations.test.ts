@@ -1,7 +1,7 @@
 // Every operation of the OpenAPI document, called once through its method against the real server.
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
-import { sql } from '../../server/src/kernel/db.ts'
+import { sql } from '../../server/src/kernel/database/db.ts'
 import { OPERATIONS } from '../src/generated/operations.ts'
 import { CALLS } from './calls.ts'
 import { sdkWorld, witness } from './world.ts'

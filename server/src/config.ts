@@ -1,6 +1,6 @@
 // Every setting: its variable, its default and one sentence. This is the only reader of the environment.
 import { join, resolve } from 'node:path'
-import { packageDir, PROJECT_DIR } from './kernel/places.ts'
+import { packageDir, PROJECT_DIR } from './kernel/paths.ts'
 
 interface Setting<T> {
   variable: string

@@ -1,10 +1,10 @@
 // The database as this version of the product needs it: tables, the queue's own tables, and a catalog to sell from.
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import { seedDatabase } from './features/fill.ts'
-import { openDb, sql, type Queries } from './kernel/db.ts'
-import { migrate, missingMigration, type Migrated } from './kernel/migrate.ts'
-import { makeTestClock, readClock } from './kernel/test-clock.ts'
+import { seedDatabase } from './features/seed.ts'
+import { openDb, sql, type Queries } from './kernel/database/db.ts'
+import { migrate, missingMigration, type Migrated } from './kernel/database/migrate.ts'
+import { makeTestClock, readClock } from './kernel/database/test-clock.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../migrations')
 

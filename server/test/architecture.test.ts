@@ -38,9 +38,9 @@ describe('the architecture', () => {
   })
 
   test.each([
-    ['src/kernel/x.ts', "import { Api } from '../http/api.ts'", 'kernel may not import http'],
+    ['src/kernel/x.ts', "import { Api } from '../http/api/api.ts'", 'kernel may not import http'],
     ['src/http/x.ts', "import { getVm } from '../features/vms/service.ts'", 'http may not import features'],
-    ['src/http/x.ts', "import { start } from '../workflow/run.ts'", 'http may not import workflow'],
+    ['src/http/x.ts', "import { start } from '../workflow/executor.ts'", 'http may not import workflow'],
     ['src/workflow/x.ts', "import type { Config } from '../config.ts'", 'workflow may not import config.ts'],
     ['src/hypervisor/x.ts', "const x = await import('../features/deps.ts')", 'hypervisor may not import features'],
     ['src/hypervisor/simulated/x.ts', "import { connect } from '@berth/libvirt'", 'only hypervisor/libvirt may'],
@@ -49,13 +49,13 @@ describe('the architecture', () => {
     ['src/features/vms/x.ts', "import { readConfig } from '../../config.ts'", 'settings are handed to features'],
     ['src/features/wallet/x.ts', "import { getVm } from '../vms/service.ts'", 'vms is not left of wallet'],
     ['src/features/vms/x.ts', "import * as sql from '../wallet/sql.ts'", 'wallet is reached through its service.ts'],
-    ['src/features/billing/x.ts', "import { createVm } from '../vms/create.workflow.ts'", 'vms is reached through its service.ts'],
+    ['src/features/billing/x.ts', "import { createVm } from '../vms/actions/create.ts'", 'vms is reached through its service.ts'],
     ['src/features/new/service.ts', "import { x } from '../newer/service.ts'", 'give newer its place in the order'],
-    ['src/features/vms/schema.ts', "import { sql } from '../../kernel/db.ts'", 'a schema imports nothing but'],
+    ['src/features/vms/schema.ts', "import { sql } from '../../kernel/database/db.ts'", 'a schema imports nothing but'],
     ['src/commands/x.ts', "import * as sql from '../features/wallet/sql.ts'", 'wallet is reached through its service.ts'],
     ['src/compose.ts', "import { run } from './commands/program.ts'", 'compose.ts may not import commands'],
     ['src/http/x.ts', "import { testApp } from '../../test/harness.ts'", 'knows nothing of its tests'],
-    ['src/features/vms/x.ts', "import { proveDurable } from '../../workflow/testing.ts'", 'knows nothing of its tests'],
+    ['src/features/vms/x.ts', "import { testCrashSafety } from '../../workflow/testing.ts'", 'knows nothing of its tests'],
     ['src/kernel/x.ts', "const home = process.env['HOME']", 'reads the environment'],
     ['test/x.test.ts', 'process.env.CI', 'reads the environment'],
     ['src/http/x.ts', 'const now = Date.now()', 'reads the time'],
@@ -72,7 +72,7 @@ describe('the architecture', () => {
   })
 
   test.each([
-    ['src/http/x.ts', "import { sql } from '../kernel/db.ts'"],
+    ['src/http/x.ts', "import { sql } from '../kernel/database/db.ts'"],
     ['src/hypervisor/libvirt/x.ts', "import { connect } from '@berth/libvirt'"],
     ['src/features/vms/x.ts', "import type { Config } from '../../config.ts'"],
     ['src/features/vms/x.ts', "import { charge } from '../wallet/service.ts'\nimport * as sql from './sql.ts'"],

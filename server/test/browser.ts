@@ -1,9 +1,9 @@
 // Somebody at a browser: keeps the cookie it is given, and says which page its requests come from.
 import { DASHBOARD_PREFIX } from '../src/compose.ts'
 import { createAccount } from '../src/features/accounts/service.ts'
-import { hashPassword } from '../src/features/people/service.ts'
-import { startSession } from '../src/features/sessions/life.ts'
-import { sql } from '../src/kernel/db.ts'
+import { hashPassword } from '../src/features/users/service.ts'
+import { startSession } from '../src/features/sessions/session-lifecycle.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { newId } from '../src/kernel/ids.ts'
 import type { Answer, TestApp } from './harness.ts'
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { nativeArch } from '../src/images/arch.ts'
 import type { Build } from '../src/images/recipes.ts'
-import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
+import type { Image } from '../src/hypervisor/image-source.ts'
 
 const IMAGES = join(import.meta.dirname, '../src/images')
 

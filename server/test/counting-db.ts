@@ -1,4 +1,4 @@
-import type { Db, Queries } from '../src/kernel/db.ts'
+import type { Db, Queries } from '../src/kernel/database/db.ts'
 
 /** The same, and every statement is counted. */
 export function counting(db: Db): { db: Db; statements: () => number } {

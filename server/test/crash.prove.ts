@@ -2,7 +2,7 @@
 // has ended within 30 seconds of the next start.
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../src/kernel/clock.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import type { Verb } from '../src/hypervisor/simulated/host.ts'
 import { clientOf, fleet, type Fleet } from './fleet.ts'
 import { eventually, type Service } from './processes.ts'

@@ -1,14 +1,14 @@
 // Every operation that only people have, against everything that must hold for all of them; and the public ones, as people reach them.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX } from '../src/compose.ts'
-import type { Operation } from '../src/http/operation.ts'
+import type { Operation } from '../src/http/api/operation.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { browserOf, givenBrowser, OWN_PAGE, PASSWORD } from './browser.ts'
 import { DASHBOARD, type DashboardWorld } from './dashboard-table.ts'
 import type { Call } from './endpoint-table.ts'
 import { fingerprint } from './fingerprint.ts'
 import { testApp } from './harness.ts'
-import { undocumented } from './undocumented.ts'
+import { undocumented } from './validate-response.ts'
 
 const app = await testApp({ environment: { BERTH_SIGN_UP: 'open' } })
 const OPEN = new Set(['getSetup', 'welcome', 'signIn', 'signUp', 'requestPasswordReset', 'completePasswordReset'])

@@ -1,8 +1,8 @@
 // How to make one valid call of every operation that only people have. A new one needs an entry here.
 import { Secret, TOTP } from 'otpauth'
-import { issuePasswordLink, issueWelcomeLink } from '../src/features/people/service.ts'
+import { issuePasswordLink, issueWelcomeLink } from '../src/features/users/service.ts'
 import { unmanage } from '../src/features/vms/service.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { newId } from '../src/kernel/ids.ts'
 import { PASSWORD, type givenBrowser } from './browser.ts'
 import type { Call } from './endpoint-table.ts'

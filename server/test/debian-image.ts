@@ -1,6 +1,6 @@
 // Debian as it is built here.
 import { buildDebian } from '../src/images/debian/build.ts'
-import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
+import type { Image } from '../src/hypervisor/image-source.ts'
 import { builtImage } from './built-image.ts'
 
 export const debianImage = (): Promise<Image> =>

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { anchorOf } from '../src/http/markdown.ts'
+import { anchorOf } from '../src/http/docs/markdown.ts'
 import { ERROR_CATALOG } from '../src/kernel/errors.ts'
 import { testApp } from './harness.ts'
 
@@ -47,7 +47,7 @@ describe('the pages of a running product', async () => {
   })
 
   test('hold no markup that came from a text', async () => {
-    const { renderMarkdown } = await import('../src/http/markdown.ts')
+    const { renderMarkdown } = await import('../src/http/docs/markdown.ts')
     const { html } = renderMarkdown(
       '# a <b>\n\n<script>x</script> `<i>` [x"y](javascript:alert)\n\n| <u> |\n|---|\n| a \\| b |',
       (to) => to,

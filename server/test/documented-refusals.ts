@@ -1,8 +1,8 @@
 // Every test also tests the documentation: whatever an operation refuses must be among what it says it refuses.
 import type { FastifyInstance } from 'fastify'
 import { afterAll } from 'vitest'
-import { refusalsOf } from '../src/http/openapi.ts'
-import type { Operation } from '../src/http/operation.ts'
+import { refusalsOf } from '../src/http/docs/openapi.ts'
+import type { Operation } from '../src/http/api/operation.ts'
 
 /** What any route can refuse to people, which no document for programs need say. */
 const OF_PEOPLE = new Set(['origin_not_allowed', 'https_required', 'reauthentication_required', 'operator_only'])

@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { PUBLIC_PREFIX } from '../src/compose.ts'
 import { deleteToken, revokeToken } from '../src/features/accounts/service.ts'
 import { SCOPES } from '../src/features/accounts/scopes.ts'
-import type { Operation } from '../src/http/operation.ts'
+import type { Operation } from '../src/http/api/operation.ts'
 import { newId } from '../src/kernel/ids.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { ENDPOINTS, worldOf, type Call } from './endpoint-table.ts'
 import { fingerprint } from './fingerprint.ts'
 import { testApp } from './harness.ts'
-import { undocumented } from './undocumented.ts'
+import { undocumented } from './validate-response.ts'
 
 const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
 await makeRoom()

@@ -2,7 +2,7 @@
 // `npm run openapi` renews it.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { ENDPOINTS, worldOf } from './endpoint-table.ts'
 import { shorten, steadyText } from './example-text.ts'
 import { testApp } from './harness.ts'

@@ -1,5 +1,5 @@
 // What is in the database, table by table, to show that something changed nothing. Left out is what a mere look at the product may touch.
-import { sql, type Queries } from '../src/kernel/db.ts'
+import { sql, type Queries } from '../src/kernel/database/db.ts'
 
 const TOUCHED_BY_LOOKING = new Set([
   'public.api_tokens',

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX, PUBLIC_PREFIX } from '../src/compose.ts'
-import type { Operation } from '../src/http/operation.ts'
+import type { Operation } from '../src/http/api/operation.ts'
 import { givenBrowser, OWN_PAGE } from './browser.ts'
 import { worldOf } from './endpoint-table.ts'
 import { requestsOf, type FuzzedRequest } from './fuzz.ts'

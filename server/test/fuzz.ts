@@ -1,7 +1,7 @@
 // Requests made up from the schemas: mostly of the right shape, with hostile values in every place. Nobody's server error, ever.
 import fc from 'fast-check'
-import type { Operation } from '../src/http/operation.ts'
-import type { TSchema } from '../src/http/schema.ts'
+import type { Operation } from '../src/http/api/operation.ts'
+import type { TSchema } from '../src/http/api/schema.ts'
 
 interface Schema {
   type?: string | string[]

@@ -1,7 +1,7 @@
 // One PostgreSQL for the whole test run. It never has to survive a power cut, so it may skip everything that is for that.
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startEmbeddedPostgres } from '../src/kernel/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../src/kernel/postgres/embedded.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
 declare module 'vitest' {

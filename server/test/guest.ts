@@ -10,10 +10,10 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { env, run } from '../../libvirt/test/command.ts'
 import type { Arch } from '../src/images/arch.ts'
-import { seedImage } from '../src/hypervisor/libvirt/seed.ts'
+import { seedImage } from '../src/hypervisor/libvirt/storage/cloud-init.ts'
 import type { MachineSpec } from '../src/hypervisor/driver.ts'
-import { someSpec } from '../src/hypervisor/simulated/test-world.ts'
-import { hashPassword } from '../src/kernel/password.ts'
+import { someSpec } from '../src/hypervisor/simulated/test-fixture.ts'
+import { hashPassword } from '../src/features/vms/model/guest-password.ts'
 import { eventually } from './processes.ts'
 
 /** Emulated guests on a busy machine. */

@@ -2,7 +2,7 @@
 import { seedHosts, getHost, type HostRow } from '../src/features/hosts/service.ts'
 import { simulatedControl, type SimulatedControl } from '../src/hypervisor/simulated/control.ts'
 import type { Clock } from '../src/kernel/clock.ts'
-import type { Db } from '../src/kernel/db.ts'
+import type { Db } from '../src/kernel/database/db.ts'
 import type { TestApp } from './harness.ts'
 
 export async function givenHost({ db, clock }: { db: Db; clock: Clock }, name: string): Promise<HostRow> {

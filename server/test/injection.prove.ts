@@ -2,7 +2,7 @@
 // ones. Both are read back from a real libvirtd, and the guest with the hostile words comes up.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canBox } from '../../libvirt/test/command.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
 import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
 import { generateKey } from './openssh-keys.ts'

@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'vitest'
 import { releaseQuotas, quotaUsed, reserveQuotas } from '../src/features/accounts/service.ts'
 import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
-import { removeBackups } from '../src/features/backups/remove.reconciler.ts'
-import { sql } from '../src/kernel/db.ts'
-import { resumeRun } from '../src/workflow/run.ts'
-import { startDailyBackup } from './copies.ts'
+import { removeBackups } from '../src/features/backups/purge.reconciler.ts'
+import { sql } from '../src/kernel/database/db.ts'
+import { resumeRun } from '../src/workflow/executor.ts'
+import { startDailyBackup } from './snapshot-backup-fixture.ts'
 import { testApp, type Answer } from './harness.ts'
-import { testRunner } from './settle.ts'
+import { testRunner } from './run-workflows.ts'
 import { GB, quietVm } from './traffic.ts'
 
 describe('transactions of one VM or account do not wait in a circle', async () => {

@@ -3,10 +3,10 @@ import { expect, vi } from 'vitest'
 import { counting } from './counting-db.ts'
 import { testDatabase } from './harness.ts'
 import { simulatedDrivers } from '../src/hypervisor/simulated/driver.ts'
-import { instantPace } from '../src/hypervisor/simulated/pace.ts'
+import { instantPace } from '../src/hypervisor/simulated/latency.ts'
 import { manualClock, stopwatch } from '../src/kernel/clock.ts'
-import { openDb, sql, type Db } from '../src/kernel/db.ts'
-import { meterTraffic } from '../src/features/bandwidth/count.ts'
+import { openDb, sql, type Db } from '../src/kernel/database/db.ts'
+import { meterTraffic } from '../src/features/bandwidth/metering.ts'
 
 /** VMs that run on one host and have traffic, as if they had been made one by one. */
 export async function fillHost(db: Db, now: Date, hostId: string, count: number): Promise<void> {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX, PUBLIC_PREFIX } from '../src/compose.ts'
 import { SCOPES } from '../src/features/accounts/scopes.ts'
-import { openApiDocument, PEOPLE } from '../src/http/openapi.ts'
+import { openApiDocument, PEOPLE } from '../src/http/docs/openapi.ts'
 import { testApp } from './harness.ts'
 
 type Json = Record<string, unknown>

@@ -5,7 +5,7 @@ import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import { replayedSeed, testApp } from './harness.ts'
 import { customerOperations, settleIn, type Operation } from './property/customers.ts'
 import { controlChance, randomFrom, type Chance, type Random } from './property/seeded.ts'
-import { otherOperations } from './property/trouble.ts'
+import { otherOperations } from './property/chaos.ts'
 import { newWorld, START } from './property/world.ts'
 
 const OPERATIONS = [...customerOperations, ...otherOperations]

@@ -2,8 +2,8 @@
 // `npm run prove` with four hundred.
 import { describe, expect, test } from 'vitest'
 import { setQuotaLimit } from '../src/features/accounts/service.ts'
-import { addPool } from '../src/features/hosts/addresses.ts'
-import { sql } from '../src/kernel/db.ts'
+import { addPool } from '../src/features/hosts/public-addresses.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { testApp, type Answer } from './harness.ts'
 
 export const describeRaces = (atOnce: number) =>

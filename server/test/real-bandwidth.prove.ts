@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../src/kernel/clock.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { eventually } from './processes.ts'
 import { canRunReal, TIMEOUT_MS } from './real-product.ts'
 import { realGuests } from './real-guests.ts'

@@ -1,7 +1,7 @@
 // Somebody is killed in every step of a snapshot, a backup and a restore on a real host: the action ends, the guest has the disk that the
 // action says, and the volumes of the host are those that are written down.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
 import { guestFiles, nightOf } from './real-copies.ts'

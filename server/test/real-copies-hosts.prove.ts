@@ -1,8 +1,8 @@
 // Backups on a second real host, reached over TLS: whoever dies while one is carried, and when the first host is lost, the VM comes back.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Boxes } from '../../libvirt/test/boxes.ts'
+import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { canBox } from '../../libvirt/test/command.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
 import { GuestShell } from './guest-shell.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'

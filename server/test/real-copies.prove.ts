@@ -1,7 +1,7 @@
 // Snapshots and backups as customers use them, of a real guest on a real host: what comes back is what was there.
 import { afterAll, describe, expect, test } from 'vitest'
 import { stopwatch } from '../src/kernel/clock.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { GuestShell } from './guest-shell.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
 import { canRunReal, TIMEOUT_MS, realProduct } from './real-product.ts'

@@ -1,8 +1,8 @@
 // What proofs of snapshots and backups on real hosts have in common.
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
-import { sql, type Db } from '../src/kernel/db.ts'
-import { triggerReconciler } from '../src/workflow/reconcile.ts'
+import { sql, type Db } from '../src/kernel/database/db.ts'
+import { triggerReconciler } from '../src/workflow/reconciler-loop.ts'
 import type { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
 

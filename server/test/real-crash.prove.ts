@@ -1,6 +1,6 @@
 // Whatever is killed while a VM is made or changed on a real host: the action ends, the promises hold, and the guest beside it runs on.
 import { describe, expect, test } from 'vitest'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { eventually } from './processes.ts'
 import { canRunReal, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
 

@@ -1,6 +1,6 @@
 // A VM of the Debian that is built here, through the product on a real host, until nothing of it is left.
 import { describe, expect, test } from 'vitest'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { debianImage } from './debian-image.ts'
 import { berthdJson, eventually } from './processes.ts'
 import { canRunReal, realProduct } from './real-product.ts'

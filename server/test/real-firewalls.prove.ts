@@ -22,7 +22,7 @@ const rule = (direction: 'IN' | 'OUT', action: string, protocol: string, port: s
 const [SSH, OPEN, CLOSED] = [22, 8001, 8002]
 const IN_PORTS = [8001, 8002, 8003, 8004, 8005, 8006, 8007, 8008, 8009]
 const OUT_PORTS = [8101, 8102, 8103, 8104, 8105]
-const KNOCK = join(import.meta.dirname, 'knock.mjs')
+const TCP_PROBE = join(import.meta.dirname, 'tcp-probe.mjs')
 const OUTCOMES: Record<string, string> = { ACCEPT: 'open', DROP: 'silence', REJECT: 'refused' }
 
 describe.runIf(canRunReal())('real firewalls', { timeout: 6 * TIMEOUT_MS }, async () => {
@@ -169,7 +169,7 @@ describe.runIf(canRunReal())('real firewalls', { timeout: 6 * TIMEOUT_MS }, asyn
   /** Knocks at the closed port from the host and from outside, all the time; answers how often it opened. */
   async function knocking(work: () => Promise<void>): Promise<number> {
     const prefix = `${box.folder}/knock-${++rounds}-`
-    const knock = ['sh', '-c', '"$0" "$@" > /dev/null 2>&1 &', process.execPath, KNOCK, web.address, String(CLOSED), prefix] as const
+    const knock = ['sh', '-c', '"$0" "$@" > /dev/null 2>&1 &', process.execPath, TCP_PROBE, web.address, String(CLOSED), prefix] as const
     await outside.run(...knock)
     await box.inside(...knock)
     try {

@@ -1,10 +1,10 @@
 // Two real hosts, reached over TLS, of which one is away for a while: whatever was asked of it waits or fails with a reason, nothing of it
 // happens twice or elsewhere, and the other one does not notice.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Boxes } from '../../libvirt/test/boxes.ts'
+import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { canBox } from '../../libvirt/test/command.ts'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
 import { berthdJson, eventually } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'

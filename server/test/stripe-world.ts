@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Stripe } from 'stripe'
 import { afterAll } from 'vitest'
-import { STRIPE_PATH } from '../src/features/payments/inbound.ts'
+import { STRIPE_PATH } from '../src/features/payments/stripe-webhook-endpoint.ts'
 import { testApp } from './harness.ts'
 
 const SECRET_KEY = 'sk_test_berth'

@@ -1,5 +1,5 @@
 // The smallest guest there is.
-import type { Image } from '../src/hypervisor/libvirt/image-source.ts'
+import type { Image } from '../src/hypervisor/image-source.ts'
 import { buildTiny } from '../src/images/tiny/build.ts'
 import { builtImage } from './built-image.ts'
 

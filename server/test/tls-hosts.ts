@@ -1,8 +1,8 @@
 // Hosts in boxes that joined the fleet as machines elsewhere do: a certificate, `host prepare` on the machine, `host add` over TLS.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Box } from '../../libvirt/test/box.ts'
-import type { Boxes } from '../../libvirt/test/boxes.ts'
+import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
+import type { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { berthdJson, type Settings } from './processes.ts'
 
 const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')

@@ -2,7 +2,7 @@
 // told and what becomes of it, not the kernel.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Box } from '../../libvirt/test/box.ts'
+import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
 
 const REAL = '/run/real-tc'
 

@@ -1,5 +1,5 @@
 // A VM whose traffic is in the test's hands: its guest sends nothing by itself.
-import { sql } from '../src/kernel/db.ts'
+import { sql } from '../src/kernel/database/db.ts'
 import type { TestApp } from './harness.ts'
 
 type Customer = Parameters<TestApp['given']['vm']>[0]

@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stopwatch } from '../src/kernel/clock.ts'
-import { inspectEmbeddedPostgres } from '../src/kernel/embedded-postgres.ts'
+import { inspectEmbeddedPostgres } from '../src/kernel/postgres/embedded.ts'
 import { berthd, berthdJson, eventually, get, service, type Service, type Settings } from './processes.ts'
 import { scratchFolder, type ScratchFolder } from './scratch-folder.ts'
 

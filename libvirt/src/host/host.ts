@@ -12,12 +12,12 @@ import { ConnectionLostError } from '../errors.ts'
 import type { EventName } from '../protocol/events.ts'
 import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
 import type { Backoff } from './backoff.ts'
-import { ManagedConnection } from './lane.ts'
-import type { LaneName, LaneReport } from './lane.ts'
-import { LazyConnection } from './on-demand.ts'
+import { ManagedConnection } from './managed-connection.ts'
+import type { LaneName, LaneReport } from './managed-connection.ts'
+import { LazyConnection } from './lazy-connection.ts'
 import type { HostOptions } from './options.ts'
-import { Relay } from './relay.ts'
-import { Availability } from './uptime.ts'
+import { Relay } from './event-relay.ts'
+import { Availability } from './availability.ts'
 
 /** A daemon carries out twenty calls at a time, of all its clients together: copies must leave room for the others. */
 const COPIES_AT_ONCE = 3

@@ -1,7 +1,7 @@
 import type { CallReport, ConnectionOptions } from '../connection/options.ts'
 import type { Backoff } from './backoff.ts'
 import type { Host } from './host.ts'
-import type { LaneName, LaneReport } from './lane.ts'
+import type { LaneName, LaneReport } from './managed-connection.ts'
 
 export interface HostOptions extends Omit<ConnectionOptions, 'onCall'> {
   /** All lanes are connected and events flow: list everything now. When it rejects it is tried again. */

@@ -1,7 +1,7 @@
 // The connection itself and the machine behind it.
 import { array, chars, defaulted, int, optional, str, struct, uhyper } from '../xdr/types.ts'
 import { quick } from './procedure.ts'
-import { flags } from './shapes.ts'
+import { flags } from './structs.ts'
 
 const counters = struct({ counters: array(struct({ field: str, value: uhyper })), count: int })
 /** Ask with `count: 0` for the count, then with that count for the values. -1 means all processors or memory cells together. */

@@ -3,7 +3,7 @@ import { array, defaulted, hyper, int, optional, str, struct, uhyper, uint } fro
 import * as flag from './flags.ts'
 import { parameters } from './parameters.ts'
 import { quick, slow, stream } from './procedure.ts'
-import { domain, flags, flagsOf, listOf, uuid } from './shapes.ts'
+import { domain, flags, flagsOf, listOf, uuid } from './structs.ts'
 
 const needResults = defaulted(int, 1)
 const modify = flagsOf(flag.ModifyFlag)

@@ -3,7 +3,7 @@ import { int, optional, str, struct, uhyper } from '../xdr/types.ts'
 import type { Fields, StructOut, Type } from '../xdr/types.ts'
 import { parameters } from './parameters.ts'
 import { quick } from './procedure.ts'
-import { domain, named } from './shapes.ts'
+import { domain, named } from './structs.ts'
 
 export const registration = {
   registerDomainEvent: quick(316, 'CONNECT_DOMAIN_EVENT_CALLBACK_REGISTER_ANY', { event: int, domain: optional(domain) }, int),

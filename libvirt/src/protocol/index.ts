@@ -1,9 +1,9 @@
 // The procedures by area. `host.domains.lookupByName(…)` calls `areas.domains.lookupByName`.
 import { connect } from './connect.ts'
-import { backups, blockJobs, checkpoints, snapshots } from './copies.ts'
+import { backups, blockJobs, checkpoints, snapshots } from './snapshots-backups.ts'
 import { domains } from './domains.ts'
 import { registration } from './events.ts'
-import { guests } from './guests.ts'
+import { guests } from './agent-monitor.ts'
 import { migration } from './migration.ts'
 import { filters, networks } from './networks.ts'
 import { pools, volumes } from './storage.ts'

@@ -3,7 +3,7 @@ import { defaulted, int, opaque, optional, str, struct, uhyper } from '../xdr/ty
 import * as flag from './flags.ts'
 import { parameters } from './parameters.ts'
 import { quick, slow } from './procedure.ts'
-import { domain, flags, flagsOf } from './shapes.ts'
+import { domain, flags, flagsOf } from './structs.ts'
 
 const cookie = defaulted(opaque, new Uint8Array())
 const migrateFlags = flagsOf(flag.MigrateFlag)

@@ -2,7 +2,7 @@
 import { defaulted, hyper, int, optional, str, struct, uint } from '../xdr/types.ts'
 import * as flag from './flags.ts'
 import { quick, slow } from './procedure.ts'
-import { filterBinding, flags, flagsOf, listOf, named, networkPort, uuid } from './shapes.ts'
+import { filterBinding, flags, flagsOf, listOf, named, networkPort, uuid } from './structs.ts'
 
 const needResults = defaulted(int, 1)
 const network = named

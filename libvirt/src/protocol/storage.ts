@@ -2,7 +2,7 @@
 import { defaulted, int, str, struct, uhyper, uint } from '../xdr/types.ts'
 import * as flag from './flags.ts'
 import { bulk, quick, slow, stream } from './procedure.ts'
-import { flags, flagsOf, listOf, named, volume } from './shapes.ts'
+import { flags, flagsOf, listOf, named, volume } from './structs.ts'
 
 const needResults = defaulted(int, 1)
 const pool = named

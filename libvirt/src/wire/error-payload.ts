@@ -1,6 +1,6 @@
 // The payload of a message with status "error".
 import { RemoteError } from '../errors.ts'
-import { domain, named } from '../protocol/shapes.ts'
+import { domain, named } from '../protocol/structs.ts'
 import { decode, int, optional, str, struct } from '../xdr/types.ts'
 
 export const errorPayload = struct({

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { RefusedError } from '../../src/index.ts'
 import type { Connection, Domain, Named, Volume } from '../../src/index.ts'
-import type { Box } from '../box.ts'
+import type { Box } from '../sandboxed-libvirtd.ts'
 
 /** What the parts of the contract hand on to each other. */
 export interface World {

@@ -5,8 +5,8 @@ import pg from 'pg'
 import type { Config } from '../config.ts'
 import { migrateAndSeed, findPendingUpgrade, requireMigrated } from '../database.ts'
 import { sleep, stopwatch } from '../kernel/clock.ts'
-import { openDb, type Db } from '../kernel/db.ts'
-import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/embedded-postgres.ts'
+import { openDb, type Db } from '../kernel/database/db.ts'
+import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../kernel/postgres/embedded.ts'
 
 export const postgresFolder = (config: Config): string => join(config.dataDir, 'postgres')
 

@@ -1,6 +1,6 @@
 // What a control plane hands to a host: the host's certificate and key, whom to trust, and who may call.
 import { readFile } from 'node:fs/promises'
-import { SetupError } from './step.ts'
+import { SetupError } from './setup-step.ts'
 
 export interface Bundle {
   address: string

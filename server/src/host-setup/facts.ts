@@ -1,6 +1,6 @@
 // What a host has, as its own libvirtd tells it, and how much of it is for VMs.
 import type { Connection } from '@berth/libvirt'
-import { STORAGE_POOL } from '../hypervisor/libvirt/names.ts'
+import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import { versionText } from './libvirt.ts'
 
 export interface Facts {

@@ -1,6 +1,6 @@
 // The kernel passes packets on between networks, and shows bridged ones to iptables: without that no rule of a VM knows a connection.
-import { missing, SetupError, satisfied, type Step } from './step.ts'
-import { exists, readFileOrNull, run, succeeds } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
+import { exists, readFileOrNull, run, succeeds } from './shell.ts'
 
 const FORWARD = '/proc/sys/net/ipv4/ip_forward'
 export const BRIDGE_NF = '/proc/sys/net/bridge/bridge-nf-call-iptables'

@@ -1,10 +1,10 @@
 // VMs reach the world by the host's own address. All rules are in chains of ours, so that they can be made again and taken away as one.
 // What forwards is appended: the filters of the VMs stand before it, and a machine whose policy is to drop lets VMs pass all the same.
-import { PUBLIC_BRIDGE } from '../hypervisor/libvirt/names.ts'
+import { PUBLIC_BRIDGE } from '../hypervisor/libvirt/core/resource-names.ts'
 import { formatCidr, type Cidr } from '../kernel/cidr.ts'
 import { GATEWAY_DEVICE, type HostPlan } from './plan.ts'
-import { missing, satisfied, type Step } from './step.ts'
-import { run } from './system.ts'
+import { missing, satisfied, type Step } from './setup-step.ts'
+import { run } from './shell.ts'
 
 interface Chain {
   table: 'nat' | 'filter' | 'raw' | 'mangle'

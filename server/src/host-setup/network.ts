@@ -1,10 +1,10 @@
 // The public network, bridged: an address on the bridge itself would let routed traffic pass by the filters of the VMs.
 import { ErrorCode, type Connection, type Named } from '@berth/libvirt'
-import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
+import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
 import { found, withLibvirt } from './libvirt.ts'
 import { unlessAbsent } from './pool.ts'
-import { missing, SetupError, satisfied, type Step } from './step.ts'
-import { exists } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
+import { exists } from './shell.ts'
 
 const AUTOSTART = `/etc/libvirt/qemu/networks/autostart/${PUBLIC_NETWORK}.xml`
 const XML = `<network><name>${PUBLIC_NETWORK}</name><bridge name='${PUBLIC_BRIDGE}' stp='off' delay='0'/></network>`

@@ -1,7 +1,7 @@
 // The Debian packages a host needs. packages.json is the list, also for `npm start`, which installs them before anything of ours runs.
 import lists from './packages.json' with { type: 'json' }
-import { missing, SetupError, satisfied, type Step } from './step.ts'
-import { findCommand, run } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
+import { findCommand, run } from './shell.ts'
 
 const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64'
 export const QEMU = ARCHITECTURE === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64'

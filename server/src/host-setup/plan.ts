@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
 import type { Bundle } from './bundle.ts'
-import { freeRange, gatewayOf, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './ranges.ts'
-import { SetupError } from './step.ts'
-import { hasSystemd, readFileOrNull, run } from './system.ts'
+import { freeRange, gatewayOf, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './address-range.ts'
+import { SetupError } from './setup-step.ts'
+import { hasSystemd, readFileOrNull, run } from './shell.ts'
 
 /** Beside libvirt's own settings: what Berth knows of this host, and its certificate. */
 export const BERTH_FOLDER = '/etc/libvirt/berth'

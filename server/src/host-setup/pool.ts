@@ -1,9 +1,9 @@
 // The storage pool that disks, templates and copies live in.
 import { ErrorCode, PoolState, type Connection, type Named } from '@berth/libvirt'
-import { STORAGE_POOL } from '../hypervisor/libvirt/names.ts'
+import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import { found, withLibvirt } from './libvirt.ts'
-import { missing, SetupError, satisfied, type Step } from './step.ts'
-import { exists } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
+import { exists } from './shell.ts'
 
 const AUTOSTART = `/etc/libvirt/storage/autostart/${STORAGE_POOL}.xml`
 

@@ -6,12 +6,12 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Box } from '../../../libvirt/test/box.ts'
-import { Boxes } from '../../../libvirt/test/boxes.ts'
+import type { Box } from '../../../libvirt/test/sandboxed-libvirtd.ts'
+import { Boxes } from '../../../libvirt/test/sandbox-fleet.ts'
 import { canBox } from '../../../libvirt/test/command.ts'
 import { testDatabase } from '../../test/harness.ts'
 import { berthd, berthdJson, type Outcome as Ended, type Settings } from '../../test/processes.ts'
-import type { Outcome } from './step.ts'
+import type { Outcome } from './setup-step.ts'
 
 const BERTHD = join(import.meta.dirname, '../../bin/berthd.mjs')
 

@@ -1,18 +1,18 @@
 // Turns a Debian or Ubuntu machine into a host: packages, daemons, storage, the public network. Safe to run as often as wanted, also on a
 // host with VMs; a host that is ready is only looked at.
-import { atBoot } from './at-boot.ts'
-import { daemons } from './daemons.ts'
+import { atBoot } from './boot-unit.ts'
+import { daemons } from './libvirt-daemons.ts'
 import { forwarding } from './forwarding.ts'
 import { masquerade } from './masquerade.ts'
-import { memory } from './memory.ts'
+import { memory } from './saved-state.ts'
 import { network } from './network.ts'
 import { packages } from './packages.ts'
 import { planHost, type HostPlan, type PlanOptions } from './plan.ts'
 import { pool } from './pool.ts'
 import { qemuConf } from './qemu-conf.ts'
 import { selfTest } from './self-test.ts'
-import { runStep, SetupError, type Outcome, type Step } from './step.ts'
-import { findCommand } from './system.ts'
+import { runStep, SetupError, type Outcome, type Step } from './setup-step.ts'
+import { findCommand } from './shell.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
 

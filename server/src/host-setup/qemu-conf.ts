@@ -1,6 +1,6 @@
 // Without systemd, as in most containers, libvirt cannot put guests into cgroups or note the owners of files: it is told not to try.
-import { isSet, set, type Settings } from './settings-file.ts'
-import { missing, satisfied, type Step } from './step.ts'
+import { isSet, set, type Settings } from './managed-block.ts'
+import { missing, satisfied, type Step } from './setup-step.ts'
 
 export const QEMU_CONF = '/etc/libvirt/qemu.conf'
 const WITHOUT_SYSTEMD: Settings = { cgroup_controllers: [], remember_owner: 0 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { listenProblem } from './daemons.ts'
+import { listenProblem } from './libvirt-daemons.ts'
 import { socketUnit } from './tls.ts'
 
 describe('a host under systemd', () => {

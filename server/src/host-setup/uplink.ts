@@ -1,9 +1,9 @@
 // The host's own leg in the public network: a pair of virtual cables, one end in the bridge, the other with the gateway's address.
-import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
+import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
 import { formatCidr } from '../kernel/cidr.ts'
 import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type HostPlan, type Interface } from './plan.ts'
-import { missing, SetupError, satisfied, type Step } from './step.ts'
-import { readFileOrNull, run } from './system.ts'
+import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
+import { readFileOrNull, run } from './shell.ts'
 
 /** Linux answers on every interface for every address it has: guests would be told that the bridge itself is their gateway, and what
  *  they send there does not pass the uplink. */

@@ -1,7 +1,7 @@
 // Looks at a host from the outside, over the connection it will be used by, before it is trusted with VMs. Changes nothing that stays.
 import { randomUUID } from 'node:crypto'
 import { ErrorCode, PoolState, type Connection, type Endpoint } from '@berth/libvirt'
-import { STORAGE_POOL, PUBLIC_NETWORK } from '../hypervisor/libvirt/names.ts'
+import { STORAGE_POOL, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { readFacts, type Facts } from './facts.ts'
 import { failure, ok, warning, type Finding } from './finding.ts'

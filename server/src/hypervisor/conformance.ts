@@ -7,8 +7,8 @@ import { crashContract } from './conformance/crashes.ts'
 import { diskContract } from './conformance/disks.ts'
 import { networkContract } from './conformance/networks.ts'
 import { powerContract } from './conformance/power.ts'
-import type { Rig } from './conformance/rig.ts'
-import { monitoringContract } from './conformance/watching.ts'
+import type { Rig } from './conformance/fixture.ts'
+import { monitoringContract } from './conformance/monitoring.ts'
 
 export function describeDriver(name: string, makeRig: () => Promise<Rig>, timeoutMs = 30_000): void {
   describe(`the ${name} driver`, { timeout: timeoutMs }, () => {

@@ -10,11 +10,11 @@
 // - Answers survive JSON, except for counters and metrics, which count in bigint.
 import type { Duplex, Readable } from 'node:stream'
 import type { DriverEvent, HostFacts, Machine, MetricsSample, Network, NicCounters, Volume } from './inventory.ts'
-import type { ConsoleType, DiskSource, StopOutcome, Filter, MachineSpec, NetworkSpec, NicSpec, Readiness, TemplateRef } from './machine.ts'
+import type { ConsoleType, DiskSource, StopOutcome, Filter, MachineSpec, NetworkSpec, NicSpec, Readiness, TemplateRef } from './spec.ts'
 
 export * from './errors.ts'
 export type * from './inventory.ts'
-export type * from './machine.ts'
+export type * from './spec.ts'
 
 /** The order of a create: networks, filter, disk, running, ready. The order of a rebuild or restore: stopped, disk of the next
  *  generation, running with it, ready, no disk of the old one; to take it back: stopped, running with the old spec, no new disk. */

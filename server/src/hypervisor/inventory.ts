@@ -1,6 +1,6 @@
 // What a host reports: what is there, what it measures and what it can do. All of it is read from the host alone, never from our
 // database, so that the fleet can be rebuilt from it.
-import type { ConsoleType, NetworkSpec, Power, StopReason } from './machine.ts'
+import type { ConsoleType, NetworkSpec, Power, StopReason } from './spec.ts'
 
 export interface Machine {
   /** Null for a stranger: a machine that does not carry our metadata. */

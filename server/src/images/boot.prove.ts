@@ -6,10 +6,10 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { debianImage } from '../../test/debian-image.ts'
 import { bootGuest, guestDisk, PASSWORD, type Guest } from '../../test/guest.ts'
 import { eventually } from '../../test/processes.ts'
-import { hashPassword } from '../kernel/password.ts'
+import { hashPassword } from '../features/vms/model/guest-password.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Arch } from './arch.ts'
-import { buildImage } from './make.ts'
+import { buildImage } from './build-or-import.ts'
 import { openImageStore } from './store.ts'
 
 const BUILD_MS = 1_800_000

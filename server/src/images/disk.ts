@@ -3,7 +3,7 @@ import { rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Arch } from './arch.ts'
 import { installForBios, makeGrub, SECTOR, type Boot } from './grub.ts'
-import { run, type Tool } from './tools.ts'
+import { run, type Tool } from './external-tools.ts'
 
 export interface DiskPlan {
   /** What the root file system holds. */

@@ -2,7 +2,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Arch } from './arch.ts'
-import { run } from './tools.ts'
+import { run } from './external-tools.ts'
 
 export const SECTOR = 512
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../kernel/clock.ts'
 import { sha256 } from '../kernel/crypto.ts'
 import { parseChecksum } from './checksum.ts'
-import { importImage } from './make.ts'
+import { importImage } from './build-or-import.ts'
 import { openImageStore, type ImageStore } from './store.ts'
 
 let folder: string

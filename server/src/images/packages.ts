@@ -3,7 +3,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { debianArch, type Arch } from './arch.ts'
-import { run } from './tools.ts'
+import { run } from './external-tools.ts'
 
 export interface Download {
   arch: Arch

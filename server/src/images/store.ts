@@ -5,11 +5,11 @@ import { createReadStream } from 'node:fs'
 import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Image, ImageSource } from '../hypervisor/libvirt/image-source.ts'
+import type { Image, ImageSource } from '../hypervisor/image-source.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { subtractDuration } from '../kernel/clock.ts'
 import type { Arch } from './arch.ts'
-import { virtualBytesOf } from './inspect.ts'
+import { virtualBytesOf } from './validate-image.ts'
 
 export interface ImageStore extends ImageSource {
   /** Takes over a file of the work folder under the name of its content. */

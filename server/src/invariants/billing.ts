@@ -1,8 +1,8 @@
 // Every month is charged once, nothing is served for free, and traffic is held to what was paid for.
 import { parseDurationMs } from '../kernel/clock.ts'
-import { sql } from '../kernel/db.ts'
+import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
-import { isBusy } from './work.ts'
+import { isBusy } from './workflows.ts'
 
 const ago = (now: Date, duration: string): Date => new Date(now.getTime() - parseDurationMs(duration))
 

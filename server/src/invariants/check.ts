@@ -1,6 +1,6 @@
 // Asks all questions. A single look is enough where everything rests; the watch of a running product takes its time.
 import type { Clock } from '../kernel/clock.ts'
-import type { Db } from '../kernel/db.ts'
+import type { Db } from '../kernel/database/db.ts'
 import { invariants } from './index.ts'
 import type { Violation } from './invariant.ts'
 import { loadInventories, type InventoryDeps } from './inventory.ts'

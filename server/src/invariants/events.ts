@@ -1,5 +1,5 @@
 // Who was promised to be told is told, and who asks twice is answered twice the same.
-import { sql, type Sql } from '../kernel/db.ts'
+import { sql, type Sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 
 /** From where on the log of each is looked at: what came of the same moment was not always numbered in the order of its time. */

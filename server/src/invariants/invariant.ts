@@ -1,5 +1,5 @@
 // What must always be true, as questions that answer with what is not. No rows means that the promise is kept.
-import { sql, type Queries, type Sql } from '../kernel/db.ts'
+import { sql, type Queries, type Sql } from '../kernel/database/db.ts'
 import type { Host } from './inventory.ts'
 
 export interface Violation {

@@ -1,15 +1,15 @@
 // The checker is checked: one violation of each kind is planted, and each must be found by its own name.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
-import { plants, type Plant, type PlantWorld } from '../../test/invariant-plants.ts'
+import { plants, type Plant, type PlantWorld } from '../../test/invariant-violations.ts'
 import { generateKey } from '../../test/openssh-keys.ts'
-import { collect } from '../hypervisor/conformance/rig.ts'
-import { sql, type Sql } from '../kernel/db.ts'
+import { collect } from '../hypervisor/conformance/fixture.ts'
+import { sql, type Sql } from '../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from './check.ts'
 import { invariants } from './index.ts'
 import type { Invariant, Violation } from './invariant.ts'
 import { makeTables, noteInventory } from './inventory.ts'
-import { createInvariantMonitor } from './watch.ts'
+import { createInvariantMonitor } from './monitor.ts'
 
 /** Carries what was found out of a transaction that nothing outlives. */
 class Found extends Error {
@@ -81,7 +81,7 @@ describe('the invariants', async () => {
 
   test.each(invariants.map((each) => ({ each, name: each.name, promise: each.promise })))('$name: $promise', async ({ each, name }) => {
     const plant = plants[name]
-    if (!plant) throw new Error(`Nothing is planted against ${name}: add it to test/invariant-plants.ts`)
+    if (!plant) throw new Error(`Nothing is planted against ${name}: add it to test/invariant-violations.ts`)
     const violations = await foundAfter(each, plant)
     expect(violations.length).toBeGreaterThan(0)
     for (const { id, what } of violations) expect([id, what]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)])

@@ -1,8 +1,8 @@
 // What hosts have, in tables that last as long as the transaction that asks, so that a query can join it with ours and a fleet of any
 // size takes no memory here. A host that does not answer is left out: nobody knows what it has.
 import type { Machine, Network, Volume } from '../hypervisor/driver.ts'
-import type { DriverPool } from '../hypervisor/pool.ts'
-import { sql, type Sql, type Tx } from '../kernel/db.ts'
+import type { DriverPool } from '../hypervisor/driver-pool.ts'
+import { sql, type Sql, type Tx } from '../kernel/database/db.ts'
 import type { Log } from '../kernel/log.ts'
 
 /** Less than a transaction may rest. */

@@ -1,5 +1,5 @@
 // Invoices say what the ledger says, and are all there.
-import { sql } from '../kernel/db.ts'
+import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 
 const ledger = invariant(

@@ -1,8 +1,8 @@
 // What runs on the hosts is what is written down. Never asked of a VM that an action works on.
-import { sql } from '../kernel/db.ts'
+import { sql } from '../kernel/database/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
 import { isStale, machinesOf } from './inventory.ts'
-import { isBusy, isWorkedOn } from './work.ts'
+import { isBusy, isWorkedOn } from './workflows.ts'
 
 const known = hostInvariant(
   'machines.known',

@@ -1,7 +1,7 @@
 // Nothing is charged twice, lost or made up.
-import { sql } from '../kernel/db.ts'
+import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
-import { isBusy } from './work.ts'
+import { isBusy } from './workflows.ts'
 
 const balance = invariant(
   'wallet.balance',

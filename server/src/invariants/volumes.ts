@@ -1,9 +1,9 @@
 // Disks, seeds, snapshots and backups on the hosts are those that somebody has paid for. What is quarantined is known.
 import { parseDurationMs } from '../kernel/clock.ts'
-import { sql } from '../kernel/db.ts'
+import { sql } from '../kernel/database/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
 import { isStale, volumesOf } from './inventory.ts'
-import { isBusy, isWorkedOn } from './work.ts'
+import { isBusy, isWorkedOn } from './workflows.ts'
 
 const known = hostInvariant(
   'volumes.known',

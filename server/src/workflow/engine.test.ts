@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { openHouses, settle } from '../../test/houses.ts'
-import { sql, type Sql } from '../kernel/db.ts'
+import { openHouses, settle } from '../../test/sample-workflow.ts'
+import { sql, type Sql } from '../kernel/database/db.ts'
 import { createMetrics } from '../kernel/metrics.ts'
-import { StepError } from './define.ts'
+import { StepError } from './workflow-builder.ts'
 import { startEngine } from './engine.ts'
-import { resumeRun, type Runner } from './run.ts'
-import * as store from './store.ts'
+import { resumeRun, type Runner } from './executor.ts'
+import * as store from './run-store.ts'
 
 describe('the engine of durable work', async () => {
   const { db, clock, world, deps, engine, runner, start, runOf, houseOf } = await openHouses()

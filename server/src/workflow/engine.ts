@@ -1,15 +1,15 @@
 // Starts runs inside callers' transactions and hands them to workers through pg-boss. The queue only says "look at this run now": what
 // is to be done stands in the journal, so a job that is lost or delivered twice does no harm.
 import { PgBoss, type Db as QueueDb } from 'pg-boss'
-import type { Db, Queries, Tx } from '../kernel/db.ts'
+import type { Db, Queries, Tx } from '../kernel/database/db.ts'
 import { apiError } from '../kernel/errors.ts'
 import { newId } from '../kernel/ids.ts'
 import { rateLimitedWarn } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import type { Engine, Workflow } from './define.ts'
-import { createRunPool, type RunPool } from './crew.ts'
-import type { AnyWorkflow, RunnerDeps } from './run.ts'
-import * as store from './store.ts'
+import type { Engine, Workflow } from './workflow-builder.ts'
+import { createRunPool, type RunPool } from './run-pool.ts'
+import type { AnyWorkflow, RunnerDeps } from './executor.ts'
+import * as store from './run-store.ts'
 
 const QUEUE = 'workflow'
 const SCHEMA = 'pgboss'

@@ -3,11 +3,11 @@
 //   a failure at a step  every step before it is undone; nothing is left behind
 //   each undo twice      the worker dies after an undo and before its journal entry
 //   a kill at a commit   the worker dies just before or just after any write of the journal; another finishes the run
-import type { Db } from '../kernel/db.ts'
-import { StepError } from './define.ts'
+import type { Db } from '../kernel/database/db.ts'
+import { StepError } from './workflow-builder.ts'
 import type { ManualClock } from '../kernel/clock.ts'
-import { resumeRun, type AnyWorkflow, type Runner } from './run.ts'
-import * as store from './store.ts'
+import { resumeRun, type AnyWorkflow, type Runner } from './executor.ts'
+import * as store from './run-store.ts'
 
 class SimulatedCrash extends store.AttemptLostError {}
 

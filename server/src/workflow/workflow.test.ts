@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { openHouses, settle, workflow, write, type Input } from '../../test/houses.ts'
-import { StepError } from './define.ts'
-import { resumeRun, type AnyWorkflow, type Runner } from './run.ts'
-import * as store from './store.ts'
+import { openHouses, settle, workflow, write, type Input } from '../../test/sample-workflow.ts'
+import { StepError } from './workflow-builder.ts'
+import { resumeRun, type AnyWorkflow, type Runner } from './executor.ts'
+import * as store from './run-store.ts'
 import { testCrashSafety } from './testing.ts'
 
 describe('durable work', async () => {

@@ -4,11 +4,11 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { KIND, NOT_KEPT } from '../../src/commands/archive.ts'
+import { KIND, NOT_KEPT } from '../../src/commands/admin/backup.ts'
 import { MIGRATIONS } from '../../src/database.ts'
-import { inspectArchive, restoreDump, dropAllSchemas } from '../../src/kernel/archive/read.ts'
+import { inspectArchive, restoreDump, dropAllSchemas } from '../../src/kernel/dump/restore.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { migrate } from '../../src/kernel/migrate.ts'
+import { migrate } from '../../src/kernel/database/migrate.ts'
 import { testDatabase } from '../harness.ts'
 
 const ARCHIVE = join(import.meta.dirname, 'archive.gz')

@@ -1,6 +1,6 @@
 // What customers do, as they please: no operation asks first whether it will be accepted.
 import type { Customer, Thing, World } from './world.ts'
-import { sql } from '../../src/kernel/db.ts'
+import { sql } from '../../src/kernel/database/db.ts'
 import { deposit } from '../deposit.ts'
 import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import { generateKey } from '../openssh-keys.ts'

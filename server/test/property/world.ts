@@ -1,13 +1,13 @@
 // Three customers, two hosts and everything they have made: what the operations of a seed act on.
 import type { Random } from './seeded.ts'
-import { sql } from '../../src/kernel/db.ts'
-import { addPool } from '../../src/features/hosts/addresses.ts'
-import { resumeRun } from '../../src/workflow/run.ts'
-import { AttemptLostError } from '../../src/workflow/store.ts'
+import { sql } from '../../src/kernel/database/db.ts'
+import { addPool } from '../../src/features/hosts/public-addresses.ts'
+import { resumeRun } from '../../src/workflow/executor.ts'
+import { AttemptLostError } from '../../src/workflow/run-store.ts'
 import type { Answer, TestApp } from '../harness.ts'
 import { controlOf, givenHost } from '../hosts.ts'
-import { restMaker } from '../rest.ts'
-import { testRunner } from '../settle.ts'
+import { restMaker } from '../quiesce.ts'
+import { testRunner } from '../run-workflows.ts'
 
 export type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
 type Kind = 'vm' | 'network' | 'firewall' | 'key' | 'snapshot' | 'backup' | 'webhook'

@@ -2,7 +2,7 @@
 import { openCore } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { renewals } from '../../src/features/billing/renew.reconciler.ts'
-import { lowBalance } from '../../src/features/billing/warn.reconciler.ts'
+import { lowBalance } from '../../src/features/billing/low-balance.reconciler.ts'
 import { issueInvoices } from '../../src/features/invoices/issue.reconciler.ts'
 import { manualClock } from '../../src/kernel/clock.ts'
 import { createLog } from '../../src/kernel/log.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { daysLeft, pkiFolder, RENEW_DAYS } from '../../host-setup/authority.ts'
-import { readFileOrNull } from '../../host-setup/system.ts'
+import { daysLeft, pkiFolder, RENEW_DAYS } from '../../host-setup/certificate-authority.ts'
+import { readFileOrNull } from '../../host-setup/shell.ts'
 import { tlsFiles } from '../../host-setup/tls.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
 

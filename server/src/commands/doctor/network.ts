@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { findPortHolder } from '../../kernel/port-holder.ts'
+import { findPortHolder } from '../port-owner.ts'
 import { failure, ok, warning, type Check } from './check.ts'
 
 export const port: Check = async ({ host, port: number }) => {

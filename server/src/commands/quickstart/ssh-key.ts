@@ -4,7 +4,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { findCommand } from '../../host-setup/system.ts'
+import { findCommand } from '../../host-setup/shell.ts'
 
 const run = promisify(execFile)
 

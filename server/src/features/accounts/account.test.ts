@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { openDb } from '../../kernel/db.ts'
+import { openDb } from '../../kernel/database/db.ts'
 import { releaseQuota, quotaUsed, setQuotaLimit, reserveQuota } from './service.ts'
 
 const app = await testApp({ breaks: ['quotas.counted'] })

@@ -1,4 +1,4 @@
-import { nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { nullable, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const Account = object({ id: Type.String(), email: Type.String(), name: Type.String(), createdAt: Timestamp }, { title: 'Account' })
 export type Account = Static<typeof Account>

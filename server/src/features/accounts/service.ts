@@ -1,5 +1,5 @@
 import { newToken, sha256 } from '../../kernel/crypto.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { expandScopes } from './scopes.ts'

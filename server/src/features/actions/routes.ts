@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { Action, StatusQuery, WaitQuery } from './schema.ts'
 import { awaitAction, listActions, listVmActions } from './service.ts'

@@ -1,4 +1,4 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const ACTION_STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED'] as const
 

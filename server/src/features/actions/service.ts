@@ -1,10 +1,10 @@
 // An action is a workflow run as its owner sees it. It stays readable after its VM is gone.
-import { Answer } from '../../http/api.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import type { Queries } from '../../kernel/db.ts'
+import { Answer } from '../../http/api/api.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries } from '../../kernel/database/db.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { countRuns, findRun, listRuns, stepsOf, type RunFilter, type RunRow } from '../../workflow/store.ts'
-import type { RunWatcher } from '../../workflow/watch.ts'
+import { countRuns, findRun, listRuns, stepsOf, type RunFilter, type RunRow } from '../../workflow/run-store.ts'
+import type { RunWatcher } from '../../workflow/run-watcher.ts'
 import type { Action } from './schema.ts'
 import { toAction } from './view.ts'
 

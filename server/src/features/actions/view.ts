@@ -1,4 +1,4 @@
-import type { RunRow, StepRow } from '../../workflow/store.ts'
+import type { RunRow, StepRow } from '../../workflow/run-store.ts'
 import type { Action } from './schema.ts'
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { givenBrowser } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { SCOPES } from '../accounts/service.ts'
 
 const app = await testApp()

@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { ApiKey, ApiKeyDeleted, ChangeApiKey, CreateApiKey, NewApiKey, Scope } from './schema.ts'
 import { changeApiKey, createApiKey, deleteApiKey, listApiKeys, listScopes } from './service.ts'

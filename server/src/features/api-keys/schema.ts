@@ -1,4 +1,4 @@
-import { nullable, object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { nullable, object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const Name = text(1, 100)
 

@@ -1,5 +1,5 @@
 // API keys are the account's tokens, as its people see them.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { createToken, deleteToken, listTokens, lockToken, renameToken, revokeToken, SCOPES } from '../accounts/service.ts'
 import type { ApiKey, ChangeApiKey, CreateApiKey, NewApiKey } from './schema.ts'

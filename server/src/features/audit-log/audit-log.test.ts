@@ -2,9 +2,9 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../../test/openssh-keys.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { pruneAuditLog } from './prune.reconciler.ts'
-import { openAuditTrail, REFUSALS_PER_HOUR } from './record.ts'
+import { openAuditTrail, REFUSALS_PER_HOUR } from './audit-trail.ts'
 import { recordByOperator } from './service.ts'
 
 const app = await testApp({ breaks: ['idempotency.finished'] }) // years pass, and no worker forgets keys

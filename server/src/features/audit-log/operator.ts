@@ -1,4 +1,4 @@
-import type { Tx } from '../../kernel/db.ts'
+import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { insertion } from './sql.ts'
 

@@ -1,4 +1,4 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const DATE = 'ISO 8601 date or date-time, UTC unless it says otherwise'
 

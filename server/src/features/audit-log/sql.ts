@@ -1,4 +1,4 @@
-import { inline, sql, type Queries, type Sql } from '../../kernel/db.ts'
+import { inline, sql, type Queries, type Sql } from '../../kernel/database/db.ts'
 
 /** The action of a line that only counts. */
 export const REFUSALS = 'refusals'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, startDailyBackup, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
-import { removeBackups } from './remove.reconciler.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { removeBackups } from './purge.reconciler.ts'
 import { retireFailed } from './sql.ts'
-import { sweepOrphanVolumes } from './volumes.reconciler.ts'
+import { sweepOrphanVolumes } from './orphan-volumes.reconciler.ts'
 
 describe('the volume sweep, when a backup is gone that others build on,', async () => {
   const app = await testApp()

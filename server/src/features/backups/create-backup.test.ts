@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 

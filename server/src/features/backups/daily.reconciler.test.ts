@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, diskOf, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, diskOf, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { testRunner } from '../../../test/settle.ts'
-import { sql } from '../../kernel/db.ts'
-import { resumeRun } from '../../workflow/run.ts'
-import { openRunOf } from '../../workflow/store.ts'
+import { testRunner } from '../../../test/run-workflows.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { resumeRun } from '../../workflow/executor.ts'
+import { openRunOf } from '../../workflow/run-store.ts'
 import { dailyBackups } from './daily.reconciler.ts'
-import { removeBackups } from './remove.reconciler.ts'
+import { removeBackups } from './purge.reconciler.ts'
 import { nextBackupTime } from './schedule.ts'
 
 describe('daily backups', async () => {

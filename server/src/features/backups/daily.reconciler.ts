@@ -1,8 +1,8 @@
 // Starts the daily backups whose time has come, and lets those expire that nobody pays for any more.
 import { reconciler, type Deps } from '../deps.ts'
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { lockVm } from '../vms/service.ts'
-import { DAILY, REMOVE } from './names.ts'
+import { DAILY, REMOVE } from './reconciler-names.ts'
 import { dueVms, failuresOf, scheduleDailyBackups, type DueVm } from './schedule.ts'
 import { startBackup } from './service.ts'
 import * as sql from './sql.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, diskOf, startDailyBackup, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, diskOf, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { testRunner } from '../../../test/settle.ts'
-import { sql } from '../../kernel/db.ts'
+import { testRunner } from '../../../test/run-workflows.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
-import { resumeRun } from '../../workflow/run.ts'
-import { removeBackups } from './remove.reconciler.ts'
+import { resumeRun } from '../../workflow/executor.ts'
+import { removeBackups } from './purge.reconciler.ts'
 
 describe('DELETE /vms/{vmId}/backups/{id}', async () => {
   const app = await testApp()

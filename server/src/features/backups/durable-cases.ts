@@ -1,12 +1,12 @@
 // What is proved of every workflow of backups: quickly in `npm test`, at every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
-import { diskOf, givenSecondHost, proveOnVm, startDailyBackup, volumesOf } from '../../../test/copies.ts'
+import { diskOf, givenSecondHost, proveOnVm, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp, type TestApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
-import { testRunner } from '../../../test/settle.ts'
-import { sql } from '../../kernel/db.ts'
+import { testRunner } from '../../../test/run-workflows.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
-import { reconcileStaleMachines } from '../vms/left.reconciler.ts'
+import { reconcileStaleMachines } from '../vms/reconcilers/stale-machines.reconciler.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 

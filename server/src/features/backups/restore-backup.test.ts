@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, diskOf, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, diskOf, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 
 describe('POST /vms/{vmId}/backups/{id}/restore', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseDurationMs } from '../../kernel/clock.ts'
-import type { AnyWorkflow } from '../../workflow/run.ts'
+import type { AnyWorkflow } from '../../workflow/executor.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
 import { restoreFromBackup } from './restore.workflow.ts'
 

@@ -1,9 +1,9 @@
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { workflow } from '../deps.ts'
 import { failAllSnapshots } from '../snapshots/service.ts'
 import { restoreWorkflow, type RestoreInput } from '../vms/service.ts'
-import { deleteFetchedChain, fetchChain } from './carry.ts'
-import { REMOVE } from './names.ts'
+import { deleteFetchedChain, fetchChain } from './transfer.ts'
+import { REMOVE } from './reconciler-names.ts'
 import { endRestoring } from './sql.ts'
 import { toBackup } from './view.ts'
 

@@ -1,7 +1,7 @@
 // When daily backups are due. Every VM has its own moment of the night, so that a host is not asked for all of them at once.
 import { crc32 } from 'node:zlib'
 import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 
 const DAY_MS = parseDurationMs('1d')
 const NIGHT_BEGINS_MS = parseDurationMs('22h')

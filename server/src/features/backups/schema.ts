@@ -1,4 +1,4 @@
-import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const STATUSES = ['PENDING', 'RUNNING', 'AVAILABLE', 'RESTORING', 'DELETING', 'FAILED'] as const
 export type BackupStatus = (typeof STATUSES)[number]

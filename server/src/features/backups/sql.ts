@@ -1,4 +1,4 @@
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import type { BackupStatus, BackupType } from './schema.ts'
 
 export interface BackupRow {

@@ -1,9 +1,9 @@
 // A VM with private networks whose host is lost: it comes back from a backup without them, or is as it was.
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, diskOf, givenSecondHost, volumesOf } from '../../../test/copies.ts'
+import { allowManyVms, diskOf, givenSecondHost, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 describe('a restore without private networks', async () => {
   const app = await testApp()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { suspendByOperator, unmanage } from '../vms/service.ts'
 
 describe('POST /vms/{vmId}/bandwidth/packs', async () => {

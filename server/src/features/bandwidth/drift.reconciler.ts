@@ -3,7 +3,7 @@ import type { Machine } from '../../hypervisor/driver.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, listHosts } from '../hosts/service.ts'
 import { speedLimit } from '../vms/service.ts'
-import { enqueueLimitUpdates, desiredLimits } from './limits.ts'
+import { enqueueLimitUpdates, desiredLimits } from './limit-queue.ts'
 
 const BATCH = 500
 

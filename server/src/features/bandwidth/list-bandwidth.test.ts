@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { GB, quietVm } from '../../../test/traffic.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { meter } from './meter.reconciler.ts'
 
 describe('GET /bandwidth', async () => {

@@ -1,6 +1,6 @@
 import { keyedReconciler } from '../deps.ts'
 import { callHost, listHosts } from '../hosts/service.ts'
-import { meterTraffic } from './count.ts'
+import { meterTraffic } from './metering.ts'
 
 const TIMEOUT_MS = 55_000
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { quietVm, type QuietVm } from '../../../test/traffic.ts'
 import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { adopt, getVmRow, unmanage } from '../vms/service.ts'
-import { meterBeforePowerOff, meterTraffic } from './count.ts'
+import { meterBeforePowerOff, meterTraffic } from './metering.ts'
 import { meter } from './meter.reconciler.ts'
 
 describe('metering', async () => {

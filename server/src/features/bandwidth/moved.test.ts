@@ -1,11 +1,11 @@
 // The traffic of a VM whose host is lost and that is restored on another one, where it has another interface.
 import { describe, expect, test } from 'vitest'
-import { allowManyVms, givenSecondHost } from '../../../test/copies.ts'
+import { allowManyVms, givenSecondHost } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf } from '../../../test/hosts.ts'
 import { GB, quietVm } from '../../../test/traffic.ts'
-import { sql } from '../../kernel/db.ts'
-import { applyLimits } from './limit.reconciler.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { applyLimits } from './apply-limits.reconciler.ts'
 import { meter } from './meter.reconciler.ts'
 
 describe('the traffic of a VM that is restored on another host', async () => {

@@ -1,4 +1,4 @@
-import { Bytes, nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Bytes, nullable, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const BandwidthUsage = object(
   {

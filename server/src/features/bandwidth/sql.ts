@@ -1,4 +1,4 @@
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { NicCounters } from '../../hypervisor/driver.ts'
 import type { VmDetails } from '../vms/service.ts'
 

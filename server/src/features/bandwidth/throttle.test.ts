@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { GB, quietVm, type QuietVm } from '../../../test/traffic.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { renewals } from '../billing/renew.reconciler.ts'
 import { detectLimitDrift } from './drift.reconciler.ts'
-import { applyLimits } from './limit.reconciler.ts'
+import { applyLimits } from './apply-limits.reconciler.ts'
 import { meter } from './meter.reconciler.ts'
 
 describe('a VM at its cap', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-world.ts'
+import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
-import { lowBalance } from './warn.reconciler.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { lowBalance } from './low-balance.reconciler.ts'
 
 describe('billing.low_balance', async () => {
   const app = await testApp()

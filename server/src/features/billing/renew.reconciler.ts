@@ -5,7 +5,7 @@ import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { unsuspend } from '../vms/service.ts'
 import { WAITS_FOR_MONEY } from '../wallet/service.ts'
-import { GRACE, RETENTION, RETRY, runBillingStep } from './renew.ts'
+import { GRACE, RETENTION, RETRY, runBillingStep } from './renewal-step.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 500

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-world.ts'
+import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 describe('three schedulers at once', async () => {
   const app = await testApp()

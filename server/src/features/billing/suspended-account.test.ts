@@ -1,13 +1,13 @@
 // An account that its operator has suspended: nothing of it runs, is charged for or is deleted until that is lifted.
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-world.ts'
+import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { suspendAccount, unsuspendAccount } from '../operator/customers.ts'
-import { enforceSuspension } from '../vms/left-on.reconciler.ts'
-import { syncPowerStates } from '../vms/power.reconciler.ts'
+import { enforceSuspension } from '../vms/reconcilers/enforce-suspension.reconciler.ts'
+import { syncPowerStates } from '../vms/reconcilers/power-sync.reconciler.ts'
 import { orderUnsuspension } from '../vms/service.ts'
-import { runBillingStep } from './renew.ts'
+import { runBillingStep } from './renewal-step.ts'
 
 describe('of an account that is suspended', async () => {
   const app = await testApp()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-world.ts'
+import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { unsuspendByOperator } from '../vms/service.ts'
 
 describe('a VM whose renewal is not covered', async () => {

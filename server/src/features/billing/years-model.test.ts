@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/play.ts'
+import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/simulate.ts'
 
 test('60 days of 20 VMs with three schedulers, one killed, are charged as the model says', async () => {
   const played = await playYears({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-world.ts'
+import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 
 /** Months as a calendar on the wall has them, without the code under test. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { sql, type Tx } from '../../kernel/db.ts'
+import { sql, type Tx } from '../../kernel/database/db.ts'
 import { getTemplate, publishImage, withdrawTemplate, type NewImage } from './service.ts'
 
 const GIB = 1024 ** 3

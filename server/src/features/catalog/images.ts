@@ -1,6 +1,6 @@
 // What becomes of a template when it gets an image, another one, or none any more. Disks on hosts are built on a template's image by the
 // template's id, so an id never stands for two images: whatever replaces an image gets a new id, and the old one lives on while used.
-import type { Tx } from '../../kernel/db.ts'
+import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import * as sql from './sql.ts'

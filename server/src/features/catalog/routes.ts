@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OsTemplate, Plan, Region } from './schema.ts'
 import { getOsTemplate, listPlans, listRegions, listTemplates } from './service.ts'

@@ -1,4 +1,4 @@
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { parseCents, type Cents } from '../../kernel/money.ts'

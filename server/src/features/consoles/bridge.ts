@@ -3,7 +3,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { stopwatch } from '../../kernel/clock.ts'
-import type { CloseReason } from './endings.ts'
+import type { CloseReason } from './close-codes.ts'
 
 export interface Limits {
   /** How often the client is asked whether it lives. */

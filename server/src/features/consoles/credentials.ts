@@ -1,4 +1,4 @@
-import type { Queries } from '../../kernel/db.ts'
+import type { Queries } from '../../kernel/database/db.ts'
 import { tokenStates } from '../accounts/service.ts'
 import { sessionStates } from '../sessions/service.ts'
 

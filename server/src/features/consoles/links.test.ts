@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { consoleWorld, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { pruneConsoles } from './prune.reconciler.ts'
 
 describe('POST /vms/{id}/console', async () => {

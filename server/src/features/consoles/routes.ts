@@ -1,5 +1,5 @@
-import { Type } from '../../http/schema.ts'
-import { externalUrl } from '../../http/origin.ts'
+import { Type } from '../../http/api/schema.ts'
+import { externalUrl } from '../../http/server/origin.ts'
 import type { Routes } from '../deps.ts'
 import { ConsoleLink, OpenConsole } from './schema.ts'
 import { issueLink, requireConsole } from './service.ts'

@@ -1,4 +1,4 @@
-import { object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const OpenConsole = object(
   { type: oneOf(['serial', 'vnc']) },

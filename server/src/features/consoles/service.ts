@@ -1,10 +1,10 @@
 // A console is opened in two acts. Whoever may do so asks for a URL; whoever has the URL is at the console, once and soon. So a browser
 // needs no API token, and a URL that leaks later is worth nothing.
-import type { Principal } from '../../http/principal.ts'
+import type { Principal } from '../../http/api/principal.ts'
 import { isDriverError, type ConsoleType } from '../../hypervisor/driver.ts'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
 import { isWellFormedToken, newToken, sha256 } from '../../kernel/crypto.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, unauthorized, type ApiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import { driverOf, requireAllowed, requireVm } from '../vms/service.ts'

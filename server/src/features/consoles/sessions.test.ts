@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { consoleWorld, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { followFleet } from '../hosts/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
-import { CLOSE_CODES } from './endings.ts'
+import { CLOSE_CODES } from './close-codes.ts'
 
 describe('a session at a console', async () => {
   const app = await testApp()

@@ -5,9 +5,9 @@ import { addDuration } from '../../kernel/clock.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { bridge, LIMITS, type Bridge, type Limits } from './bridge.ts'
 import { usableCredentials } from './credentials.ts'
-import { CLOSE_CODES } from './endings.ts'
-import { SESSION_TTL, openSession, type ConsoleSession, type SessionDeps } from './open.ts'
-import { resolveCloseReason, checkSession } from './reasons.ts'
+import { CLOSE_CODES } from './close-codes.ts'
+import { SESSION_TTL, openSession, type ConsoleSession, type SessionDeps } from './open-session.ts'
+import { resolveCloseReason, checkSession } from './close-reason.ts'
 import * as sql from './sql.ts'
 
 /** How often a process says that its sessions live. */

@@ -1,7 +1,7 @@
 // The live end of the log: a server-sent stream of an account's events. It reads the same rows as everyone else, from the cursor on, and
 // is only told when to look; so a stream that was cut resumes where it was, without loss or repeat.
 import { Readable } from 'node:stream'
-import type { Db } from '../../kernel/db.ts'
+import type { Db } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { EVENTS, eventsAfter, lastNumber, type EventRow } from './service.ts'
 import { toEvent } from './view.ts'

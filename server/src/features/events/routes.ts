@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import { invalid } from '../../kernel/errors.ts'
 import type { Routes } from '../deps.ts'
 import { CURSOR, Event, EventsQuery } from './schema.ts'

@@ -1,4 +1,4 @@
-import { object, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const CURSOR = '^\\d{1,18}$'
 

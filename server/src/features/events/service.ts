@@ -1,5 +1,5 @@
 // The durable event log. An event is written in the transaction that makes it true; feed, stream and webhooks read the same rows.
-import { json, sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Event } from './schema.ts'
 import { toEvent } from './view.ts'

@@ -3,11 +3,11 @@ import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost } from '../../../test/hosts.ts'
 import type { Filter } from '../../hypervisor/driver.ts'
 import { addDuration, stopwatch } from '../../kernel/clock.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { applyFilters } from './apply.reconciler.ts'
 import { watchFilters } from './drift.reconciler.ts'
-import { filterOf } from './filters.ts'
+import { filterOf } from './filter-state.ts'
 import { bindFirewall, filterToPut, forgetFilter, markFilterApplied, settleFilter, trackFilter } from './service.ts'
 
 const port = (number: number) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: String(number) })

@@ -2,10 +2,10 @@
 // by side. A VM whose rules are just being changed is left alone until they rest, so that a burst of changes costs one apply. Accounts take
 // turns: whoever changes one VM does not wait for all the VMs of somebody else.
 import { addDuration, sleep } from '../../kernel/clock.ts'
-import { sql, type Queries } from '../../kernel/db.ts'
+import { sql, type Queries } from '../../kernel/database/db.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, CLAIM, isUnreachable, retryDelay } from '../hosts/service.ts'
-import { APPLY, filterOf } from './filters.ts'
+import { APPLY, filterOf } from './filter-state.ts'
 
 const LOOK_EVERY_MS = 120
 const MAX_CHECKS = 8

@@ -13,7 +13,7 @@ import {
   unbindAll,
   unbindFirewall,
 } from './service.ts'
-import { filterOf } from './filters.ts'
+import { filterOf } from './filter-state.ts'
 
 // Here a VM is nothing but an id.
 const app = await testApp({ breaks: ['firewalls.owner', 'firewalls.tracked'] })

@@ -1,7 +1,7 @@
 // Which VM has which firewalls, in which order. Callers have made sure that the VM is the account's.
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
-import { markFilterDirty } from './filters.ts'
+import { markFilterDirty } from './filter-state.ts'
 import type { FirewallRow } from './sql.ts'
 
 const MAX_PER_VM = 10

@@ -1,10 +1,10 @@
 // A filter that somebody removed on the host by hand is put back.
-import { findMissingIds } from '../../kernel/absent.ts'
-import { sql, type Queries } from '../../kernel/db.ts'
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { findMissingIds } from '../../kernel/database/missing-ids.ts'
+import { sql, type Queries } from '../../kernel/database/db.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, listHosts } from '../hosts/service.ts'
-import { APPLY } from './filters.ts'
+import { APPLY } from './filter-state.ts'
 
 export const watchFilters = keyedReconciler('firewalls.drift', '45s', {
   busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),

@@ -1,11 +1,11 @@
 // A firewall's rules in their order. Every change holds the firewall, leaves positions without a gap, and lets the filters of the VMs
 // concerned follow.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { listQuotas } from '../accounts/service.ts'
-import { wantNewFilters } from './filters.ts'
-import { checkedRule, linesOf, type RuleFields } from './rule.ts'
+import { wantNewFilters } from './filter-state.ts'
+import { checkedRule, linesOf, type RuleFields } from './rule-input.ts'
 import type { AddRule, ChangeRule, FirewallRule, ReplaceRules, RuleInput } from './schema.ts'
 import * as sql from './sql.ts'
 import { toRule } from './view.ts'

@@ -1,4 +1,4 @@
-import { Id, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Id, nullable, object, oneOf, QUAD, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const Direction = oneOf(['IN', 'OUT'])
 const Action = oneOf(['ACCEPT', 'DROP', 'REJECT'])

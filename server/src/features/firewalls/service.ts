@@ -1,12 +1,12 @@
 // Firewalls. Locks are taken in one order everywhere: the firewall, then the filters of its VMs, then the quota.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { bind, countBindings, findBinding, listBindings, unbind } from './bindings.ts'
-import { evaluatePacket, compileFilter } from './filter.ts'
-import { rulesOf } from './filters.ts'
+import { evaluatePacket, compileFilter } from './packet-filter.ts'
+import { rulesOf } from './filter-state.ts'
 import type { BindingState, ChangeFirewall, CheckPacket, CreateFirewall, Firewall, FirewallBinding, Verdict } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBindingState, toFirewall, toRule } from './view.ts'
@@ -20,7 +20,7 @@ export {
   resumeFilter,
   quiesceFilter as settleFilter,
   createFilterState as trackFilter,
-} from './filters.ts'
+} from './filter-state.ts'
 
 const QUOTA = 'firewalls'
 

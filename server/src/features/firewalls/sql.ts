@@ -1,5 +1,5 @@
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
-import type { RuleFields } from './rule.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import type { RuleFields } from './rule-input.ts'
 
 export interface FirewallRow {
   id: string

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import type { Driver, Filter } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { applyFilters } from './apply.reconciler.ts'
 import { filterToPut, markFilterApplied } from './service.ts'
 

@@ -1,6 +1,6 @@
 import type { BindingRow } from './bindings.ts'
-import { DEFAULTS } from './filter.ts'
-import { ANY_PORT } from './rule.ts'
+import { DEFAULTS } from './packet-filter.ts'
+import { ANY_PORT } from './rule-input.ts'
 import type { BindingState, Firewall, FirewallRule } from './schema.ts'
 import type { CountedRow, RuleRow } from './sql.ts'
 

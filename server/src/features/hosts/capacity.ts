@@ -1,5 +1,5 @@
 // Room on hosts, taken and given back inside the caller's transaction by one conditional statement each.
-import { sql, type Tx } from '../../kernel/db.ts'
+import { sql, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { RegionRow } from '../catalog/service.ts'
 import { noCapacity, rankHosts, type Need } from './placement.ts'

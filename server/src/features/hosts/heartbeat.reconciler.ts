@@ -1,7 +1,7 @@
 // Asks every host how it is. A host that does not answer gets no new VMs; one that comes back is given time before its VMs are compared.
 import type { Driver, HostFacts } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
-import { sql, type Db } from '../../kernel/db.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
 import type { Metrics } from '../../kernel/metrics.ts'
 import { reconciler } from '../deps.ts'
 import { listHosts, type HostRow } from './service.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { heartbeat } from './heartbeat.reconciler.ts'
 
 test('a host that does not answer, or has problems, is seen by whoever watches', async () => {

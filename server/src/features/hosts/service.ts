@@ -1,18 +1,18 @@
 import type { Config } from '../../config.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import type { CatalogHost } from '../catalog/fill.ts'
+import type { CatalogHost } from '../catalog/seed.ts'
 import { getRegion } from '../catalog/service.ts'
 import type { Node } from './schema.ts'
 import * as sql from './sql.ts'
 
-export * from './ask.ts'
-export * from './fleet.ts'
-export { syncDriverPool as followFleet } from './follow.ts'
+export * from './host-call.ts'
+export * from './registration.ts'
+export { syncDriverPool as followFleet } from './driver-pool-sync.ts'
 export { supportsArch as canRun } from './placement.ts'
 export type { HostRow } from './sql.ts'
-export { addPool, listPools, overlapsPool, type PoolRow } from './addresses.ts'
+export { addPool, listPools, overlapsPool, type PoolRow } from './public-addresses.ts'
 
 export const listHosts = sql.listHosts
 export const findHost = sql.findHost

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-world.ts'
+import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { openDb, sql } from '../../kernel/db.ts'
+import { openDb, sql } from '../../kernel/database/db.ts'
 import { issueInvoices } from './issue.reconciler.ts'
 
 const SELLER = {
@@ -97,7 +97,7 @@ describe('invoices', () => {
     at('2028-01-02T00:00:00Z')
     await issue()
     at('2027-12-31T23:59:59.999Z')
-    const { creditByOperator } = await import('../wallet/corrections.ts')
+    const { creditByOperator } = await import('../wallet/adjustments.ts')
     const order = { accountId: customer.accountId, amount: 100n, reason: 'late', currency: 'USD' }
     await app.db.tx((tx) => creditByOperator(tx, app.clock.now(), order))
     at('2028-01-03T00:00:00Z')

@@ -1,7 +1,7 @@
 // An invoice on paper: one page that needs nothing else, outside of the API's prefix so that a browser can open it.
 import type { FastifyInstance } from 'fastify'
-import { escapeHtml as html, page } from '../../http/page.ts'
-import type { RateLimit } from '../../http/rate-limit.ts'
+import { escapeHtml as html, page } from '../../http/server/html-page.ts'
+import type { RateLimit } from '../../http/api/rate-limit.ts'
 import type { Deps } from '../deps.ts'
 import type { Invoice } from './schema.ts'
 import { openInvoice, PATH } from './service.ts'

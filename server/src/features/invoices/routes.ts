@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { Invoice, InvoiceSummary } from './schema.ts'
 import { getInvoice, listInvoices } from './service.ts'

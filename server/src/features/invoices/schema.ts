@@ -1,4 +1,4 @@
-import { Money, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Money, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { Transaction } from '../wallet/schema.ts'
 
 const summary = {

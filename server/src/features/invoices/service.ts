@@ -1,10 +1,10 @@
 // Invoices: one per account and month, made from the ledger. They are issued by a reconciler and never change.
 import { timingSafeEqual } from 'node:crypto'
 import type { Config } from '../../config.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import type { Vault } from '../../kernel/crypto.ts'
-import type { Queries } from '../../kernel/db.ts'
+import type { Queries } from '../../kernel/database/db.ts'
 import { notFound, unauthorized } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
 import type { Invoice, InvoiceSummary } from './schema.ts'

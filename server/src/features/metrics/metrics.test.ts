@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { quietVm } from '../../../test/traffic.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { pruneMetrics } from './prune.reconciler.ts'
 import { rollUpMetrics } from './roll-up.reconciler.ts'
 import { sampleMetrics } from './sample.reconciler.ts'

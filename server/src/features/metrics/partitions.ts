@@ -1,7 +1,7 @@
 // Tables cut by time into parts of the same length. A part is made before it is needed and dropped as a whole when all of it is too old.
 import { parseDurationMs } from '../../kernel/clock.ts'
-import { sql, type Db, type Tx } from '../../kernel/db.ts'
-import { KEEP_MINUTES, KEEP_QUARTERS } from './window.ts'
+import { sql, type Db, type Tx } from '../../kernel/database/db.ts'
+import { KEEP_MINUTES, KEEP_QUARTERS } from './time-range.ts'
 
 interface Series {
   table: string

@@ -3,7 +3,7 @@ import { subtractDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { ensurePart, MINUTES, QUARTERS } from './partitions.ts'
 import * as sql from './sql.ts'
-import { QUARTER } from './window.ts'
+import { QUARTER } from './time-range.ts'
 
 /** By then the last minute of a quarter has been written, or its host did not answer in time. */
 const GRACE = '2m'

@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { MetricsQuery, VmMetrics } from './schema.ts'
 import { getMetrics } from './service.ts'

@@ -1,4 +1,4 @@
-import { nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { nullable, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const Moment = (description: string) =>
   Type.Optional(Type.String({ format: 'date-time', rule: 'must be a date-time such as 2026-01-31T12:00:00Z', description }))

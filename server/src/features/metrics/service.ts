@@ -3,7 +3,7 @@ import { requireVm } from '../vms/service.ts'
 import type { VmMetrics } from './schema.ts'
 import * as sql from './sql.ts'
 import { toMetrics } from './view.ts'
-import { readWindow, type WindowQuery } from './window.ts'
+import { readWindow, type WindowQuery } from './time-range.ts'
 
 export async function getMetrics(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,

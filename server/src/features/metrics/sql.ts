@@ -1,6 +1,6 @@
 import type { MetricsSample } from '../../hypervisor/driver.ts'
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
-import type { Window } from './window.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import type { Window } from './time-range.ts'
 
 /** Hosts that answer and were not sampled in this minute yet. */
 export const unsampledHosts = (db: Queries, minute: Date) =>

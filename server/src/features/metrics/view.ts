@@ -1,6 +1,6 @@
 import type { VmMetrics } from './schema.ts'
 import type { PointRow } from './sql.ts'
-import type { Window } from './window.ts'
+import type { Window } from './time-range.ts'
 
 /** Every point of the window has its place, also those that nothing was measured for. */
 export function toMetrics({ from, to, step }: Window, rows: PointRow[]): VmMetrics {

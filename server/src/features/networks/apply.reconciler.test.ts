@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { controlOf, givenHost } from '../../../test/hosts.ts'
 import type { Network } from '../../hypervisor/driver.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { applyNetworks } from './apply.reconciler.ts'
 import { watchNetworks } from './drift.reconciler.ts'
 

@@ -1,7 +1,7 @@
 // A network that somebody removed on the host by hand is made again. What the host has and we do not know is only reported.
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, listHosts } from '../hosts/service.ts'
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { APPLY } from './service.ts'
 import * as sql from './sql.ts'
 

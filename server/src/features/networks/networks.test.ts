@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { givenHost } from '../../../test/hosts.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { getRegion } from '../catalog/service.ts'
 import { getHost } from '../hosts/service.ts'

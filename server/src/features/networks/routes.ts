@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { CreateNetwork, DeletedNetwork, Network, RenameNetwork } from './schema.ts'
 import { createNetwork, deleteNetwork, getNetwork, listNetworks, renameNetwork } from './service.ts'

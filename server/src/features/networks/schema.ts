@@ -1,4 +1,4 @@
-import { Id, nullable, object, QUAD, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Id, nullable, object, QUAD, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const Cidr = Type.String({
   pattern: `^${QUAD}/([1-9]|[12]\\d|3[0-2])$`,

@@ -1,21 +1,21 @@
 // Private networks. The customer's request only writes what is wanted; a reconciler makes it true on the host, so a host in trouble never
 // fails a request. Locks are taken in one order everywhere: the network, then its quota.
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { getRegion, listRegions } from '../catalog/service.ts'
 import { overlapsPool } from '../hosts/service.ts'
-import { candidateHosts } from './place.ts'
-import { chooseGateway, requireUsableCidr } from './range.ts'
+import { candidateHosts } from './candidate-hosts.ts'
+import { chooseGateway, requireUsableCidr } from './cidr-policy.ts'
 import type { CreateNetwork, Network } from './schema.ts'
 import * as sql from './sql.ts'
 import { toNetwork } from './view.ts'
 
-export * from './addresses.ts'
+export * from './attachments.ts'
 export type { NetworkRow } from './sql.ts'
 
 const QUOTA = 'networks'

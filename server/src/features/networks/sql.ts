@@ -1,4 +1,4 @@
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 
 export interface NetworkRow {
   id: string

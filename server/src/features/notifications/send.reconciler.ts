@@ -1,10 +1,10 @@
 // Sends what is due, one mail after the other. At least once: a worker that dies after the server took a mail leaves it to be sent again
 // under the same Message-ID. While the server cannot be used, a pass tries one mail and leaves the others as they are.
 import { addDuration, subtractDuration, parseDurationMs } from '../../kernel/clock.ts'
-import { MailError, type Mailer } from '../../kernel/mail.ts'
+import { MailError, type Mailer } from '../../kernel/net/smtp.ts'
 import { reconciler, type Deps } from '../deps.ts'
-import { renderEmail } from './letters.ts'
-import { SEND } from './notify.ts'
+import { renderEmail } from './email-templates.ts'
+import { SEND } from './queue-email.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 5

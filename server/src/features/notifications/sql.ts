@@ -1,4 +1,4 @@
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { EventRow } from '../events/service.ts'
 
 export const insertMail = (tx: Tx, id: string, event: EventRow) =>

@@ -1,5 +1,5 @@
-import { externalUrl } from '../../http/origin.ts'
-import { Type } from '../../http/schema.ts'
+import { externalUrl } from '../../http/server/origin.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
 import { adoptAsFound, lookAtUnmanaged, orderSuspension, orderUnsuspension, unmanage } from '../vms/service.ts'

@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import { listPlans } from '../catalog/service.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'

@@ -1,5 +1,5 @@
 // Hosts, their room, addresses and what is sold from them.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { changePlan, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
 import { addPool, changeHost, getHost, listHosts, listPools } from '../hosts/service.ts'

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
-import { createInvariantMonitor } from '../../invariants/watch.ts'
-import { sql } from '../../kernel/db.ts'
+import { createInvariantMonitor } from '../../invariants/monitor.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { createMetrics } from '../../kernel/metrics.ts'
 

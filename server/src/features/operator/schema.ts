@@ -1,5 +1,5 @@
 // What only operators see and do.
-import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { Plan } from '../catalog/schema.ts'
 import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
 

@@ -1,6 +1,6 @@
 // What operators look at across all accounts. Everything that changes something goes through the services of the features.
-import { sql, type Queries, type Sql } from '../../kernel/db.ts'
-import type { RunRow } from '../../workflow/store.ts'
+import { sql, type Queries, type Sql } from '../../kernel/database/db.ts'
+import type { RunRow } from '../../workflow/run-store.ts'
 
 export interface AccountRow {
   id: string

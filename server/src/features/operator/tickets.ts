@@ -1,4 +1,4 @@
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { listForStaff, replyAsStaff, showToStaff } from '../support/staff.ts'
 import type { TicketStatus } from '../support/schema.ts'
 import type { StaffReply } from './schema.ts'

@@ -1,11 +1,11 @@
 import { formatCidr, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { formatCents } from '../../kernel/money.ts'
-import type { StepRow } from '../../workflow/store.ts'
+import type { StepRow } from '../../workflow/run-store.ts'
 import type { QuotaRow } from '../accounts/service.ts'
 import { removedAfter, type StrayRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
 import type { HostRow, PoolRow } from '../hosts/service.ts'
-import type { PersonRow } from '../people/service.ts'
+import type { PersonRow } from '../users/service.ts'
 import type { AccountDetails, OperatorAccount, OperatorAction, OperatorHost, OperatorTemplate, OperatorVm, Pool, Stray } from './schema.ts'
 import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 

@@ -1,8 +1,8 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
 import * as shapes from './schema.ts'
-import * as work from './work.ts'
+import * as work from './actions-health.ts'
 
 const common = { tag: 'Operator', scope: OPERATOR }
 const params = { id: Type.String() }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { disputeEvent } from '../../../test/stripe-world.ts'
 import { readConfig } from '../../config.ts'
-import { openPayments } from './open.ts'
+import { openPayments } from './create-provider.ts'
 import { confirmPayment } from './service.ts'
 
 describe('manual deposits', async () => {

@@ -1,8 +1,8 @@
-import type { Tx } from '../../kernel/db.ts'
+import type { Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import type { Cents } from '../../kernel/money.ts'
 import type { Deps } from '../deps.ts'
-import { receive } from './notices.ts'
+import { receive } from './provider-events.ts'
 import * as sql from './sql.ts'
 
 export { listAllPayments } from './sql.ts'

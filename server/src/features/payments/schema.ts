@@ -1,4 +1,4 @@
-import { Money, nullable, object, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Money, nullable, object, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const DEPOSIT_STATUSES = ['PENDING', 'PROCESSING', 'SUCCEEDED', 'FAILED', 'EXPIRED'] as const
 

@@ -1,6 +1,6 @@
 // Deposits: how customers put money into their wallets by themselves.
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { parseCents, type Cents } from '../../kernel/money.ts'

@@ -1,4 +1,4 @@
-import { json, sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { ProviderEvent, NoticeKind, PaymentProvider } from './provider.ts'
 import type { Deposit } from './schema.ts'
 

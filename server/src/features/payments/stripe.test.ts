@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { disputeEvent, refundEvent, sessionEvent, stripeWorld, type PaymentOf } from '../../../test/stripe-world.ts'
-import { openDb, sql } from '../../kernel/db.ts'
+import { openDb, sql } from '../../kernel/database/db.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { listAllPayments } from './service.ts'
-import { applyProviderEvent } from './notices.ts'
+import { applyProviderEvent } from './provider-events.ts'
 
 const { app, asked, trouble, sign, deliver } = await stripeWorld()
 
@@ -26,7 +26,7 @@ const received = { status: 200, body: { received: true } }
 const pay = (payment: PaymentOf) => deliver(sessionEvent('completed', payment))
 const spend = (customer: Customer, cents: bigint) =>
   app.db.tx(async (tx) => {
-    const { adjustByOperator } = await import('../wallet/corrections.ts')
+    const { adjustByOperator } = await import('../wallet/adjustments.ts')
     await adjustByOperator(tx, app.clock.now(), { accountId: customer.accountId, amount: -cents, reason: 'spent', currency: 'USD' })
   })
 

@@ -3,7 +3,7 @@
 import type { Stripe } from 'stripe'
 import { apiError } from '../../kernel/errors.ts'
 import type { Checkout, PaymentOrder, PaymentProvider } from './provider.ts'
-import { PAYMENT_KEY, toNotice } from './stripe-notice.ts'
+import { PAYMENT_KEY, toNotice } from './stripe-event.ts'
 
 export interface StripeSettings {
   secretKey: string

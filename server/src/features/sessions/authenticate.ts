@@ -1,12 +1,12 @@
 // Who a cookie belongs to. Asked of the database each time, so that a session that was ended is over with the next request.
 import type { FastifyRequest } from 'fastify'
-import type { Authenticate } from '../../http/principal.ts'
+import type { Authenticate } from '../../http/api/principal.ts'
 import { isWellFormedToken, sha256 } from '../../kernel/crypto.ts'
 import { unauthorized } from '../../kernel/errors.ts'
 import { SCOPES } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { readCookie } from './cookie.ts'
-import { sessionExpired, isOver, PREFIX } from './life.ts'
+import { sessionExpired, isOver, PREFIX } from './session-lifecycle.ts'
 import * as sql from './sql.ts'
 
 const REQUESTS_PER_MINUTE = 600

@@ -1,9 +1,9 @@
 // The cookie that holds a session. Over https its name makes browsers refuse one that another host or an unencrypted page has set. Plain http
 // has no such name, and is for this machine itself.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isEncrypted } from '../../http/origin.ts'
+import { isEncrypted } from '../../http/server/origin.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
-import { LONGEST } from './life.ts'
+import { LONGEST } from './session-lifecycle.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

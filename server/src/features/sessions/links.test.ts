@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, givenPerson, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { headerOf, smtpServer } from '../../../test/smtp-server.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { createAccount } from '../accounts/service.ts'
-import { issueWelcomeLink } from '../people/service.ts'
-import { prunePeople } from '../people/prune.reconciler.ts'
+import { issueWelcomeLink } from '../users/service.ts'
+import { prunePeople } from '../users/prune.reconciler.ts'
 
 const server = await smtpServer()
 const mail = { BERTH_SMTP_URL: server.url(), BERTH_MAIL_FROM: 'Example Cloud <noreply@cloud.example>' }

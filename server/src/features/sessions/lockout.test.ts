@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { memoryCounters, postgresCounters } from '../../kernel/counters.ts'
+import { memoryCounters, postgresCounters } from '../../kernel/database/window-counters.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
 

@@ -1,7 +1,7 @@
 // Wrong passwords are counted before they are looked at, so that any number at once cannot get past, and given back when they were right.
 // One address gets few tries at one person. Many addresses together get some more; then only places from which that person has signed in
 // before may still try: strangers can guess no further, and cannot keep anybody out.
-import type { Counters } from '../../kernel/counters.ts'
+import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { ApiError, type ErrorCode } from '../../kernel/errors.ts'
 

@@ -1,5 +1,5 @@
-import { Type } from '../../http/schema.ts'
-import type { Counters } from '../../kernel/counters.ts'
+import { Type } from '../../http/api/schema.ts'
+import type { Counters } from '../../kernel/database/window-counters.ts'
 import type { Routes } from '../deps.ts'
 import * as shapes from './schema.ts'
 import * as service from './service.ts'

@@ -1,4 +1,4 @@
-import { object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', rule: 'must be an e-mail address' })
 /** The longest bounds the work of hashing; nothing but the length is asked of it. */

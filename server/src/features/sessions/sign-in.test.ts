@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, givenPerson, OWN_PAGE, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 const app = await testApp()
 let addresses = 0

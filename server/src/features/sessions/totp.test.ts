@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { browserOf, givenBrowser, PASSWORD } from '../../../test/browser.ts'
 import { codeOf } from '../../../test/dashboard-table.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 const app = await testApp()
 const statusOf = async (answer: Promise<{ status: number }>): Promise<number> => (await answer).status

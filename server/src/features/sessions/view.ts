@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import { VERSION } from '../../kernel/version.ts'
-import type { PersonRow } from '../people/service.ts'
+import type { PersonRow } from '../users/service.ts'
 import type { Session, SessionEntry } from './schema.ts'
 import type { SessionRow } from './sql.ts'
 

@@ -1,7 +1,7 @@
 import { workflow } from '../deps.ts'
 import { driverFor, recordVmEvent } from '../vms/service.ts'
 import * as sql from './sql.ts'
-import type { SnapshotInput } from './take.workflow.ts'
+import type { SnapshotInput } from './create.workflow.ts'
 import { toSnapshot } from './view.ts'
 
 /** What was meant to go does not come back: when its host will not remove it, it is of no use and may be deleted again. */

@@ -1,11 +1,11 @@
 // What is proved of every workflow of snapshots: quickly in `npm test`, at every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
-import { proveOnVm, type World } from '../../../test/copies.ts'
+import { proveOnVm, type World } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
-import { takeSnapshot } from './take.workflow.ts'
+import { takeSnapshot } from './create.workflow.ts'
 
 const TIMEOUT_MS = 300_000
 

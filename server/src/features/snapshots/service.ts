@@ -1,6 +1,6 @@
-import type { Principal } from '../../http/principal.ts'
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Principal } from '../../http/api/principal.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
@@ -10,7 +10,7 @@ import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import type { CreateSnapshot, Snapshot } from './schema.ts'
 import * as sql from './sql.ts'
-import { takeSnapshot } from './take.workflow.ts'
+import { takeSnapshot } from './create.workflow.ts'
 import { toSnapshot } from './view.ts'
 
 interface Started {

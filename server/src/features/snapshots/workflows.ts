@@ -1,5 +1,5 @@
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
-import { takeSnapshot } from './take.workflow.ts'
+import { takeSnapshot } from './create.workflow.ts'
 
 export const snapshotWorkflows = [takeSnapshot, restoreFromSnapshot, deleteSnapshot]

@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { CreateSshKey, DeletedSshKey, RenameSshKey, SshKey } from './schema.ts'
 import { createKey, deleteKey, getKey, listKeys, renameKey } from './service.ts'

@@ -1,4 +1,4 @@
-import { object, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const SshKey = object(
   {

@@ -1,9 +1,9 @@
 // SSH keys are installed when a VM is created or rebuilt: what happens to the row afterwards changes no VM.
 // Locks are taken in one order everywhere: the key, then its quota.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
-import { offsetOf, type Paged, type PageRequest } from '../../http/schema.ts'
+import { offsetOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'
 import { parsePublicKey } from './parse.ts'
 import type { CreateSshKey, SshKey } from './schema.ts'

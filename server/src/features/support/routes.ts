@@ -1,4 +1,4 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { CreateReply, CreateTicket, Reply, Ticket, TicketFilter, TicketWithReplies } from './schema.ts'
 import { createTicket, getTicket, listTickets, replyAsCustomer } from './service.ts'

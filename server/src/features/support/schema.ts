@@ -1,4 +1,4 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 /** Something visible, and no control characters: what is typed here is read by people on terminals and in mails. */
 const Subject = Type.String({

@@ -1,7 +1,7 @@
 // Tickets as customers see them. Whoever changes a ticket holds its row: its status, its count and its place in the quota of open
 // tickets change together.
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit, reserveQuota } from '../accounts/service.ts'

@@ -1,5 +1,5 @@
 // Tickets as staff sees them. A reply tells the customer in the transaction in which it is written.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { getAccount, releaseQuota } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'

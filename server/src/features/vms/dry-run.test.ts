@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { billingWorld } from '../../../test/billing-world.ts'
+import { billingWorld } from '../../../test/billing-fixture.ts'
 import { givenBrowser } from '../../../test/browser.ts'
 import { fingerprint } from '../../../test/fingerprint.ts'
 import { testApp, type Answer } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { unmanage } from './service.ts'
 
 describe('a dry run', async () => {

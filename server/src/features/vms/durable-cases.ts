@@ -1,15 +1,15 @@
 // What is proved of every workflow of a VM: quickly in `npm test`, at every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { testRunner } from '../../../test/settle.ts'
-import { sql } from '../../kernel/db.ts'
-import type { AnyWorkflow } from '../../workflow/run.ts'
-import { findRun } from '../../workflow/store.ts'
+import { testRunner } from '../../../test/run-workflows.ts'
+import { sql } from '../../kernel/database/db.ts'
+import type { AnyWorkflow } from '../../workflow/executor.ts'
+import { findRun } from '../../workflow/run-store.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
-import { reconcileStaleMachines } from './left.reconciler.ts'
-import { getVmRow, machineSpec } from './machine.ts'
-import { recordStaleMachine } from './move.ts'
-import { repairVm } from './put-right.workflow.ts'
+import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
+import { getVmRow, machineSpec } from './model/machine-spec.ts'
+import { recordStaleMachine } from './recovery/evacuate.ts'
+import { repairVm } from './recovery/repair.ts'
 import { vmWorkflows } from './workflows.ts'
 
 /** Some hundred trials each, every one with a VM of its own. */

@@ -1,12 +1,12 @@
-import { Type } from '../../http/schema.ts'
+import { Type } from '../../http/api/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
-import { createVm } from './create.ts'
-import { remove } from './delete.ts'
-import { attach, detach } from './networks.ts'
-import { resetPassword, restart, start, stop } from './power.ts'
-import { rebuild } from './rebuild.ts'
+import { createVm } from './actions/create.ts'
+import { remove } from './actions/delete.ts'
+import { attach, detach } from './actions/attach-network.ts'
+import { resetPassword, restart, start, stop } from './actions/power.ts'
+import { rebuild } from './actions/rebuild.ts'
 import {
   AttachNetwork,
   CreateVm,
@@ -22,9 +22,9 @@ import {
   VmCreated,
   VmListItem,
 } from './schema.ts'
-import { getVm, listVms } from './read.ts'
-import { update } from './update.ts'
-import { upgrade } from './upgrade.ts'
+import { getVm, listVms } from './model/read.ts'
+import { update } from './actions/update.ts'
+import { upgrade } from './actions/upgrade.ts'
 
 const tag = 'Virtual machines'
 const params = { id: Type.String() }

@@ -1,4 +1,4 @@
-import { Bytes, Id, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Bytes, Id, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const VM_STATUSES = ['PROVISIONING', 'RUNNING', 'STOPPED', 'SUSPENDED', 'REBUILDING', 'UPGRADING', 'UNMANAGED', 'ERROR'] as const
 export type VmStatus = (typeof VM_STATUSES)[number]

@@ -1,12 +1,12 @@
 // What several workflows of VMs have in common. Each of these may be called again after a crash.
 import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
-import type { Tx } from '../../kernel/db.ts'
-import type { StepContext } from '../../workflow/define.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { filterToPut, markFilterApplied, settleFilter } from '../firewalls/service.ts'
 import { attachedNetworks, networkSpec } from '../networks/service.ts'
-import { driverForVm, getVmRow, machineSpec } from './machine.ts'
-import type { VmDetails } from './sql.ts'
+import { driverForVm, getVmRow, machineSpec } from './model/machine-spec.ts'
+import type { VmDetails } from './model/sql.ts'
 
 export interface VmInput {
   vmId: string

@@ -1,10 +1,10 @@
-import { provisionVm } from './create.workflow.ts'
-import { deleteVm } from './delete.ts'
-import { attachNetwork, detachNetwork } from './networks.ts'
-import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './power.workflow.ts'
-import { repairVm } from './put-right.workflow.ts'
-import { rebuildVm } from './rebuild.workflow.ts'
-import { upgradeVm } from './upgrade.workflow.ts'
+import { provisionVm } from './actions/create.ts'
+import { deleteVm } from './actions/delete.ts'
+import { attachNetwork, detachNetwork } from './actions/attach-network.ts'
+import { restartVm, setPassword, startVm, stopVm, suspendVm, unsuspendVm } from './actions/power.ts'
+import { repairVm } from './recovery/repair.ts'
+import { rebuildVm } from './actions/rebuild.ts'
+import { upgradeVm } from './actions/upgrade.ts'
 
 export const vmWorkflows = [
   provisionVm,

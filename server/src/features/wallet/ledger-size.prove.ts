@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { stopwatch } from '../../kernel/clock.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 const ROUNDS = 400
 

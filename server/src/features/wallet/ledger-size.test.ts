@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { sql, type Queries, type Sql } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { listTransactions } from './service.ts'
 

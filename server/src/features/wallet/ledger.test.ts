@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { openDb, sql, type Db, type Tx } from '../../kernel/db.ts'
+import { openDb, sql, type Db, type Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { balanceOf, charge, credit, refund, refundable, requireFunds, type TransactionRow } from './service.ts'
 

@@ -1,4 +1,4 @@
-import { Money, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { Money, nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 export const TRANSACTION_TYPES = [
   'DEPOSIT',

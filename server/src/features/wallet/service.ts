@@ -1,20 +1,20 @@
 // Money. One conditional statement decides each change, so that no number of parallel ones can take a wallet below zero, and writes
 // the ledger entry with it. In a transaction that locks other things too, call these last: an account's changes queue for its wallet.
-import type { Queries, Tx } from '../../kernel/db.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
-import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import { readPeriod } from './period.ts'
-import { toRow, RENEWALS_RECONCILER, requireEntry, type Entry } from './entry.ts'
+import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import { readPeriod } from './date-range.ts'
+import { toRow, RENEWALS_RECONCILER, requireEntry, type Entry } from './ledger-entry.ts'
 import type { Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
 import * as sql from './sql.ts'
 import { toTransaction, toWallet } from './view.ts'
 
 export type { Transaction } from './schema.ts'
 export type { TransactionRow } from './sql.ts'
-export { RENEWALS_RECONCILER as WAITS_FOR_MONEY, type Entry } from './entry.ts'
+export { RENEWALS_RECONCILER as WAITS_FOR_MONEY, type Entry } from './ledger-entry.ts'
 export { toTransaction } from './view.ts'
 
 /** Puts money in: a deposit, or a gift of the operator's. The log is locked before the wallet, as everywhere. */

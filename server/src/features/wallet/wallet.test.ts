@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import type { Queries } from '../../kernel/db.ts'
+import type { Queries } from '../../kernel/database/db.ts'
 import { getWallet } from './service.ts'
 
 const app = await testApp()

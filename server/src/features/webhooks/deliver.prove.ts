@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { answer, halfBody, hang, receiver, reset, type Behave, type Received } from '../../../test/receiver.ts'
 import { eventually, service, type Service } from '../../../test/processes.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 
 const KILLS = 20
 const EVENTS_PER_KILL = 50

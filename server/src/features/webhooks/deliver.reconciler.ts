@@ -1,15 +1,15 @@
 // Sends what is due. A pass claims as much as there is room for and waits for none of it: attempts go on beside each other, what has
 // ended is written down in batches, and the room it leaves is filled at once. A worker that dies holds its claims for 25 seconds.
-import { createBatchWriter } from '../../kernel/batch.ts'
+import { createBatchWriter } from '../../kernel/batch-writer.ts'
 import { sleep, stopwatch, systemClock } from '../../kernel/clock.ts'
-import type { Opened, Reconciler } from '../../workflow/reconcile.ts'
+import type { Opened, Reconciler } from '../../workflow/reconciler-loop.ts'
 import type { Deps } from '../deps.ts'
 import { DELIVER } from './fan-out.ts'
 import { bodyOf, openSecrets, send } from './message.ts'
-import * as queue from './queue-sql.ts'
+import * as queue from './delivery-queue.sql.ts'
 import { claimedUntil, givenUpSince } from './schedule.ts'
-import { recordAttempts, type FinishedAttempt } from './settle.ts'
-import { allocateSlots, SLOW_MS } from './shares.ts'
+import { recordAttempts, type FinishedAttempt } from './record-attempts.ts'
+import { allocateSlots, SLOW_MS } from './concurrency-limits.ts'
 import { cancelPending } from './sql.ts'
 
 const LANES_PER_PASS = 1_000

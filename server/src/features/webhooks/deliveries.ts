@@ -1,8 +1,8 @@
 // The log of a subscription: what was sent when, and what came back.
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { findEvent } from '../events/service.ts'
 import { DELIVER } from './fan-out.ts'
 import { bodyOf } from './message.ts'

@@ -1,8 +1,8 @@
 // Registered with the event log: the deliveries of an event exist if and only if the event does.
-import type { Tx } from '../../kernel/db.ts'
-import { triggerReconciler } from '../../workflow/reconcile.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { EventRow } from '../events/service.ts'
-import { insertDeliveries } from './queue-sql.ts'
+import { insertDeliveries } from './delivery-queue.sql.ts'
 import { EVENT_NAMES } from './schema.ts'
 
 export const DELIVER = 'webhooks.deliver'

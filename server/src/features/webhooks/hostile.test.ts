@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { recordEvent } from '../events/service.ts'
 import { deliverAllDue } from './deliver.reconciler.ts'
 

@@ -1,7 +1,7 @@
 // What a receiver gets: Standard Webhooks, so that a published library checks it in any language.
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
-import type { Outbound } from '../../kernel/outbound.ts'
-import type { HttpExchange } from '../../kernel/outbound-exchange.ts'
+import type { Outbound } from '../../kernel/net/outbound-http.ts'
+import type { HttpExchange } from '../../kernel/net/outbound-http.ts'
 import type { Vault } from '../../kernel/crypto.ts'
 
 const PREFIX = 'whsec_'

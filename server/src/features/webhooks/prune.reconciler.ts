@@ -1,7 +1,7 @@
 // Clears away the log after 30 days, and what a deleted subscription has left behind after a day.
 import { parseDurationMs, type Clock } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
-import * as queue from './queue-sql.ts'
+import * as queue from './delivery-queue.sql.ts'
 import { KEEP_LOG } from './schedule.ts'
 
 const ago = (clock: Clock, duration: string): Date => new Date(clock.now().getTime() - parseDurationMs(duration))

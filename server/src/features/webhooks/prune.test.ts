@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { receiver } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { pruneWebhooks } from './prune.reconciler.ts'
 
 const app = await webhookApp()

@@ -1,4 +1,4 @@
-import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/schema.ts'
+import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 /** What can be subscribed to: exactly the names of the public API. Other types of events appear in the feed only. */
 export const EVENT_NAMES = [

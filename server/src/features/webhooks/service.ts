@@ -1,7 +1,7 @@
 // Subscriptions. Whether a URL may be called is asked before the transaction, because it may take a name server; the answer is used
 // inside, after everything that is checked first.
-import { pageOf, type Paged, type PageRequest } from '../../http/schema.ts'
-import type { Queries, Tx } from '../../kernel/db.ts'
+import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { releaseQuota, quotaUsed, reserveQuota } from '../accounts/service.ts'

@@ -1,5 +1,5 @@
 // Subscriptions and their log. Whoever locks rows of both tables locks the subscription first.
-import { sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 
 export interface WebhookRow {
   id: string

@@ -1,7 +1,7 @@
 // A test event is sent while its owner waits, whether the subscription is active or not, and says nothing about the receiver's
 // standing. The call holds no transaction; what came of it is written down afterwards.
-import type { Tx } from '../../kernel/db.ts'
-import { json } from '../../kernel/db.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { json } from '../../kernel/database/db.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Deps } from '../deps.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { receiver } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import { EVENT_NAMES } from './schema.ts'
 
 const app = await webhookApp()

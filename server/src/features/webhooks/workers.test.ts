@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { answer, hang, receiver } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
-import { sql } from '../../kernel/db.ts'
-import { openOutbound } from '../../kernel/outbound.ts'
-import { listenForTriggers, startReconcilers } from '../../workflow/reconcile.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { openOutbound } from '../../kernel/net/outbound-http.ts'
+import { listenForTriggers, startReconcilers } from '../../workflow/reconciler-loop.ts'
 import { deliverWebhooks, openDeliveries } from './deliver.reconciler.ts'
 import { cancelPending } from './sql.ts'
 

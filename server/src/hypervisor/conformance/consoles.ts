@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { expect, test, vi } from 'vitest'
-import { create, expectKind, soon, stop, type ConformanceContract } from './rig.ts'
+import { create, expectKind, soon, stop, type ConformanceContract } from './fixture.ts'
 
 export const consoleContract: ConformanceContract = (rig) => {
   const patience = () => ({ timeout: rig().patienceMs, interval: 20 })

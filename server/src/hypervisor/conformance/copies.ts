@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import type { DiskSource, MachineSpec } from '../driver.ts'
-import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './rig.ts'
+import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
 
 export const snapshotBackupContract: ConformanceContract = (rig) => {
   /** Boots a new generation from a copy, as a restore does, and answers what the guest finds. */

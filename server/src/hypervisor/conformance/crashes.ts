@@ -1,7 +1,7 @@
 // Orders that happen when a worker dies: a step repeated, a chain begun again, an undo of something half made.
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { create, createSteps, expectKind, expectNothingLeft, soon, stop, volumesOf, type ConformanceContract } from './rig.ts'
+import { create, createSteps, expectKind, expectNothingLeft, soon, stop, volumesOf, type ConformanceContract } from './fixture.ts'
 
 export const crashContract: ConformanceContract = (rig) => {
   describe.each([0, 1, 2, 3, 4])('a create that died after %i steps', (count) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './rig.ts'
+import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
 
 const GIB = 2 ** 30
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import type { Filter, NetworkSpec } from '../driver.ts'
-import { collect, create, expectKind, OPEN, soon, stop, unknownId, type ConformanceContract, type Rig } from './rig.ts'
+import { collect, create, expectKind, OPEN, soon, stop, unknownId, type ConformanceContract, type Rig } from './fixture.ts'
 
 function newNetwork(rig: Rig, changes: Partial<NetworkSpec> = {}): NetworkSpec {
   const { enableSnat = true, enableDhcp = true } = changes

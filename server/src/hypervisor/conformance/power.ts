@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { collect, create, createSteps, expectKind, OPEN, soon, stop, TEMPLATE, unknownId, type ConformanceContract } from './rig.ts'
+import { collect, create, createSteps, expectKind, OPEN, soon, stop, TEMPLATE, unknownId, type ConformanceContract } from './fixture.ts'
 
 export const powerContract: ConformanceContract = (rig) => {
   const grace = () => ({ graceMs: rig().patienceMs })

@@ -1,17 +1,34 @@
 // Real virtual machines: QEMU guests on hosts that run libvirtd. Nothing of ours runs on a host; all is done over libvirt's protocol.
+// Everything that is asked of one machine.
 import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
-import type { Driver } from '../driver.ts'
-import type { HostRef } from '../pool.ts'
-import { detectAcceleration } from './acceleration.ts'
-import { copies } from './copies.ts'
-import { endpointOf, rootOf } from './endpoint.ts'
-import type { ImageSource } from './image-source.ts'
-import { machines } from './machines.ts'
-import { networking } from './networking.ts'
-import { observation } from './observation.ts'
-import { openSession } from './session.ts'
-import { templateMethods } from './templates.ts'
+import type { HostRef } from '../driver-pool.ts'
+import type { Driver, Machines, Monitoring, Networking, SnapshotsAndBackups } from '../driver.ts'
+import type { ImageSource } from '../image-source.ts'
+import { backupTransferMethods } from './copies/backup-transfer.ts'
+import { backupMethods } from './copies/backups.ts'
+import { snapshotMethods } from './copies/snapshots.ts'
+import { endpointOf, rootOf } from './core/endpoint.ts'
+import { type HostContext, openSession } from './core/host-context.ts'
+import { passwordMethods } from './domain/guest-agent.ts'
+import { factMethods } from './host/facts.ts'
+import { healthMethods } from './host/health.ts'
+import { detectAcceleration } from './host/kvm-probe.ts'
+import { definitionMethods } from './machine/definition.ts'
+import { powerMethods } from './machine/power.ts'
+import { purgeMethods } from './machine/purge.ts'
+import { readinessMethods } from './machine/readiness.ts'
+import { restartMethods } from './machine/restart.ts'
+import { consoleMethods } from './monitoring/console.ts'
+import { eventMethods } from './monitoring/events.ts'
+import { inventoryMethods } from './monitoring/inventory.ts'
+import { statsMethods } from './monitoring/stats.ts'
+import { limitMethods } from './network/bandwidth-limits.ts'
+import { filterMethods } from './network/filters.ts'
+import { interfaceMethods } from './network/interfaces.ts'
+import { networkMethods } from './network/networks.ts'
+import { diskMethods } from './storage/disks.ts'
+import { templateMethods } from './storage/templates.ts'
 
 export interface LibvirtOptions {
   log: Log
@@ -39,3 +56,35 @@ export const libvirtDrivers =
   }
 
 const PROBE_MS = 120_000
+
+export const copies = (context: HostContext): SnapshotsAndBackups => ({
+  ...snapshotMethods(context),
+  ...backupMethods(context),
+  ...backupTransferMethods(context),
+})
+
+export const machines = (context: HostContext): Machines => ({
+  ...diskMethods(context),
+  ...definitionMethods(context),
+  ...powerMethods(context),
+  ...restartMethods(context),
+  ...readinessMethods(context),
+  ...passwordMethods(context),
+  ...purgeMethods(context),
+})
+
+export const networking = (context: HostContext): Networking => ({
+  ...networkMethods(context),
+  ...interfaceMethods(context),
+  ...limitMethods(context),
+  ...filterMethods(context),
+})
+
+export const observation = (context: HostContext): Monitoring => ({
+  ...inventoryMethods(context),
+  ...statsMethods(context),
+  ...eventMethods(context),
+  ...consoleMethods(context),
+  ...factMethods(context),
+  ...healthMethods(context),
+})

@@ -8,7 +8,7 @@ import { blankGuests, soon } from '../../../test/blank-guests.ts'
 import type { LibvirtHost } from '../../../test/libvirt-host.ts'
 import { nativeArch } from '../../images/arch.ts'
 import { newId } from '../../kernel/ids.ts'
-import { collect, expectKind } from '../conformance/rig.ts'
+import { collect, expectKind } from '../conformance/fixture.ts'
 import { isDriverError } from '../driver.ts'
 
 /** Of which this machine has an emulator. */

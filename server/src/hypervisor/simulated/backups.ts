@@ -1,7 +1,7 @@
 // Backups: full ones, and incremental ones on a checkpoint of the running disk.
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { sql, type Tx } from '../../kernel/db.ts'
+import { sql, type Tx } from '../../kernel/database/db.ts'
 import { DriverError, type BackupOrder, type SnapshotsAndBackups } from '../driver.ts'
 import { isParent } from './disks.ts'
 import type { SimulatedHost } from './host.ts'

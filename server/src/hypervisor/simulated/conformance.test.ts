@@ -1,6 +1,6 @@
 import { describeDriver } from '../conformance.ts'
-import { expectKind } from '../conformance/rig.ts'
-import { simulatedWorld, someSpec } from './test-world.ts'
+import { expectKind } from '../conformance/fixture.ts'
+import { simulatedWorld, someSpec } from './test-fixture.ts'
 
 const MARKER = 'marker'
 

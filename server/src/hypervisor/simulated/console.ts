@@ -1,6 +1,6 @@
 // The serial console of a guest that is not there: its boot log, a login prompt, and an honest word to whoever logs in.
 import { Duplex } from 'node:stream'
-import type { MachineRow } from './shape.ts'
+import type { MachineRow } from './definition.ts'
 
 function bootLog({ vcpu, ram_mib, name }: MachineRow): string[] {
   return [

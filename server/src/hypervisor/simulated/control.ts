@@ -1,6 +1,6 @@
 // The other hand on a simulated host: `berthd` demos and tests use it, the product never does.
 import type { Clock } from '../../kernel/clock.ts'
-import type { Db } from '../../kernel/db.ts'
+import type { Db } from '../../kernel/database/db.ts'
 import { driftControl, type DriftControl } from './drift.ts'
 import { faultControl, type FaultControl } from './faults.ts'
 

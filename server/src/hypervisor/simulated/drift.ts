@@ -1,9 +1,9 @@
 // What happens to machines without us: people with a shell on the host, guests that do as they like, traffic.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
-import { sql, type Db } from '../../kernel/db.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
 import { DriverError, type StopReason } from '../driver.ts'
-import { countNow } from './measure.ts'
+import { countNow } from './stats.ts'
 import { start, stop } from './power.ts'
 import { diskName, wholeVolume } from './volumes.ts'
 

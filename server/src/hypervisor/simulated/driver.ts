@@ -2,22 +2,22 @@
 // all its processes. It is made for demos, tests, load and work on the dashboard.
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../../kernel/clock.ts'
-import type { Db } from '../../kernel/db.ts'
+import type { Db } from '../../kernel/database/db.ts'
 import type { Driver } from '../driver.ts'
-import type { HostRef } from '../pool.ts'
+import type { HostRef } from '../driver-pool.ts'
 import { backupMethods } from './backups.ts'
 import { diskMethods } from './disks.ts'
 import { eventHub, ownSubscriptions } from './events.ts'
 import { guestMethods } from './guest.ts'
 import { simulatedHost } from './host.ts'
 import { inventoryMethods } from './inventory.ts'
-import { statsMethods } from './measure.ts'
+import { statsMethods } from './stats.ts'
 import { interfaceMethods, networkMethods } from './networking.ts'
-import { realPace, type Pace } from './pace.ts'
+import { realPace, type Pace } from './latency.ts'
 import { powerMethods } from './power.ts'
-import { definitionMethods } from './shape.ts'
+import { definitionMethods } from './definition.ts'
 import { snapshotMethods } from './snapshots.ts'
-import { monitoringMethods, type HostSize } from './views.ts'
+import { monitoringMethods, type HostSize } from './monitoring.ts'
 
 export interface SimulatedOptions {
   db: Db

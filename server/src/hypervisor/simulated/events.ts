@@ -1,6 +1,6 @@
 // Events travel by NOTIFY, in the transaction that makes them true, so every process hears of them. One connection per process
 // listens for all its hosts, for as long as somebody is subscribed.
-import { json, sql, type Db, type Queries } from '../../kernel/db.ts'
+import { json, sql, type Db, type Queries } from '../../kernel/database/db.ts'
 import type { DriverEvent } from '../driver.ts'
 
 const CHANNEL = 'simulated_events'

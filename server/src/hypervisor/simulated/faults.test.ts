@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/rig.ts'
+import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, MachineSpec } from '../driver.ts'
 import type { Verb } from './host.ts'
-import { realPace } from './pace.ts'
-import { simulatedWorld, someSpec } from './test-world.ts'
+import { realPace } from './latency.ts'
+import { simulatedWorld, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
 const world = await simulatedWorld()

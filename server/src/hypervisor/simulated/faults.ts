@@ -1,5 +1,5 @@
 // Trouble on request. It is stored beside the host's world, so a test or a demo may order it from another process.
-import { sql, type Db } from '../../kernel/db.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
 import { notify } from './events.ts'
 import type { FaultKind, Verb } from './host.ts'
 

@@ -1,9 +1,9 @@
 // What reaches into the guest, and the end of everything.
-import { json, sql, type Sql } from '../../kernel/db.ts'
+import { json, sql, type Sql } from '../../kernel/database/db.ts'
 import { DriverError, type Machines } from '../driver.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { agentConnected, stop } from './power.ts'
-import { findRow, lockRow, requireOn } from './shape.ts'
+import { findRow, lockRow, requireOn } from './definition.ts'
 import { diskName, removeVolumes } from './volumes.ts'
 
 export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePassword' | 'ensurePurged' | 'ensurePurgedKeepBackups'> {

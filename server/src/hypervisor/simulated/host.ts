@@ -1,9 +1,9 @@
 // One simulated host. Every verb goes through `call`, which is where a real host would be slow, fail, or not answer.
 import type { Clock } from '../../kernel/clock.ts'
-import { sql, type Db } from '../../kernel/db.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
 import { DriverError, type Driver, type DriverErrorKind } from '../driver.ts'
 import { PANIC } from './console.ts'
-import { refuseAborted, untilAborted, type Pace } from './pace.ts'
+import { refuseAborted, untilAborted, type Pace } from './latency.ts'
 
 export type Verb = Exclude<keyof Driver, 'hostId' | 'close'>
 

@@ -1,9 +1,9 @@
 // What is on the host, read page by page so that a full host costs no more memory than an empty one.
-import { sql } from '../../kernel/db.ts'
+import { sql } from '../../kernel/database/db.ts'
 import type { Machine, Network, Monitoring, Volume } from '../driver.ts'
 import type { SimulatedHost, Verb } from './host.ts'
 import { agentConnected } from './power.ts'
-import type { MachineRow } from './shape.ts'
+import type { MachineRow } from './definition.ts'
 import { parentBackupId, type VolumeRow } from './volumes.ts'
 
 type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>

@@ -1,9 +1,9 @@
 // Networks, interfaces, limits and filters.
-import { json, sql } from '../../kernel/db.ts'
+import { json, sql } from '../../kernel/database/db.ts'
 import { DriverError, type Networking, type NetworkSpec } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
-import { countNow } from './measure.ts'
-import { addNic, lockRow, requireMachine } from './shape.ts'
+import { countNow } from './stats.ts'
+import { addNic, lockRow, requireMachine } from './definition.ts'
 
 type NetworkMethods = Pick<Networking, 'ensureNetwork' | 'ensureNoNetwork'>
 type InterfaceMethods = Omit<Networking, keyof NetworkMethods>

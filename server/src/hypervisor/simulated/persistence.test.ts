@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
-import { openDb, sql } from '../../kernel/db.ts'
-import { collect, OPEN, TEMPLATE } from '../conformance/rig.ts'
+import { openDb, sql } from '../../kernel/database/db.ts'
+import { collect, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, DriverEvent, MachineSpec } from '../driver.ts'
-import { simulatedWorld, someSpec } from './test-world.ts'
+import { simulatedWorld, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
 const world = await simulatedWorld()

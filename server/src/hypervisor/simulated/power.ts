@@ -1,10 +1,10 @@
 // On, off, and on again.
-import { sql, type Queries, type Tx } from '../../kernel/db.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { DriverError, type StopOutcome, type Machines, type MachineSpec, type StopReason } from '../driver.ts'
 import { consoleTail } from './console.ts'
 import { notify } from './events.ts'
 import type { Pause, SimulatedHost } from './host.ts'
-import { define, findRow, lockRow, requireMachine, requireOn, requireSameShape, type MachineRow } from './shape.ts'
+import { define, findRow, lockRow, requireMachine, requireOn, requireSameShape, type MachineRow } from './definition.ts'
 
 type PowerMethods = Pick<Machines, 'ensureRunning' | 'ensureStopped' | 'ensureRestarted' | 'ensureReady'>
 

@@ -1,11 +1,11 @@
 // A full host is as quick as an empty one. Two databases, the same life of one VM in turns on each, and their best times compared.
 import { expect } from 'vitest'
 import { stopwatch } from '../../kernel/clock.ts'
-import { sql, type Db } from '../../kernel/db.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
-import { collect, OPEN, TEMPLATE } from '../conformance/rig.ts'
+import { collect, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver } from '../driver.ts'
-import { simulatedDatabase, simulatedWorld, someSpec } from './test-world.ts'
+import { simulatedDatabase, simulatedWorld, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
 const ROUNDS = 12

@@ -1,7 +1,7 @@
-import { sql, type Tx } from '../../kernel/db.ts'
+import { sql, type Tx } from '../../kernel/database/db.ts'
 import type { SnapshotsAndBackups } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
-import { lockRow, requireMachine, type MachineRow } from './shape.ts'
+import { lockRow, requireMachine, type MachineRow } from './definition.ts'
 import {
   beginVolume,
   completeVolume,

@@ -1,9 +1,9 @@
 // Trouble with the whole host, and with machines behind our back.
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { sql } from '../../kernel/db.ts'
-import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/rig.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
 import type { Driver, DriverEvent, MachineSpec } from '../driver.ts'
-import { simulatedDatabase, simulatedWorld, someSpec, type World } from './test-world.ts'
+import { simulatedDatabase, simulatedWorld, someSpec, type World } from './test-fixture.ts'
 
 const signal = new AbortController().signal
 const db = await simulatedDatabase()

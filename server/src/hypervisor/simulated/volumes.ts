@@ -1,6 +1,6 @@
 // Volumes and the space they take. A volume is entered incomplete, with its space, before the slow part begins, and completed after
 // it: what a crash leaves is visible, counted, and never mistaken for the whole.
-import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/db.ts'
+import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { DriverError, type Volume } from '../driver.ts'
 
 export interface Content {

@@ -6,7 +6,7 @@ import { debianArch, nativeArch, serialConsole, type Arch } from '../arch.ts'
 import { EFI_TOOLS, makeDisk } from '../disk.ts'
 import { grubPackage, platformOf } from '../grub.ts'
 import type { Build } from '../recipes.ts'
-import { requireTools, run } from '../tools.ts'
+import { requireTools, run } from '../external-tools.ts'
 import { debianSources } from './sources.ts'
 
 const HERE = import.meta.dirname

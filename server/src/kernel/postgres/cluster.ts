@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type OsUser, type Launcher, run } from './account.ts'
+import { type OsUser, type Launcher, run } from './os-user.ts'
 
 const UNFINISHED = 'cluster.new-'
 /** A socket's path may have 107 bytes, of which PostgreSQL's file name takes 14. */

@@ -1,0 +1,110 @@
+// `backup` and `restore` of everything that the control plane knows. Disks of customers and images of templates are not in it.
+import type { Command } from 'commander'
+import { existsSync } from 'node:fs'
+import type { Config } from '../../config.ts'
+import { migrateAndSeed, MIGRATIONS } from '../../database.ts'
+import { FORMAT, type Head } from '../../kernel/dump/format.ts'
+import { inspectArchive, restoreDump, dropAllSchemas, requireEmpty } from '../../kernel/dump/restore.ts'
+import { writeArchive } from '../../kernel/dump/dump.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import { openDb, sql } from '../../kernel/database/db.ts'
+import { clearFingerprint, keyFingerprint, storedFingerprint } from '../../kernel/database/master-key.ts'
+import { knownMigrations, migrate } from '../../kernel/database/migrate.ts'
+import { VERSION } from '../../kernel/version.ts'
+import { adminCommand, loadConfig, withExample, type Admin } from '../admin-command.ts'
+import { requireServer, withDatabaseUrl } from '../database.ts'
+import { UsageError } from '../errors.ts'
+import { show, type Result } from '../output.ts'
+
+export const KIND = 'backup of Berth'
+/** The queue is made anew by what stands in the journal; counters live for a minute; migrations are applied, not copied. */
+export const NOT_KEPT = { schemas: ['pgboss'], tables: ['schema_migrations'] }
+
+export function archiveCommands(program: Command): void {
+  adminCommand(
+    program
+      .command('backup')
+      .description('write everything the control plane knows into a file, while it runs; keep the master key beside it')
+      .argument('<file>'),
+    'backup /var/backups/berth-2027-01-31.gz',
+    backup,
+  )
+  withExample(
+    program
+      .command('restore')
+      .description('fill an empty database from a backup')
+      .argument('<file>')
+      .option('--without-key', "go on although the master key is not here: webhooks' secrets are lost")
+      .option('--json', 'answer in JSON'),
+    'restore /var/backups/berth-2027-01-31.gz',
+  ).action(async (file: string, { withoutKey = false, json = false }: { withoutKey?: boolean; json?: boolean }) =>
+    show(await restore(loadConfig(), file, withoutKey), json),
+  )
+}
+
+async function backup({ db, config }: Admin, _options: object, file = ''): Promise<Result> {
+  if (existsSync(file)) throw new UsageError(`${file} is there already: choose another name`)
+  const migrations = await db.many<{ name: string; checksum: string }>(sql`select name, checksum from schema_migrations order by name`)
+  const head = {
+    archive: KIND,
+    format: FORMAT,
+    version: VERSION,
+    createdAt: systemClock.now().toISOString(),
+    migrations,
+    key: (await storedFingerprint(db))?.toString('hex') ?? keyHere(config),
+  }
+  const { tables, rows, sha256 } = await writeArchive(db.url, file, head, NOT_KEPT)
+  const also = [
+    config.masterKeyFile,
+    `Without it the secrets of webhooks and of two-factor sign-in cannot be read. Not in the backup either: the images of templates (${config.imagesDir}),`,
+    'which can be built or imported again, certificates of hosts, and the disks and backups of VMs, which are on their hosts.',
+  ]
+  return {
+    data: { file, tables, rows, sha256, masterKeyFile: config.masterKeyFile },
+    text: `${rows} rows of ${tables} tables are in ${file}\nKeep this file as well, and not in the same place: ${also.join('\n')}`,
+  }
+}
+
+async function restore(config: Config, file: string, withoutKey: boolean): Promise<Result> {
+  if (!existsSync(file)) throw new UsageError(`There is no file ${file}`)
+  const { head } = await inspectArchive(file, KIND)
+  requireKnown(head)
+  if (!withoutKey) requireKey(config, head)
+  const rows = await withDatabaseUrl(config, async (url) => {
+    await requireServer(url)
+    await requireEmpty(url)
+    try {
+      await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
+      const loaded = await restoreDump(url, file, NOT_KEPT)
+      await migrateAndSeed(config, url)
+      if (withoutKey) await letGoOfKey(url)
+      return loaded
+    } catch (error) {
+      await dropAllSchemas(url) // as it was, so that it can be tried again
+      throw error
+    }
+  })
+  const text = `${rows} rows of ${head.createdAt} are back. Start Berth: hosts, VMs and their work go on as they are found`
+  return { data: { file, rows, version: head.version, createdAt: head.createdAt }, text }
+}
+
+function requireKnown({ version, migrations }: Head): void {
+  const known = new Map(knownMigrations(MIGRATIONS).map(({ name, checksum }) => [name, checksum]))
+  const strange = migrations.find(({ name, checksum }) => known.get(name) !== checksum)
+  if (strange)
+    throw new Error(`The backup is of version ${version} and has ${strange.name}, which this version does not know. Use that version`)
+}
+
+const keyHere = ({ masterKeyFile }: Config): string | null =>
+  existsSync(masterKeyFile) ? keyFingerprint(masterKeyFile).toString('hex') : null
+
+function requireKey(config: Config, { key }: Head): void {
+  if (key === null || keyHere(config) === key) return
+  const what = existsSync(config.masterKeyFile) ? 'is not the one of this backup' : 'is missing'
+  throw new Error(`The master key ${config.masterKeyFile} ${what}. Put the right one there first, or lose the secrets: --without-key`)
+}
+
+async function letGoOfKey(url: string): Promise<void> {
+  const db = openDb({ url, maxConnections: 1, onError: () => {} })
+  await clearFingerprint(db).finally(() => db.close())
+}

@@ -1,0 +1,90 @@
+// Moves the time of a database that was made for trying out, from one thing that happens to the next, so that months pass as they would.
+import type { Command } from 'commander'
+import type { Deps } from '../../features/deps.ts'
+import { manualClock, sleep, stopwatch } from '../../kernel/clock.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
+import { createLog } from '../../kernel/log.ts'
+import { moveClock, readClock } from '../../kernel/database/test-clock.ts'
+import { adminCommand, type Admin } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
+import type { Result } from '../output.ts'
+
+export function clockCommands(program: Command): void {
+  const clock = program.command('clock').description('the time of a database made with BERTH_TEST_CLOCK=true')
+  adminCommand(clock.command('show').description('say what time it is there'), 'clock show', async ({ now }) => told(now))
+  adminCommand(
+    clock
+      .command('advance')
+      .description('let time pass, with every renewal, suspension and invoice on its day')
+      .requiredOption('--to <date>', 'such as 2027-03-01 or 2027-03-01T12:00:00Z'),
+    'clock advance --to 2027-03-01',
+    advance,
+  )
+}
+
+const told = (now: Date): Result => ({ data: { now: now.toISOString() }, text: `It is ${now.toISOString()}` })
+
+const MAX_YEARS_AHEAD = 10
+
+async function advance({ db, config, now }: Admin, { to }: { to: string }): Promise<Result> {
+  if (!config.testClock) throw new Error('Time is real here: only a database made with BERTH_TEST_CLOCK=true has a clock that can be moved')
+  const target = readTarget(to, now)
+  const { openCore } = await import('../../compose.ts')
+  const clock = manualClock(now)
+  const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false, clock })
+  try {
+    while (clock.now() < target) {
+      await untilIdle(db)
+      const [next, already] = [await nextMoment(db, clock.now(), target), await readClock(db, true)]
+      clock.set(next > already ? next : already) // time went on while actions were waited for
+      await moveClock(db, clock.now())
+      await letThingsHappen(core.deps)
+    }
+    await untilIdle(db)
+  } finally {
+    await core.close()
+  }
+  return told(await readClock(db, true))
+}
+
+function readTarget(text: string, now: Date): Date {
+  const date = new Date(text)
+  if (!/^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(date.getTime()))
+    throw new UsageError(`--to must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z, not "${text}"`)
+  if (date <= now) throw new UsageError(`It is ${now.toISOString()} already: time cannot be moved back`)
+  if (date.getUTCFullYear() - now.getUTCFullYear() > MAX_YEARS_AHEAD)
+    throw new UsageError(`--to must be at most ${MAX_YEARS_AHEAD} years ahead`)
+  return date
+}
+
+/** The next renewal, end of grace, end of retention or month, and at least once a day. */
+async function nextMoment(db: Db, now: Date, target: Date): Promise<Date> {
+  const { at } = await db.one<{ at: Date }>(sql`
+    select least(${target}::timestamptz, ${now}::timestamptz + interval '1 day', (
+      select min(at) from vms, lateral (values (next_renewal_at), (past_due_at + interval '24 hours'), (suspended_at + interval '7 days')) due (at)
+      where at > ${now}), (
+      select min(at) from (values (0), (1)) months (ahead), lateral (
+        select (date_trunc('month', ${now}::timestamptz at time zone 'UTC') + ahead * interval '1 month') at time zone 'UTC' + interval '1 hour' as at) month
+      where at > ${now})) as at`)
+  return at
+}
+
+async function letThingsHappen(deps: Deps): Promise<void> {
+  const { reconcilers } = await import('../../features/index.ts')
+  for (const { name, runOnce: pass } of reconcilers) if (TIMED.has(name)) await pass(deps)
+}
+
+const TIMED = new Set(['billing.renew', 'billing.low_balance', 'invoices.issue'])
+
+const TIMEOUT_MS = 60_000
+
+/** An action that is under way must not find hours gone: its deadline would be over. */
+async function untilIdle(db: Db): Promise<void> {
+  const elapsed = stopwatch()
+  const isBusy = () => db.maybe(sql`select from workflow_runs where status in ('PENDING', 'RUNNING') or unwinding limit 1`)
+  while (await isBusy()) {
+    if (elapsed() > TIMEOUT_MS)
+      throw new Error('Actions wait and nobody carries them out: start berthd up or berthd worker beside this, and try again')
+    await sleep(50)
+  }
+}

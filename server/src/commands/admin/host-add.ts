@@ -1,0 +1,92 @@
+// `berthd host add`: a host is looked at over the connection it will be used by, and only one with nothing against it is registered.
+import type { Config } from '../../config.ts'
+import { listRegions } from '../../features/catalog/service.ts'
+import { registerHost, type HostRow } from '../../features/hosts/service.ts'
+import type { Capacity, Facts } from '../../host-setup/facts.ts'
+import type { Finding } from '../../host-setup/finding.ts'
+import { endpointOf } from '../../hypervisor/libvirt/core/endpoint.ts'
+import type { Queries } from '../../kernel/database/db.ts'
+import { join } from 'node:path'
+import type { Admin } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
+import type { Result } from '../output.ts'
+
+export interface NewHost {
+  name?: string
+  region?: string
+  range?: string
+  dns: string[]
+}
+
+export async function add({ config, db, now }: Admin, { name, region, range, dns }: NewHost, uri?: string): Promise<Result> {
+  const { facts, findings } = await look(config, uri!)
+  const failures = findings.filter(({ status }) => status === 'failure')
+  if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(asLine).join('\n')}`)
+  const { capacityOf } = await import('../../host-setup/facts.ts')
+  const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
+  const cidr = range ?? (await issuedRange(config.dataDir, addressIn(uri!)))
+  const host = await db.tx(async (tx) =>
+    registerHost(tx, now, {
+      name: name ?? facts.hostname.split('.')[0]!.toLowerCase(),
+      region: region ?? (await onlyRegion(tx)),
+      uri: uri!,
+      arch: facts.arch,
+      acceleration: accelerationOf(facts),
+      ...capacityOf(facts),
+      range: cidr ? { cidr, gateway: await gatewayIn(cidr), dns } : null,
+    }),
+  )
+  const addresses = cidr
+    ? `public addresses from ${cidr}`
+    : `no public addresses of its own: npx berthd pool add --host ${host.name} --help`
+  const lines = [
+    ...findings.map(asLine),
+    `Host ${host.name} is ${host.id}: ${host.vcpu_total} CPUs, ${host.ram_total_mib} MiB, ${host.disk_total_gib} GiB, ${addresses}`,
+  ]
+  return { data: { id: host.id, name: host.name, uri, range: cidr ?? null, checks: findings }, text: lines.join('\n') }
+}
+
+/** What QEMU offers there; whether guests really run so is found out by the first one. */
+export const accelerationOf = ({ domainTypes }: Facts): 'kvm' | 'emulation' => (domainTypes.includes('kvm') ? 'kvm' : 'emulation')
+
+async function look(config: Config, uri: string): Promise<{ facts: Facts | null; findings: Finding[] }> {
+  const { verifyHost } = await import('../../host-setup/verify.ts')
+  return verifyHost(endpoint(config, uri))
+}
+
+function endpoint(config: Config, uri: string): ReturnType<typeof endpointOf> {
+  try {
+    return endpointOf(uri, join(config.dataDir, 'pki'))
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+}
+
+/** What a host has now. */
+export async function measure(config: Config, host: HostRow): Promise<Capacity> {
+  if (host.driver !== 'libvirt') throw new Error(`${host.name} is simulated: there is nothing to measure`)
+  const { capacityOf } = await import('../../host-setup/facts.ts')
+  const { facts, findings } = await look(config, host.uri)
+  if (!facts) throw new Error(findings.map(asLine).join('\n'))
+  return capacityOf(facts)
+}
+
+async function onlyRegion(db: Queries): Promise<string> {
+  const regions = await listRegions(db)
+  const [only] = regions
+  if (only && regions.length === 1) return only.slug
+  throw new UsageError(`Say in which region it is: --region ${regions.map(({ slug }) => slug).join(' or ')}`)
+}
+
+async function gatewayIn(cidr: string): Promise<string> {
+  const [{ parseCidr }, { gatewayOf }] = await Promise.all([import('../../kernel/cidr.ts'), import('../../host-setup/address-range.ts')])
+  const range = parseCidr(cidr)
+  if (!range) throw new UsageError(`${cidr} is not a range such as 10.77.0.0/16`)
+  return gatewayOf(range)
+}
+
+const addressIn = (uri: string): string => (URL.parse(uri)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1')
+
+const MARKS = { ok: '✓', warning: '!', failure: '✗' }
+
+export const asLine = ({ status, says, fix }: Finding): string => ` ${MARKS[status]} ${says}${fix === null ? '' : `\n     ${fix}`}`

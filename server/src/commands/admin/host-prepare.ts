@@ -1,0 +1,86 @@
+// `berthd host prepare`, run on a machine that is to be a host, and `berthd host certificate`, run where Berth is, for that machine.
+import type { Command } from 'commander'
+import { rangesInUse } from '../../features/hosts/service.ts'
+import type { Bundle } from '../../host-setup/bundle.ts'
+import type { Outcome } from '../../host-setup/setup-step.ts'
+import { formatCidr } from '../../kernel/cidr.ts'
+import { adminCommand, withExample, type Admin } from '../admin-command.ts'
+import type { Result } from '../output.ts'
+import { say, showLine } from '../output.ts'
+
+export function hostSetupCommands(program: Command): void {
+  const host = program.commands.find((command) => command.name() === 'host')!
+  withExample(
+    host
+      .command('prepare')
+      .description('make this machine a host: packages, libvirt, storage, public network')
+      .option('--range <cidr>', 'addresses for VMs; 10.77.0.0/16 or the next that is free unless given')
+      .option('--pool-path <folder>', 'where disks are kept; /var/lib/libvirt/images/berth unless given')
+      .option('--certificate <file>', 'made by berthd host certificate: lets that control plane in, and nobody else')
+      .option('--dry-run', 'only say what is missing')
+      .option('--json', 'answer in JSON'),
+    'host prepare --certificate bundle',
+  ).action(async (options: PrepareInput) => {
+    process.exitCode = await prepare(options)
+  })
+  adminCommand(
+    host
+      .command('certificate')
+      .description('make a certificate by which a host is known to us, and we to it')
+      .requiredOption('--address <address>', 'at which the host is reached')
+      .requiredOption('--out <file>', 'to be copied to the host'),
+    'host certificate --address 10.0.0.5 --out bundle',
+    certificate,
+  )
+}
+
+interface PrepareInput {
+  range?: string
+  poolPath?: string
+  certificate?: string
+  dryRun?: boolean
+  json?: boolean
+}
+
+const MARKS = { ok: '✓', done: '✓', missing: '!', failed: '✗' } as const
+const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
+
+/** Answers the exit code. A dry run that finds something missing has not failed. */
+async function prepare({ range, poolPath, certificate: file, dryRun = false, json = false }: PrepareInput): Promise<number> {
+  const { prepareHost } = await import('../../host-setup/prepare.ts')
+  const bundle = file === undefined ? undefined : await bundleOf(file)
+  const tell = ({ status, message: says, fix }: Outcome): void => {
+    showLine(MARKS[status], says, NOTES[status])
+    if (fix) say(`     ${fix}`)
+  }
+  const { plan, outcomes } = await prepareHost({ range, poolPath, bundle, dryRun }, json ? () => {} : tell)
+  const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
+  const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
+  if (json) say(JSON.stringify({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
+  else if (next) say(`\nThis host is ready. Where Berth runs, add it:\n  ${next}`)
+  return ok ? 0 : 1
+}
+
+async function bundleOf(file: string): Promise<Bundle> {
+  const [{ readBundle }, { SetupError }] = await Promise.all([
+    import('../../host-setup/bundle.ts'),
+    import('../../host-setup/setup-step.ts'),
+  ])
+  return readBundle(file).catch((error: unknown) => {
+    throw error instanceof SetupError ? new Error(`${error.message}\n${error.fix}`) : error
+  })
+}
+
+const nextCommand = (address: string | null, range: string): string | null =>
+  address && `npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system --range ${range}`
+
+async function certificate({ config, db }: Admin, { address, out }: { address: string; out: string }): Promise<Result> {
+  const { makeBundle } = await import('../../host-setup/issue-bundle.ts')
+  const bundle = await makeBundle(config.dataDir, address, await rangesInUse(db), out)
+  const text = [
+    `The certificate for ${address} is in ${out}. It holds a secret key: copy it to the host, and delete it here.`,
+    `On the host:   sudo npx berthd host prepare --certificate ${out}`,
+    `Then here:     npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system`,
+  ]
+  return { data: { address, out, range: bundle.range }, text: text.join('\n') }
+}

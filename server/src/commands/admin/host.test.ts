@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { givenHost } from '../../../test/hosts.ts'
+import { berthd, berthdJson } from '../../../test/processes.ts'
+
+const app = await testApp()
+const settings = { BERTH_DATABASE_URL: app.db.url, BERTH_DATA_DIR: app.config.dataDir, BERTH_PORT: '0' }
+
+describe('berthd host', { timeout: 120_000 }, () => {
+  test('removes a host with VMs only when they are left behind knowingly', async () => {
+    const customer = await app.given.customer({ credit: '100.00' })
+    const { id } = await app.given.vm(customer)
+    await givenHost(app, 'rack1')
+    const refused = await berthd(settings, 'host', 'remove', 'local')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('Host local has 1 VMs, 0 private networks and 0 backups')])
+    expect(await berthdJson(settings, 'host', 'remove', 'rack1')).toMatchObject({ outcome: 'forgotten' })
+    expect(await berthdJson(settings, 'host', 'remove', 'local', '--unmanage')).toMatchObject({ outcome: 'kept', vms: 1 })
+    expect((await customer.get(`/vms/${id}`)).body.data.status).toBe('UNMANAGED')
+    const refusedVm = await customer.post('/vms', { ...(await app.given.vmInput()), hostname: 'web-2' })
+    expect([refusedVm.status, refusedVm.body.error]).toEqual([503, expect.stringContaining('0 hosts checked')])
+  })
+
+  test('explains what cannot be added or changed', async () => {
+    const refused = await Promise.all([
+      berthd(settings, 'host', 'add', 'https://example.com'),
+      berthd(settings, 'host', 'add', 'qemu+tls://127.0.0.1:1/system'),
+      berthd(settings, 'host', 'set', 'local', '--maintenance', 'perhaps'),
+      berthd(settings, 'host', 'set', 'nowhere', '--maintenance', 'on'),
+      berthd(settings, 'host', 'prepare', '--certificate', '/nowhere'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([2, 1, 2, 1, 1])
+    expect(refused.map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining('is no address of a libvirt host'),
+      expect.stringContaining('npx berthd host certificate'),
+      '--maintenance is on or off\n',
+      'Host not found\n',
+      expect.stringContaining('/nowhere cannot be read'),
+    ])
+  })
+})

@@ -1,0 +1,135 @@
+// `berthd host remove`: a host leaves the fleet. Its VMs are never forgotten with it: they are moved or deleted first, or left behind
+// knowingly, and can then be adopted when the host is added again.
+import type { Command } from 'commander'
+import { belongingsOf, changeHost, getHost, type HostRow, listHosts, removeHost } from '../../features/hosts/service.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { apiError } from '../../kernel/errors.ts'
+import { type Admin, adminCommand, withCore } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
+import { type Result, table } from '../output.ts'
+import type { NewHost } from './host-add.ts'
+
+export async function remove(admin: Admin, { unmanage = false }: { unmanage?: boolean }, name?: string): Promise<Result> {
+  const { db, now } = admin
+  const host = await getHost(db, name!)
+  const { vms, networks, backups } = await belongingsOf(db, host.id)
+  if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
+    throw apiError(
+      'in_use',
+      `Host ${host.name} has ${vms} VMs, ${networks} private networks and ${backups} backups. Delete them first, or leave them as they are with --unmanage: VMs run on, unbilled`,
+    )
+  }
+  const { unmanage: leave } = await import('../../features/vms/service.ts')
+  const outcome = await withCore(admin, (deps) =>
+    deps.db.tx(async (tx) => {
+      const managed = await tx.many<{ id: string }>(
+        sql`select id from vms where host_id = ${host.id} and status <> 'UNMANAGED' order by id`,
+      )
+      for (const { id } of managed) await leave(tx, deps, id)
+      return removeHost(tx, now, host)
+    }),
+  )
+  const text =
+    outcome === 'forgotten'
+      ? `Host ${host.name} is gone`
+      : `Host ${host.name} has left the fleet; ${vms} VMs stay on it, unmanaged. Adding it again under this name brings them back`
+  return { data: { id: host.id, name: host.name, outcome, vms }, text }
+}
+
+export function hostCommands(program: Command): void {
+  const host = program.command('host').description('machines that run VMs')
+  adminCommand(host.command('list').description('list hosts with what is used of them'), 'host list', list)
+  adminCommand(
+    host
+      .command('add')
+      .description('look at a prepared host, and let it run VMs')
+      .argument('<uri>', 'such as qemu+tls://10.0.0.5/system')
+      .option('--name <name>', "the host's own unless given")
+      .option('--region <slug>', 'needed where there are several')
+      .option('--range <cidr>', 'its public addresses, as host prepare has said')
+      .option('--dns <addresses...>', 'resolvers that guests are told', ['1.1.1.1', '9.9.9.9']),
+    'host add qemu+tls://10.0.0.5/system --name rack1 --region fra1',
+    async (admin, options: NewHost, uri) => (await import('./host-add.ts')).add(admin, options, uri), // brings the libvirt client, which other commands need not wait for
+  )
+  adminCommand(
+    host
+      .command('set')
+      .description('change how a host is used')
+      .argument('<name>')
+      .option('--maintenance <on or off>', 'on: it gets no new VMs')
+      .option('--overcommit <number>', 'how many vCPU are sold for each it has; 4 unless set')
+      .option('--measure', 'ask it again what it has'),
+    'host set rack1 --maintenance on',
+    set,
+  )
+  adminCommand(
+    host
+      .command('remove')
+      .description('take a host out of the fleet')
+      .argument('<name>')
+      .option('--unmanage', 'leave its VMs running there, unbilled, until they are adopted'),
+    'host remove rack1',
+    async (admin, options, name) => (await import('./host.ts')).remove(admin, options, name),
+  )
+}
+
+export function stateOf(host: Pick<HostRow, 'maintenance' | 'unreachable_since' | 'last_seen_at'>): string {
+  if (host.unreachable_since) return `unreachable since ${host.unreachable_since.toISOString()}`
+  if (host.maintenance) return 'maintenance'
+  return host.last_seen_at ? 'ready' : 'not yet seen'
+}
+
+async function list({ db }: Admin): Promise<Result> {
+  const rows = (await listHosts(db)).map((row) => ({
+    id: row.id,
+    name: row.name,
+    region: row.region_slug,
+    driver: row.driver,
+    uri: row.uri,
+    arch: row.arch,
+    acceleration: row.acceleration,
+    vcpu: { used: row.vcpu_used, total: Math.floor(row.vcpu_total * row.vcpu_overcommit) },
+    ramMiB: { used: row.ram_used_mib, total: row.ram_total_mib },
+    diskGiB: { used: row.disk_used_gib, total: row.disk_total_gib },
+    maintenance: row.maintenance,
+    state: stateOf(row),
+    lastSeenAt: row.last_seen_at?.toISOString() ?? null,
+  }))
+  const ofTotal = ({ used, total }: { used: number; total: number }): string => `${used}/${total}`
+  const shown = table(
+    rows.map((row) => ({ ...row, vcpu: ofTotal(row.vcpu), ramMiB: ofTotal(row.ramMiB), diskGiB: ofTotal(row.diskGiB) })),
+    ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'state', 'lastSeenAt'],
+    'There is no host: npm start makes this machine one, npx berthd host add another',
+  )
+  return { data: rows, text: shown.text }
+}
+
+interface Change {
+  maintenance?: string
+  overcommit?: string
+  measure?: boolean
+}
+
+async function set({ config, db }: Admin, change: Change, name?: string): Promise<Result> {
+  if (change.maintenance !== undefined && !['on', 'off'].includes(change.maintenance)) throw new UsageError('--maintenance is on or off')
+  const host = await getHost(db, name!)
+  const changed = await db.tx(async (tx) =>
+    changeHost(tx, host, {
+      ...(change.maintenance !== undefined && { maintenance: change.maintenance === 'on' }),
+      ...(change.overcommit !== undefined && { overcommit: Number(change.overcommit) }),
+      ...(change.measure && { capacity: await (await import('./host-add.ts')).measure(config, host) }),
+    }),
+  )
+  const data = {
+    id: host.id,
+    name: host.name,
+    maintenance: changed.maintenance,
+    overcommit: changed.vcpu_overcommit,
+    ramMiB: changed.ram_total_mib,
+    diskGiB: changed.disk_total_gib,
+  }
+  return {
+    data,
+    text: `Host ${host.name}: ${stateOf(changed)}, ${changed.vcpu_total} CPUs × ${changed.vcpu_overcommit}, ${changed.ram_total_mib} MiB, ${changed.disk_total_gib} GiB`,
+  }
+}

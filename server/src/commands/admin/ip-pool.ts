@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { getRegion } from '../../features/catalog/service.ts'
+import { addPool, getHost, listPools } from '../../features/hosts/service.ts'
+import { adminCommand, type Admin } from '../admin-command.ts'
+import { table, type Result } from '../output.ts'
+
+export function poolCommands(program: Command): void {
+  const pool = program.command('pool').description('ranges of public addresses')
+  adminCommand(pool.command('list').description('list ranges with how much of them is free'), 'pool list', list)
+  adminCommand(
+    pool
+      .command('add')
+      .description('add a range of public addresses')
+      .requiredOption('--region <slug>')
+      .requiredOption('--cidr <range>', 'such as 198.51.100.0/24')
+      .requiredOption('--gateway <address>')
+      .option('--host <name>', 'the only host that can use it; every host of the region unless given')
+      .option('--dns <addresses...>', 'resolvers that guests are told', ['1.1.1.1', '9.9.9.9']),
+    'pool add --region fra1 --cidr 198.51.100.0/24 --gateway 198.51.100.1',
+    add,
+  )
+}
+
+async function list({ db }: Admin): Promise<Result> {
+  const rows = (await listPools(db)).map((row) => ({
+    id: row.id,
+    region: row.region_slug,
+    host: row.host_name,
+    cidr: row.cidr,
+    gateway: row.gateway,
+    free: Number(row.free),
+  }))
+  return table(rows, ['id', 'region', 'host', 'cidr', 'gateway', 'free'], 'There is no pool: npx berthd pool add --help')
+}
+
+interface NewPool {
+  region: string
+  cidr: string
+  gateway: string
+  host?: string
+  dns: string[]
+}
+
+async function add({ db, now }: Admin, { region, cidr, gateway, host, dns }: NewPool): Promise<Result> {
+  const id = await db.tx(async (tx) => {
+    const hostId = host === undefined ? null : (await getHost(tx, host)).id
+    return addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, dns })
+  })
+  return { data: { id, region, cidr, gateway }, text: `The pool ${cidr} is ${id}` }
+}

@@ -1,0 +1,65 @@
+import type { Command } from 'commander'
+import { getAccount } from '../../features/accounts/service.ts'
+import { recordByOperator } from '../../features/audit-log/operator.ts'
+import { formatCents, parseCents } from '../../kernel/money.ts'
+import { loadFeatures, adminCommand, type Admin } from '../admin-command.ts'
+import { table, type Result } from '../output.ts'
+
+export function paymentCommands(program: Command): void {
+  const payment = program.command('payment').description('deposits of customers')
+  adminCommand(
+    payment
+      .command('list')
+      .description('list deposits, newest first')
+      .option('--account <id or email>')
+      .option('--losses', 'only those that were refunded or charged back when the wallet did not hold them any more'),
+    'payment list --losses',
+    list,
+  )
+  adminCommand(
+    payment
+      .command('confirm')
+      .description('put a deposit into its wallet, once you have the money (BERTH_PAYMENTS=manual)')
+      .argument('<id>')
+      .option('--amount <amount>', 'what really came, when it is not what was announced'),
+    'payment confirm cabc123 --amount 25.00',
+    confirm,
+  )
+}
+
+async function list({ db }: Admin, { account, losses }: { account?: string; losses?: boolean }): Promise<Result> {
+  const { listAllPayments } = await payments()
+  const accountId = account === undefined ? null : (await getAccount(db, account)).id
+  const rows = await listAllPayments(db, { accountId, onlyLosses: losses ?? false })
+  return table(
+    rows.map((row) => ({
+      id: row.id,
+      account: row.email,
+      provider: row.provider,
+      status: row.status,
+      amount: formatCents(row.received_cents ?? row.amount_cents),
+      currency: row.currency,
+      takenBack: formatCents(row.taken_back_cents),
+      lost: formatCents(row.lost_cents),
+      createdAt: row.created_at.toISOString(),
+    })),
+    ['id', 'account', 'provider', 'status', 'amount', 'currency', 'takenBack', 'lost', 'createdAt'],
+    losses ? 'Nothing was lost' : 'There is no deposit',
+  )
+}
+
+async function confirm({ db, config, now }: Admin, { amount }: { amount?: string }, id: string): Promise<Result> {
+  await loadFeatures()
+  const { confirmPayment } = await payments()
+  const row = await db.tx(async (tx) => {
+    const confirmed = await confirmPayment(tx, now, config, id, amount === undefined ? null : parseCents(amount))
+    recordByOperator(tx, now, { accountId: confirmed.account_id, action: 'payment confirm', resourceIds: [id] })
+    return confirmed
+  })
+  const received = formatCents(row.received_cents ?? 0n)
+  const data = { id, account: row.account_id, amount: received, currency: row.currency, transactionId: row.transaction_id }
+  return { data, text: `${received} ${row.currency} are in the wallet of ${row.account_id}` }
+}
+
+/** Brings the HTTP layer's schemas with it, which other commands need not wait for. */
+const payments = () => import('../../features/payments/service.ts')

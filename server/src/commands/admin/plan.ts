@@ -1,0 +1,47 @@
+import { InvalidArgumentError, type Command } from 'commander'
+import { changePlan, listPlans, type PlanChange } from '../../features/catalog/service.ts'
+import { adminCommand, type Admin } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
+import { table, type Result } from '../output.ts'
+
+export function planCommands(program: Command): void {
+  const plan = program.command('plan').description('what is sold, and for how much')
+  adminCommand(plan.command('list').description('list plans'), 'plan list', list)
+  adminCommand(
+    plan
+      .command('set')
+      .description('change a plan; VMs keep the size they were sold, and pay the new price from their next renewal')
+      .argument('<slug>')
+      .option('--name <name>')
+      .option('--price <amount>', 'a month, such as 7.50')
+      .option('--available <true or false>', 'whether new VMs may have it', flag)
+      .option('--bandwidth <GB>', 'a month, 0 = unmetered', whole)
+      .option('--network-speed <Mbit/s>', '', whole)
+      .option('--throttle-mbps <Mbit/s>', 'speed when the bandwidth is used up', whole),
+    'plan set small --price 7.50',
+    set,
+  )
+}
+
+const COLUMNS = ['slug', 'name', 'vcpu', 'ram', 'disk', 'bandwidth', 'networkSpeed', 'priceMonthly', 'currency', 'available'] as const
+
+async function list({ db, config }: Admin): Promise<Result> {
+  return table(await listPlans(db, config.currency), [...COLUMNS], 'There is no plan: npx berthd migrate adds those of the catalog')
+}
+
+async function set({ db, config }: Admin, { json: _, ...change }: PlanChange & { json?: boolean }, slug?: string): Promise<Result> {
+  if (Object.keys(change).length === 0) throw new UsageError('Say what to change, for example: npx berthd plan set small --price 7.50')
+  const { id } = await db.tx((tx) => changePlan(tx, slug!, change))
+  const plan = (await listPlans(db, config.currency)).find((each) => each.id === id)!
+  return { data: plan, text: table([plan], [...COLUMNS], '').text }
+}
+
+function flag(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')
+  return text === 'true'
+}
+
+function whole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(text)
+}

@@ -1,0 +1,137 @@
+// The commands that make images. What they are doing is told on the standard error, so that the answer stands alone on the output.
+import { basename, resolve } from 'node:path'
+import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow } from '../../features/catalog/service.ts'
+import { isArch, nativeArch } from '../../images/arch.ts'
+import { parseChecksum } from '../../images/checksum.ts'
+import { buildImage, importImage, type From, type MakeOptions } from '../../images/build-or-import.ts'
+import { noteProgress } from '../../images/progress.ts'
+import { notFound } from '../../kernel/errors.ts'
+import type { Admin } from '../admin-command.ts'
+import { UsageError } from '../errors.ts'
+import type { Result } from '../output.ts'
+import { facts, imagesOf } from './template.ts'
+
+export interface ImportOptions {
+  url?: string
+  file?: string
+  checksum?: string
+  name?: string
+  osVersion: string
+  distribution: string
+  arch?: string
+  user: string
+  agent?: boolean
+}
+
+export async function build(admin: Admin, slug: string): Promise<Result> {
+  const template = await getTemplate(admin.db, slug)
+  return told(template, (options) => buildTemplate(admin, template, options))
+}
+
+export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow, options: MakeOptions): Promise<Result> {
+  if (!recipe) throw new Error(`OS template ${slug} cannot be built here. Import its image: npx berthd template import ${slug}`)
+  const { imagesDir } = admin.config
+  const progress = (doing: string): void => {
+    void noteProgress(imagesDir, slug, doing).catch(() => {}) // only for those who are curious
+    options.progress(doing)
+  }
+  try {
+    const image = await buildImage(imagesOf(admin), recipe, { ...options, progress })
+    return await publish(admin, slug, { ...image, origin: 'built here' })
+  } finally {
+    await noteProgress(imagesDir, slug, null)
+  }
+}
+
+export async function importTemplate(admin: Admin, options: ImportOptions, slug: string): Promise<Result> {
+  const known = await findTemplate(admin.db, slug)
+  if (!known && !options.name) throw new UsageError(`There is no OS template ${slug} in the catalog: give a new one at least a --name`)
+  const from = sourceOf(options, known)
+  const expected = options.checksum === undefined ? null : readChecksum(options.checksum)
+  const target = known ?? { slug, arch: newArch(options) }
+  const { sourceChecksum, ...image } = await told(target, (make) => importImage(imagesOf(admin), from, expected, make))
+  if (!known) await admin.db.tx((tx) => addTemplate(tx, admin.now, draftOf(slug, options)))
+  const origin = 'url' in from ? from.url : basename(from.file)
+  return publish(admin, slug, { ...image, origin }, sourceChecksum)
+}
+
+function sourceOf(options: ImportOptions, known: TemplateRow | undefined): From {
+  if (options.url && options.file) throw new UsageError('Give either --url or --file')
+  if (options.file) return { file: resolve(options.file) }
+  const url = options.url ?? known?.image_url
+  if (!url) throw new UsageError('The catalog does not say where the image of this template is: give --url or --file')
+  if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL`)
+  return { url }
+}
+
+function readChecksum(text: string): ReturnType<typeof parseChecksum> {
+  try {
+    return parseChecksum(text)
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error })
+  }
+}
+
+function newArch({ arch }: ImportOptions): string {
+  if (arch !== undefined && !isArch(arch)) throw new UsageError(`--arch must be x86_64 or aarch64, not "${arch}"`)
+  return arch ?? nativeArch()
+}
+
+const draftOf = (slug: string, options: ImportOptions) => ({
+  slug,
+  name: options.name!,
+  version: options.osVersion,
+  distribution: options.distribution,
+  arch: newArch(options),
+  minDiskGib: 1,
+  minRamMib: 128,
+  defaultUser: options.user,
+  hasAgent: options.agent ?? false,
+  imageUrl: options.url ?? null,
+})
+
+interface Published {
+  checksum: string
+  fileBytes: number
+  virtualBytes: number
+  arch: string
+  origin: string
+}
+
+async function publish(admin: Admin, slug: string, image: Published, sourceChecksum?: string): Promise<Result> {
+  const { row, orphan } = await admin.db.tx(async (tx) => {
+    const template = await findTemplate(tx, slug)
+    if (!template) throw notFound('OS template')
+    const left = await publishImage(tx, admin.now, template, image)
+    return { row: await getTemplate(tx, slug), orphan: left }
+  })
+  if (orphan) await imagesOf(admin).remove(orphan)
+  const text = [
+    `OS template ${slug} (${row.arch}) is available: ${Math.ceil(image.fileBytes / 1024 ** 2)} MiB, ${row.checksum}`,
+    ...(sourceChecksum ? [`The file received has ${sourceChecksum}`] : []),
+  ]
+  return { data: { ...facts(row), ...(sourceChecksum && { sourceChecksum }) }, text: text.join('\n') }
+}
+
+/** Runs `make` until it ends or Ctrl-C is pressed, and shows what it is doing. */
+async function told<T>({ slug, arch }: { slug: string; arch: string }, make: (options: MakeOptions) => Promise<T>): Promise<T> {
+  if (!isArch(arch)) throw new Error(`OS template ${slug} is of architecture ${arch}, which is not known`)
+  const stop = new AbortController()
+  const interrupted = (): void => stop.abort(new Error('Interrupted: nothing was changed'))
+  process.once('SIGINT', interrupted)
+  process.once('SIGTERM', interrupted)
+  let last = ''
+  const progress = (doing: string): void => {
+    if (doing === last) return
+    last = doing
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${slug}: ${doing}`)
+    else if (!/\d %/.test(doing)) process.stderr.write(`${slug}: ${doing}\n`)
+  }
+  try {
+    return await make({ arch, progress, signal: stop.signal })
+  } finally {
+    if (process.stderr.isTTY && last) process.stderr.write('\r\x1b[2K')
+    process.off('SIGINT', interrupted)
+    process.off('SIGTERM', interrupted)
+  }
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testDatabase } from '../../../test/harness.ts'
+import { berthd, berthdJson, type Outcome, type Settings } from '../../../test/processes.ts'
+
+let settings: Settings
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-templates-'))
+  settings = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: dataDir }
+  const disk = Buffer.alloc(2 * 1024 ** 2)
+  disk.writeUInt16BE(0x55aa, 510)
+  await writeFile(join(dataDir, 'disk.raw'), disk)
+})
+afterAll(() => rm(dataDir, { recursive: true }))
+
+const run = (...args: string[]): Promise<Outcome> => berthd(settings, 'template', ...args)
+const json = <T = Record<string, unknown>>(...args: string[]): Promise<T> => berthdJson<T>(settings, 'template', ...args)
+
+describe('berthd template', { timeout: 120_000 }, () => {
+  test('imports a file, lists it, and removes it', async () => {
+    const file = join(dataDir, 'disk.raw')
+    const made = await json('import', 'mine', '--file', file, '--name', 'Mine', '--user', 'admin', '--arch', 'x86_64')
+    expect(made).toMatchObject({ slug: 'mine', arch: 'x86_64', virtualBytes: 2 * 1024 ** 2, origin: 'disk.raw' })
+    expect(await readdir(join(dataDir, 'images'))).toEqual([`${String(made['checksum']).replace('sha256:', '')}.qcow2`])
+    const rows = await json<{ slug: string; state: string; next: string | null }[]>('list')
+    expect(rows.find(({ slug }) => slug === 'mine')).toMatchObject({ state: 'available', next: null })
+    expect(rows.find(({ slug }) => slug === 'tiny')).toMatchObject({ state: 'simulated', next: 'npx berthd template build tiny' })
+    expect(await json('remove', 'mine')).toMatchObject({ removed: true })
+    expect(await readdir(join(dataDir, 'images'))).toEqual([])
+  })
+
+  test('says what is missing', async () => {
+    const refused = await Promise.all([
+      run('import', 'unknown', '--file', join(dataDir, 'disk.raw')),
+      run('import', 'tiny'),
+      run('import', 'mine2', '--name', 'x', '--file', '/x', '--url', 'https://example.invalid/x'),
+      run('import', 'debian-13', '--checksum', 'abc'),
+      run('build', 'debian-13'),
+      run('remove', 'nothing'),
+    ])
+    expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2, 1, 1])
+    expect(refused.map(({ stderr }) => stderr.trim())).toEqual([
+      'There is no OS template unknown in the catalog: give a new one at least a --name',
+      'The catalog does not say where the image of this template is: give --url or --file',
+      'Give either --url or --file',
+      '"abc" is not a checksum: give 64 hex digits of sha256 or 128 of sha512',
+      'OS template debian-13 cannot be built here. Import its image: npx berthd template import debian-13',
+      'OS template not found',
+    ])
+  })
+})

@@ -1,0 +1,127 @@
+import type { Command } from 'commander'
+import { isIP } from 'node:net'
+import { createToken, deleteToken, getAccount, listTokens, revokeToken } from '../../features/accounts/service.ts'
+import { recordByOperator } from '../../features/audit-log/operator.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { invalid } from '../../kernel/errors.ts'
+import { adminCommand, type Admin } from '../admin-command.ts'
+import { table, type Result } from '../output.ts'
+
+export function tokenCommands(program: Command): void {
+  const token = program.command('token').description("customers' API tokens")
+  adminCommand(
+    token
+      .command('create')
+      .description('make a token; its secret is shown this once')
+      .requiredOption('--account <id or email>')
+      .requiredOption('--name <name>', 'what it is for')
+      .requiredOption('--scopes <scopes>', "such as '*', 'vms:*' or 'vms:read,wallet:read'")
+      .option('--expires-at <time>', 'ISO 8601, such as 2030-01-31 or 2030-01-31T12:00:00Z')
+      .option('--rate-limit <number>', 'requests a minute, 600 unless given')
+      .option('--allow-ip <addresses...>', 'only these addresses or ranges may use it'),
+    "token create --account you@example.com --name laptop --scopes '*'",
+    create,
+  )
+  adminCommand(
+    token.command('list').description('list tokens, without their secrets').option('--account <id or email>'),
+    'token list --account you@example.com',
+    list,
+  )
+  adminCommand(
+    token.command('revoke').description('refuse a token from now on, and keep it listed').argument('<id>'),
+    'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
+    async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
+  )
+  adminCommand(
+    token.command('delete').description('refuse a token from now on, and forget it').argument('<id>'),
+    'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
+    async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),
+  )
+}
+
+interface NewToken {
+  account: string
+  name: string
+  scopes: string
+  expiresAt?: string
+  rateLimit?: string
+  allowIp?: string[]
+}
+
+async function create({ db, now }: Admin, input: NewToken): Promise<Result> {
+  const wanted = {
+    name: input.name,
+    scopes: words(input.scopes),
+    expiresAt: input.expiresAt === undefined ? null : readMoment(input.expiresAt),
+    allowedIps: (input.allowIp ?? []).flatMap(words).map(requireAddress),
+    ...(input.rateLimit !== undefined && { requestsPerMinute: Number(input.rateLimit) }),
+  }
+  const made = await db.tx(async (tx) => {
+    const { id: accountId } = await getAccount(tx, input.account)
+    const token = await createToken(tx, now, accountId, wanted)
+    recordByOperator(tx, now, { accountId, action: 'token create', resourceIds: [token.id] })
+    return token
+  })
+  const data = { id: made.id, token: made.token, name: wanted.name, expiresAt: wanted.expiresAt }
+  return { data, text: `${made.token}\nThis is the only time it is shown. Its id is ${made.id}` }
+}
+
+async function list({ db, now }: Admin, input: { account?: string }): Promise<Result> {
+  const accountId = input.account === undefined ? null : (await getAccount(db, input.account)).id
+  const rows = (await listTokens(db, accountId)).map((row) => ({
+    id: row.id,
+    account: row.email,
+    name: row.name,
+    prefix: row.prefix,
+    status: row.revoked_at ? 'revoked' : row.expires_at && row.expires_at <= now ? 'expired' : 'active',
+    scopes: row.scopes,
+    rateLimit: row.requests_per_minute,
+    allowedIps: row.allowed_ips,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    lastUsedIp: row.last_used_ip,
+    createdAt: row.created_at.toISOString(),
+  }))
+  const shown = table(
+    rows.map((row) => ({ ...row, scopes: row.scopes.length > 3 ? `${row.scopes.length} scopes` : row.scopes })),
+    ['id', 'account', 'name', 'prefix', 'status', 'scopes', 'expiresAt', 'lastUsedAt', 'lastUsedIp'],
+    'There is no token yet: npx berthd token create --help',
+  )
+  return { data: rows, text: shown.text }
+}
+
+async function recorded<Row extends { id: string; account_id: string }>(
+  tx: Tx,
+  now: Date,
+  action: string,
+  change: Promise<Row>,
+): Promise<Row> {
+  const row = await change
+  recordByOperator(tx, now, { accountId: row.account_id, action, resourceIds: [row.id] })
+  return row
+}
+
+const said = ({ id, name }: { id: string; name: string }, status: string): Result => ({
+  data: { id, name, status },
+  text: `Token ${name} (${id}) is ${status}`,
+})
+
+const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+
+function requireAddress(text: string): string {
+  const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  if (Number(prefix) > bits) throw invalid(`"${text}" is neither an IP address nor a range such as 10.0.0.0/8`, 'allowIp')
+  return text
+}
+
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
+
+function readMoment(text: string): Date {
+  const [, day] = MOMENT.exec(text) ?? []
+  const moment = new Date(text)
+  // JavaScript reads 30 February as 2 March.
+  const real = day !== undefined && !Number.isNaN(moment.getTime()) && new Date(day).toISOString().startsWith(day)
+  if (!real) throw invalid(`"${text}" is not a time such as 2030-01-31 or 2030-01-31T12:00:00Z`, 'expiresAt')
+  return moment
+}

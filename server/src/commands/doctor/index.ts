@@ -1,0 +1,52 @@
+// `doctor`: everything the product needs, looked at one by one. It changes nothing, and every complaint says how to mend it.
+import type { Config } from '../../config.ts'
+import { UsageError } from '../errors.ts'
+import type { Check, Finding } from './check.ts'
+import { clock, database, masterKey, migrations } from './database.ts'
+import { certificates } from './certificates.ts'
+import { bridgeFilter, libvirt, modules, publicNetwork, qemu, range, storage } from './host.ts'
+import { virtualisation } from './kvm.ts'
+import { dataFolder, disk, hypervisor, node } from './machine.ts'
+import { port, redis } from './network.ts'
+import { templates } from './templates.ts'
+
+const CHECKS: Record<string, Check> = {
+  node,
+  data: dataFolder,
+  disk,
+  database,
+  migrations,
+  clock,
+  key: masterKey,
+  port,
+  redis,
+  hypervisor,
+  kvm: virtualisation,
+  qemu,
+  libvirt,
+  pool: storage,
+  range,
+  network: publicNetwork,
+  bridge: bridgeFilter,
+  modules,
+  certificates,
+  templates,
+}
+
+const MARKS = { ok: '✓', warning: '!', failure: '✗' }
+
+/** Answers the exit code: 1 when something must be mended before the product can work. */
+export async function doctor(config: Config, topic: string | undefined, json: boolean): Promise<number> {
+  if (topic !== undefined && !Object.hasOwn(CHECKS, topic)) {
+    throw new UsageError(`There is no check named "${topic}". The checks are: ${Object.keys(CHECKS).join(', ')}`)
+  }
+  const findings: (Finding & { check: string })[] = []
+  for (const [check, look] of Object.entries(CHECKS)) {
+    if (topic === undefined || topic === check) findings.push({ check, ...(await look(config)) })
+  }
+  const ok = findings.every(({ status }) => status !== 'failure')
+  if (json) process.stdout.write(`${JSON.stringify({ ok, checks: findings })}\n`)
+  else
+    for (const { status, says, fix } of findings) process.stdout.write(` ${MARKS[status]} ${says}${fix === null ? '' : `\n     ${fix}`}\n`)
+  return ok ? 0 : 1
+}

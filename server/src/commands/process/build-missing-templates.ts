@@ -1,0 +1,46 @@
+// The templates that can be built here are, at the first start, while the API is up already: first the smallest, which takes seconds.
+import { listTemplateRows, type TemplateRow } from '../../features/catalog/service.ts'
+import { isArch, nativeArch } from '../../images/arch.ts'
+import { systemClock } from '../../kernel/clock.ts'
+import type { Db } from '../../kernel/database/db.ts'
+import { explain } from '../errors.ts'
+import { showLine } from '../output.ts'
+import type { ProcessContext } from './service.ts'
+import { imagesOf } from '../admin/template.ts'
+
+const isSmallest = ({ slug }: TemplateRow): boolean => slug === 'tiny'
+
+export async function buildMissingTemplates(serving: ProcessContext, db: Db): Promise<void> {
+  const missing = await buildable(serving, db)
+  if (missing.length === 0) return
+  showLine('✓', `templates ${missing.map(({ slug }) => slug).join(', ')} are being built`, 'npx berthd template list')
+  const stop = new AbortController()
+  const building = buildAll(serving, db, missing, stop.signal)
+  serving.stack.defer(() => {
+    stop.abort(new Error('Berth stops'))
+    return serving.life.within(building)
+  })
+}
+
+/** Of this machine's own kind, with a recipe, and without an image that hosts of libvirt need. */
+async function buildable({ config }: ProcessContext, db: Db): Promise<TemplateRow[]> {
+  if (process.getuid?.() !== 0) return []
+  const images = imagesOf({ config })
+  const rows = (await listTemplateRows(db)).filter(({ recipe, arch }) => recipe && arch === nativeArch())
+  const lacking = await Promise.all(rows.map(async (row) => (row.checksum === '' ? row.lacks_image : !(await images.has(row.checksum)))))
+  return rows.filter((_, i) => lacking[i]).sort((a, b) => Number(isSmallest(b)) - Number(isSmallest(a)))
+}
+
+async function buildAll({ config, log }: ProcessContext, db: Db, templates: TemplateRow[], signal: AbortSignal): Promise<void> {
+  const { buildTemplate } = await import('../admin/template-images.ts')
+  for (const template of templates) {
+    if (signal.aborted || !isArch(template.arch)) return
+    try {
+      await buildTemplate({ config, db, now: systemClock.now() }, template, { arch: template.arch, progress: () => {}, signal })
+      log.info({ template: template.slug }, 'template built')
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn(`template ${template.slug} was not built: ${explain(error)}. To try again: npx berthd template build ${template.slug}`)
+    }
+  }
+}

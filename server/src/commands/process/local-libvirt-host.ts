@@ -1,0 +1,91 @@
+// This machine as a real host: prepared where something is missing, and registered with what it has.
+import { statfs } from 'node:fs/promises'
+import type { Config } from '../../config.ts'
+import type { CatalogHost } from '../../features/catalog/seed.ts'
+import { listPools, registerHost, removeHost, type HostRow } from '../../features/hosts/service.ts'
+import { capacityOf, readFacts, type Facts } from '../../host-setup/facts.ts'
+import { withLibvirt } from '../../host-setup/libvirt.ts'
+import type { HostPlan } from '../../host-setup/plan.ts'
+import { prepareHost } from '../../host-setup/prepare.ts'
+import type { Outcome } from '../../host-setup/setup-step.ts'
+import { formatCidr } from '../../kernel/cidr.ts'
+import { stopwatch, systemClock } from '../../kernel/clock.ts'
+import type { Db } from '../../kernel/database/db.ts'
+import { accelerationOf } from '../admin/host-add.ts'
+import type { Decision, Obstacle } from './local-host.ts'
+import { say, showLine, step } from '../output.ts'
+
+/** Answers why it cannot be had, where a simulated one will do instead. */
+export async function openReal(db: Db, config: Config, wanted: Local, local: HostRow | null, decision: Decision): Promise<Obstacle | null> {
+  const elapsed = stopwatch()
+  const registered = local?.driver === 'libvirt' ? local : null
+  const range = registered ? (await listPools(db)).find(({ host_id }) => host_id === registered.id)?.cidr : undefined
+  const { plan, outcomes } = await prepareHost({ range, selfTest: 'changed' }, reporter())
+  const failed = outcomes.find(({ status }) => status === 'failed')
+  if (failed || !plan) {
+    const reason = { why: failed?.message ?? 'it cannot be prepared', fix: failed?.fix ?? 'npx berthd host prepare' }
+    // Nothing is real yet, and nobody has asked for it to be.
+    if (config.hypervisor === 'auto' && !registered) return reason
+    throw new Error(`${reason.why}\nTo mend it: ${reason.fix}`)
+  }
+  const facts = await localFacts(plan)
+  if (!registered) await register(db, wanted, plan, facts, decision.replace ? local : null)
+  const emulated = accelerationOf(facts) === 'emulation'
+  const changed = outcomes.some(({ status }) => status === 'done')
+  if (!changed)
+    showLine(
+      '✓',
+      `libvirt ${facts.libvirt}${emulated ? ', emulated' : ''}, network ${formatCidr(plan.range)}`,
+      `${(elapsed() / 1000).toFixed(1)} s`,
+    )
+  else if (emulated) showLine('!', 'no usable KVM: VMs run emulated, slower', 'npm run doctor -- kvm')
+  return null
+}
+
+/** libvirt counts what the file system keeps for root as free; on this machine it can be known better. */
+async function localFacts({ poolPath }: HostPlan): Promise<Facts> {
+  const facts = await withLibvirt(readFacts)
+  const { bavail, bsize } = await statfs(poolPath)
+  return { ...facts, diskFreeGiB: Math.min(facts.diskFreeGiB ?? 0, Math.floor((bavail * bsize) / 2 ** 30)) }
+}
+
+/** What had to be done, one line each with its time; what was there already is told in one line at the end. */
+function reporter(): (outcome: Outcome) => void {
+  let elapsed = stopwatch()
+  return ({ step: name, status, message: says, fix }) => {
+    const took = `${(elapsed() / 1000).toFixed(1)} s`
+    elapsed = stopwatch()
+    if (status === 'failed') {
+      showLine('✗', says, took)
+      if (fix) say(`     ${fix}`)
+    } else if (status === 'done' || name === 'self-test') showLine('✓', says, took)
+  }
+}
+
+interface Local {
+  host: CatalogHost
+  dns: string[]
+}
+
+async function register(db: Db, { host: wanted, dns }: Local, plan: HostPlan, facts: Facts, outdated: HostRow | null): Promise<void> {
+  const now = systemClock.now()
+  await step(
+    `host ${wanted.name}`,
+    () =>
+      db.tx(async (tx) => {
+        if (outdated) await removeHost(tx, now, outdated)
+        return registerHost(tx, now, {
+          name: wanted.name,
+          region: wanted.region,
+          uri: 'qemu:///system',
+          arch: facts.arch,
+          acceleration: accelerationOf(facts),
+          ...capacityOf(facts),
+          range: { cidr: formatCidr(plan.range), gateway: plan.gateway, dns },
+        })
+      }),
+    ({ name, vcpu_total, ram_total_mib, disk_total_gib }) => ({
+      label: `host ${name}: ${vcpu_total} CPUs, ${ram_total_mib} MiB, ${disk_total_gib} GiB for VMs`,
+    }),
+  )
+}

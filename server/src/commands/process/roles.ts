@@ -1,0 +1,39 @@
+// `api` and `worker`: one part of the product each, on a database that is there and up to date.
+import type { Config } from '../../config.ts'
+import { requireMigrated } from '../../database.ts'
+import { openDb } from '../../kernel/database/db.ts'
+import { borrowEmbeddedPostgres, inspectEmbeddedPostgres } from '../../kernel/postgres/embedded.ts'
+import { postgresFolder, requireServer } from '../database.ts'
+import { runUntilStopped, openService, type ProcessContext } from './service.ts'
+
+export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =>
+  runUntilStopped(config, async (serving) => {
+    const loading = import('../../compose.ts')
+    loading.catch(() => {}) // awaited below, unless the database fails first
+    const url = await joinDatabase(serving)
+    serving.life.throwIfStopping()
+    const { api, metrics } = await openService(await loading, serving, url, {
+      api: role === 'api',
+      worker: role === 'worker',
+      alone: false,
+    })
+    serving.log.info({ ...(api && { address: api }), metrics }, `${role} ready`)
+  })
+
+async function joinDatabase(serving: ProcessContext): Promise<string> {
+  const url = serving.config.databaseUrl ?? (await joinEmbedded(serving))
+  await requireServer(url)
+  const db = openDb({ url, maxConnections: 1, onError: () => {} })
+  await requireMigrated(db).finally(() => db.close())
+  return url
+}
+
+async function joinEmbedded({ config, stack }: ProcessContext): Promise<string> {
+  const dataDir = postgresFolder(config)
+  if (!(await inspectEmbeddedPostgres(dataDir)).running) {
+    throw new Error('There is no database: set BERTH_DATABASE_URL, or start `berthd up` first, whose database this process then joins')
+  }
+  const borrowed = await borrowEmbeddedPostgres({ dataDir })
+  stack.defer(() => borrowed.stop())
+  return borrowed.url
+}

@@ -1,0 +1,112 @@
+// Puts up the parts a process has (API, worker, metrics) and sees to it that they come down in the right order.
+import { mkdir } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import type * as Compose from '../../compose.ts'
+import type { Config } from '../../config.ts'
+import type { Db } from '../../kernel/database/db.ts'
+import { createLog, type Log } from '../../kernel/log.ts'
+import { serveMetrics } from '../../kernel/metrics.ts'
+import { findPortHolder } from '../port-owner.ts'
+import { explain } from '../errors.ts'
+import { Interrupted, ProcessLifecycle } from './lifecycle.ts'
+
+export interface ProcessContext {
+  config: Config
+  life: ProcessLifecycle
+  log: Log
+  /** What is put up is taken down in reverse. */
+  stack: AsyncDisposableStack
+}
+
+/** Runs until it is asked to stop, whatever `start` has put up by then, and answers the exit code. */
+export async function runUntilStopped(config: Config, start: (serving: ProcessContext) => Promise<void>): Promise<number> {
+  const life = new ProcessLifecycle(config.drainSeconds)
+  const log = createLog({
+    level: config.logLevel,
+    pretty: config.logFormat === 'auto' ? process.stdout.isTTY : config.logFormat === 'pretty',
+  })
+  const stack = new AsyncDisposableStack()
+  try {
+    await makeDataFolder(config)
+    await start({ config, life, log, stack })
+    await life.asked()
+    log.info({ why: life.why }, 'stopping')
+  } catch (error) {
+    if (!(error instanceof Interrupted)) life.failure ??= error
+  }
+  await stack.disposeAsync().catch((error: unknown) => (life.failure ??= error))
+  if (life.failure) process.stderr.write(`\n${explain(life.failure)}\n`)
+  return life.failure ? 1 : 0
+}
+
+async function makeDataFolder({ dataDir }: Config): Promise<void> {
+  await mkdir(dataDir, { recursive: true }).catch((error: Error) => {
+    throw new Error(`The data folder ${dataDir} cannot be made: ${error.message}. Set BERTH_DATA_DIR to a folder of yours`)
+  })
+}
+
+export interface Roles {
+  api: boolean
+  worker: boolean
+  /** No other process serves this database, so that requests are counted in memory. */
+  alone: boolean
+}
+
+export interface Service {
+  db: Db
+  /** Where the API is, when it is served. */
+  api: string | null
+  metrics: string | null
+}
+
+/** `compose` is handed in: it takes half a second to load, which a caller may spend on something else. */
+export async function openService(
+  compose: typeof Compose,
+  { config, life, log, stack }: ProcessContext,
+  url: string,
+  roles: Roles,
+): Promise<Service> {
+  const parts: { close(patience: AbortSignal): Promise<void> }[] = []
+  const core = await compose.openCore(config, url, log, { worker: roles.worker })
+  stack.defer(() => life.within(core.close(life.patience)))
+  stack.defer(() => life.within(Promise.all(parts.map((part) => part.close(life.patience)))))
+  const api = roles.api ? await compose.openApi(core, { alone: roles.alone }) : null
+  if (api) parts.push(api)
+  if (roles.worker) parts.push(await compose.openWorker(core))
+  life.throwIfStopping()
+  const address = api && (await listen(api.app, config))
+  return { db: core.deps.db, api: address, metrics: await openMetrics(core, config, log, stack) }
+}
+
+async function listen(app: Compose.ApiProcess['app'], { host, port }: Config): Promise<string> {
+  const { level } = app.log
+  app.log.level = 'warn' // Fastify would say at once what our own line is about to
+  await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
+    throw new Error(await explainListen(error, host, port), { cause: error })
+  })
+  app.log.level = level
+  const { address, family, port: actual } = app.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`
+}
+
+async function explainListen(error: NodeJS.ErrnoException, host: string, port: number): Promise<string> {
+  if (error.code === 'EACCES') return `Port ${port} needs more rights than this user has: set BERTH_PORT to one above 1023`
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return `This machine has no address ${host}: set BERTH_HOST to one it has`
+  if (error.code !== 'EADDRINUSE') return `Cannot listen on ${host} port ${port}: ${error.message}`
+  const holder = await findPortHolder(port)
+  const who = holder ? `${holder.name} (pid ${holder.pid})` : 'another program'
+  return `Port ${port} is in use by ${who}. Stop it, or set BERTH_PORT to another port`
+}
+
+/** The product works without: a port that is taken is told, and no more. */
+async function openMetrics({ deps }: Compose.Core, config: Config, log: Log, stack: AsyncDisposableStack): Promise<string | null> {
+  const { metricsHost, metricsPort } = config
+  try {
+    const server = stack.adopt(await serveMetrics(deps.metrics, metricsHost, metricsPort), (each) => each.close())
+    return `http://${metricsHost}:${server.port}/metrics`
+  } catch (error) {
+    log.warn({ err: error }, `no metrics: port ${metricsPort} cannot be had. Set BERTH_METRICS_PORT to a free one`)
+    return null
+  }
+}

@@ -1,0 +1,75 @@
+// From a product that has just started to a VM with a shell, in one command. Run twice, it finds what the first run has made.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Config } from '../../config.ts'
+import { listHosts } from '../../features/hosts/service.ts'
+import { packageDir } from '../../kernel/paths.ts'
+import { readClock } from '../../kernel/database/test-clock.ts'
+import { withDatabase } from '../database.ts'
+import { say, showLine, step } from '../output.ts'
+import { apiAt, requireRunning } from './api-client.ts'
+import { findOrMakeCustomer } from './account.ts'
+import { findOrMakeVm } from './vm.ts'
+import { findOrMakeKey } from './ssh-key.ts'
+
+export interface QuickstartOptions {
+  email: string
+  hostname: string
+  os?: string
+}
+
+export async function quickstart(config: Config, { email, hostname, os }: QuickstartOptions): Promise<void> {
+  const address = addressOf(config)
+  await requireRunning(address)
+  const key = await step(
+    'SSH key',
+    () => findOrMakeKey(),
+    ({ path, isNew }) => ({ label: `SSH key ${path}`, note: isNew ? 'made' : 'is there' }),
+  )
+  const { player, kind } = await withDatabase(config, async (db) => ({
+    kind: kindOf(await listHosts(db)),
+    player: await step(
+      `account ${email}`,
+      async () => findOrMakeCustomer({ config, db, now: await readClock(db, config.testClock) }, email, address),
+      ({ news }) => ({ label: `account ${email}`, note: news.length > 0 ? `made: ${news.join(', ')}` : 'is there' }),
+    ),
+  }))
+  await signIn(address, player.token)
+  showLine('✓', `VM ${hostname}`, '')
+  const templates = os ? [os] : kind === 'kvm' ? ['debian-12', 'tiny'] : ['tiny', 'debian-12']
+  const vm = await findOrMakeVm(apiAt(address, player.token), { hostname, publicKey: key.publicKey, templates })
+  say(
+    `\n ${vm.name} is ${vm.status}${kind === 'simulated' ? '. It is simulated: there is no shell behind its address' : ''}. Log in with:\n`,
+  )
+  say(`   ssh ${vm.user}@${vm.ipAddress}\n`)
+}
+
+/** Where this machine reaches the API. */
+function addressOf({ host, port }: Config): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
+  return `http://${reachable}:${port}`
+}
+
+type Kind = 'kvm' | 'emulation' | 'simulated'
+
+const kindOf = (hosts: { driver: string; acceleration: string | null }[]): Kind => {
+  const real = hosts.filter(({ driver }) => driver === 'libvirt')
+  if (real.length === 0) return 'simulated'
+  return real.some(({ acceleration }) => acceleration === 'kvm') ? 'kvm' : 'emulation'
+}
+
+/** So that `berth` works at once. Where it is not installed, the token is still in its file. */
+async function signIn(address: string, token: string): Promise<void> {
+  const folder = packageDir('@berth/cli')
+  if (!folder) return
+  try {
+    const args = ['login', address, '--name', 'local', '--keep-current']
+    const login = promisify(execFile)(process.execPath, [join(folder, 'bin/berth.mjs'), ...args])
+    login.child.stdin?.end(token)
+    await login
+    showLine('✓', 'signed in as “local”', 'npx berth vm list')
+  } catch (error) {
+    showLine('!', 'not signed in to the command of customers', (error as Error).message.trim().split('\n').at(-1)!)
+  }
+}

@@ -1,0 +1,109 @@
+// The VM of quickstart: found where an earlier run has left it, else created, and waited for with a line per step.
+import { stopwatch, sleep } from '../../kernel/clock.ts'
+import { showLine } from '../output.ts'
+import type { Api } from './api-client.ts'
+
+interface Vm {
+  id: string
+  name: string
+  status: string
+  statusReason: string | null
+  ipAddress: string | null
+  osTemplate: { slug: string }
+  currentAction: { id: string } | null
+}
+
+interface Template {
+  id: string
+  slug: string
+  available: boolean
+  defaultUser: string
+}
+
+interface Action {
+  status: string
+  error: string | null
+  steps: { name: string; status: string; startedAt: string | null; completedAt: string | null }[]
+}
+
+export interface Wanted {
+  hostname: string
+  publicKey: string
+  /** In the order of liking. */
+  templates: string[]
+}
+
+/** Templates are being built while the product starts for the first time. */
+const TEMPLATE_WITHIN_MS = 15 * 60_000
+
+export async function findOrMakeVm(api: Api, wanted: Wanted): Promise<Vm & { user: string; isNew: boolean }> {
+  const known = (await api.get<Vm[]>('/vms?limit=100')).find(({ name }) => name === wanted.hostname)
+  const { id, actionId } = known ? await bringBack(api, known.id) : await create(api, wanted)
+  if (actionId) await watch(api, id, actionId)
+  const vm = await api.get<Vm>(`/vms/${id}`)
+  if (vm.status !== 'RUNNING') throw new Error(`${vm.name} is ${vm.status}: ${vm.statusReason ?? 'look at its actions'}`)
+  const { defaultUser } = await api.get<Template>(`/os-templates/${vm.osTemplate.slug}`)
+  return { ...vm, user: defaultUser, isNew: !known }
+}
+
+interface Started {
+  id: string
+  actionId: string | null
+}
+
+async function bringBack(api: Api, id: string): Promise<Started> {
+  const { status, currentAction } = await api.get<Vm>(`/vms/${id}`)
+  if (currentAction) return { id, actionId: currentAction.id }
+  if (status !== 'STOPPED') return { id, actionId: null }
+  return { id, actionId: (await api.post<{ actionId: string }>(`/vms/${id}/start`)).actionId }
+}
+
+async function create(api: Api, { hostname, publicKey, templates }: Wanted): Promise<Started> {
+  const [template, [region], sshKeyId] = await Promise.all([
+    pickTemplate(api, templates),
+    api.get<{ id: string }[]>('/regions'),
+    registerKey(api, publicKey),
+  ])
+  const body = { hostname, regionId: region!.id, osTemplateId: template.id, sshKeyIds: [sshKeyId] }
+  const { vm, actionId } = await api.post<{ vm: Vm; actionId: string }>('/vms', body)
+  return { id: vm.id, actionId }
+}
+
+async function registerKey(api: Api, publicKey: string): Promise<string> {
+  const [type, base64] = publicKey.split(' ')
+  const known = await api.get<{ id: string; publicKey: string }[]>('/ssh-keys?limit=100')
+  const same = known.find((key) => key.publicKey === `${type} ${base64}`)
+  return (same ?? (await api.post<{ id: string }>('/ssh-keys', { name: 'this machine', publicKey }))).id
+}
+
+async function pickTemplate(api: Api, liked: string[]): Promise<Template> {
+  const elapsed = stopwatch()
+  for (;;) {
+    const offered = (await api.get<Template[]>('/os-templates')).filter(({ available }) => available)
+    const best = liked.map((slug) => offered.find((each) => each.slug === slug)).find((each) => each !== undefined)
+    if (best) return best
+    if (elapsed() > TEMPLATE_WITHIN_MS)
+      throw new Error(`None of ${liked.join(', ')} is ready: npx berthd template list says why. Or choose another with --os`)
+    await sleep(1_000)
+  }
+}
+
+/** Tells every step as it ends. */
+async function watch(api: Api, vmId: string, actionId: string): Promise<void> {
+  const told = new Set<string>()
+  for (;;) {
+    const action = await api.get<Action>(`/vms/${vmId}/actions/${actionId}?wait=2`)
+    for (const { name, status, startedAt, completedAt } of action.steps) {
+      if (told.has(name) || !startedAt || !completedAt) continue
+      told.add(name)
+      showLine(
+        status === 'COMPLETED' ? '✓' : '✗',
+        `  ${name}`,
+        `${((Date.parse(completedAt) - Date.parse(startedAt)) / 1000).toFixed(1)} s`,
+      )
+    }
+    if (action.status === 'COMPLETED') return
+    if (action.status === 'FAILED' || action.status === 'CANCELLED')
+      throw new Error(action.error ?? `The VM was not made: ${action.status}`)
+  }
+}

@@ -1,0 +1,106 @@
+// How calls of the API get into the log. An effect and its line are one transaction. Refusals are written in batches beside the requests;
+// of one account and hour only the first are written one by one, so that who is refused all day cannot fill the disk.
+import type { Audit, AuditRecord } from '../../http/api/audit.ts'
+import { createBatchWriter } from '../../kernel/batch-writer.ts'
+import { addDuration } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/ids.ts'
+import { rateLimitedWarn } from '../../kernel/log.ts'
+import type { Deps } from '../deps.ts'
+import * as sql from './sql.ts'
+
+export const REFUSALS_PER_HOUR = 100
+
+interface Hour {
+  endsAt: Date
+  written: number
+  counted: number
+}
+
+export interface AuditTrail extends Audit {
+  /** Writes down what was only counted in hours that are over. */
+  sweep(): Promise<void>
+  /** Writes down everything that is still in memory. */
+  close(): Promise<void>
+}
+
+export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): AuditTrail {
+  const hours = new Map<string, Hour>()
+  const underWay = new Set<Promise<void>>()
+  const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
+    tries: 3,
+    pauseMs: 1_000,
+    onError: rateLimitedWarn(log, 'refusals not written to the audit log'),
+  })
+  const write = (row: sql.AuditRow): void => {
+    const writing = batched(row).finally(() => underWay.delete(writing))
+    underWay.add(writing)
+  }
+
+  const hourOf = (accountId: string, now: Date): Hour => {
+    const known = hours.get(accountId)
+    if (known && known.endsAt > now) return known
+    if (known) end(accountId, known, now)
+    const hour = { endsAt: addDuration(now, '1h'), written: 0, counted: 0 }
+    hours.set(accountId, hour)
+    return hour
+  }
+  const end = (accountId: string, { counted }: Hour, now: Date): void => {
+    hours.delete(accountId)
+    if (counted > 0) write(summary(accountId, counted, now))
+  }
+  const endHours = (now: Date, isOver: (hour: Hour) => boolean): void => {
+    for (const [accountId, hour] of hours) if (isOver(hour)) end(accountId, hour, now)
+  }
+  const written = async (): Promise<void> => void (await Promise.all(underWay))
+
+  return {
+    recordSuccess: (tx, call) => tx.beforeCommit(sql.insertion(toRow(call, clock.now()))),
+    recordDenied(call) {
+      const now = clock.now()
+      const hour = hourOf(call.accountId, now)
+      if (hour.written === REFUSALS_PER_HOUR) return void hour.counted++
+      hour.written++
+      write(toRow(call, now))
+    },
+    async sweep() {
+      const now = clock.now()
+      endHours(now, ({ endsAt }) => endsAt <= now)
+      await written()
+    },
+    async close() {
+      endHours(clock.now(), () => true)
+      await written()
+    },
+  }
+}
+
+const toRow = ({ accountId, actorType, actorId, actorName, requestId, resourceIds, ...call }: AuditRecord, now: Date): sql.AuditRow => ({
+  ...call,
+  account_id: accountId,
+  created_at: now,
+  id: newId(),
+  actor_type: actorType,
+  actor_id: actorId,
+  actor_name: actorName,
+  resource_ids: resourceIds,
+  request_id: requestId,
+  count: 1,
+})
+
+const summary = (accountId: string, count: number, now: Date): sql.AuditRow => ({
+  account_id: accountId,
+  created_at: now,
+  id: newId(),
+  actor_type: 'system',
+  actor_id: null,
+  actor_name: 'system',
+  ip: null,
+  action: sql.REFUSALS,
+  method: null,
+  route: null,
+  resource_ids: [],
+  status: null,
+  code: null,
+  request_id: null,
+  count,
+})

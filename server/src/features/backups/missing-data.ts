@@ -1,0 +1,53 @@
+// Copies whose data is gone: removed by hand, or by a deletion of their VM that could not be finished. Like everything that a host says,
+// it counts when it was seen twice; what something works on is left alone, and so is everything of a VM out of our hands. With a backup go
+// all that build on it, since nothing can be restored from them any more.
+import { parseDurationMs } from '../../kernel/clock.ts'
+import { sql, type Tx } from '../../kernel/database/db.ts'
+
+const BETWEEN_LOOKS_MS = parseDurationMs('10s')
+
+export interface LostCopy {
+  table: 'snapshots' | 'backups'
+  id: string
+  vm_id: string
+}
+
+/** `present`: the ids of all copies that the host has. Answers those that are given up now. */
+export async function failMissingCopies(tx: Tx, now: Date, hostId: string, present: string[]): Promise<LostCopy[]> {
+  const before = new Date(now.getTime() - BETWEEN_LOOKS_MS)
+  const isIdle = sql`v.id = c.vm_id and v.status <> 'UNMANAGED'
+    and not exists (select from workflow_runs r where r.subject_id = c.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+  const isMissing = sql`not exists (select from unnest(${present}::text[]) as p(id) where p.id = c.id)`
+  const beside = sql`v.host_id = ${hostId} and c.status = 'AVAILABLE'`
+  const kept = sql`c.host_id = ${hostId} and (c.status = 'AVAILABLE' or ${isKeptForOthers})`
+  const found = sql`set missing_since = null from vms v where c.missing_since is not null and ${isIdle} and not ${isMissing}`
+  const given = sql`status = 'FAILED', size_bytes = 0, missing_since = null`
+  const up = sql`from vms v where c.missing_since <= ${before} and ${isIdle} and ${isMissing}`
+  const noted = sql`set missing_since = ${now} from vms v where c.missing_since is null and ${isIdle} and ${isMissing}`
+  await tx.run(sql`update snapshots c ${found} and ${beside}`)
+  await tx.run(sql`update backups c ${found} and ${kept}`)
+  const snapshots = await tx.many<LostCopy>(sql`update snapshots c set ${given}, size_refreshed_at = null ${up} and ${beside}
+    returning c.id, c.vm_id, 'snapshots' as table`)
+  const backups = await tx.many<LostCopy>(
+    sql`update backups c set ${given}, error = 'Its data is no longer on the host', parent_id = null ${up} and ${kept}
+      returning c.id, c.vm_id, 'backups' as table`,
+  )
+  const broken = await failBrokenChains(tx, hostId)
+  await tx.run(sql`update snapshots c ${noted} and ${beside}`)
+  await tx.run(sql`update backups c ${noted} and ${kept}`)
+  return [...snapshots, ...backups, ...broken]
+}
+
+/** Deleted by its owner, who no longer sees it. */
+const isKeptForOthers = sql`c.status = 'DELETING' and c.is_hidden and exists (select from backups d where d.parent_id = c.id)`
+
+/** One that was being made when its parent was given up is found at a later look. Their data goes like that of others that failed, and
+ *  until then builds on each other. */
+const failBrokenChains = (tx: Tx, hostId: string): Promise<LostCopy[]> =>
+  tx.many<LostCopy>(sql`
+    with recursive broken as (
+      select b.id from backups b join backups p on p.id = b.parent_id where p.host_id = ${hostId} and p.status = 'FAILED'
+      union select b.id from backups b join broken p on p.id = b.parent_id)
+    update backups set status = 'FAILED', size_bytes = 0, missing_since = null, error = 'A backup that it builds on is no longer on the host'
+    where id in (select id from broken) and status = 'AVAILABLE'
+    returning id, vm_id, 'backups' as table`)

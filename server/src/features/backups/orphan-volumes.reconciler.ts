@@ -1,0 +1,73 @@
+// Finds copies that their host no longer has, and volumes that nobody knows and, after a quarantine of a day, removes them; and the old disks of VMs that live, after ten
+// minutes. A volume has to be seen as a stray both times, and a machine that is on is never touched: an operator may know more.
+import type { Driver, Volume } from '../../hypervisor/driver.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, isStable, listHosts } from '../hosts/service.ts'
+import { vmById } from '../vms/service.ts'
+import { failMissingCopies } from './missing-data.ts'
+import * as strays from './orphan-volumes.ts'
+
+const BATCH = 500
+
+export const sweepOrphanVolumes = keyedReconciler('backups.volumes', '10m', {
+  busy: async ({ db, clock }) => (await listHosts(db)).filter((host) => isStable(host, clock.now())).map((host) => host.id),
+  runOnce: sweepHost,
+})
+
+async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+  const { db, clock, log } = deps
+  const now = clock.now()
+  const copies: string[] = []
+  const unlisted = await callHost(deps, hostId, stopping, async (driver, signal) => {
+    for await (const batch of batches(driver.listVolumes(signal))) {
+      await strays.recordOrphans(db, now, hostId, batch)
+      copies.push(...batch.filter(isCopy).map((each) => each.id))
+    }
+  })
+  if (unlisted) return // half a list says nothing about what is absent
+  await strays.forgetUnseen(db, hostId, now)
+  for (const lost of await db.tx((tx) => failMissingCopies(tx, now, hostId, copies)))
+    log.error({ hostId, ...lost }, 'a copy, or one that it builds on, is gone from its host')
+  for (const stray of await strays.expiredOrphans(db, hostId, strays.quarantineEnds(now))) {
+    let removed = false
+    const error = await callHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
+    if (error || !removed) continue // it stays in the operator's list
+    await strays.forgetStray(db, stray)
+    log.warn({ hostId, kind: stray.kind, id: stray.id, generation: stray.generation }, 'removed a volume that nobody knows or needs')
+  }
+}
+
+const isCopy = ({ kind, complete }: Volume): boolean => complete && (kind === 'snapshot' || kind === 'backup')
+
+async function* batches(volumes: AsyncIterable<Volume>): AsyncGenerator<Volume[]> {
+  let batch: Volume[] = []
+  for await (const volume of volumes) {
+    if (batch.push(volume) < BATCH) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Ids and generations are never used twice, so what was a stray cannot have become something else by now. */
+async function remove(
+  { db }: Deps,
+  driver: Driver,
+  { kind, id, vm_id, generation }: strays.OrphanVolumeRow,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (kind === 'template') await driver.ensureNoTemplate(id, signal)
+  else if (vm_id === null) return false
+  else if (kind === 'snapshot') await driver.ensureNoSnapshot(vm_id, id, signal)
+  else if (kind === 'backup') await driver.ensureNoBackup(vm_id, id, signal)
+  else if (await vmById(db, vm_id)) await driver.ensureNoDisk(vm_id, generation, signal)
+  else return removeUnknownVm(driver, vm_id, signal)
+  return true
+}
+
+async function removeUnknownVm(driver: Driver, vmId: string, signal: AbortSignal): Promise<boolean> {
+  const machine = await driver.findMachine(vmId, signal)
+  if (machine && machine.power !== 'stopped') return false
+  await driver.ensurePurged(vmId, signal)
+  return true
+}

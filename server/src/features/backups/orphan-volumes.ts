@@ -1,0 +1,71 @@
+// Volumes on a host that no row knows, or that a VM no longer needs: what is written down of them between two looks.
+import type { Volume } from '../../hypervisor/driver.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
+import { sql, type Queries } from '../../kernel/database/db.ts'
+
+/** How long what nobody knows is left alone, and how long the old disk of a VM that lives. */
+const QUARANTINE_MS = parseDurationMs('24h')
+const OLD_DISK_MS = parseDurationMs('10m')
+
+/** What was seen before these moments may go. */
+export const quarantineEnds = (now: Date) => ({
+  oldDisks: new Date(now.getTime() - OLD_DISK_MS),
+  orphans: new Date(now.getTime() - QUARANTINE_MS),
+})
+
+export const removedAfter = ({ is_old_disk, first_seen_at }: OrphanVolumeRow): Date =>
+  new Date(first_seen_at.getTime() + (is_old_disk ? OLD_DISK_MS : QUARANTINE_MS))
+
+export interface OrphanVolumeRow {
+  host_id: string
+  kind: Volume['kind']
+  id: string
+  vm_id: string | null
+  generation: number
+  size_bytes: bigint
+  is_old_disk: boolean
+  first_seen_at: Date
+  last_seen_at: Date
+}
+
+/** For the operator: everything that is in quarantine, oldest first. */
+export const listOrphanVolumes = (db: Queries) =>
+  db.many<OrphanVolumeRow & { host_name: string }>(
+    sql`select s.*, h.name as host_name from stray_volumes s join hosts h on h.id = s.host_id order by s.first_seen_at, s.host_id, s.kind, s.id`,
+  )
+
+/** A row that FAILED has no data; one that something still works on is left alone, and so is everything of a VM out of our hands. */
+const isBusy = sql`exists (select from workflow_runs r where r.subject_id = f.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+const isKnown = (hostId: string) => sql`case f.kind
+  when 'template' then exists (select from os_templates t where t.id = f.id)
+  when 'snapshot' then v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED')
+  when 'backup' then exists (select from backups b where b.id = f.id and b.vm_id = f.vm_id and b.host_id = ${hostId} and b.status <> 'FAILED')
+  when 'disk' then v.generation = f.generation
+  when 'seed' then v.generation = f.generation
+  else false end`
+
+/** Writes down which of these volumes are strays, and when they were seen first. What does not carry our names is the operator's own. */
+export const recordOrphans = (db: Queries, now: Date, hostId: string, volumes: Volume[]) =>
+  db.run(sql`
+    insert into stray_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+    select ${hostId}, f.kind, f.id, f.vm_id, f.generation, f.size_bytes, v.id is not null and f.kind in ('disk', 'seed'), ${now}, ${now}
+    from unnest(${volumes.map((each) => each.kind)}::text[], ${volumes.map((each) => each.id)}::text[], ${volumes.map((each) => each.vmId)}::text[],
+      ${volumes.map((each) => each.generation ?? 0)}::int[], ${volumes.map((each) => each.sizeBytes)}::int8[]) as f(kind, id, vm_id, generation, size_bytes)
+    left join vms v on v.id = f.vm_id and v.host_id = ${hostId}
+    where f.kind <> 'unknown' and not coalesce(${isKnown(hostId)}, false) and v.status is distinct from 'UNMANAGED' and not ${isBusy}
+    on conflict (host_id, kind, id, generation) do update
+      set vm_id = excluded.vm_id, size_bytes = excluded.size_bytes, is_old_disk = excluded.is_old_disk, last_seen_at = excluded.last_seen_at`)
+
+/** What was not seen at the look that began then is gone, or known after all. */
+export const forgetUnseen = (db: Queries, hostId: string, since: Date) =>
+  db.run(sql`delete from stray_volumes where host_id = ${hostId} and last_seen_at < ${since}`)
+
+export const forgetStray = (db: Queries, { host_id, kind, id, generation }: OrphanVolumeRow) =>
+  db.run(sql`delete from stray_volumes where host_id = ${host_id} and kind = ${kind} and id = ${id} and generation = ${generation}`)
+
+/** Those whose quarantine is over. Incremental backups come before what they build on, since they are younger. */
+export const expiredOrphans = (db: Queries, hostId: string, before: { oldDisks: Date; orphans: Date }) =>
+  db.many<OrphanVolumeRow>(sql`
+    select * from stray_volumes where host_id = ${hostId}
+      and first_seen_at <= case when is_old_disk then ${before.oldDisks}::timestamptz else ${before.orphans}::timestamptz end
+    order by id desc`)

@@ -1,0 +1,69 @@
+// Takes the data of deleted backups away. One that others build on is out of its owner's sight until they are gone too.
+import { isDriverError, type DriverError } from '../../hypervisor/driver.ts'
+import { addDuration } from '../../kernel/clock.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { keyedReconciler, type Deps } from '../deps.ts'
+import { callHost, isUnreachable, retryDelay } from '../hosts/service.ts'
+import { lockVmById, recordVmEvent } from '../vms/service.ts'
+import { REMOVE } from './reconciler-names.ts'
+import * as sql from './sql.ts'
+import { toBackup } from './view.ts'
+
+export const removeBackups = keyedReconciler(REMOVE, '1m', {
+  busy: async ({ db, clock }) => (await sql.hostsWithRemovals(db, clock.now())).map((row) => row.host_id),
+  runOnce: removeOnHost,
+})
+
+async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
+  const { db, clock } = deps
+  for (let goesOn = true; goesOn && !stopping.aborted;) {
+    const backup = await sql.nextRemovable(db, hostId, clock.now())
+    goesOn = backup !== undefined && (await removeOne(deps, hostId, backup, stopping))
+  }
+  for (const backup of await sql.deletedWithChildren(db, hostId)) await hide(deps, backup)
+}
+
+/** False when the host had better be left alone for now. */
+async function removeOne(deps: Deps, hostId: string, backup: sql.BackupRow, stopping: AbortSignal): Promise<boolean> {
+  const { id, vm_id } = backup
+  const remove = (where: string) => callHost(deps, where, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
+  const error = (await forgetAtSource(backup, remove)) ?? (await remove(hostId))
+  if (!error) return forget(deps, backup)
+  if (!stopping.aborted) await sql.postpone(deps.db, id, addDuration(deps.clock.now(), retryDelay(error)))
+  // Something that no row tells of builds on it, until the volume sweep removes that.
+  if (isDriverError(error, 'in_use')) await hide(deps, backup)
+  return !isUnreachable(error)
+}
+
+/** The host of the VM remembers what changed since, and may have the data of one that was never whole. */
+async function forgetAtSource(
+  { host_id, vm_host_id, completed_at }: sql.BackupRow,
+  remove: (hostId: string) => Promise<DriverError | null>,
+): Promise<DriverError | null> {
+  if (vm_host_id === null || vm_host_id === host_id) return null
+  const error = await remove(vm_host_id)
+  return completed_at === null ? error : null
+}
+
+async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
+  await deps.db.tx(async (tx) => {
+    await lockVmById(tx, vm_id) // before the backup, as by everybody
+    const backup = await sql.deleteBackup(tx, id)
+    if (backup && !backup.is_hidden) await tell(tx, deps.clock.now(), backup)
+  })
+  return true
+}
+
+async function hide(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<void> {
+  await deps.db.tx(async (tx) => {
+    await lockVmById(tx, vm_id)
+    const backup = await sql.hide(tx, id)
+    if (backup) await tell(tx, deps.clock.now(), backup)
+  })
+}
+
+/** One that was never whole goes without a word. */
+async function tell(tx: Tx, now: Date, backup: sql.BackupRow): Promise<void> {
+  if (backup.completed_at === null) return
+  await recordVmEvent(tx, now, backup.vm_id, 'backup.deleted', { reason: backup.delete_reason ?? '' }, { backup: toBackup(backup) })
+}

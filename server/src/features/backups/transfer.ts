@@ -1,0 +1,81 @@
+// Backups on their way from host to host, through us. What arrives is what was sent, or it is sent again.
+import { createHash } from 'node:crypto'
+import { pipeline, Transform, type Readable } from 'node:stream'
+import { DriverError, type BackupOrder, type Driver } from '../../hypervisor/driver.ts'
+import type { StepContext } from '../../workflow/workflow-builder.ts'
+import type { Deps } from '../deps.ts'
+import { driverFor } from '../vms/service.ts'
+import { chainOf, type BackupRow } from './sql.ts'
+
+export interface TransferResult {
+  sizeBytes: number
+  checksum: string
+}
+
+/** Sends it, and reads it back from where it is to be kept. */
+export async function transferBackup(
+  from: Driver,
+  to: Driver,
+  vmId: string,
+  order: BackupOrder,
+  signal: AbortSignal,
+): Promise<TransferResult> {
+  const read = (driver: Driver): Promise<Readable> => driver.readBackup(vmId, order.backupId, signal)
+  let sent: string | undefined
+  const { sizeBytes } = await to.ensureBackupCopy(vmId, order, async () => hashing(await read(from), (sum) => void (sent = sum)), signal)
+  const kept = await checksumOf(await read(to))
+  if (kept === (sent ?? (await checksumOf(await read(from))))) return { sizeBytes, checksum: kept }
+  await to.ensureNoBackup(vmId, order.backupId, signal)
+  throw damaged(order.backupId, to)
+}
+
+/** Passes everything on, and tells its checksum at the end, when it may still be found wrong. Whoever lets go of it lets go of `bytes`. */
+function hashing(bytes: Readable, tell: (checksum: string) => Error | void): Readable {
+  const hash = createHash('sha256')
+  const pass = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      hash.update(chunk)
+      done(null, chunk)
+    },
+    flush: (done) => done(tell(`sha256:${hash.digest('hex')}`) ?? null),
+  })
+  return pipeline(bytes, pass, () => undefined) // whoever reads it hears of errors
+}
+
+async function checksumOf(bytes: Readable): Promise<string> {
+  let checksum = ''
+  for await (const _ of hashing(bytes, (sum) => void (checksum = sum))) continue
+  return checksum
+}
+
+const damaged = (backupId: string, { hostId }: Driver): DriverError =>
+  new DriverError('transient', `Backup ${backupId} did not arrive on host ${hostId} as it was sent`, {
+    userMessage: 'The backup arrived damaged.',
+  })
+
+type Context = Pick<StepContext<Deps, { vmId: string; copyId: string }, unknown>, 'deps' | 'input' | 'signal'>
+
+/** The backup and those that it builds on, where they lie elsewhere, oldest first. */
+async function chainElsewhere({ deps, input }: Context, hostId: string): Promise<BackupRow[]> {
+  return (await chainOf(deps.db, input.copyId)).filter((link) => link.host_id !== hostId)
+}
+
+/** Brings the backup to the VM's host, checked on the way. */
+export async function fetchChain(context: Context): Promise<void> {
+  const { deps, input, signal } = context
+  const here = await driverFor(deps, input.vmId)
+  for (const { id, parent_id, host_id, checksum } of await chainElsewhere(context, here.hostId)) {
+    const open = async (): Promise<Readable> =>
+      hashing(await (await deps.hypervisors.get(host_id)).readBackup(input.vmId, id, signal), (sum) =>
+        checksum !== null && sum !== checksum ? damaged(id, here) : undefined,
+      )
+    await here.ensureBackupCopy(input.vmId, { backupId: id, parentId: parent_id }, open, signal)
+  }
+}
+
+/** What was brought is of no use any more: it is kept elsewhere. */
+export async function deleteFetchedChain(context: Context): Promise<void> {
+  const { deps, input, signal } = context
+  const here = await driverFor(deps, input.vmId)
+  for (const { id } of (await chainElsewhere(context, here.hostId)).toReversed()) await here.ensureBackupOffloaded(input.vmId, id, signal)
+}

@@ -1,0 +1,109 @@
+// The catalog file fills in what the database lacks, by slug or name, and never overwrites what an operator has changed.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Tx } from '../../kernel/database/db.ts'
+import { newId } from '../../kernel/ids.ts'
+import { parseCents } from '../../kernel/money.ts'
+import * as sql from './sql.ts'
+
+interface CatalogFile {
+  regions: { slug: string; name: string; country: string; city: string; flag: string; available?: boolean }[]
+  plans: {
+    slug: string
+    name: string
+    vcpu: number
+    ram: number
+    disk: number
+    bandwidth: number
+    networkSpeed: number
+    throttleMbps: number
+    priceMonthly: string
+    default?: boolean
+    available?: boolean
+    regions?: string[]
+  }[]
+  osTemplates: {
+    slug: string
+    name: string
+    version: string
+    distribution: string
+    arch?: string
+    minDisk: number
+    minRam: number
+    defaultUser: string
+    cloudInit: boolean
+    hasAgent: boolean
+    available?: boolean
+    /** By which its image is built here. */
+    recipe?: string
+    /** Where its image is downloaded, by architecture. */
+    urls?: Record<string, string>
+  }[]
+  hosts: { name: string; region: string; driver: 'auto' | 'libvirt' | 'simulated'; uri: string; vcpu: number; ram: number; disk: number }[]
+  pools: { region: string; host?: string; cidr: string; gateway: string; dns: string[] }[]
+  prices: Record<string, string>
+  numbers: Record<string, number>
+}
+
+export type CatalogHost = CatalogFile['hosts'][number]
+export type CatalogPool = CatalogFile['pools'][number]
+
+const SHIPPED = join(import.meta.dirname, '../../../catalog.json')
+
+export function readCatalog(path: string | null): CatalogFile {
+  const file = path ?? SHIPPED
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as CatalogFile
+  } catch (error) {
+    throw new Error(`The catalog ${file} cannot be read: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** What a guest runs on here: templates of another architecture would not boot. */
+const ARCH = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+
+export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Promise<void> {
+  const row = (position: number, available = true) => ({ id: newId(), position, available, created_at: now })
+  for (const [i, { available, ...region }] of catalog.regions.entries()) await sql.insertRegion(tx, { ...row(i, available), ...region })
+  for (const [i, plan] of catalog.plans.entries()) {
+    await sql.insertPlan(tx, {
+      ...row(i, plan.available),
+      slug: plan.slug,
+      name: plan.name,
+      vcpu: plan.vcpu,
+      ram_mib: plan.ram,
+      disk_gib: plan.disk,
+      bandwidth_gb: plan.bandwidth,
+      network_mbps: plan.networkSpeed,
+      throttle_mbps: plan.throttleMbps,
+      price_cents: parseCents(plan.priceMonthly),
+      is_default: plan.default ?? false,
+      region_slugs: plan.regions ?? null,
+    })
+  }
+  for (const [i, template] of catalog.osTemplates.entries()) {
+    const arch = template.arch ?? ARCH
+    await sql.insertTemplate(tx, {
+      ...row(i, template.available),
+      slug: template.slug,
+      name: template.name,
+      version: template.version,
+      distribution: template.distribution,
+      arch,
+      min_disk_gib: template.minDisk,
+      min_ram_mib: template.minRam,
+      default_user: template.defaultUser,
+      cloud_init: template.cloudInit,
+      has_agent: template.hasAgent,
+      size_bytes: 0n,
+      checksum: '',
+      virtual_bytes: 0n,
+      recipe: template.recipe ?? null,
+      image_url: template.urls?.[arch] ?? null,
+      origin: '',
+      imported_at: null,
+    })
+  }
+  for (const [name, price] of Object.entries(catalog.prices)) await sql.insertNumber(tx, `price.${name}`, parseCents(price))
+  for (const [name, value] of Object.entries(catalog.numbers)) await sql.insertNumber(tx, name, BigInt(value))
+}

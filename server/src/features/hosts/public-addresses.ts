@@ -1,0 +1,129 @@
+// Public addresses: pools, taking one, giving it back.
+import { randomInt } from 'node:crypto'
+import { contains, covers, formatAddress, formatCidr, lastAddress, parseAddress, parseCidr } from '../../kernel/cidr.ts'
+import { addDuration } from '../../kernel/clock.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { invalid, apiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { CatalogPool } from '../catalog/seed.ts'
+import { getRegion } from '../catalog/service.ts'
+import { findHost, type HostRow } from './sql.ts'
+
+export interface PoolRow {
+  id: string
+  region_id: string
+  host_id: string | null
+  cidr: string
+  gateway: string
+  dns: string[]
+  created_at: Date
+}
+
+export interface TakenAddress {
+  address: string
+  poolId: string
+}
+
+export interface NewPool {
+  regionId: string
+  hostId: string | null
+  cidr: string
+  gateway: string
+  dns: string[]
+}
+
+const GIVEN_BACK_REST = '10m'
+
+/** Every address of the range but the network's, the broadcast's and the gateway's becomes free to take. */
+export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
+  const cidr = parseCidr(pool.cidr)
+  const gateway = parseAddress(pool.gateway)
+  if (!cidr || cidr.prefix < 12 || cidr.prefix > 30)
+    throw invalid(`"${pool.cidr}" is not a range from /12 to /30 such as 10.77.0.0/16`, 'cidr')
+  if (gateway === null || !contains(cidr, gateway))
+    throw invalid(`the gateway ${pool.gateway} does not lie in ${formatCidr(cidr)}`, 'gateway')
+  if (await overlapsPool(tx, pool.cidr)) throw apiError('already_exists', `The range ${pool.cidr} overlaps a pool that exists already`)
+  const network = await tx.maybe<{ cidr: string }>(sql`select cidr from networks where cidr && ${pool.cidr}::inet limit 1`)
+  if (network) throw apiError('networks_overlap', `The range ${pool.cidr} overlaps ${network.cidr}, a customer's private network`)
+  const id = newId()
+  await tx.run(sql`
+    insert into address_pools (id, region_id, host_id, cidr, gateway, dns, created_at)
+    values (${id}, ${pool.regionId}, ${pool.hostId}, ${formatCidr(cidr)}, ${pool.gateway}, ${pool.dns}, ${now})`)
+  await tx.run(sql`
+    insert into free_addresses (address, pool_id, available_at)
+    select host(${formatAddress(cidr.base)}::inet + n)::inet, ${id}, ${now} from generate_series(1, ${lastAddress(cidr) - cidr.base - 1}::int) n
+    where ${formatAddress(cidr.base)}::inet + n <> ${pool.gateway}::inet`)
+  return id
+}
+
+export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> =>
+  (await db.maybe(sql`select from address_pools where cidr && ${cidr}::inet limit 1`)) !== undefined
+
+export const listPools = (db: Queries) =>
+  db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint }>(sql`
+    select p.*, r.slug as region_slug, h.name as host_name, (select count(*) from free_addresses f where f.pool_id = p.id) as free
+    from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id order by p.cidr`)
+
+/** A range of a host that is forgotten, with every address of it. */
+export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
+  await tx.run(sql`delete from free_addresses where pool_id in (select id from address_pools where host_id = ${hostId})`)
+  await tx.run(sql`delete from address_pools where host_id = ${hostId}`)
+}
+
+export const getPool = (db: Queries, id: string) => db.one<PoolRow>(sql`select * from address_pools where id = ${id}`)
+
+/** Takes an address that VMs of this host can use. */
+export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
+  const pools = await tx.many<PoolRow>(
+    sql`select * from address_pools where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})`,
+  )
+  for (const pool of pools) {
+    const address = (await takeFrom(tx, now, pool, randomStart(pool))) ?? (await takeFrom(tx, now, pool, firstOf(pool)))
+    if (address) return { address, poolId: pool.id }
+  }
+  throw apiError('no_capacity', `No public address is free in ${regionSlug}: try again in a few minutes, or ask support`)
+}
+
+const firstOf = (pool: PoolRow): string => formatAddress(parseCidr(pool.cidr)!.base)
+
+function randomStart(pool: PoolRow): string {
+  const cidr = parseCidr(pool.cidr)!
+  return formatAddress(cidr.base + randomInt(lastAddress(cidr) - cidr.base + 1))
+}
+
+/** The first free address from there on: neighbours in time land far from each other, so they do not wait for each other's locks. */
+async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promise<string | null> {
+  const row = await tx.maybe<{ address: string }>(sql`
+    delete from free_addresses where address = (
+      select address from free_addresses
+      where pool_id = ${pool.id} and available_at <= ${now} and address >= ${start}::inet
+      order by pool_id, address limit 1 for update skip locked)
+    returning host(address) as address`)
+  return row?.address ?? null
+}
+
+/** `restMs`: how long nobody else gets it, so that stale traffic and caches do not reach a stranger. */
+export const releasePublicIp = (tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST) =>
+  tx.run(
+    sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)})`,
+  )
+
+/** One that was given back and rests. */
+export async function reclaimPublicIp(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {
+  const taken = await tx.run(sql`delete from free_addresses where address = ${address} and pool_id = ${poolId}`)
+  if (taken === 0) throw new Error(`BUG: ${address} was given away while it rested`)
+}
+
+/** `real`: hosts that are registered with a range of their own. */
+export async function seedIpPools(tx: Tx, now: Date, pools: CatalogPool[], real: (host: string) => boolean): Promise<void> {
+  for (const pool of pools) {
+    const region = await getRegion(tx, pool.region)
+    const host = pool.host === undefined ? undefined : await findHost(tx, pool.host)
+    if (pool.host !== undefined && (!host || (host.driver === 'libvirt' && real(pool.host)))) continue
+    const known = await tx.many<{ cidr: string }>(sql`select cidr from address_pools`)
+    const wanted = parseCidr(pool.cidr)
+    if (!wanted) throw invalid(`the catalog's pool ${pool.cidr} is not a range`, 'pools')
+    if (known.some(({ cidr }) => covers(parseCidr(cidr)!, wanted))) continue
+    await addPool(tx, now, { regionId: region.id, hostId: host?.id ?? null, cidr: pool.cidr, gateway: pool.gateway, dns: pool.dns })
+  }
+}

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import type { Driver } from '../../hypervisor/driver.ts'
+import { createDriverPool, type HostRef } from '../../hypervisor/driver-pool.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { addPool } from './public-addresses.ts'
+import { changeHost, findHost, getHost, listHosts, listPools, registerHost, removeHost, type Registration } from './service.ts'
+
+const app = await testApp({ breaks: ['hosts.room'] })
+const { db, clock } = app
+
+const rack = (change: Partial<Registration> = {}): Registration => ({
+  name: 'rack1',
+  region: 'fra1',
+  uri: 'qemu+tls://10.0.0.5/system',
+  arch: 'x86_64',
+  acceleration: 'kvm',
+  vcpu: 8,
+  ramMiB: 30_000,
+  diskGiB: 400,
+  range: { cidr: '10.90.0.0/24', gateway: '10.90.0.1', dns: ['1.1.1.1'] },
+  ...change,
+})
+const register = (change?: Partial<Registration>) => db.tx((tx) => registerHost(tx, clock.now(), rack(change)))
+const poolsOf = async (name: string) => (await listPools(db)).filter(({ host_name }) => host_name === name).map(({ cidr }) => cidr)
+
+describe('a host of the fleet', () => {
+  test('is registered once, with its range', async () => {
+    const host = await register()
+    expect(host).toMatchObject({ driver: 'libvirt', arch: 'x86_64', acceleration: 'kvm', vcpu_total: 8, ram_total_mib: 30_000 })
+    expect(await poolsOf('rack1')).toEqual(['10.90.0.0/24'])
+    await expect(register()).rejects.toThrow('There is a host rack1 already')
+    await expect(register({ name: 'rack2', range: null })).rejects.toThrow('is the host rack1 already')
+    await expect(register({ name: 'Rack 2' })).rejects.toThrow('is not a name')
+    await expect(register({ name: 'rack2', uri: 'qemu+tls://10.0.0.6/system' })).rejects.toThrow('overlaps a pool')
+    await expect(register({ name: 'rack2', uri: 'qemu+tls://10.0.0.6/system', region: 'mars1' })).rejects.toThrow('not found')
+  })
+
+  test('is never made of a simulated one', async () => {
+    await expect(register({ name: 'local', uri: 'qemu:///system', range: null })).rejects.toThrow('There is a host local already')
+  })
+
+  test('is told how it is used, and never sold below what is sold', async () => {
+    const host = await getHost(db, 'rack1')
+    await db.run(sql`update hosts set vcpu_used = 20, ram_used_mib = 5000 where id = ${host.id}`)
+    const sold = await getHost(db, 'rack1')
+    const change = (wanted: Parameters<typeof changeHost>[2]) => db.tx((tx) => changeHost(tx, sold, wanted))
+    expect(await change({ maintenance: true, overcommit: 3 })).toMatchObject({ maintenance: true, vcpu_overcommit: 3 })
+    await expect(change({ overcommit: 2 })).rejects.toThrow('has sold 20 vCPU of 8')
+    await expect(change({ overcommit: 0.5 })).rejects.toThrow('from 1 to 100')
+    expect(await change({ capacity: { vcpu: 2, ramMiB: 1_000, diskGiB: 50 } })).toMatchObject({
+      vcpu_total: 7,
+      ram_total_mib: 5_000,
+      disk_total_gib: 50,
+    })
+    await db.run(sql`update hosts set vcpu_used = 0, ram_used_mib = 0 where id = ${host.id}`)
+  })
+
+  test('leaves nothing when it has nothing', async () => {
+    const host = await getHost(db, 'rack1')
+    expect(await db.tx((tx) => removeHost(tx, clock.now(), host))).toBe('forgotten')
+    expect([await findHost(db, 'rack1'), await poolsOf('rack1')]).toEqual([undefined, []])
+    expect(await db.one(sql`select count(*)::int as left from free_addresses where address << '10.90.0.0/24'`)).toEqual({ left: 0 })
+  })
+
+  test('comes back with what it left behind', async () => {
+    const host = await register()
+    const customer = await app.given.customer()
+    const { body } = await customer.post('/networks', { name: 'lan', cidr: '192.168.7.0/24', nodeId: host.id })
+    expect(await db.tx((tx) => removeHost(tx, clock.now(), host))).toBe('kept')
+    expect((await listHosts(db)).map(({ name }) => name)).toEqual(['local'])
+    expect((await customer.post('/networks', { name: 'lan2', cidr: '192.168.8.0/24', nodeId: host.id })).status).toBe(422)
+    const back = await register({ vcpu: 16 })
+    expect(back).toMatchObject({ id: host.id, vcpu_total: 16, removed_at: null })
+    expect(await poolsOf('rack1')).toEqual(['10.90.0.0/24'])
+    await customer.delete(`/networks/${body.data.id}`)
+    await db.run(sql`delete from networks where id = ${body.data.id as string}`) // that host is not really there to let go of it
+    await db.tx((tx) => removeHost(tx, clock.now(), back))
+  })
+
+  test('is reached at the address it comes back with, in every process that knew it', async () => {
+    const uris = new Map<Driver, string>()
+    const libvirt = ({ id, uri }: HostRef): Driver => {
+      const driver = { hostId: id, close: async () => void uris.delete(driver) } as Driver
+      uris.set(driver, uri)
+      return driver
+    }
+    const processes = [1, 2].map(() => createDriverPool({ factories: { libvirt }, lookup: (id) => findHost(db, id) }))
+    const host = await register()
+    const customer = await app.given.customer()
+    const { body } = await customer.post('/networks', { name: 'lan', cidr: '192.168.7.0/24', nodeId: host.id })
+    const reached = () => Promise.all(processes.map(async (each) => uris.get(await each.get(host.id))))
+    await reached()
+    await db.tx((tx) => removeHost(tx, clock.now(), host))
+    const back = await register({ uri: 'qemu+tls://10.0.0.6/system' })
+    expect(await reached()).toEqual(processes.map(() => 'qemu+tls://10.0.0.6/system'))
+    expect([...uris.values()]).toEqual(await reached())
+    await customer.delete(`/networks/${body.data.id}`)
+    await db.run(sql`delete from networks where id = ${body.data.id as string}`) // that host is not really there to let go of it
+    await db.tx((tx) => removeHost(tx, clock.now(), back))
+    await expect(reached()).rejects.toThrow('There is no host')
+    await Promise.all(processes.map((each) => each.close()))
+    expect(uris.size).toBe(0)
+  })
+
+  test("is not given a customer's private range", async () => {
+    const customer = await app.given.customer()
+    await customer.post('/networks', { name: 'lan', cidr: '10.91.5.0/24', nodeId: app.host.id })
+    const pool = { regionId: app.host.region_id, hostId: null, cidr: '10.91.0.0/16', gateway: '10.91.0.1', dns: [] }
+    await expect(db.tx((tx) => addPool(tx, clock.now(), pool))).rejects.toThrow("overlaps 10.91.5.0/24, a customer's private network")
+  })
+})

@@ -1,0 +1,86 @@
+// Hosts that join the fleet, leave it, or are told how they are used.
+import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
+import { invalid, apiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import { getRegion } from '../catalog/service.ts'
+import { addPool, dropPoolsOf, listPools } from './public-addresses.ts'
+import * as sql from './sql.ts'
+
+export interface Registration {
+  name: string
+  region: string
+  uri: string
+  arch: string
+  acceleration: 'kvm' | 'emulation'
+  vcpu: number
+  ramMiB: number
+  diskGiB: number
+  /** The range its VMs get public addresses from, with its gateway; none when a pool of the region serves it. */
+  range: { cidr: string; gateway: string; dns: string[] } | null
+}
+
+const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+/** A host that was here before comes back with the VMs it still has, which an operator then adopts. */
+export async function registerHost(tx: Tx, now: Date, host: Registration): Promise<sql.HostRow> {
+  if (!NAME.test(host.name)) throw invalid(`"${host.name}" is not a name: use letters, digits and hyphens`, 'name')
+  const region = await getRegion(tx, host.region)
+  const known = await sql.findHost(tx, host.name)
+  if (known && !known.removed_at) throw apiError('already_exists', `There is a host ${host.name} already: choose another --name`)
+  if (known && known.driver !== 'libvirt') throw apiError('already_exists', `${host.name} was a simulated host: choose another --name`)
+  const twin = (await sql.listHosts(tx)).find(({ uri, driver }) => uri === host.uri && driver === 'libvirt')
+  if (twin) throw apiError('already_exists', `${host.uri} is the host ${twin.name} already`)
+  const id = known?.id ?? newId()
+  const size = { vcpu_total: host.vcpu, ram_total_mib: host.ramMiB, disk_total_gib: host.diskGiB }
+  await sql.insertHost(tx, { id, region_id: region.id, name: host.name, driver: 'libvirt', uri: host.uri, created_at: now, ...size })
+  await sql.writeFacts(tx, id, host)
+  await sql.writeCapacity(tx, id, host)
+  if (host.range) await keepRange(tx, now, { regionId: region.id, hostId: id, ...host.range })
+  return (await sql.findHost(tx, id))!
+}
+
+/** The range may be there from before. */
+async function keepRange(tx: Tx, now: Date, pool: Parameters<typeof addPool>[2]): Promise<void> {
+  const wanted = parseCidr(pool.cidr)
+  const own = (await listPools(tx)).find(({ host_id, cidr }) => host_id === pool.hostId && wanted && cidr === formatCidr(wanted))
+  if (!own) await addPool(tx, now, pool)
+}
+
+/** Leaves nothing of a host that has nothing of ours. One that has keeps its row, so that its VMs can be adopted when it comes back. */
+export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<'forgotten' | 'kept'> {
+  const { vms, networks, backups, leaving } = await sql.countHostResources(tx, host.id)
+  if (leaving > 0)
+    throw apiError(
+      'busy',
+      `VMs of host ${host.name} are being restored elsewhere (${leaving}), and return to it if that fails: try again when that has ended`,
+    )
+  if (vms > 0 || networks > 0 || backups > 0) {
+    await sql.markRemoved(tx, now, host.id)
+    return 'kept'
+  }
+  await dropPoolsOf(tx, host.id)
+  await sql.deleteHost(tx, host.id)
+  return 'forgotten'
+}
+
+export const belongingsOf = sql.countHostResources
+
+export interface HostChange {
+  maintenance?: boolean
+  overcommit?: number
+  capacity?: { vcpu: number; ramMiB: number; diskGiB: number }
+}
+
+export async function changeHost(tx: Tx, host: sql.HostRow, { maintenance, overcommit, capacity }: HostChange): Promise<sql.HostRow> {
+  if (overcommit !== undefined && !(overcommit >= 1 && overcommit <= 100)) throw invalid('overcommit must be from 1 to 100', 'overcommit')
+  if (capacity) await sql.writeCapacity(tx, host.id, capacity)
+  if (maintenance !== undefined) await sql.writeMaintenance(tx, host.id, maintenance)
+  if (overcommit !== undefined && (await sql.writeOvercommit(tx, host.id, overcommit)) === 0) {
+    throw apiError('in_use', `${host.name} has sold ${host.vcpu_used} vCPU of ${host.vcpu_total}: ${overcommit} is too little for that`)
+  }
+  return (await sql.findHost(tx, host.id))!
+}
+
+/** Ranges that no other host may take. */
+export const rangesInUse = async (db: Queries): Promise<string[]> => (await listPools(db)).map(({ cidr }) => cidr)

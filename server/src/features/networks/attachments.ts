@@ -1,0 +1,105 @@
+// Which VM has which address in which network.
+import type { NetworkSpec } from '../../hypervisor/driver.ts'
+import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
+import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { apiError } from '../../kernel/errors.ts'
+import { randomMac } from './mac.ts'
+import { lockNetworks, type NetworkRow } from './sql.ts'
+
+export interface Attachment {
+  vm_id: string
+  network_id: string
+  network_name: string
+  mac: string
+  address: string
+  prefix: number
+}
+
+/** What is remembered of one that may come back. */
+export type PreviousAddress = Pick<Attachment, 'network_id' | 'mac' | 'address'>
+
+const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix`
+
+export const networkSpec = (row: NetworkRow): NetworkSpec => ({
+  networkId: row.id,
+  cidr: row.cidr,
+  gateway: row.gateway,
+  enableSnat: row.enable_snat,
+  enableDhcp: row.enable_dhcp,
+})
+
+/** Of a network that `requireNetworks` holds in this transaction: whoever comes next waits, so no address is seen free twice. */
+export async function allocateAddress(tx: Tx, network: NetworkRow, vmId: string): Promise<Attachment> {
+  const address = await nextFree(tx, network)
+  if (address === null) throw full(network)
+  await tx.run(sql`update networks set last_address = ${address} where id = ${network.id}`)
+  for (let tries = 0; tries < 5; tries++) {
+    const row = await insertAttachment(tx, network, vmId, { mac: randomMac(), address })
+    if (row) return row
+    if ((await attachmentsOf(tx, vmId)).some(({ network_id }) => network_id === network.id))
+      throw apiError('already_exists', `The VM is attached to the network ${network.name} already`)
+  }
+  throw new Error('BUG: five random MAC addresses were taken')
+}
+
+/** The first free address behind the one given out last, from the start again when there is none. The gateway counts as taken. */
+async function nextFree(tx: Tx, { id, cidr }: NetworkRow): Promise<string | null> {
+  const range = parseCidr(cidr)!
+  const [first, last] = [formatAddress(range.base + 1), formatAddress(lastAddress(range) - 1)]
+  const row = await tx.maybe<{ address: string }>(sql`
+    with network as (select gateway, last_address from networks where id = ${id}),
+      taken as (select address from network_attachments where network_id = ${id} union all select gateway from network where gateway is not null),
+      candidates as (
+        select ${first}::inet as address union select last_address + 1 from network where last_address is not null
+        union select address + 1 from taken)
+    select host(address) as address from candidates
+    where address between ${first}::inet and ${last}::inet and address not in (select address from taken)
+    order by address <= (select last_address from network), address limit 1`)
+  return row?.address ?? null
+}
+
+/** No row when the MAC or the address is taken, or the VM is attached already. */
+const insertAttachment = (tx: Tx, network: NetworkRow, vmId: string, { mac, address }: Pick<Attachment, 'mac' | 'address'>) =>
+  tx.maybe<Attachment>(sql`
+    with a as (
+      insert into network_attachments (network_id, vm_id, account_id, mac, address)
+      values (${network.id}, ${vmId}, ${network.account_id}, ${mac}, ${address})
+      on conflict do nothing returning *)
+    select ${columns} from a join networks n on n.id = a.network_id`)
+
+function full({ name, cidr }: NetworkRow): Error {
+  return apiError('incompatible', `The network ${name} (${cidr}) is full: detach a VM from it, or create a larger network`)
+}
+
+export const releaseAddress = (tx: Tx, networkId: string, vmId: string) =>
+  tx.run(sql`delete from network_attachments where network_id = ${networkId} and vm_id = ${vmId}`)
+
+export const releaseAllAddresses = (tx: Tx, vmId: string) => tx.run(sql`delete from network_attachments where vm_id = ${vmId}`)
+
+/** Answers those that are the VM's again: their networks are still there, and nobody else has got their addresses. */
+export async function reclaimAddresses(tx: Tx, accountId: string, vmId: string, held: PreviousAddress[]): Promise<PreviousAddress[]> {
+  const ids = held.map((each) => each.network_id)
+  const networks = new Map((await lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
+  const back: PreviousAddress[] = []
+  for (const each of held) {
+    const network = networks.get(each.network_id)
+    if (network && (await insertAttachment(tx, network, vmId, each))) back.push(each)
+  }
+  return back
+}
+
+/** Of one VM or several, in the order they were attached. */
+export const attachmentsOf = (db: Queries, vmIds: string | string[]) =>
+  db.many<Attachment>(sql`
+    select ${columns} from network_attachments a join networks n on n.id = a.network_id where a.vm_id = any(${[vmIds].flat()}::text[])
+    order by a.vm_id, a.number`)
+
+/** The networks of the VM with that id, as a list in another statement. */
+export const networksAsJson = (vmId: Sql) => sql`
+  (select coalesce(json_agg(json_build_object('id', n.id, 'name', n.name, 'address', host(a.address)) order by a.number), '[]')
+    from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId})`
+
+/** The networks themselves, in the order the VM was attached to them. */
+export const attachedNetworks = (db: Queries, vmId: string) =>
+  db.many<NetworkRow>(sql`
+    select n.* from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId} order by a.number`)

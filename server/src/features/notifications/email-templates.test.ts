@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest'
+import { isNotified, renderEmail } from './email-templates.ts'
+
+const vm = { id: 'cvm', name: 'web-1' }
+
+describe('a letter', () => {
+  test.each([
+    [
+      'billing.low_balance',
+      { wallet: { balance: '11.99', currency: 'USD' }, dueNext7Days: '12.00' },
+      'Your balance is low',
+      /at least 0\.01 USD/,
+    ],
+    ['vm.past_due', { vm, reason: 'The wallet does not cover it' }, 'Your VM web-1 will be suspended', /could not be paid/],
+    ['vm.suspended', { vm, reason: 'unpaid' }, 'Your VM web-1 is suspended', /kept for 7 days; then it is deleted/],
+    ['vm.suspended', { vm, reason: 'operator' }, 'Your VM web-1 is suspended', /by the operator/],
+    ['webhook.disabled', { webhook: { id: 'cw', url: 'https://x.example/' }, reason: 'Gone' }, 'Your webhook is switched off', /Gone\./],
+    ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'Your ticket has an answer: Help', /GET \/tickets\/ct/],
+  ])('of %s says what happened and what to do', (type, data, subject, words) => {
+    const letter = renderEmail(type, data, 'ada@example.com')
+    expect(isNotified(type)).toBe(true)
+    expect(letter.subject).toBe(subject)
+    expect(letter.text).toMatch(words)
+    expect(letter.text).toMatch(/sent to ada@example\.com/)
+    expect(letter.html.match(/<p>/g)).toHaveLength(letter.text.trim().split('\n\n').length)
+  })
+
+  test('holds what a customer typed on one line, short, and never as markup', () => {
+    const name = `<img src=x onerror="alert(1)">\r\nBcc: victim@example.net\u2028\u202e${'long '.repeat(100)}`
+    const { subject, text, html } = renderEmail('vm.suspended', { vm: { id: 'cvm', name }, reason: 'unpaid' }, 'ada@example.com')
+    expect(subject).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
+    expect(subject.length).toBeLessThan(100)
+    expect(text).not.toMatch(/\r|\u202e|\nBcc/)
+    expect(html).not.toContain('<img')
+    expect(html).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt; Bcc: victim@example.net')
+  })
+
+  test('is written for what was asked for, and nothing else', () => {
+    expect(['vm.created', 'vm.renewed', 'ticket.closed', 'toString'].filter(isNotified)).toEqual([])
+  })
+})

@@ -1,0 +1,13 @@
+// Registered with the event log: the mail of an event exists if and only if the event does.
+import type { Tx } from '../../kernel/database/db.ts'
+import { newId } from '../../kernel/ids.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import type { EventRow } from '../events/service.ts'
+import { isNotified } from './email-templates.ts'
+import { insertMail } from './sql.ts'
+
+export const SEND = 'mails.send'
+
+export async function queueMail(tx: Tx, event: EventRow): Promise<void> {
+  if (isNotified(event.type)) await Promise.all([insertMail(tx, newId(), event), triggerReconciler(tx, SEND)])
+}

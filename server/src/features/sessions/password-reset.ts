@@ -1,0 +1,43 @@
+// A forgotten password. Whoever asks is answered at once and always the same; whether there is such a person shows in their mailbox alone.
+// The link is in the mail and nowhere else, so a mail that gets lost is asked for again.
+import type { Counters } from '../../kernel/database/window-counters.ts'
+import { parseDurationMs } from '../../kernel/clock.ts'
+import { newId } from '../../kernel/ids.ts'
+import { escapeHtml } from '../../http/server/html-page.ts'
+import type { Deps } from '../deps.ts'
+import { callOf, type ClientInfo } from './sign-in.ts'
+import { findByEmail, issuePasswordLink, type PersonRow } from '../users/service.ts'
+
+const LIFE = '1h'
+const MAILS_PER_HOUR = 3
+
+type ResetDeps = Pick<Deps, 'db' | 'clock' | 'audit' | 'mailer'>
+
+/** `base`: where the dashboard is. Never taken from the request: its sender would decide where the link leads. */
+export async function mailReset(deps: ResetDeps, counters: Counters, base: string, email: string, visitor: ClientInfo): Promise<void> {
+  const { db, clock, mailer } = deps
+  const person = await findByEmail(db, email)
+  if (!person || !mailer) return
+  const { count } = await counters.add(`reset:${person.id}`, 1, parseDurationMs('1h'))
+  if (count > MAILS_PER_HOUR) return
+  const { url } = await db.tx((tx) => {
+    deps.audit.recordSuccess(tx, callOf(visitor, person, 202, null))
+    return issuePasswordLink(tx, clock.now(), person.id, base, LIFE)
+  })
+  await mailer.send({ messageId: `${newId()}@${mailer.domain}`, to: person.email, date: clock.now(), ...letter(person, url) })
+}
+
+function letter({ email }: PersonRow, url: string): { subject: string; text: string; html: string } {
+  const paragraphs = [
+    'Somebody, hopefully you, asked for a new password of the dashboard.',
+    `Set it here within an hour: ${url}`,
+    'If it was not you, do nothing: your password stays as it is.',
+    `This mail was sent to ${email}.`,
+  ]
+  const html = paragraphs.map((each) => `<p>${escapeHtml(each).replace(escapeHtml(url), `<a href="${url}">${url}</a>`)}</p>`)
+  return {
+    subject: 'Set a new password',
+    text: `${paragraphs.join('\n\n')}\n`,
+    html: `<!doctype html>\n<html lang="en"><body>\n${html.join('\n')}\n</body></html>\n`,
+  }
+}

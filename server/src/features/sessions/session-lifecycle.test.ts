@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { browserOf, givenBrowser, givenPerson, PASSWORD } from '../../../test/browser.ts'
+import { testApp } from '../../../test/harness.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { pruneSessions } from './prune.reconciler.ts'
+
+const app = await testApp()
+const ENDED = 'Your session has ended: sign in again'
+
+describe('a session', () => {
+  test('ends after a day without use', async () => {
+    const browser = await givenBrowser(app)
+    app.clock.advance('23h')
+    expect((await browser.get('/session')).status).toBe(200)
+    app.clock.advance('23h')
+    expect((await browser.get('/session')).status).toBe(200)
+    app.clock.advance('24h')
+    const { status, body } = await browser.get('/session')
+    expect([status, body.error]).toEqual([401, ENDED])
+  })
+
+  test('ends after two weeks, however much it is used', async () => {
+    const browser = await givenBrowser(app)
+    for (let day = 1; day < 14; day++) {
+      app.clock.advance('23h')
+      expect((await browser.get('/session')).status).toBe(200)
+    }
+    app.clock.advance('36h')
+    expect((await browser.get('/session')).status).toBe(401)
+  })
+
+  test('leaves nothing once it is over', async () => {
+    const { person } = await givenBrowser(app)
+    app.clock.advance('24h')
+    await pruneSessions.runOnce(app.deps)
+    expect(await app.db.many(sql`select from sessions where person_id = ${person.id}`)).toEqual([])
+  })
+
+  test('ends by signing out, and its cookie with it', async () => {
+    const browser = await givenBrowser(app)
+    const cookie = browser.cookie()
+    const { headers } = await browser.post('/sign-out')
+    expect(headers['set-cookie']).toBe('berth=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict')
+    expect(browser.cookie()).toBeUndefined()
+    expect((await browser.get('/session')).body.error).toBe('Sign in first')
+    browser.keep(cookie)
+    expect((await browser.get('/session')).status).toBe(401)
+  })
+
+  test('gets another secret when the password is given again; the old one can do no more than before, and soon nothing', async () => {
+    const browser = await givenBrowser(app)
+    const old = browserOf(app)
+    old.keep(browser.cookie())
+    app.clock.advance('20m')
+    await browser.post('/reauthenticate', { password: PASSWORD })
+    expect(browser.cookie()).not.toBe(old.cookie())
+    const key = { name: 'k', scopes: ['vms:read'] }
+    expect((await old.get('/session')).status).toBe(200)
+    expect((await old.post('/api-keys', key)).headers['x-error-code']).toBe('reauthentication_required')
+    expect((await browser.post('/api-keys', key)).status).toBe(201)
+    app.clock.advance('10s')
+    expect((await old.get('/session')).status).toBe(401)
+    expect((await browser.get('/session')).status).toBe(200)
+  })
+
+  test('of an operator who no longer is one shows the operator area no more', async () => {
+    const browser = await givenBrowser(app, { isOperator: true })
+    expect((await browser.get('/operator/hosts')).status).toBe(200)
+    await app.db.run(sql`update people set is_operator = false where id = ${browser.person.id}`)
+    expect((await browser.get('/operator/hosts')).status).toBe(403)
+  })
+})
+
+describe('the list of sessions', () => {
+  async function twice() {
+    const { email } = await givenPerson(app)
+    const [here, there] = [browserOf(app, '10.8.0.1'), browserOf(app, '10.8.0.2')]
+    await there.post('/sign-in', { email, password: PASSWORD }, { 'user-agent': 'Phone' })
+    app.clock.advance('1m')
+    await here.post('/sign-in', { email, password: PASSWORD }, { 'user-agent': `Desk ${'x'.repeat(500)}` })
+    return { here, there }
+  }
+
+  test('says where one is signed in, and ends any of them at once', async () => {
+    const { here, there } = await twice()
+    const { body } = await here.get('/sessions')
+    expect(body.data).toMatchObject([
+      { isCurrent: true, ip: '10.8.0.1', userAgent: expect.stringMatching(/^Desk x{295}$/) },
+      { isCurrent: false, ip: '10.8.0.2', userAgent: 'Phone' },
+    ])
+    expect((await here.delete(`/sessions/${body.data[1].id}`)).status).toBe(200)
+    expect((await there.get('/session')).status).toBe(401)
+    expect((await here.get('/sessions')).body.data).toHaveLength(1)
+  })
+
+  test('can be cleared but for one’s own', async () => {
+    const { here, there } = await twice()
+    expect((await here.delete('/sessions')).body.data.message).toBe('1 other session was ended')
+    expect([(await there.get('/session')).status, (await here.get('/session')).status]).toEqual([401, 200])
+  })
+
+  test('holds the last fifty', async () => {
+    const browser = await givenBrowser(app)
+    const person = browser.person.id
+    await app.db.run(sql`
+      insert into sessions (id, hash, person_id, proved_at, ip, user_agent, created_at, last_seen_at, expires_at)
+      select 'old' || n, sha256(${person}::bytea || n::text::bytea), ${person}, now(), '', '', now(), ${app.clock.now()}::timestamptz - interval '1 minute', ${app.clock.now()}::timestamptz + interval '1 day'
+      from generate_series(1, 60) n`)
+    await browserOf(app, '10.8.0.3').signIn(browser.person.email)
+    expect((await browser.get('/sessions')).body.data).toHaveLength(50)
+  })
+})
+
+describe('POST /password', () => {
+  test('needs the one before, ends all other sessions and makes links worthless', async () => {
+    const browser = await givenBrowser(app)
+    const other = browserOf(app)
+    await other.signIn(browser.person.email)
+    const wrong = await browser.post('/password', { currentPassword: 'wrong', newPassword: 'something better' })
+    expect([wrong.status, wrong.headers['x-error-code']]).toEqual([401, 'wrong_credentials'])
+    const before = browser.cookie()
+    expect((await browser.post('/password', { currentPassword: PASSWORD, newPassword: 'something better' })).status).toBe(200)
+    expect(browser.cookie()).not.toBe(before)
+    expect([(await browser.get('/session')).status, (await other.get('/session')).status]).toEqual([200, 401])
+    expect((await other.signIn(browser.person.email)).status).toBe(401)
+    expect((await other.signIn(browser.person.email, 'something better')).status).toBe(200)
+  })
+
+  test.each([['short'], ['x'.repeat(201)]])('refuses %s', async (newPassword) => {
+    const { status, body } = await (await givenBrowser(app)).post('/password', { currentPassword: PASSWORD, newPassword })
+    expect([status, body.error]).toEqual([400, 'Validation failed: newPassword must be 10-200 characters'])
+  })
+
+  test('may not be guessed by who found an open browser', async () => {
+    const browser = await givenBrowser(app)
+    const statuses: number[] = []
+    for (let i = 0; i < 60; i++) statuses.push((await browser.post('/reauthenticate', { password: 'wrong' })).status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(50)
+    expect((await browser.post('/reauthenticate', { password: PASSWORD })).status).toBe(429)
+  })
+})

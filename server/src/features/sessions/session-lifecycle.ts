@@ -1,0 +1,56 @@
+// The life of a session: a secret in a cookie, of which we keep the hash. It ends when it is not used for a day, and after two weeks in any
+// case. Whenever it may do more than before, the secret is another.
+import { addDuration, subtractDuration } from '../../kernel/clock.ts'
+import { newToken, sha256 } from '../../kernel/crypto.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { unauthorized, type ApiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import * as sql from './sql.ts'
+
+export const PREFIX = 'ses_'
+const IDLE = '24h'
+export const LONGEST = '14d'
+/** For requests that were sent with the secret before. */
+const OVERLAP = '10s'
+const MAX_PER_USER = 50
+
+export interface Caller {
+  ip: string
+  userAgent: string
+}
+
+export interface Started {
+  secret: string
+  row: sql.SessionRow
+}
+
+export const idleSince = (now: Date): Date => subtractDuration(now, IDLE)
+
+export const isOver = (row: sql.SessionRow, now: Date): boolean => row.expires_at <= now || row.last_seen_at <= idleSince(now)
+
+export async function startSession(tx: Tx, now: Date, personId: string, { ip, userAgent }: Caller): Promise<Started> {
+  const secret = newToken(PREFIX)
+  const row = await sql.insertSession(tx, {
+    id: newId(),
+    hash: sha256(secret),
+    person_id: personId,
+    proved_at: now,
+    ip,
+    user_agent: userAgent.slice(0, 300),
+    created_at: now,
+    last_seen_at: now,
+    expires_at: addDuration(now, LONGEST),
+  })
+  await sql.endBeyond(tx, personId, MAX_PER_USER)
+  return { secret, row }
+}
+
+/** After the password was given again, or what it takes to sign in has changed. */
+export async function rotateSession(tx: Tx, now: Date, id: string, provedAt: Date): Promise<Started> {
+  const secret = newToken(PREFIX)
+  const row = await sql.rotate(tx, { id, hash: sha256(secret), provedAt, previousUntil: addDuration(now, OVERLAP) })
+  if (!row) throw sessionExpired()
+  return { secret, row }
+}
+
+export const sessionExpired = (): ApiError => unauthorized('Your session has ended: sign in again')

@@ -1,0 +1,164 @@
+// The doors that are open to everybody: they are where a session begins.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { UnauthenticatedRoutes } from '../../http/api/unauthenticated-routes.ts'
+import type { Operation } from '../../http/api/operation.ts'
+import { isSecureTransport, requireSameOrigin } from '../../http/server/origin.ts'
+import type { RateLimit } from '../../http/api/rate-limit.ts'
+import { Answer } from '../../http/api/api.ts'
+import type { Counters } from '../../kernel/database/window-counters.ts'
+import { apiError } from '../../kernel/errors.ts'
+import type { Deps } from '../deps.ts'
+import { hasOperator } from '../users/service.ts'
+import { readCookie, writeCookie } from './cookie.ts'
+import { SignInService, type SignInResult, type ClientInfo } from './sign-in.ts'
+import { mailReset } from './password-reset.ts'
+import * as shapes from './schema.ts'
+import { describeSession } from './service.ts'
+
+const tag = 'Signing in'
+
+export interface SignInRoutes {
+  operations: Operation[]
+  /** Waits for mails under way. */
+  close(): Promise<void>
+}
+
+export interface DoorOptions {
+  prefix: string
+  rateLimit: RateLimit
+  counters: Counters
+}
+
+export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimit, counters }: DoorOptions): SignInRoutes {
+  const { config, db, log, mailer } = deps
+  const desk = new SignInService(deps, counters)
+  const underWay = new Set<Promise<void>>()
+  const base = (): string | null => config.publicUrl?.replace(/\/$/, '') ?? listeningAt(app)
+  const admit = (request: FastifyRequest): void => {
+    requireSameOrigin(request, config.publicUrl)
+    if (request.method !== 'GET') requireSecureTransport(request, deps)
+  }
+  const doors = new UnauthenticatedRoutes(app, { prefix, rateLimit, admit })
+
+  const sendSession = async (
+    arrival: SignInResult | null,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    status = 200,
+  ): Promise<unknown> => {
+    if (!arrival) return { totpRequired: true }
+    writeCookie(request, reply, config.publicUrl, arrival.secret)
+    return new Answer(await describeSession(deps, arrival.person, arrival.row), status)
+  }
+  const visitor = (request: FastifyRequest): ClientInfo => visitorOf(request, config.publicUrl)
+
+  doors.get('/setup', { operationId: 'getSetup', summary: 'What a newcomer can do here', tag, data: shapes.Setup }, async () => ({
+    hasOwner: await hasOperator(db),
+    signUpOpen: config.signUp === 'open',
+    canSendMail: mailer !== null && base() !== null,
+  }))
+
+  doors.post(
+    '/welcome',
+    {
+      operationId: 'welcome',
+      summary: 'Become the owner, by the link that npm start prints',
+      tag,
+      body: shapes.Welcome,
+      status: 201,
+      data: shapes.Session,
+      errorCodes: ['link_gone', 'already_exists'],
+    },
+    async (body, request, reply) => sendSession(await desk.welcome(visitor(request), body), request, reply, 201),
+  )
+
+  doors.post(
+    '/sign-in',
+    {
+      operationId: 'signIn',
+      summary: 'Sign in',
+      tag,
+      body: shapes.SignIn,
+      data: shapes.SignedIn,
+      errorCodes: ['wrong_credentials', 'wrong_totp'],
+    },
+    async (body, request, reply) => sendSession(await desk.signIn(visitor(request), body), request, reply),
+  )
+
+  doors.post(
+    '/sign-up',
+    {
+      operationId: 'signUp',
+      summary: 'Make an account, where the operator allows it',
+      tag,
+      body: shapes.SignUp,
+      status: 201,
+      data: shapes.Session,
+      errorCodes: ['sign_up_closed', 'already_exists'],
+    },
+    async (body, request, reply) => sendSession(await desk.signUp(visitor(request), body), request, reply, 201),
+  )
+
+  doors.post(
+    '/password-reset',
+    {
+      operationId: 'requestPasswordReset',
+      summary: 'Ask for a link to a new password by mail',
+      tag,
+      body: shapes.RequestReset,
+      status: 202,
+      data: shapes.ResetRequested,
+    },
+    async ({ email }, request) => {
+      const at = base()
+      if (at !== null) {
+        const mailing = mailReset(deps, counters, at, email, visitor(request))
+          .catch((error: unknown) => log.warn({ err: error }, 'a mail with a link to a new password was not sent'))
+          .finally(() => underWay.delete(mailing))
+        underWay.add(mailing)
+      }
+      return { message: 'If somebody signs in with this address, a mail with a link is on its way' }
+    },
+  )
+
+  doors.post(
+    '/password-reset/complete',
+    {
+      operationId: 'completePasswordReset',
+      summary: 'Set a new password by a link',
+      tag,
+      body: shapes.CompleteReset,
+      data: shapes.SignedIn,
+      errorCodes: ['link_gone'],
+    },
+    async (body, request, reply) => sendSession(await desk.setPassword(visitor(request), body), request, reply),
+  )
+
+  return { operations: doors.operations, close: async () => void (await Promise.all(underWay)) }
+}
+
+function visitorOf(request: FastifyRequest, publicUrl: string | null): ClientInfo {
+  const { operationId: action = '', route = '' } = request.routeOptions.config
+  return {
+    ip: request.ip,
+    userAgent: request.headers['user-agent'] ?? '',
+    requestId: request.id,
+    oldSecret: readCookie(request, publicUrl),
+    operation: { action, route },
+  }
+}
+
+function requireSecureTransport(request: FastifyRequest, { config }: Deps): void {
+  if (config.allowPlainHttp || isSecureTransport(request, config.publicUrl)) return
+  throw apiError(
+    'https_required',
+    'Over plain http a password could be read on the way: use https, or http://127.0.0.1 on the machine itself. An operator can allow it by BERTH_ALLOW_PLAIN_HTTP=true',
+  )
+}
+
+/** Null while we listen on every address: nobody knows which of them leads here from outside. */
+function listeningAt(app: FastifyInstance): string | null {
+  const at = app.server.address()
+  if (at === null || typeof at === 'string' || ['0.0.0.0', '::'].includes(at.address)) return null
+  return `http://${at.family === 'IPv6' ? `[${at.address}]` : at.address}:${at.port}`
+}

@@ -1,0 +1,133 @@
+// Where people come in: by password and second factor, by the welcome link, by signing up, or by a link to a new password. Hashing is done
+// before a transaction is opened. Every arrival and every refusal at a known person's door is in that account's audit log.
+import type { Counters } from '../../kernel/database/window-counters.ts'
+import { sha256 } from '../../kernel/crypto.ts'
+import type { Tx } from '../../kernel/database/db.ts'
+import { apiError, ApiError } from '../../kernel/errors.ts'
+import type { Deps } from '../deps.ts'
+import * as people from '../users/service.ts'
+import { startSession, type Caller, type Started } from './session-lifecycle.ts'
+import { attemptLimits, withAttemptLimits } from './lockout.ts'
+import type { CompleteReset, SignIn, SignUp, Welcome } from './schema.ts'
+import * as sql from './sql.ts'
+
+export interface ClientInfo extends Caller {
+  requestId: string
+  /** The session that the browser had before, if any: it ends. */
+  oldSecret: string | undefined
+  operation: { action: string; route: string }
+}
+
+export interface SignInResult extends Started {
+  person: people.PersonRow
+}
+
+type DeskDeps = Pick<Deps, 'db' | 'clock' | 'vault' | 'audit' | 'config'>
+
+export class SignInService {
+  readonly #deps: DeskDeps
+  readonly #counters: Counters
+
+  constructor(deps: DeskDeps, counters: Counters) {
+    this.#deps = deps
+    this.#counters = counters
+  }
+
+  /** Null when the password is right and the code of the second factor is missing. */
+  async signIn(visitor: ClientInfo, { email, password, totp }: SignIn): Promise<SignInResult | null> {
+    const { db, vault } = this.#deps
+    const person = await people.findByEmail(db, email)
+    const who = vault.digest(email.toLowerCase()).toString('base64url') // counters are no place for addresses of people
+    const isAtHome = person !== undefined && (await people.isKnownAddress(db, person.id, visitor.ip))
+    const all = [
+      attemptLimits.address(visitor.ip),
+      attemptLimits.personAt(who, visitor.ip),
+      ...(isAtHome ? [] : [attemptLimits.person(who)]),
+    ]
+    try {
+      return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, password, totp))
+    } catch (error) {
+      if (error instanceof ApiError && person) this.#noteRefusal(visitor, person, error)
+      throw error
+    }
+  }
+
+  async #prove(visitor: ClientInfo, person: people.PersonRow | undefined, password: string, totp?: string): Promise<SignInResult | null> {
+    const isRight = await people.isPassword(person?.password_hash, password)
+    if (!isRight || !person) throw wrong()
+    if (person.totp_enabled_at && totp === undefined) return null
+    const enter = () => this.#deps.db.tx((tx) => this.#enter(tx, visitor, person, totp))
+    return person.totp_enabled_at ? withAttemptLimits(this.#counters, [attemptLimits.code(person.id)], enter) : enter()
+  }
+
+  async #enter(tx: Tx, visitor: ClientInfo, checked: people.PersonRow, totp?: string): Promise<SignInResult> {
+    const { vault, clock } = this.#deps
+    const person = await people.lockPerson(tx, checked.id)
+    if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was looked at
+    const spent = person.totp_enabled_at && (await people.spendAnyCode(tx, vault, clock.now(), person, totp ?? ''))
+    return this.#arrive(tx, spent === 'recovery' ? withRecoveryCode(visitor) : visitor, person)
+  }
+
+  async welcome(visitor: ClientInfo, { token, password, ...user }: Welcome): Promise<SignInResult> {
+    const passwordHash = await people.hashPassword(password)
+    const { db, clock } = this.#deps
+    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
+  }
+
+  async signUp(visitor: ClientInfo, { password, ...user }: SignUp): Promise<SignInResult> {
+    const { db, clock, config } = this.#deps
+    if (config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
+    const passwordHash = await people.hashPassword(password)
+    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
+  }
+
+  /** Ends every session there was. Null when the person has a second factor, which a link does not replace. */
+  async setPassword(visitor: ClientInfo, { token, password }: CompleteReset): Promise<SignInResult | null> {
+    const passwordHash = await people.hashPassword(password)
+    const { db, clock } = this.#deps
+    return db.tx(async (tx) => {
+      const person = await people.usePasswordLink(tx, clock.now(), token)
+      await people.setPassword(tx, person.id, passwordHash)
+      await sql.endOthers(tx, person.id, null)
+      if (!person.totp_enabled_at) return this.#arrive(tx, visitor, person)
+      this.#deps.audit.recordSuccess(tx, callOf(visitor, person, 200, null))
+      return null
+    })
+  }
+
+  async #arrive(tx: Tx, visitor: ClientInfo, person: people.PersonRow, status = 200): Promise<SignInResult> {
+    const now = this.#deps.clock.now()
+    if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
+    await people.noteAddress(tx, now, person.id, visitor.ip)
+    const started = await startSession(tx, now, person.id, visitor)
+    this.#deps.audit.recordSuccess(tx, callOf(visitor, person, status, null, [started.row.id]))
+    return { ...started, person }
+  }
+
+  #noteRefusal(visitor: ClientInfo, person: people.PersonRow, { status, code }: ApiError): void {
+    this.#deps.audit.recordDenied(callOf(visitor, person, status, code))
+  }
+}
+
+/** Its owner should see in the audit log that it was no code of the app. */
+const withRecoveryCode = (visitor: ClientInfo): ClientInfo => ({
+  ...visitor,
+  operation: { ...visitor.operation, action: `${visitor.operation.action}WithRecoveryCode` },
+})
+
+/** For the audit log. */
+export const callOf = (visitor: ClientInfo, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({
+  accountId: person.account_id,
+  actorType: 'person' as const,
+  actorId: person.id,
+  actorName: person.email,
+  ip: visitor.ip,
+  requestId: visitor.requestId,
+  ...visitor.operation,
+  method: 'POST',
+  resourceIds,
+  status,
+  code,
+})
+
+const wrong = (): ApiError => apiError('wrong_credentials', 'The e-mail address or the password is wrong')

@@ -1,0 +1,52 @@
+// Links that work once and soon. The secret stands behind a #, which browsers send to nobody, and only its hash is kept.
+import { addDuration } from '../../kernel/clock.ts'
+import { newToken, sha256 } from '../../kernel/crypto.ts'
+import type { Queries, Tx } from '../../kernel/database/db.ts'
+import { apiError, type ApiError } from '../../kernel/errors.ts'
+import * as sql from './sql.ts'
+
+const PREFIX = 'lnk_'
+const WELCOME_LIFE = '15m'
+
+export interface IssuedLink {
+  url: string
+  expiresAt: Date
+}
+
+/** For whoever is to be the owner. `base`: where the dashboard is, such as http://127.0.0.1:8080. */
+export const issueWelcomeLink = (db: Queries, now: Date, base: string): Promise<IssuedLink> =>
+  issue(db, now, { kind: 'welcome', personId: null, life: WELCOME_LIFE, page: `${base}/welcome` })
+
+export const issuePasswordLink = (db: Queries, now: Date, personId: string, base: string, life: string): Promise<IssuedLink> =>
+  issue(db, now, { kind: 'password', personId, life, page: `${base}/reset` })
+
+interface Order {
+  kind: 'welcome' | 'password'
+  personId: string | null
+  life: string
+  page: string
+}
+
+async function issue(db: Queries, now: Date, { kind, personId, life, page }: Order): Promise<IssuedLink> {
+  const secret = newToken(PREFIX)
+  const expiresAt = addDuration(now, life)
+  await sql.insertLink(db, { hash: sha256(secret), kind, person_id: personId, created_at: now, expires_at: expiresAt })
+  return { url: `${page}#${secret}`, expiresAt }
+}
+
+export async function useWelcomeLink(tx: Tx, now: Date, secret: string): Promise<void> {
+  const hash = sha256(secret)
+  const isGood = (await sql.takeWelcomeLinks(tx)).some((link) => link.hash.equals(hash) && link.expires_at > now)
+  if (!isGood || (await sql.hasOperator(tx))) throw gone('Start Berth again, or run npx berthd account welcome, for a new one')
+}
+
+/** Answers whose it is. */
+export async function usePasswordLink(tx: Tx, now: Date, secret: string): Promise<sql.PersonRow> {
+  const link = await sql.takePasswordLink(tx, now, sha256(secret))
+  const person = link && (await sql.lockPerson(tx, link.person_id))
+  if (!person) throw gone('Ask for a new one')
+  await sql.dropLinksOf(tx, person.id)
+  return person
+}
+
+const gone = (what: string): ApiError => apiError('link_gone', `This link was used already, has expired or is not complete. ${what}`)

@@ -1,0 +1,83 @@
+// Private interfaces of a VM that exists already: the address is taken in the transaction, the plug follows.
+import type { Principal } from '../../../http/api/principal.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import { apiError } from '../../../kernel/errors.ts'
+import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import { workflow, type Deps } from '../../deps.ts'
+import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../../networks/service.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { recordStaleNics } from '../recovery/evacuate.ts'
+import { getVmRow, privateNic } from '../model/machine-spec.ts'
+import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { lockVm, requireIdle } from '../model/guards.ts'
+import { prepareNetworks, vmAndDriver, type VmInput } from '../steps.ts'
+
+const MAX_NETWORKS = 5
+/** Longer than a guest is given to let go of an interface, or its owner would never read that it does not. */
+const PLUG_STEP = '4m'
+
+interface Input extends VmInput {
+  networkId: string
+  mac: string
+}
+
+type Context = Pick<StepContext<Deps, Input, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
+
+async function plugIn(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  const attachment = (await attachmentsOf(context.deps.db, vm.id)).find((each) => each.mac === context.input.mac)
+  if (!attachment) throw new Error(`BUG: VM ${vm.id} has no address for ${context.input.mac}`)
+  await driver.ensureInterface(vm.id, privateNic(attachment), context.signal)
+}
+
+const unplug = async (context: Context): Promise<void> =>
+  (await vmAndDriver(context)).driver.ensureNoInterface(context.input.vmId, context.input.mac, context.signal)
+
+const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
+
+export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6m' })
+  .step('network', { run: prepareNetworks })
+  .step('plug in', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
+  .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
+  .onFailure(async (tx, { input: { vmId, networkId, mac }, stranded }) => {
+    if (stranded) await recordStaleNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
+    await releaseAddress(tx, networkId, vmId)
+  })
+
+export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6m' })
+  .step('unplug', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
+  .onSuccess(async (tx, { input, runId, now }) => {
+    await releaseAddress(tx, input.networkId, input.vmId)
+    await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
+  })
+  .onFailure(async (tx, { input: { vmId }, stranded, now }) => {
+    if (stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+  })
+
+export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
+  const vm = await lockVm(tx, who.accountId, vmId)
+  const [network] = await requireNetworks(tx, who.accountId, [networkId])
+  await requireIdle(tx, deps, vm, 'attach')
+  const attachments = await attachmentsOf(tx, vmId)
+  if (attachments.some((each) => each.network_id === networkId))
+    throw apiError('already_exists', `VM is in network ${network!.name} already`)
+  if (network!.host_id !== vm.host_id) throw apiError('region_mismatch', `Network ${network!.name} lives on another node than this VM`)
+  if (attachments.length >= MAX_NETWORKS)
+    throw apiError('quota_exceeded', `A VM can be in at most ${MAX_NETWORKS} private networks: detach one first`)
+  const { mac } = await allocateAddress(tx, network!, vmId)
+  const input = { vmId, networkId, mac }
+  return {
+    actionId: await deps.workflows.start(tx, attachNetwork, input, { label: 'NETWORK_ATTACH', ownerId: vm.account_id, subjectId: vmId }),
+  }
+}
+
+export async function detach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
+  const vm = await lockVm(tx, who.accountId, vmId)
+  const attachment = (await attachmentsOf(tx, vmId)).find((each) => each.network_id === networkId)
+  if (!attachment) throw apiError('not_found', 'Network not found')
+  await requireIdle(tx, deps, vm, 'detach')
+  const input = { vmId, networkId, mac: attachment.mac }
+  return {
+    actionId: await deps.workflows.start(tx, detachNetwork, input, { label: 'NETWORK_DETACH', ownerId: vm.account_id, subjectId: vmId }),
+  }
+}

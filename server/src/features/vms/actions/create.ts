@@ -1,0 +1,213 @@
+// POST /vms. One transaction: quota, room, address, row, action, event and charge exist together or not at all. The wallet is locked
+// last, because all of an account's creates queue for it.
+// Builds a VM that has been paid for, or gives everything back. Also used when a VM that never came up is rebuilt.
+import { randomUUID } from 'node:crypto'
+import type { Principal } from '../../../http/api/principal.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import { apiError } from '../../../kernel/errors.ts'
+import { newId } from '../../../kernel/ids.ts'
+import { catalogNumbers, getRegion, getTemplate, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
+import { type Deps, workflow } from '../../deps.ts'
+import { bind, pauseFilter, requireFirewalls, trackFilter } from '../../firewalls/service.ts'
+import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
+import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
+import { balanceOf, charge, refund, requireEnough } from '../../wallet/service.ts'
+import { dryRunQuote, monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../billing/pricing.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { hashPassword } from '../model/guest-password.ts'
+import { getVmRow, machineSpec } from '../model/machine-spec.ts'
+import { allocatePlacement, releasePlacement, takeVmQuotas } from '../model/placement.ts'
+import type { VmDetailRow } from '../model/read.ts'
+import * as sql from '../model/sql.ts'
+import { toVm } from '../model/view.ts'
+import { recordStaleMachine } from '../recovery/evacuate.ts'
+import type { CreateVm, Vm } from '../schema.ts'
+import {
+  applyFilter,
+  boot,
+  type Context,
+  prepareNetworks,
+  purgeFromHost,
+  READY_STEP,
+  requireReady,
+  saveFilter,
+  vmAndDriver,
+  type VmInput,
+} from '../steps.ts'
+
+export async function createVm(tx: Tx, deps: Deps, who: Principal, input: CreateVm, dryRun = false): Promise<{ vm: Vm; actionId: string }> {
+  const { accountId } = who
+  const { currency } = deps.config
+  const now = deps.clock.now()
+  const id = newId()
+  const [region, template, numbers, shape, balance, keys, firewalls, networks] = await Promise.all([
+    getRegion(tx, input.regionId),
+    getTemplate(tx, input.osTemplateId),
+    catalogNumbers(tx),
+    resolveSize(tx, input),
+    balanceOf(tx, accountId),
+    requireKeys(tx, accountId, unique(input.sshKeyIds)),
+    requireFirewalls(tx, accountId, unique(input.firewallIds)),
+    requireNetworks(tx, accountId, unique(input.privateNetworkIds)),
+  ])
+
+  requireAvailable(region, template, shape)
+  const hostId = hostOfNetworks(region, networks)
+  await takeVmQuotas(tx, accountId, shape, 1n)
+  const addOns = { dailyBackup: input.dailyBackupEnabled ?? false, network10g: input.network10gEnabled ?? false }
+  const price = monthlyPrice(numbers, shape.priceCents, addOns)
+  requireEnough(balance, price, currency)
+  const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch })
+
+  const renewalDay = now.getUTCDate()
+  const vm = {
+    ...place,
+    id,
+    account_id: accountId,
+    region_id: region.id,
+    plan_id: shape.planId,
+    os_template_id: template.id,
+    uuid: randomUUID(),
+    name: input.name ?? input.hostname,
+    hostname: input.hostname,
+    vcpu: shape.vcpu,
+    ram_mib: shape.ramMiB,
+    disk_gib: shape.diskGiB,
+    bandwidth_gb: shape.bandwidthGb,
+    network_mbps: shape.networkMbps,
+    throttle_mbps: shape.throttleMbps,
+    custom_price_cents: shape.customPriceCents,
+    network_10g: addOns.network10g,
+    daily_backup: addOns.dailyBackup,
+    is_protected: input.isProtected ?? false,
+    renewal_day: renewalDay,
+    period_started_at: now,
+    period_price_cents: price,
+    next_renewal_at: nextRenewal(now, renewalDay),
+    created_at: now,
+  }
+  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, id, hashPassword(input.password))
+  const run = { vmId: id, chargedCents: price.toString(), passwordHash }
+  const [, actionId] = await Promise.all([
+    sql.insertVm(tx, vm),
+    deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
+    trackFilter(tx, id, place.host_id, accountId),
+    noteKeyUse(
+      tx,
+      id,
+      keys.map((key) => key.id),
+    ),
+  ])
+  for (const firewall of firewalls) await bind(tx, now, firewall, id)
+  const attached: VmDetailRow['networks'] = []
+  for (const network of networks) attached.push({ ...network, ...(await allocateAddress(tx, network, id)) })
+  const created = await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
+  const entry = {
+    type: 'VM_CHARGE',
+    description: `First month of ${input.name ?? input.hostname}`,
+    referenceType: 'VM',
+    referenceId: id,
+    currency,
+  } as const
+  const { balance_after_cents } = await charge(tx, now, accountId, price, entry)
+  if (dryRun) throw dryRunQuote(deps, { charge: price, monthly: price, balanceAfter: balance_after_cents })
+  const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
+  const open_run = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 } as const
+  return { vm: toVm({ ...created, can_limit: place.can_limit, ssh_keys: sorted, firewalls, networks: attached, open_run }), actionId }
+}
+
+const unique = (ids: string[] = []): string[] => [...new Set(ids)]
+
+/** The hash stays encrypted while it waits in the journal. */
+export const encryptPasswordHash = (deps: Pick<Deps, 'vault'>, vmId: string, hash: string): string =>
+  deps.vault.seal(hash, `password:${vmId}`).toString('base64')
+
+export function requireAvailable(region: RegionRow, template: TemplateRow, shape: PricedSize): void {
+  if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
+  if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(region.slug))) {
+    throw apiError('unavailable', `Plan ${shape.name} is not available in ${region.slug}`)
+  }
+  requireFits(template, shape)
+}
+
+export function requireFits(template: TemplateRow, size: { ramMiB: number; diskGiB: number }): void {
+  if (template.lacks_image)
+    throw apiError('unavailable', `OS template ${template.slug} is not available yet, as it has no image: choose another`)
+  if (!template.available) throw apiError('unavailable', `OS template ${template.slug} is not available`)
+  if (size.diskGiB < template.min_disk_gib || size.ramMiB < template.min_ram_mib) {
+    throw apiError(
+      'incompatible',
+      `${template.name} needs at least ${template.min_disk_gib} GiB disk and ${template.min_ram_mib} MiB RAM: choose a larger plan`,
+    )
+  }
+}
+
+/** A VM lives where its private networks live. */
+function hostOfNetworks(region: RegionRow, networks: NetworkRow[]): string | null {
+  const hosts = new Set(networks.map((network) => network.host_id))
+  if (hosts.size > 1) throw apiError('region_mismatch', 'The private networks are on different nodes, so no VM can be in all of them')
+  if (networks.some((network) => network.region_id !== region.id))
+    throw apiError('region_mismatch', `The private networks are not in region ${region.slug}`)
+  return networks[0]?.host_id ?? null
+}
+
+export interface ProvisionInput extends VmInput {
+  chargedCents: string
+  /** Sealed; null = no password login. */
+  passwordHash: string | null
+}
+
+export const decryptPasswordHash = ({ vault }: Pick<Deps, 'vault'>, vmId: string, sealed: string | null): string | null =>
+  sealed === null ? null : vault.open(Buffer.from(sealed, 'base64'), `password:${vmId}`)
+
+/** One that could not be taken back would keep this one from starting. */
+async function removeEarlierTry(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  if (vm.generation > 1) await driver.ensurePurgedKeepBackups(vm.id, context.signal)
+}
+
+export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: '20m' })
+  .step('networks', {
+    run: async (context) => {
+      await removeEarlierTry(context)
+      await prepareNetworks(context)
+    },
+  })
+  .step('filter', { run: applyFilter, save: saveFilter, undo: purgeFromHost })
+  .step('disk', {
+    timeout: '10m',
+    run: async (context) => {
+      const { vm, driver } = await vmAndDriver(context)
+      const passwordHash = decryptPasswordHash(context.deps, vm.id, context.input.passwordHash)
+      await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), { from: 'template' }, context.signal)
+    },
+    undo: purgeFromHost,
+  })
+  .step('boot', { run: boot, undo: purgeFromHost })
+  .step('ready', { run: requireReady, timeout: READY_STEP })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const vm = await getVmRow(tx, input.vmId)
+    await sql.markProvisioned(tx, now, vm.id, vm.generation)
+    await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', readiness: results.ready.readiness, wantedOn: true })
+    await recordVmEvent(tx, now, vm.id, 'vm.created', { actionId: runId })
+    await recordVmEvent(tx, now, vm.id, 'vm.started', { actionId: runId })
+  })
+  .onFailure(async (tx, { input, error, stranded, runId, now }) => {
+    const vm = await getVmRow(tx, input.vmId)
+    const reason = error?.userMessage ?? 'It was cancelled'
+    if (stranded) {
+      await pauseFilter(tx, vm.id)
+      await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+    }
+    await releasePlacement(tx, now, vm, stranded)
+    await sql.clearPlacement(tx, now, vm.id)
+    await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, wantedOn: false })
+    await recordVmEvent(tx, now, vm.id, 'vm.error', { actionId: runId, reason })
+    const description = `${vm.name} could not be built`
+    await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
+      type: 'VM_REFUND',
+      description,
+      referenceType: 'VM',
+      referenceId: vm.id,
+    })
+  })

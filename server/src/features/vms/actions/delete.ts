@@ -1,0 +1,120 @@
+// DELETE /vms/{id}: off its host first, then out of the books in one transaction. Of a host that is lost nobody waits for an answer: what
+// is left there goes when it comes back.
+import type { Principal } from '../../../http/api/principal.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import type { Cents } from '../../../kernel/money.ts'
+import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import { workflow, type Deps } from '../../deps.ts'
+import { catalogNumbers } from '../../catalog/service.ts'
+import { forgetFilter, resumeFilter, unbindAll } from '../../firewalls/service.ts'
+import { callHost, getHost, isHostLost, isUnreachable } from '../../hosts/service.ts'
+import { releaseAllAddresses } from '../../networks/service.ts'
+import { forgetKeyUse } from '../../ssh-keys/service.ts'
+import { balanceOf, refund, refundable } from '../../wallet/service.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { getVmRow } from '../model/machine-spec.ts'
+import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
+import { refundForUnusedDays } from '../billing/pricing.ts'
+import { dryRunQuote } from '../billing/pricing.ts'
+import { requireAllowed } from '../model/allowed-actions.ts'
+import { lockIdleVm, preemptOpenRun } from '../model/guards.ts'
+import * as sql from '../model/sql.ts'
+import { purgeFromHost, type VmInput } from '../steps.ts'
+
+interface Input extends VmInput {
+  reason: string
+}
+
+export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
+  .step('remove from the host', {
+    timeout: '10m',
+    tries: 100,
+    run: async (context) => {
+      const { host_id } = await getVmRow(context.deps.db, context.input.vmId)
+      if (host_id === null) return 'gone'
+      if (await isHostUnreachable(context, host_id)) return 'left'
+      await purgeFromHost(context)
+      return 'gone'
+    },
+  })
+  .onSuccess((tx, { input, results, runId, now }) => deleteVmRecords(tx, now, runId, input, results['remove from the host'] === 'left'))
+  .onFailure(async (tx, { input, error, now }) => {
+    const vm = await getVmRow(tx, input.vmId)
+    await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.userMessage ?? ''}` })
+    if (vm.provisioned && vm.status !== 'UNMANAGED') await resumeFilter(tx, vm.id)
+  })
+
+/** So many tries, with their pauses, take longer than a reboot of a host. */
+const PATIENT_TRIES = 14
+
+/** Nobody but us asks a host that has left the fleet whether it answers: its VMs may well run on. */
+async function isHostUnreachable({ deps, signal, tries }: StepContext<Deps, Input, unknown>, hostId: string): Promise<boolean> {
+  if (await isHostLost(deps.db, hostId, deps.clock.now())) return true
+  if (tries <= PATIENT_TRIES || (await getHost(deps.db, hostId)).removed_at === null) return false
+  const error = await callHost(deps, hostId, signal, (driver, limit) => driver.health(limit))
+  return error !== null && isUnreachable(error) && !signal.aborted
+}
+
+type WhenDeleted = (tx: Tx, vm: sql.VmDetails) => Promise<unknown>
+const whenDeleted: WhenDeleted[] = []
+
+/** For what belongs to a VM and does not lie on its host. */
+export const onVmDeleted = (hook: WhenDeleted): void => void whenDeleted.push(hook)
+
+/** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
+async function deleteVmRecords(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
+  const vm = (await sql.lockVm(tx, vmId))!
+  await forgetKeyUse(tx, vmId)
+  await unbindAll(tx, vmId)
+  await forgetFilter(tx, vmId)
+  await releaseAllAddresses(tx, vmId)
+  await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
+  await releasePlacement(tx, now, vm, isLeft)
+  if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  for (const hook of whenDeleted) await hook(tx, vm)
+  await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
+  await sql.deleteVm(tx, vmId)
+  await refundUnused(tx, now, vm)
+}
+
+/** What is left of the month that was paid for, were it deleted now. */
+async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails): Promise<Cents> {
+  const numbers = await catalogNumbers(tx)
+  if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return 0n
+  const amount = refundForUnusedDays(vm, now)
+  const most = await refundable(tx, vm.account_id, vm.id)
+  return amount < most ? amount : most
+}
+
+async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void> {
+  const cents = await unusedOf(tx, now, vm)
+  if (cents === 0n) return
+  await refund(tx, now, vm.account_id, cents, {
+    type: 'VM_REFUND',
+    description: `Unused days of ${vm.name}`,
+    referenceType: 'VM',
+    referenceId: vm.id,
+  })
+}
+
+export async function remove(tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<{ actionId: string }> {
+  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'delete')
+  if (dryRun) {
+    const unused = await unusedOf(tx, deps.clock.now(), vm)
+    throw dryRunQuote(deps, { charge: -unused, monthly: 0n, balanceAfter: (await balanceOf(tx, vm.account_id)) + unused })
+  }
+  return startDelete(tx, deps, vm, 'Deleted by its owner')
+}
+
+/** The end of an unpaid VM's retention, which protection does not stop. */
+export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<{ actionId: string }> {
+  await preemptOpenRun(tx, deps, vm)
+  requireAllowed({ ...vm, is_protected: false }, 'delete')
+  return startDelete(tx, deps, vm, 'Unpaid for too long')
+}
+
+async function startDelete(tx: Tx, deps: Deps, vm: sql.VmDetails, reason: string): Promise<{ actionId: string }> {
+  const options = { label: 'DELETE', ownerId: vm.account_id, subjectId: vm.id }
+  return { actionId: await deps.workflows.start(tx, deleteVm, { vmId: vm.id, reason }, options) }
+}

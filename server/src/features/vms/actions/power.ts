@@ -1,0 +1,165 @@
+import type { Principal } from '../../../http/api/principal.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import { apiError } from '../../../kernel/errors.ts'
+import type { Workflow } from '../../../workflow/workflow-builder.ts'
+import { type Deps, workflow } from '../../deps.ts'
+import type { Verb } from '../model/allowed-actions.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { lockIdleVm } from '../model/guards.ts'
+import { hashPassword } from '../model/guest-password.ts'
+import { getVmRow } from '../model/machine-spec.ts'
+import * as sql from '../model/sql.ts'
+import type { VmDetails } from '../model/sql.ts'
+import {
+  applyFilter,
+  awaitReady,
+  boot,
+  powerOff,
+  prepareNetworks,
+  READY_STEP,
+  saveFilter,
+  SHUTDOWN_GRACE_MS,
+  vmAndDriver,
+  type VmInput,
+} from '../steps.ts'
+import { encryptPasswordHash } from './create.ts'
+
+interface Started {
+  actionId: string
+}
+
+/** Locks the VM, checks that it may, and starts the workflow in the same transaction. */
+async function act<I extends { vmId: string }>(
+  tx: Tx,
+  deps: Deps,
+  vm: VmDetails,
+  flow: Workflow<Deps, I>,
+  label: string,
+  input: I,
+): Promise<Started> {
+  return { actionId: await deps.workflows.start(tx, flow, input, { label, ownerId: vm.account_id, subjectId: vm.id }) }
+}
+
+const idle = (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string, verb: Verb): Promise<VmDetails> =>
+  lockIdleVm(tx, deps, who.accountId, vmId, verb)
+
+export const start = async (tx: Tx, deps: Deps, who: Principal, vmId: string): Promise<Started> =>
+  act(tx, deps, await idle(tx, deps, who, vmId, 'start'), startVm, 'START', { vmId })
+
+export const stop = async (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
+  act(tx, deps, await idle(tx, deps, who, vmId, 'stop'), stopVm, 'STOP', { vmId, force })
+
+export const restart = async (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
+  act(tx, deps, await idle(tx, deps, who, vmId, 'restart'), restartVm, 'RESTART', { vmId, force })
+
+/** By an operator, or because its renewal is unpaid; only the latter ends with a payment. */
+export const suspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string, unpaid = false): Promise<Started> =>
+  act(tx, deps, await idle(tx, deps, who, vmId, 'suspend'), suspendVm, 'SUSPEND', { vmId, unpaid })
+
+export const unsuspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string): Promise<Started> =>
+  act(tx, deps, await idle(tx, deps, who, vmId, 'unsuspend'), unsuspendVm, 'UNSUSPEND', { vmId })
+
+export async function resetPassword(tx: Tx, deps: Deps, who: Principal, vmId: string, password: string): Promise<Started> {
+  const vm = await idle(tx, deps, who, vmId, 'password')
+  if (!vm.has_agent)
+    throw apiError('incompatible', `${vm.template_name} has no guest agent: log in and change the password there, or rebuild the VM`)
+  const passwordHash = encryptPasswordHash(deps, vmId, hashPassword(password))
+  return act(tx, deps, vm, setPassword, 'PASSWORD_RESET', { vmId, user: vm.default_user, passwordHash })
+}
+
+/** A VM whose start fails is off, and says why. */
+export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('boot', { run: boot, undo: (context) => powerOff(context, 0) })
+  .step('ready', { run: awaitReady, timeout: READY_STEP })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const { readiness, reason } = results.ready
+    await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, wantedOn: true })
+    await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
+  })
+  .onFailure((tx, { input, error, now }) =>
+    sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.userMessage ?? null, wantedOn: false }),
+  )
+
+export interface ForceInput extends VmInput {
+  force: boolean
+}
+
+export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
+  .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : SHUTDOWN_GRACE_MS), timeout: '3m' })
+  .onSuccess(async (tx, { input, runId, now }) => {
+    await sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: 'Stopped by its owner', readiness: 'booting', wantedOn: false })
+    await recordVmEvent(tx, now, input.vmId, 'vm.stopped', { actionId: runId, reason: 'user' })
+  })
+
+export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
+  .step('reboot', {
+    timeout: '3m',
+    run: async (context) => {
+      const { vm, driver } = await vmAndDriver(context)
+      await driver.ensureRestarted(vm.id, { actionId: context.runId, graceMs: context.input.force ? 0 : SHUTDOWN_GRACE_MS }, context.signal)
+    },
+  })
+  .step('ready', { run: awaitReady, timeout: READY_STEP })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const { readiness, reason } = results.ready
+    await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason })
+    await recordVmEvent(tx, now, input.vmId, 'vm.restarted', { actionId: runId })
+  })
+
+export interface PasswordInput extends VmInput {
+  user: string
+  /** Sealed. */
+  passwordHash: string
+}
+
+export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5m' }).step('password', {
+  timeout: '1m',
+  run: async (context) => {
+    const { vm, driver } = await vmAndDriver(context)
+    const sealed = Buffer.from(context.input.passwordHash, 'base64')
+    const passwordHash = context.deps.vault.open(sealed, `password:${vm.id}`)
+    await driver.ensurePassword(vm.id, { user: context.input.user, passwordHash }, context.signal)
+  },
+})
+
+export const COMES_BACK_WHEN_PAID = 'Its renewal is unpaid: it comes back by itself when the wallet covers it'
+export const HELD_BY_OPERATOR = 'Suspended by the operator: ask support what to do'
+
+export interface SuspendInput extends VmInput {
+  unpaid: boolean
+  /** It is suspended already and somebody has started it on its host: it goes off again, and nobody is told a second time. */
+  again?: boolean
+}
+
+export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
+  .step('power off', { run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), timeout: '3m' })
+  .onSuccess(async (tx, { input: { vmId, unpaid, again }, runId, now }) => {
+    const comesBack = unpaid && !(await getVmRow(tx, vmId)).account_suspended
+    const reason = comesBack ? COMES_BACK_WHEN_PAID : HELD_BY_OPERATOR
+    await sql.setStatus(tx, now, vmId, { status: 'SUSPENDED', reason, readiness: 'booting' })
+    await sql.markSuspended(tx, now, vmId, unpaid)
+    if (!again) await recordVmEvent(tx, now, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
+  })
+
+/** Back to the power state before. */
+export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('boot', {
+    run: async (context) => {
+      if ((await vmAndDriver(context)).vm.wanted_on) await boot(context)
+    },
+    undo: (context) => powerOff(context, 0),
+  })
+  .step('ready', {
+    timeout: READY_STEP,
+    run: async (context) => ((await vmAndDriver(context)).vm.wanted_on ? awaitReady(context) : null),
+  })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    const { ready } = results
+    await sql.resumeBilling(tx, now, input.vmId)
+    await sql.setStatus(tx, now, input.vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
+    await recordVmEvent(tx, now, input.vmId, ready ? 'vm.started' : 'vm.unsuspended', { actionId: runId })
+  })

@@ -1,0 +1,130 @@
+// POST /vms/{id}/rebuild: a fresh disk under the same address. A VM that never came up is placed and paid for again.
+import type { Principal } from '../../../http/api/principal.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import { apiError } from '../../../kernel/errors.ts'
+import type { Cents } from '../../../kernel/money.ts'
+import { getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
+import type { Deps } from '../../deps.ts'
+import { trackFilter } from '../../firewalls/service.ts'
+import { canRun, getHost } from '../../hosts/service.ts'
+import { attachedNetworks } from '../../networks/service.ts'
+import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
+import { balanceOf, charge, requireFunds } from '../../wallet/service.ts'
+import { dryRunQuote, nextRenewal } from '../billing/pricing.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { lockVm, requireIdle } from '../model/guards.ts'
+import { hashPassword } from '../model/guest-password.ts'
+import { allocatePlacement, sizeOf } from '../model/placement.ts'
+import * as sql from '../model/sql.ts'
+import type { RebuildVm } from '../schema.ts'
+import { encryptPasswordHash, provisionVm, requireFits } from './create.ts'
+import { finishOnNewDisk, finishOnOldDisk, type NewDiskInput, replaceDiskWorkflow } from './replace-disk.ts'
+
+export async function rebuild(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  input: RebuildVm,
+  dryRun = false,
+): Promise<{ actionId: string }> {
+  const now = deps.clock.now()
+  const vm = await lockVm(tx, who.accountId, vmId)
+  const template = await getTemplate(tx, input.osTemplateId)
+  const keysBefore = (await keysOf(tx, vmId)).map((key) => key.id)
+  const keys = await requireKeys(tx, vm.account_id, [...new Set(input.sshKeyIds ?? keysBefore)])
+  await requireIdle(tx, deps, vm, 'rebuild')
+  requireFits(template, sizeOf(vm))
+  if (vm.provisioned) await requireRuns(tx, vm, template)
+  await forgetKeyUse(tx, vmId)
+  await noteKeyUse(
+    tx,
+    vmId,
+    keys.map((key) => key.id),
+  )
+  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, vmId, hashPassword(input.password))
+  const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
+  if (!vm.provisioned) {
+    await sql.setTemplate(tx, vmId, template.id)
+    const actionId = await provisionAgain(tx, deps, now, vm, template.arch, passwordHash, options)
+    if (dryRun) throw await quoteFor(tx, deps, vm, vm.renewal_price_cents)
+    return { actionId }
+  }
+
+  if (dryRun) throw await quoteFor(tx, deps, vm, 0n)
+  const generation = await sql.nextGeneration(tx, vmId)
+  await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
+  const run = {
+    vmId,
+    statusBefore: vm.status,
+    generationBefore: vm.generation,
+    generation,
+    templateId: template.id,
+    passwordHash,
+    keysBefore,
+  }
+  const actionId = await deps.workflows.start(tx, rebuildVm, run, options)
+  await recordVmEvent(tx, now, vmId, 'vm.rebuilding', { actionId })
+  return { actionId }
+}
+
+/** `charge` has been taken already. */
+const quoteFor = async (tx: Tx, deps: Deps, vm: sql.VmDetails, charge: Cents) =>
+  dryRunQuote(deps, { charge, monthly: vm.renewal_price_cents, balanceAfter: await balanceOf(tx, vm.account_id) })
+
+/** A VM stays on its host, which may be of another kind than a new image. */
+async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {
+  const host = await getHost(tx, vm.host_id!)
+  if (!canRun(host, template.arch))
+    throw apiError('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
+}
+
+type StartOptions = Parameters<Deps['workflows']['start']>[3]
+
+async function provisionAgain(
+  tx: Tx,
+  deps: Deps,
+  now: Date,
+  vm: sql.VmDetails,
+  arch: string,
+  passwordHash: string | null,
+  options: StartOptions,
+): Promise<string> {
+  const { currency } = deps.config
+  const price = vm.renewal_price_cents
+  const networks = await attachedNetworks(tx, vm.id)
+  await requireFunds(tx, vm.account_id, price, currency)
+  const where = { hostId: networks[0]?.host_id ?? null, arch }
+  const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
+  await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
+  await trackFilter(tx, vm.id, place.host_id, vm.account_id)
+  await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
+  const actionId = await deps.workflows.start(tx, provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash }, options)
+  await recordVmEvent(tx, now, vm.id, 'vm.provisioning', { actionId })
+  await charge(tx, now, vm.account_id, price, {
+    type: 'VM_CHARGE',
+    description: `First month of ${vm.name}`,
+    referenceType: 'VM',
+    referenceId: vm.id,
+    currency,
+  })
+  return actionId
+}
+
+interface RebuildInput extends NewDiskInput {
+  keysBefore: string[]
+}
+
+export const rebuildVm = replaceDiskWorkflow<RebuildInput>('vm.rebuild', { source: () => ({ from: 'template' }) })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    await finishOnNewDisk(tx, now, input, results.ready)
+    await recordVmEvent(tx, now, input.vmId, 'vm.rebuilt', { actionId: runId })
+    await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
+  })
+  .onFailure(async (tx, { input, error, runId, now, stranded }) => {
+    const reason = `The rebuild failed and the old disk was kept: ${error?.userMessage ?? 'it was cancelled'}`
+    await finishOnOldDisk(tx, now, input, { reason, stranded })
+    await forgetKeyUse(tx, input.vmId)
+    await noteKeyUse(tx, input.vmId, input.keysBefore)
+    await recordVmEvent(tx, now, input.vmId, 'vm.rebuild_failed', { actionId: runId, reason })
+  })

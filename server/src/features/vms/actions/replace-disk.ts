@@ -1,0 +1,126 @@
+// A new generation of the disk, from a template, a snapshot or a backup. The old disk is kept until the new one has come up.
+import { isDriverError, type DiskSource, type MachineSpec } from '../../../hypervisor/driver.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import type { WorkflowBuilder, StepContext } from '../../../workflow/workflow-builder.ts'
+import { getTemplate } from '../../catalog/service.ts'
+import { workflow, type Deps } from '../../deps.ts'
+import { decryptPasswordHash } from './create.ts'
+import { getVmRow, machineSpec } from '../model/machine-spec.ts'
+import { recordStaleMachine, type PreviousPlacement } from '../recovery/evacuate.ts'
+import type { VmStatus } from '../schema.ts'
+import * as sql from '../model/sql.ts'
+import {
+  applyFilter,
+  awaitReady,
+  SHUTDOWN_GRACE_MS,
+  powerOff,
+  prepareNetworks,
+  READY_STEP,
+  saveFilter,
+  vmAndDriver,
+  type Ready,
+  type VmInput,
+} from '../steps.ts'
+
+export interface NewDiskInput extends VmInput {
+  statusBefore: VmStatus
+  generationBefore: number
+  generation: number
+  /** What the new disk holds. */
+  templateId: string
+  /** Sealed; only a fresh guest takes it. */
+  passwordHash: string | null
+  /** Its host was lost, and this is done on another one. */
+  placeBefore?: PreviousPlacement | null
+}
+
+type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
+
+export interface NewDiskParts<I extends NewDiskInput> {
+  source: (input: I) => DiskSource
+  /** What comes before the VM is stopped. */
+  begun?: WorkflowBuilder<Deps, I, {}>
+  /** What else goes when all is done. */
+  tidy?: (context: StepContext<Deps, I, unknown>) => Promise<void>
+}
+
+export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { source, begun, tidy }: NewDiskParts<I>) =>
+  (begun ?? workflow<I>(name, { deadline: '2h' }))
+    .step('stop', { timeout: '3m', run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), undo: returnToOldDisk })
+    .step('networks', { run: prepareNetworks })
+    .step('filter', { run: applyFilter, save: saveFilter })
+    .step('disk', { timeout: '2h', run: (context) => makeDisk(context, source(context.input)), undo: dropNewDisk })
+    .step('boot', { run: bootNewDisk, undo: returnToOldDisk })
+    .step('ready', {
+      timeout: READY_STEP,
+      run: (context): Promise<Ready> => awaitReady(context),
+      save: (tx, { input, now }) => commitNewDisk(tx, now, input),
+    })
+    .step('clean up', {
+      run: async (context) => {
+        await dropOldDisk(context)
+        await tidy?.(context)
+      },
+      optional: true,
+    })
+
+/** The row tells of the old disk until the new one has come up. */
+async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
+  const vm = await getVmRow(deps.db, input.vmId)
+  const template = await getTemplate(deps.db, input.templateId)
+  const installed = { os_template_id: template.id, default_user: template.default_user }
+  return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, decryptPasswordHash(deps, vm.id, input.passwordHash))
+}
+
+async function makeDisk(context: Context, source: DiskSource): Promise<void> {
+  const { driver } = await vmAndDriver(context)
+  await driver.ensureDisk(await newSpec(context), source, context.signal)
+}
+
+async function bootNewDisk(context: Context): Promise<void> {
+  const { driver } = await vmAndDriver(context)
+  await driver.ensureRunning(await newSpec(context), context.signal)
+}
+
+async function commitNewDisk(tx: Tx, now: Date, { vmId, generation, templateId }: NewDiskInput): Promise<void> {
+  await sql.markProvisioned(tx, now, vmId, generation)
+  await sql.setTemplate(tx, vmId, templateId)
+}
+
+async function dropNewDisk(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  await driver.ensureNoDisk(vm.id, context.input.generation, context.signal)
+}
+
+/** In the power state before. A VM that its host had lost has nothing to return to, and one that was on another host nothing here. */
+async function returnToOldDisk(context: Context): Promise<void> {
+  const { deps, input, signal } = context
+  const { vm, driver } = await vmAndDriver(context)
+  if (input.placeBefore) return driver.ensurePurgedKeepBackups(vm.id, signal)
+  await driver.ensureStopped(vm.id, { graceMs: 0 }, signal)
+  const spec = await machineSpec(deps.db, vm)
+  const returned = input.statusBefore === 'RUNNING' ? driver.ensureRunning(spec, signal) : driver.ensureDefined(spec, signal)
+  await returned.catch((error: unknown) => {
+    if (input.statusBefore !== 'ERROR' || !isDriverError(error, 'not_found')) throw error
+  })
+}
+
+/** The VM is well on its new disk: an old one that cannot be removed now is found and removed by the volume sweep. */
+async function dropOldDisk(context: Context): Promise<void> {
+  const { vm, driver } = await vmAndDriver(context)
+  await driver.ensureNoDisk(vm.id, context.input.generationBefore, context.signal)
+}
+
+export const finishOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready: Ready) =>
+  sql.setStatus(tx, now, vmId, { status: 'RUNNING', ...ready, wantedOn: true })
+
+interface FailedOnDisk {
+  reason: string
+  /** Its machine may still have the new disk. */
+  stranded: boolean
+}
+
+export async function finishOnOldDisk(tx: Tx, now: Date, { vmId, statusBefore }: NewDiskInput, end: FailedOnDisk): Promise<void> {
+  await sql.setStatus(tx, now, vmId, { status: statusBefore, reason: end.reason })
+  if (end.stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+}

@@ -1,0 +1,84 @@
+// Puts a VM back to a copy of its disk. Snapshots and backups differ only in where the copy lies and in the row that tells of it.
+import type { DiskSource } from '../../../hypervisor/driver.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import type { WorkflowBuilder, StepContext, Workflow } from '../../../workflow/workflow-builder.ts'
+import { workflow, type Deps } from '../../deps.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { completeEvacuation, evacuateVm, rollBackEvacuation, type Move } from '../recovery/evacuate.ts'
+import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
+import * as sql from '../model/sql.ts'
+
+export interface RestoreInput extends NewDiskInput {
+  copyId: string
+}
+
+export type RestoreWorkflow = Workflow<Deps, RestoreInput>
+
+export interface RestoreSource {
+  thing: 'snapshot' | 'backup'
+  source: (copyId: string) => DiskSource
+  /** Ends the restoring of the copy and answers how an event shows it. */
+  release: (tx: Tx, copyId: string) => Promise<object>
+  begun?: (name: string) => WorkflowBuilder<Deps, RestoreInput, {}>
+  tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
+  /** When the VM was brought back on another host than the one it was lost on. */
+  onMoved?: (tx: Tx, vmId: string) => Promise<unknown>
+}
+
+export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }: RestoreSource): RestoreWorkflow =>
+  replaceDiskWorkflow<RestoreInput>(`${thing}.restore`, {
+    source: ({ copyId }) => source(copyId),
+    begun: begun?.(`${thing}.restore`) ?? workflow<RestoreInput>(`${thing}.restore`, { deadline: '3h' }),
+    ...(tidy && { tidy }),
+  })
+    .onSuccess(async (tx, { input, results, runId, now }) => {
+      await finishOnNewDisk(tx, now, input, results.ready)
+      if (input.placeBefore) {
+        await completeEvacuation(tx, now, input.vmId, input.placeBefore)
+        await onMoved?.(tx, input.vmId)
+      }
+      const copy = await release(tx, input.copyId)
+      await recordVmEvent(tx, now, input.vmId, `${thing}.restored`, { actionId: runId }, { [thing]: copy })
+      await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
+    })
+    .onFailure(async (tx, { input, error, runId, now, stranded }) => {
+      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, now, input.vmId, input.placeBefore, { runId, stranded }))
+      const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
+      const reason = `The restore failed${outcome}: ${error?.userMessage ?? 'it was cancelled'}`
+      const end = { reason, stranded: stranded && !(input.placeBefore && isBack) }
+      await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
+      const copy = await release(tx, input.copyId)
+      await recordVmEvent(tx, now, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
+    })
+
+export interface RestoreRequest extends Move {
+  label: string
+  copyId: string
+  /** The VM's host is lost: it is brought back on another one. */
+  isMoved?: boolean
+}
+
+/** For a VM that is locked and idle. */
+export async function startRestore(
+  tx: Tx,
+  deps: Deps,
+  vm: sql.VmDetails,
+  flow: RestoreWorkflow,
+  order: RestoreRequest,
+): Promise<{ actionId: string }> {
+  const { label, runId, copyId, templateId, isMoved } = order
+  const placeBefore = isMoved ? await evacuateVm(tx, deps.clock.now(), vm, order) : null
+  const generation = await sql.nextGeneration(tx, vm.id)
+  await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
+  const input = {
+    vmId: vm.id,
+    copyId,
+    templateId,
+    statusBefore: vm.status,
+    generationBefore: vm.generation,
+    generation,
+    passwordHash: null,
+    placeBefore,
+  }
+  return { actionId: await deps.workflows.start(tx, flow, input, { label, runId, ownerId: vm.account_id, subjectId: vm.id }) }
+}

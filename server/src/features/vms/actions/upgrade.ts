@@ -1,0 +1,195 @@
+// POST /vms/{id}/upgrade. The larger size, its room, its quota and its charge are taken before anything happens; a failure gives all back.
+// Stops, grows and starts a VM. When it fails the VM is as it was: same size, same power state, money back.
+import type { Principal } from '../../../http/api/principal.ts'
+import type { MachineSpec } from '../../../hypervisor/driver.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
+import { apiError } from '../../../kernel/errors.ts'
+import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import { catalogNumbers, getPlan } from '../../catalog/service.ts'
+import { type Deps, workflow } from '../../deps.ts'
+import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
+import { charge, refund, requireFunds } from '../../wallet/service.ts'
+import { tradeInAddOns } from '../billing/add-ons.ts'
+import { dryRunQuote, monthlyPrice, planShape, type PricedSize, proratedDifference } from '../billing/pricing.ts'
+import { requirePaidPeriod } from '../model/allowed-actions.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { lockVm, requireIdle } from '../model/guards.ts'
+import { resizeVm } from '../model/hooks.ts'
+import { getVmRow, machineSpec } from '../model/machine-spec.ts'
+import { giveBackVmQuotas, sizeOf, takeVmQuotas } from '../model/placement.ts'
+import * as sql from '../model/sql.ts'
+import { recordStaleMachine } from '../recovery/evacuate.ts'
+import {
+  applyFilter,
+  applySpec,
+  awaitReady,
+  boot,
+  powerOff,
+  prepareNetworks,
+  type Ready,
+  READY_STEP,
+  saveFilter,
+  SHUTDOWN_GRACE_MS,
+  vmAndDriver,
+  type VmInput,
+} from '../steps.ts'
+
+export async function upgrade(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  planId: string,
+  dryRun = false,
+): Promise<{ actionId: string }> {
+  const { currency } = deps.config
+  const now = deps.clock.now()
+  const vm = await lockVm(tx, who.accountId, vmId)
+  const shape = planShape(await getPlan(tx, planId))
+  await requireIdle(tx, deps, vm, 'upgrade')
+  requirePaidPeriod(vm, now)
+  requireLarger(vm, shape)
+  const more = difference(vm, shape)
+  await takeVmQuotas(tx, vm.account_id, more, 0n)
+  const numbers = await catalogNumbers(tx)
+  const monthly = monthlyPrice(numbers, shape.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
+  const price = proratedDifference(vm, now, monthly)
+  await requireFunds(tx, vm.account_id, price, currency)
+  if (!(await reserveCapacity(tx, vm.host_id!, more))) {
+    throw apiError(
+      'no_capacity',
+      `The host of this VM has no room for plan ${shape.name} at the moment: try again later, or create a new VM`,
+    )
+  }
+  const paidAddOns = await tradeInAddOns(tx, vm)
+  // A plan that has become cheaper than what was paid for is free, and what was paid stays paid: refunds are reckoned from it.
+  const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
+  await resizeVm(tx, now, vm.id, { ...shape, periodPriceCents })
+  await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
+  const input = {
+    vmId: vm.id,
+    wasRunning: vm.status === 'RUNNING',
+    before: shapeBefore(vm, paidAddOns),
+    more,
+    chargedCents: price.toString(),
+  }
+  const actionId = await deps.workflows.start(tx, upgradeVm, input, { label: 'UPGRADE', ownerId: vm.account_id, subjectId: vm.id })
+  await recordVmEvent(tx, now, vm.id, 'vm.upgrading', { actionId })
+  const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
+  const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
+  const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
+  if (dryRun) throw dryRunQuote(deps, { charge: price, monthly, balanceAfter: balance_after_cents })
+  return { actionId }
+}
+
+function requireLarger(vm: sql.VmDetails, shape: PricedSize): void {
+  if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(vm.region_slug))) {
+    throw apiError('unavailable', `Plan ${shape.name} is not available in ${vm.region_slug}`)
+  }
+  const more = difference(vm, shape)
+  const sizes = [more.vcpu, more.ramMiB, more.diskGiB]
+  if (sizes.some((each) => each < 0) || sizes.every((each) => each === 0)) {
+    throw apiError('plan_not_larger', `Plan ${shape.name} is not larger than the current plan ${vm.plan_slug}`)
+  }
+}
+
+const difference = (vm: sql.VmDetails, shape: PricedSize): Size => {
+  const size = sizeOf(vm)
+  return { vcpu: shape.vcpu - size.vcpu, ramMiB: shape.ramMiB - size.ramMiB, diskGiB: shape.diskGiB - size.diskGiB }
+}
+
+const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
+  planId: vm.plan_id,
+  vcpu: vm.vcpu,
+  ramMiB: vm.ram_mib,
+  diskGiB: vm.disk_gib,
+  bandwidthGb: vm.bandwidth_gb,
+  networkMbps: vm.network_mbps,
+  throttleMbps: vm.throttle_mbps,
+  customPriceCents: vm.custom_price_cents?.toString() ?? null,
+  periodPriceCents: vm.period_price_cents.toString(),
+  dailyBackupPaidUntil: paid.daily_backup_paid_until?.toISOString() ?? null,
+  network10gPaidUntil: paid.network_10g_paid_until?.toISOString() ?? null,
+})
+
+/** In JSON, because it waits in the journal. */
+export interface ShapeBefore extends Omit<sql.VmSize, 'customPriceCents' | 'periodPriceCents'> {
+  customPriceCents: string | null
+  periodPriceCents: string
+  dailyBackupPaidUntil: string | null
+  network10gPaidUntil: string | null
+}
+
+interface Input extends VmInput {
+  wasRunning: boolean
+  before: ShapeBefore
+  more: Size
+  chargedCents: string
+}
+
+const dateOf = (text: string | null): Date | null => (text === null ? null : new Date(text))
+
+type Context = StepContext<Deps, Input, unknown>
+
+/** The row has the new size from the start, so the old machine is described from the journal. */
+async function specBefore(context: Context): Promise<MachineSpec> {
+  const { vm } = await vmAndDriver(context)
+  const { vcpu, ramMiB, diskGiB } = context.input.before
+  return { ...(await machineSpec(context.deps.db, vm)), vcpu, ramMiB, diskGiB }
+}
+
+export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
+  .step('stop', {
+    timeout: '3m',
+    run: (context) => powerOff(context, SHUTDOWN_GRACE_MS),
+    undo: async (context) => {
+      if (!context.input.wasRunning) return
+      await (await vmAndDriver(context)).driver.ensureRunning(await specBefore(context), context.signal)
+    },
+  })
+  .step('resize', {
+    run: applySpec,
+    undo: async (context) => void (await (await vmAndDriver(context)).driver.ensureDefined(await specBefore(context), context.signal)),
+  })
+  .step('networks', { run: prepareNetworks })
+  .step('filter', { run: applyFilter, save: saveFilter })
+  .step('boot', {
+    run: async (context) => {
+      if (context.input.wasRunning) await boot(context)
+    },
+    undo: (context) => powerOff(context, 0),
+  })
+  .step('ready', {
+    timeout: READY_STEP,
+    run: async (context): Promise<Ready | null> => (context.input.wasRunning ? awaitReady(context) : null),
+  })
+  .onSuccess(async (tx, { input, results, runId, now }) => {
+    await sql.setStatus(tx, now, input.vmId, results.ready ? { status: 'RUNNING', ...results.ready } : { status: 'STOPPED' })
+    await recordVmEvent(tx, now, input.vmId, 'vm.upgraded', { actionId: runId })
+  })
+  .onFailure(async (tx, { input, error, runId, now, stranded }) => {
+    const vm = await getVmRow(tx, input.vmId)
+    const { before, more } = input
+    const price = {
+      customPriceCents: before.customPriceCents === null ? null : BigInt(before.customPriceCents),
+      periodPriceCents: BigInt(before.periodPriceCents),
+    }
+    await giveBackVmQuotas(tx, vm.account_id, more, 0n)
+    await releaseCapacity(tx, vm.host_id!, more)
+    if (stranded) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+    await resizeVm(tx, now, vm.id, { ...before, ...price })
+    await sql.setPaidAddOns(tx, vm.id, {
+      daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
+      network_10g_paid_until: dateOf(before.network10gPaidUntil),
+    })
+    const reason = `The upgrade failed and was taken back: ${error?.userMessage ?? 'it was cancelled'}`
+    await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
+    await recordVmEvent(tx, now, vm.id, 'vm.upgrade_failed', { actionId: runId, reason })
+    const description = `The upgrade of ${vm.name} failed`
+    await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
+      type: 'VM_REFUND',
+      description,
+      referenceType: 'VM',
+      referenceId: vm.id,
+    })
+  })

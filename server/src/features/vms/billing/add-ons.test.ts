@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest'
+import { billingWorld } from '../../../../test/billing-fixture.ts'
+import { testApp } from '../../../../test/harness.ts'
+import { sql } from '../../../kernel/database/db.ts'
+import { adopt, unmanage } from '../service.ts'
+
+describe('add-ons in the middle of a period', async () => {
+  const app = await testApp()
+  const { turn, toRenewal, balance, renewalsOf } = await billingWorld(app)
+  await app.db.run(sql`update catalog_numbers set value = 500 where name = 'price.network_10g'`)
+  const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string; priceMonthly: string }[]
+  const plan = (slug: string) => plans.find((each) => each.slug === slug)!
+  const [small, large] = [plan('small'), plan('large')].map((each) => Math.round(Number(each.priceMonthly) * 100))
+  const backups = (price: number) => Math.ceil((price * 20) / 100)
+
+  /** Bought at the first moment of a month of 30 days, looked at when 10 of them are left. */
+  const twoThirdsThrough = async (input: Record<string, unknown> = {}) => {
+    app.clock.set(new Date('2027-04-01T00:00:00Z'))
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const { id } = await app.given.vm(customer, { planId: plan('small').id, ...input })
+    app.clock.set(new Date('2027-04-21T00:00:00Z'))
+    const before = await cents(customer)
+    return { customer, id, spent: async () => before - (await cents(customer)) }
+  }
+  type Customer = Awaited<ReturnType<typeof app.given.customer>>
+  const cents = async (customer: Customer) => Math.round(Number(await balance(customer)) * 100)
+  const aThird = (monthly: number) => Math.ceil(monthly / 3)
+  const set = async (customer: Customer, id: string, change: object) => {
+    const { status, body } = await customer.patch(`/vms/${id}`, change)
+    expect(status, body.error).toBe(200)
+    return body.data
+  }
+
+  test.each([
+    ['dailyBackupEnabled', backups(small!), 'Daily backups of web-1 for the rest of the period'],
+    ['network10gEnabled', 500, '10G of web-1 for the rest of the period'],
+  ])('%s is paid for the rest of the period, once', async (name, monthly, description) => {
+    const { customer, id, spent } = await twoThirdsThrough()
+    const quote = (await customer.patch(`/vms/${id}?dryRun=true`, { [name]: true })).body.data
+    const price = (aThird(monthly) / 100).toFixed(2)
+    expect(quote).toMatchObject({ charge: price, monthly: ((small! + monthly) / 100).toFixed(2) })
+    expect(await spent()).toBe(0)
+    expect(await set(customer, id, { [name]: true })).toMatchObject({ [name]: true, billing: { priceMonthly: quote.monthly } })
+    expect((await customer.get('/wallet/transactions?limit=1')).body.data[0]).toMatchObject({
+      type: 'ADDON_CHARGE',
+      amount: `-${price}`,
+      description,
+      referenceType: 'VM',
+      referenceId: id,
+    })
+    await set(customer, id, { [name]: false })
+    await set(customer, id, { [name]: true })
+    await set(customer, id, { [name]: false })
+    expect(await spent()).toBe(aThird(monthly))
+    await toRenewal(customer, id)
+    await turn()
+    expect((await renewalsOf(customer, id)).map((each) => each['amount'])).toEqual([`-${(small! / 100).toFixed(2)}`])
+    await set(customer, id, { [name]: true })
+    expect(await spent()).toBe(aThird(monthly) + small! + monthly)
+  })
+
+  test.each(['dailyBackupEnabled', 'network10gEnabled'])('%s is not sold while nothing is charged for the VM', async (name) => {
+    const { customer, id, spent } = await twoThirdsThrough({ [name]: true })
+    await app.db.tx((tx) => unmanage(tx, app.deps, id))
+    await set(customer, id, { [name]: false, name: 'mine' })
+    for (const query of ['', '?dryRun=true']) {
+      const { status, headers, body } = await customer.patch(`/vms/${id}${query}`, { [name]: true })
+      expect([status, headers['x-error-code'], body.error]).toEqual([
+        409,
+        'invalid_state',
+        'VM is UNMANAGED, and nothing is charged for it: add-ons can be switched on when it is managed again',
+      ])
+    }
+    expect(await spent()).toBe(0)
+    await adopt(app.deps, id)
+    await set(customer, id, { [name]: true })
+  })
+
+  test('10G reaches the interface at once, both ways', async () => {
+    const { customer, id } = await twoThirdsThrough()
+    const speed = async () => (await set(customer, id, { name: 'same' })).networkSpeed
+    const slow = await speed()
+    await set(customer, id, { network10gEnabled: true })
+    expect(await speed()).toBe(10_000)
+    expect(await app.db.many(sql`select vm_id from bandwidth_limits where vm_id = ${id}`)).toEqual([{ vm_id: id }])
+    await app.rest()
+    expect(await app.db.many(sql`select vm_id from bandwidth_limits where vm_id = ${id}`)).toEqual([])
+    await set(customer, id, { network10gEnabled: false })
+    expect(await speed()).toBe(slow)
+  })
+
+  test('both at once are one charge, rounded once', async () => {
+    const { customer, id, spent } = await twoThirdsThrough()
+    await set(customer, id, { dailyBackupEnabled: true, network10gEnabled: true })
+    expect(await spent()).toBe(aThird(backups(small!) + 500))
+  })
+
+  test('a second that has begun is paid for', async () => {
+    const { customer, id, spent } = await twoThirdsThrough()
+    app.clock.set(new Date('2027-04-30T23:59:59.500Z'))
+    await set(customer, id, { network10gEnabled: true })
+    expect(await spent()).toBe(1)
+  })
+
+  test('leave a new price of the plan to the next renewal', async () => {
+    const { customer, id, spent } = await twoThirdsThrough()
+    await app.db.tx(async (tx) => {
+      await tx.run(sql`update plans set price_cents = price_cents + 1000 where id = ${plan('small').id}`)
+    })
+    await set(customer, id, { network10gEnabled: true })
+    await app.db.run(sql`update plans set price_cents = price_cents - 1000 where id = ${plan('small').id}`)
+    expect(await spent()).toBe(aThird(500))
+  })
+
+  const upgrade = (customer: Customer, id: string) => customer.post(`/vms/${id}/upgrade`, { planId: plan('large').id })
+
+  test('that were switched off count towards an upgrade, and are paid for again after it', async () => {
+    const { customer, id, spent } = await twoThirdsThrough({ dailyBackupEnabled: true })
+    await set(customer, id, { dailyBackupEnabled: false })
+    await upgrade(customer, id)
+    await app.settle()
+    expect(await spent()).toBe(aThird(large! - small! - backups(small!)))
+    const before = await spent()
+    await set(customer, id, { dailyBackupEnabled: true })
+    expect((await spent()) - before).toBe(aThird(backups(large!)))
+  })
+
+  test('that were worth more than an upgrade pay for what is switched on after it', async () => {
+    const medium = Math.round(Number(plan('medium').priceMonthly) * 100)
+    await app.db.run(sql`update catalog_numbers set value = 2000 where name = 'price.network_10g'`)
+    const { customer, id, spent } = await twoThirdsThrough({ network10gEnabled: true })
+    await set(customer, id, { network10gEnabled: false })
+    expect((await customer.post(`/vms/${id}/upgrade`, { planId: plan('medium').id })).status).toBe(202)
+    await app.settle()
+    expect(await spent()).toBe(0)
+    await set(customer, id, { network10gEnabled: true })
+    await app.db.run(sql`update catalog_numbers set value = 500 where name = 'price.network_10g'`)
+    expect(await spent()).toBe(aThird(medium - small!))
+  })
+
+  test('are as they were when the upgrade fails', async () => {
+    const { customer, id, spent } = await twoThirdsThrough({ dailyBackupEnabled: true })
+    await set(customer, id, { dailyBackupEnabled: false })
+    await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
+    await upgrade(customer, id)
+    await app.settle()
+    await set(customer, id, { dailyBackupEnabled: true })
+    expect(await spent()).toBe(0)
+  })
+
+  test('cost nothing again for a VM that is built a second time', async () => {
+    app.clock.set(new Date('2027-04-01T00:00:00Z'))
+    const customer = await app.given.customer({ credit: '1000.00' })
+    await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
+    const { id } = await app.given.vm(customer, { planId: plan('small').id, dailyBackupEnabled: true })
+    app.clock.set(new Date('2027-04-21T00:00:00Z'))
+    const { osTemplateId } = await app.given.vmInput()
+    expect((await customer.post(`/vms/${id}/rebuild`, { osTemplateId })).status).toBe(202)
+    await app.settle()
+    const before = await cents(customer)
+    await set(customer, id, { dailyBackupEnabled: false })
+    await set(customer, id, { dailyBackupEnabled: true })
+    expect(before - (await cents(customer))).toBe(0)
+  })
+
+  test('a renewal that falls into an upgrade waits for its end, and is charged at the price that came of it', async () => {
+    for (const fails of [true, false]) {
+      const { customer, id } = await twoThirdsThrough()
+      if (fails) await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
+      app.clock.set(new Date('2027-04-30T23:59:00Z'))
+      expect((await upgrade(customer, id)).status).toBe(202)
+      app.clock.set(new Date('2027-05-01T00:00:00Z'))
+      await turn()
+      expect(await renewalsOf(customer, id)).toHaveLength(0)
+      await turn()
+      const price = fails ? small! : large!
+      expect((await renewalsOf(customer, id)).map((each) => each['amount'])).toEqual([`-${(price / 100).toFixed(2)}`])
+    }
+  })
+})

@@ -1,0 +1,122 @@
+// What things cost. All numbers come from the catalog; all results are cents.
+// What a dry run answers, in place of doing it.
+import { Rehearsal } from '../../../http/api/api.ts'
+import type { Queries } from '../../../kernel/database/db.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import { type Cents, formatCents, prorateDown, prorateUp } from '../../../kernel/money.ts'
+import { catalogNumbers, getDefaultPlan, getPlan } from '../../catalog/service.ts'
+import type { Deps } from '../../deps.ts'
+import type { VmDetails, VmSize } from '../model/sql.ts'
+import type { CreateVm, Quote } from '../schema.ts'
+
+type Numbers = (name: string) => bigint
+
+export interface PricedSize extends Omit<VmSize, 'periodPriceCents'> {
+  priceCents: Cents
+  regionSlugs: string[] | null
+  available: boolean
+  name: string
+}
+
+/** The plan that was asked for, the custom one, or the catalog's default. */
+export async function resolveSize(db: Queries, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedSize> {
+  if (input.planId !== undefined && input.customConfig !== undefined)
+    throw invalid('give either planId or customConfig, not both', 'customConfig')
+  if (input.customConfig) return customShape(await catalogNumbers(db), input.customConfig)
+  return planShape(input.planId === undefined ? await getDefaultPlan(db) : await getPlan(db, input.planId))
+}
+
+export const planShape = (plan: Awaited<ReturnType<typeof getPlan>>): PricedSize => ({
+  planId: plan.id,
+  name: plan.slug,
+  vcpu: plan.vcpu,
+  ramMiB: plan.ram_mib,
+  diskGiB: plan.disk_gib,
+  bandwidthGb: plan.bandwidth_gb,
+  networkMbps: plan.network_mbps,
+  throttleMbps: plan.throttle_mbps,
+  customPriceCents: null,
+  priceCents: plan.price_cents,
+  regionSlugs: plan.region_slugs,
+  available: plan.available,
+})
+
+function customShape(numbers: Numbers, { vcpu, ram, disk }: NonNullable<CreateVm['customConfig']>): PricedSize {
+  const memory = prorateUp(numbers('price.ram_gib'), BigInt(ram), 1024n)
+  const storage = prorateUp(numbers('price.disk_10_gib'), BigInt(disk), 10n)
+  const priceCents = numbers('price.custom_base') + BigInt(vcpu) * numbers('price.vcpu') + memory + storage
+  return {
+    planId: null,
+    name: 'custom',
+    vcpu,
+    ramMiB: ram,
+    diskGiB: disk,
+    bandwidthGb: Number(numbers('custom.bandwidth_gb')),
+    networkMbps: Number(numbers('custom.network_mbps')),
+    throttleMbps: Number(numbers('custom.throttle_mbps')),
+    customPriceCents: priceCents,
+    priceCents,
+    regionSlugs: null,
+    available: true,
+  }
+}
+
+export interface AddOns {
+  dailyBackup: boolean
+  network10g: boolean
+}
+
+export const dailyBackupPrice = (numbers: Numbers, planPrice: Cents): Cents =>
+  prorateUp(planPrice, numbers('addon.daily_backup_percent'), 100n)
+
+/** A month of a plan with its add-ons: the same sum as `renewal_price_cents` of the view. */
+export const monthlyPrice = (numbers: Numbers, planPrice: Cents, { dailyBackup, network10g }: AddOns): Cents =>
+  planPrice + (dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n) + (network10g ? numbers('price.network_10g') : 0n)
+
+/** What a dearer month costs more for the time left of the period, by the second, rounded up. */
+export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
+  monthly > vm.period_price_cents ? proratedForRest(vm, now, monthly - vm.period_price_cents) : 0n
+
+/** What something of that monthly price costs for the time left of the period. */
+export const proratedForRest = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
+  prorateUp(monthly, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
+
+/** What a deleted VM gives back: its unused whole days, when the operator allows it and the period was paid. */
+export function refundForUnusedDays(vm: VmDetails, now: Date): Cents {
+  const days = wholeDaysBetween(now, vm.next_renewal_at)
+  const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
+  return all === 0n ? 0n : prorateDown(vm.period_price_cents, days, all)
+}
+
+export { catalogNumbers }
+
+// Billing months. A VM bought on the 31st renews on the last day of shorter months and on the 31st again after them.
+
+/** The same time of day on `day` of the month after `from`, or on that month's last day. */
+export function nextRenewal(from: Date, day: number): Date {
+  const next = new Date(from)
+  next.setUTCDate(1)
+  next.setUTCMonth(next.getUTCMonth() + 1)
+  const daysInMonth = new Date(Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1, 0)).getUTCDate()
+  next.setUTCDate(Math.min(day, daysInMonth))
+  return next
+}
+
+/** A second that has begun counts: what is sold by the second is not given away in parts of one. */
+export const secondsLeft = (from: Date, to: Date): bigint => BigInt(Math.max(0, Math.ceil((to.getTime() - from.getTime()) / 1000)))
+
+const DAY_MS = 86_400_000
+
+export const wholeDaysBetween = (from: Date, to: Date): bigint => BigInt(Math.max(0, Math.floor((to.getTime() - from.getTime()) / DAY_MS)))
+
+interface Price {
+  /** Below zero: given back. */
+  charge: Cents
+  monthly: Cents
+  balanceAfter: Cents
+}
+
+export function dryRunQuote({ config: { currency } }: Pick<Deps, 'config'>, { charge, monthly, balanceAfter }: Price): Rehearsal {
+  const quote: Quote = { charge: formatCents(charge), monthly: formatCents(monthly), currency, balanceAfter: formatCents(balanceAfter) }
+  return new Rehearsal(quote)
+}

@@ -1,0 +1,240 @@
+// An action that fails while its host is away cannot be taken back. What it left there is put right when the host answers again.
+import { describe, expect, test } from 'vitest'
+import { allowManyVms, diskOf, givenSecondHost, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
+import { testApp } from '../../../test/harness.ts'
+import { loseHostAt, strand } from '../../../test/strand-run.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { listHosts } from '../hosts/service.ts'
+import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
+
+describe('what a stranded action left on its host', async () => {
+  const app = await testApp()
+  await allowManyVms(app)
+  const customer = await app.given.customer({ credit: '1000.00' })
+  await givenSecondHost(app)
+  const { osTemplateId } = await app.given.vmInput()
+
+  const vmOf = async (id: string) => (await customer.get(`/vms/${id}`)).body.data
+  const machinesOf = async (vmId: string) => {
+    const hosts = await listHosts(app.db)
+    const drivers = await Promise.all(hosts.map(({ id }) => app.deps.hypervisors.get(id)))
+    const machines = await Promise.all(drivers.map((driver) => driver.findMachine(vmId, AbortSignal.timeout(5_000))))
+    return hosts.flatMap(({ name }, index) => {
+      const found = machines[index]
+      return found ? [{ host: name, power: found.power, generation: found.generation, vcpu: found.vcpu, ramMiB: found.ramMiB }] : []
+    })
+  }
+  const restsWell = async () => {
+    await app.rest()
+    await app.checkInvariants()
+    expect(await app.db.many(sql`select from left_machines`)).toEqual([])
+  }
+  /** Only the host with this name takes new VMs. */
+  const closeOthers = (name: string | null) => app.db.run(sql`update hosts set maintenance = ${name}::text is not null and name <> ${name}`)
+
+  const later = async () => {
+    app.clock.advance('11m')
+    await app.reconcile()
+    await app.settle()
+  }
+  const post = async (path: string, body?: unknown): Promise<string> => {
+    const answer = await customer.post(path, body)
+    expect(answer.status, answer.body.error).toBe(202)
+    return answer.body.data.actionId
+  }
+
+  describe('of a create', () => {
+    const strandedCreate = async () => {
+      const { id, actionId } = await app.given.vm(customer, {}, { settled: false })
+      await strand(app, actionId, 'boot saved')
+      expect(await vmOf(id)).toMatchObject({ status: 'ERROR', ipAddress: null })
+      expect(await machinesOf(id)).toMatchObject([{ host: 'local', power: 'running' }])
+      return id
+    }
+
+    test('is removed', async () => {
+      const id = await strandedCreate()
+      await restsWell()
+      expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
+    })
+
+    test('is removed when its VM was deleted meanwhile', async () => {
+      const id = await strandedCreate()
+      expect((await customer.delete(`/vms/${id}`)).status).toBe(202)
+      await app.settle()
+      await restsWell()
+      expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
+    })
+
+    test.each(['local', 'second'])('makes way for the same VM on the host %s', async (name) => {
+      const id = await strandedCreate()
+      await closeOthers(name)
+      expect((await customer.post(`/vms/${id}/rebuild`, { osTemplateId })).status).toBe(202)
+      await app.settle()
+      await closeOthers(null)
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ host: name, power: 'running', generation: 2 }])
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+    })
+
+    test('is remembered when the VM cannot be built there again', async () => {
+      const id = await strandedCreate()
+      await closeOthers('local')
+      const { actionId } = (await customer.post(`/vms/${id}/rebuild`, { osTemplateId })).body.data
+      await closeOthers(null)
+      await loseHostAt(app, actionId, 'networks begun')
+      expect(await machinesOf(id)).toMatchObject([{ generation: 1 }])
+      await restsWell()
+      expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
+    })
+  })
+
+  describe('of an upgrade', async () => {
+    const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
+    const planId = plans.find(({ slug }) => slug === 'large')!.id
+    const SMALL = { generation: 1, vcpu: 1, ramMiB: 1024 }
+
+    test('is made as small as it is paid for', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
+      expect(await machinesOf(id)).toMatchObject([{ vcpu: 4, ramMiB: 8192 }])
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'running', ...SMALL }])
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING', statusReason: expect.stringMatching(/^The upgrade failed/) })
+      expect((await customer.get(`/vms/${id}/actions`)).body.data[0]).toMatchObject({ action: 'RESTART', status: 'COMPLETED' })
+    })
+
+    test('is on again when it was stopped for it', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'stop saved')
+      expect(await machinesOf(id)).toMatchObject([{ power: 'stopped', ...SMALL }])
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'running', ...SMALL }])
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+    })
+
+    test('stays off when it was off', async () => {
+      const { id } = await app.given.vm(customer)
+      await post(`/vms/${id}/stop`)
+      await app.settle()
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'resize saved')
+      expect(await machinesOf(id)).toMatchObject([{ power: 'stopped', vcpu: 4 }])
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'stopped', ...SMALL }])
+      expect(await vmOf(id)).toMatchObject({ status: 'STOPPED' })
+    })
+
+    test('is tried again a while after it could not be put right', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
+      await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
+      app.clock.advance('31s')
+      await reconcileStaleMachines.runOnce(app.deps)
+      await app.settle()
+      expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringContaining('could not be put right yet: The host refused this') })
+      await reconcileStaleMachines.runOnce(app.deps)
+      expect((await vmOf(id)).currentAction).toBeNull()
+      await later()
+      await restsWell()
+      expect(await machinesOf(id)).toMatchObject([{ power: 'running', ...SMALL }])
+    })
+
+    test('is in ERROR when its host has lost the disk meanwhile', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
+      await (await app.deps.hypervisors.get(app.host.id)).ensurePurgedKeepBackups(id, AbortSignal.timeout(5_000))
+      await restsWell()
+      expect(await vmOf(id)).toMatchObject({ status: 'ERROR', statusReason: expect.stringContaining('no longer has the disk') })
+      await post(`/vms/${id}/rebuild`, { osTemplateId })
+      await restsWell()
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+    })
+  })
+
+  describe('of a new disk', () => {
+    /** What is written from now on lasts. */
+    const lastsFromNowOn = async (id: string) => {
+      await diskOf(app, id).write('since')
+      await post(`/vms/${id}/stop`)
+      await app.settle()
+      await post(`/vms/${id}/start`)
+      await app.settle()
+      for (let i = 0; i < 3; i++) await later()
+      expect(await diskOf(app, id).read()).toBe('since')
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+      return volumesOf(app, id)
+    }
+
+    test('goes when it was rebuilt, and the VM has its old one', async () => {
+      const { id } = await app.given.vm(customer)
+      await diskOf(app, id).write('old')
+      await strand(app, await post(`/vms/${id}/rebuild`, { osTemplateId }), 'boot saved')
+      expect(await machinesOf(id)).toMatchObject([{ generation: 2 }])
+      for (const kind of ['snapshots', 'backups'])
+        expect(await customer.post(`/vms/${id}/${kind}`, { name: 'x' })).toMatchObject({ status: 409, headers: { 'x-error-code': 'busy' } })
+      await restsWell()
+      expect([await machinesOf(id), await diskOf(app, id).read()]).toMatchObject([[{ power: 'running', generation: 1 }], 'old'])
+      expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringMatching(/^The rebuild failed and the old disk was kept/) })
+      expect(await lastsFromNowOn(id)).toEqual(['disk 1', 'seed 1'])
+    })
+
+    test('goes when it was restored, and the VM has its old one', async () => {
+      const { id } = await app.given.vm(customer)
+      await diskOf(app, id).write('old')
+      const snapshot = (await customer.post(`/vms/${id}/snapshots`, { name: 'x' })).body.data.snapshot
+      await app.settle()
+      await diskOf(app, id).write('newer')
+      await strand(app, await post(`/vms/${id}/snapshots/${snapshot.id}/restore`), 'boot saved')
+      await restsWell()
+      expect([await machinesOf(id), await diskOf(app, id).read()]).toMatchObject([[{ power: 'running', generation: 1 }], 'newer'])
+      expect(await lastsFromNowOn(id)).toEqual(['disk 1', 'seed 1', 'snapshot'])
+    })
+
+    test('makes way for the next', async () => {
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/rebuild`, { osTemplateId }), 'boot saved')
+      await post(`/vms/${id}/rebuild`, { osTemplateId })
+      await app.settle()
+      expect(await lastsFromNowOn(id)).toEqual(['disk 3', 'seed 3'])
+      await restsWell()
+    })
+  })
+
+  describe('of a network', () => {
+    let networks = 0
+    const givenNetwork = async (): Promise<string> => {
+      const network = { name: 'lan', nodeId: app.host.id, cidr: `10.9.${networks++}.0/29` }
+      const { id } = (await customer.post('/networks', network)).body.data
+      await app.reconcile()
+      return id
+    }
+    const pluggedInto = async (vmId: string) => {
+      const machine = await (await app.deps.hypervisors.get(app.host.id)).findMachine(vmId, AbortSignal.timeout(5_000))
+      return machine!.nics.flatMap(({ networkId }) => networkId ?? [])
+    }
+
+    test('is unplugged when it could not be attached, and the network can go', async () => {
+      const networkId = await givenNetwork()
+      const { id } = await app.given.vm(customer)
+      await strand(app, await post(`/vms/${id}/networks`, { networkId }), 'plug in run')
+      expect([await pluggedInto(id), (await vmOf(id)).privateNetworks]).toEqual([[networkId], []])
+      await restsWell()
+      expect(await pluggedInto(id)).toEqual([])
+      expect((await customer.delete(`/networks/${networkId}`)).status).toBe(200)
+      await restsWell()
+      expect(await app.db.many(sql`select from networks where id = ${networkId}`)).toEqual([])
+    })
+
+    test('is plugged in again when it could not be detached', async () => {
+      const networkId = await givenNetwork()
+      const { id } = await app.given.vm(customer, { privateNetworkIds: [networkId] })
+      const { actionId } = (await customer.delete(`/vms/${id}/networks/${networkId}`)).body.data
+      await strand(app, actionId, 'unplug run')
+      expect([await pluggedInto(id), (await vmOf(id)).privateNetworks]).toMatchObject([[], [{ id: networkId }]])
+      await restsWell()
+      expect(await pluggedInto(id)).toEqual([networkId])
+      expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
+    })
+  })
+})

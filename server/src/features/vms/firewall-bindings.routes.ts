@@ -1,0 +1,66 @@
+// The operations of firewalls that need a VM of the account's.
+import { Answer } from '../../http/api/api.ts'
+import { Type } from '../../http/api/schema.ts'
+import type { Routes } from '../deps.ts'
+import { BindFirewall, CheckPacket, FirewallBinding, Verdict } from '../firewalls/schema.ts'
+import { bindFirewall, checkPacket, unbindFirewall } from '../firewalls/service.ts'
+import { lockVm, requireVm } from './model/guards.ts'
+
+const tag = 'Firewalls'
+const params = { id: Type.String() }
+
+export const firewallBindingRoutes: Routes = (api, { clock }) => {
+  api.post(
+    '/firewalls/:id/bindings',
+    {
+      operationId: 'bindFirewall',
+      errorCodes: ['quota_exceeded'],
+      summary: 'Bind a firewall to a VM; 200 when it was bound already',
+      tag,
+      scope: 'firewalls:update',
+      params,
+      body: BindFirewall,
+      status: [201, 200],
+      data: FirewallBinding,
+    },
+    async (tx, { principal: { accountId }, params: { id }, body }) => {
+      await lockVm(tx, accountId, body.vmId)
+      const { binding, isNew } = await bindFirewall(tx, clock.now(), accountId, id, body.vmId)
+      return new Answer(binding, isNew ? 201 : 200)
+    },
+  )
+
+  api.delete(
+    '/firewalls/:id/bindings/:vmId',
+    {
+      operationId: 'unbindFirewall',
+      summary: 'Unbind a firewall from a VM',
+      tag,
+      scope: 'firewalls:update',
+      params: { ...params, vmId: Type.String() },
+      data: FirewallBinding,
+    },
+    async (tx, { principal: { accountId }, params: { id, vmId } }) => {
+      await lockVm(tx, accountId, vmId)
+      return unbindFirewall(tx, accountId, id, vmId)
+    },
+  )
+
+  api.post(
+    '/firewalls/:id/check',
+    {
+      operationId: 'checkPacket',
+      errorCodes: ['invalid_state'],
+      summary: 'Say which rule would decide about a packet',
+      tag,
+      scope: 'firewalls:read',
+      params,
+      body: CheckPacket,
+      data: Verdict,
+    },
+    async (tx, { principal: { accountId }, params: { id }, body: { vmId, ...packet } }) => {
+      const vm = await requireVm(tx, accountId, vmId)
+      return checkPacket(tx, accountId, id, { id: vm.id, address: vm.ip_address }, packet)
+    },
+  )
+}

@@ -1,0 +1,76 @@
+// A VM's row as the driver wants it. Nothing of a customer's text goes to the host but what the guest itself has to learn.
+import type { Arch, Driver, MachineSpec, NicSpec, TemplateRef } from '../../../hypervisor/driver.ts'
+import { parseCidr } from '../../../kernel/cidr.ts'
+import type { Queries } from '../../../kernel/database/db.ts'
+import { getTemplate } from '../../catalog/service.ts'
+import type { Deps } from '../../deps.ts'
+import { getPool } from '../../hosts/public-addresses.ts'
+import { attachmentsOf, type Attachment } from '../../networks/service.ts'
+import { keysOf } from '../../ssh-keys/service.ts'
+import { vmById, type VmDetails } from './sql.ts'
+
+export async function getVmRow(db: Queries, vmId: string): Promise<VmDetails> {
+  const vm = await vmById(db, vmId)
+  if (!vm) throw new Error(`BUG: VM ${vmId} is gone while an action works on it`)
+  return vm
+}
+
+export function driverForVm({ hypervisors }: Pick<Deps, 'hypervisors'>, vm: Pick<VmDetails, 'id' | 'host_id'>): Promise<Driver> {
+  if (vm.host_id === null) throw new Error(`BUG: VM ${vm.id} has no host`)
+  return hypervisors.get(vm.host_id)
+}
+
+export const driverForVmId = async (deps: Pick<Deps, 'db' | 'hypervisors'>, vmId: string): Promise<Driver> =>
+  driverForVm(deps, await getVmRow(deps.db, vmId))
+
+export async function machineSpec(db: Queries, vm: VmDetails, passwordHash: string | null = null): Promise<MachineSpec> {
+  const [keys, attachments] = [await keysOf(db, vm.id), await attachmentsOf(db, vm.id)]
+  return {
+    vmId: vm.id,
+    uuid: vm.uuid,
+    accountId: vm.account_id,
+    generation: vm.generation,
+    vcpu: vm.vcpu,
+    ramMiB: vm.ram_mib,
+    diskGiB: vm.disk_gib,
+    template: await templateRef(db, vm.os_template_id),
+    seed: { hostname: vm.hostname, user: vm.default_user, sshKeys: keys.map((key) => key.public_key), passwordHash },
+    nics: [await publicNic(db, vm), ...attachments.map(privateNic)],
+  }
+}
+
+async function templateRef(db: Queries, templateId: string): Promise<TemplateRef> {
+  const { id, slug, checksum, arch, has_agent } = await getTemplate(db, templateId)
+  return { id, slug, checksum, arch: arch as Arch, hasAgent: has_agent }
+}
+
+/** The speed the public interface runs at now: throttled, 10G, or the plan's. */
+export const speedLimit = (vm: Pick<VmDetails, 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'>): number =>
+  vm.throttled_at ? vm.throttle_mbps : vm.network_10g ? 10_000 : vm.network_mbps
+
+async function publicNic(db: Queries, vm: VmDetails): Promise<NicSpec> {
+  if (!vm.mac || !vm.ip_address || !vm.address_pool_id) throw new Error(`BUG: VM ${vm.id} has no address`)
+  const pool = await getPool(db, vm.address_pool_id)
+  return {
+    mac: vm.mac,
+    kind: 'public',
+    networkId: null,
+    address: vm.ip_address,
+    prefix: parseCidr(pool.cidr)!.prefix,
+    gateway: pool.gateway,
+    dns: pool.dns,
+    limitMbps: speedLimit(vm),
+  }
+}
+
+/** The public interface carries the default route; private ones never do. */
+export const privateNic = ({ mac, network_id, address, prefix }: Attachment): NicSpec => ({
+  mac,
+  kind: 'private',
+  networkId: network_id,
+  address,
+  prefix,
+  gateway: null,
+  dns: [],
+  limitMbps: null,
+})

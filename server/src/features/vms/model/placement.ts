@@ -1,0 +1,49 @@
+// A place for a VM: room on a host, a public address, a MAC. Taken and given back inside transactions, never half.
+import type { Tx } from '../../../kernel/database/db.ts'
+import { randomMac } from '../../networks/mac.ts'
+import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
+import type { RegionRow } from '../../catalog/service.ts'
+import { releasePublicIp, allocatePublicIp } from '../../hosts/public-addresses.ts'
+import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
+import type { VmRow } from './sql.ts'
+
+export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
+
+export async function allocatePlacement(
+  tx: Tx,
+  now: Date,
+  region: RegionRow,
+  size: Size,
+  { hostId, arch }: { hostId: string | null; arch: string },
+): Promise<Placement & { host_id: string; can_limit: boolean }> {
+  const host = await reserveCapacityInRegion(tx, region, { ...size, hostId, arch })
+  const { address, poolId } = await allocatePublicIp(tx, now, host, region.slug)
+  return { host_id: host.id, can_limit: host.can_limit, ip_address: address, address_pool_id: poolId, mac: randomMac() }
+}
+
+/** `left`: something of the VM may still run on a host that did not answer, so nobody else gets its address for a day. */
+export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
+  if (vm.host_id === null || vm.ip_address === null || vm.address_pool_id === null) return
+  await releaseCapacity(tx, vm.host_id, sizeOf(vm))
+  await releasePublicIp(tx, now, { address: vm.ip_address, poolId: vm.address_pool_id }, left ? '24h' : '10m')
+}
+
+export const sizeOf = (vm: Pick<VmRow, 'vcpu' | 'ram_mib' | 'disk_gib'>): Size => ({
+  vcpu: vm.vcpu,
+  ramMiB: vm.ram_mib,
+  diskGiB: vm.disk_gib,
+})
+
+export const takeVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
+  reserveQuotas(tx, accountId, quotasOf(size, vms))
+
+export const giveBackVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
+  releaseQuotas(tx, accountId, quotasOf(size, vms))
+
+/** Always in this order, so that two transactions of one account wait for each other instead of blocking each other. */
+const quotasOf = (size: Size, vms: bigint): Record<string, bigint> => ({
+  ...(vms > 0n && { vms }),
+  vcpu: BigInt(size.vcpu),
+  ram_mib: BigInt(size.ramMiB),
+  disk_gib: BigInt(size.diskGiB),
+})

@@ -1,0 +1,114 @@
+// What customers are shown of their VMs.
+import { offsetOf, type Paged, pageOf, type PageRequest } from '../../../http/api/schema.ts'
+import { inline, type Queries, sql } from '../../../kernel/database/db.ts'
+import { notFound } from '../../../kernel/errors.ts'
+import { type OpenRun, openRunAsJson } from '../../../workflow/run-store.ts'
+import { isSuspended, quotaUsed, usedOfQuota } from '../../accounts/service.ts'
+import { firewallsAsJson } from '../../firewalls/service.ts'
+import { networksAsJson } from '../../networks/service.ts'
+import { keysAsJson } from '../../ssh-keys/service.ts'
+import type { Vm, VmListItem, VmStatus } from '../schema.ts'
+import type { VmDetails } from './sql.ts'
+import { toVm, toVmListItem } from './view.ts'
+
+export async function listVms(db: Queries, accountId: string, status: VmStatus | undefined, page: PageRequest): Promise<Paged<VmListItem>> {
+  if (status) return listByStatus(db, accountId, status, page)
+  const rows = await selectPage(db, accountId, page.limit, offsetOf(page))
+  const total = rows[0]?.total ?? (await quotaUsed(db, accountId, 'vms')) // a page past the end does not know
+  return { total: Number(total), items: rows.map(toVmListItem) }
+}
+
+async function listByStatus(db: Queries, accountId: string, status: VmStatus, page: PageRequest): Promise<Paged<VmListItem>> {
+  const total = await countByStatus(db, accountId, status)
+  return pageOf(page, total, async (limit, offset) => (await listVmsByStatus(db, accountId, status, limit, offset)).map(toVmListItem))
+}
+
+export async function getVm(db: Queries, accountId: string, id: string): Promise<Vm> {
+  const row = await findVmDetail(db, accountId, id)
+  if (!row) throw notFound('VM')
+  return toVm(row)
+}
+
+/** What a list shows of a VM: to read the other columns as well would take longer than these. */
+export type VmListRow = Pick<
+  VmDetails,
+  | 'id'
+  | 'name'
+  | 'hostname'
+  | 'status'
+  | 'vcpu'
+  | 'ram_mib'
+  | 'disk_gib'
+  | 'bandwidth_gb'
+  | 'network_mbps'
+  | 'network_10g'
+  | 'daily_backup'
+  | 'is_protected'
+  | 'ip_address'
+  | 'region_slug'
+  | 'region_name'
+  | 'plan_slug'
+  | 'plan_name'
+  | 'plan_price_cents'
+  | 'template_slug'
+  | 'template_name'
+  | 'template_version'
+  | 'next_renewal_at'
+  | 'billing_status'
+  | 'renewal_price_cents'
+  | 'created_at'
+>
+
+const listColumns = sql`
+  d.id, d.name, d.hostname, d.status, d.vcpu, d.ram_mib, d.disk_gib, d.bandwidth_gb, d.network_mbps, d.network_10g, d.daily_backup,
+  d.is_protected, host(d.ip_address) as ip_address, d.region_slug, d.region_name, d.plan_slug, d.plan_name, d.plan_price_cents,
+  d.template_slug, d.template_name, d.template_version, d.next_renewal_at, d.billing_status, d.renewal_price_cents, d.created_at`
+
+interface Named {
+  id: string
+  name: string
+}
+
+/** What is shown of a VM by itself, with what belongs to it. */
+export interface VmDetailRow
+  extends
+    VmListRow,
+    Pick<
+      VmDetails,
+      'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at' | 'account_suspended'
+    > {
+  can_limit: boolean
+  ssh_keys: (Named & { fingerprint: string })[]
+  firewalls: Named[]
+  networks: (Named & { address: string })[]
+  open_run: OpenRun | null
+}
+
+const id = sql`d.id`
+const detailColumns = sql`
+  ${listColumns}, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned, d.updated_at,
+  ${isSuspended(sql`d.account_id`)} as account_suspended,
+  coalesce((select h.can_limit from hosts h where h.id = d.host_id), true) as can_limit,
+  ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
+
+export const findVmDetail = (db: Queries, accountId: string, vmId: string) =>
+  db.maybe<VmDetailRow>(sql`select ${detailColumns} from vm_details d where d.id = ${vmId} and d.account_id = ${accountId}`)
+
+/**
+ * Ids first, words after: at a far offset the join is then made for one page only. The first page says its size outright: with a
+ * parameter there PostgreSQL makes a new plan each time, which takes longer than the page. `total` counts all of the account's.
+ */
+const selectPage = (db: Queries, accountId: string, limit: number, offset: number) =>
+  db.many<VmListRow & { total: bigint }>(sql`
+    select ${listColumns}, ${usedOfQuota(accountId, 'vms')} as total
+    from (select id from vms where account_id = ${accountId} order by id desc limit ${inline(limit)} ${offset > 0 ? sql`offset ${offset}` : sql``}) page
+    join vm_details d using (id) order by d.id desc`)
+
+const listVmsByStatus = (db: Queries, accountId: string, status: string, limit: number, offset: number) =>
+  db.many<VmListRow>(sql`
+    select ${listColumns}
+    from (select id from vms where account_id = ${accountId} and status = ${status} order by id desc limit ${limit} offset ${offset}) page
+    join vm_details d using (id) order by d.id desc`)
+
+const countByStatus = async (db: Queries, accountId: string, status: string): Promise<number> =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from vms where account_id = ${accountId} and status = ${status}`)).count)

@@ -1,0 +1,235 @@
+import { sql, type Queries, type Tx } from '../../../kernel/database/db.ts'
+import { isSuspended } from '../../accounts/service.ts'
+import type { VmStatus } from '../schema.ts'
+
+export interface VmRow {
+  id: string
+  account_id: string
+  region_id: string
+  host_id: string | null
+  plan_id: string | null
+  os_template_id: string
+  uuid: string
+  generation: number
+  name: string
+  hostname: string
+  status: VmStatus
+  status_reason: string | null
+  readiness: 'booting' | 'reachable'
+  wanted_on: boolean
+  provisioned: boolean
+  vcpu: number
+  ram_mib: number
+  disk_gib: number
+  bandwidth_gb: number
+  network_mbps: number
+  throttle_mbps: number
+  custom_price_cents: bigint | null
+  network_10g: boolean
+  daily_backup: boolean
+  is_protected: boolean
+  ip_address: string | null
+  address_pool_id: string | null
+  mac: string | null
+  billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED' | 'CANCELLED'
+  renewal_day: number
+  period_started_at: Date
+  period_price_cents: bigint
+  next_renewal_at: Date
+  past_due_at: Date | null
+  suspended_at: Date | null
+  bandwidth_pack_bytes: bigint
+  throttled_at: Date | null
+  seen_power: string | null
+  seen_at: Date | null
+  event_sequence: number
+  created_at: Date
+  updated_at: Date
+}
+
+/** A row of the view `vm_details`, and how its account stands. */
+export interface VmDetails extends VmRow {
+  region_slug: string
+  region_name: string
+  template_slug: string
+  template_name: string
+  template_version: string
+  template_checksum: string
+  has_agent: boolean
+  default_user: string
+  bandwidth_used_bytes: bigint
+  plan_slug: string
+  plan_name: string
+  plan_price_cents: bigint
+  renewal_price_cents: bigint
+  account_suspended: boolean
+}
+
+export type NewVm = Omit<
+  VmRow,
+  | 'generation'
+  | 'status'
+  | 'status_reason'
+  | 'readiness'
+  | 'wanted_on'
+  | 'provisioned'
+  | 'billing_status'
+  | 'past_due_at'
+  | 'suspended_at'
+  | 'bandwidth_pack_bytes'
+  | 'throttled_at'
+  | 'seen_power'
+  | 'seen_at'
+  | 'event_sequence'
+  | 'updated_at'
+>
+
+const paidUntil = (addOn: boolean, vm: Pick<VmRow, 'next_renewal_at'>): Date | null => (addOn ? vm.next_renewal_at : null)
+
+export const insertVm = (tx: Tx, vm: NewVm) =>
+  tx.run(sql`
+    insert into vms (id, account_id, region_id, host_id, plan_id, os_template_id, uuid, name, hostname, status, vcpu, ram_mib, disk_gib,
+      bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, daily_backup, daily_backup_paid_until, network_10g_paid_until,
+      is_protected, ip_address, address_pool_id, mac, renewal_day, period_started_at, period_price_cents, next_renewal_at, created_at, updated_at)
+    values (${vm.id}, ${vm.account_id}, ${vm.region_id}, ${vm.host_id}, ${vm.plan_id}, ${vm.os_template_id}, ${vm.uuid}, ${vm.name},
+      ${vm.hostname}, 'PROVISIONING', ${vm.vcpu}, ${vm.ram_mib}, ${vm.disk_gib}, ${vm.bandwidth_gb}, ${vm.network_mbps}, ${vm.throttle_mbps},
+      ${vm.custom_price_cents}, ${vm.network_10g}, ${vm.daily_backup}, ${paidUntil(vm.daily_backup, vm)}, ${paidUntil(vm.network_10g, vm)},
+      ${vm.is_protected}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
+
+const details = sql`
+  select d.*, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended from vm_details d`
+
+export const findVm = (db: Queries, accountId: string, id: string) =>
+  db.maybe<VmDetails>(sql`${details} where d.id = ${id} and d.account_id = ${accountId}`)
+
+export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
+
+/** Locks the VM's row first, so that everything decided from it stays true until the transaction ends. */
+export const lockVm = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
+  // Sent together, carried out in order: it is read as it is under the lock.
+  const [, vm] = await Promise.all([tx.run(sql`select 1 from vms where id = ${id} for update`), vmById(tx, id)])
+  return vm
+}
+
+export interface StatusChange {
+  status: VmStatus
+  reason?: string | null
+  readiness?: 'booting' | 'reachable'
+  wantedOn?: boolean
+}
+
+/** Every change of status also forgets what a sweep had seen of the old one. */
+export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null, readiness, wantedOn }: StatusChange) =>
+  tx.run(sql`
+    update vms set status = ${status}, status_reason = ${reason}, readiness = coalesce(${readiness ?? null}, readiness),
+      wanted_on = coalesce(${wantedOn ?? null}, wanted_on), seen_power = null, seen_at = null, updated_at = ${now}
+    where id = ${id}`)
+
+export const markProvisioned = (tx: Tx, now: Date, id: string, generation: number) =>
+  tx.run(sql`update vms set provisioned = true, generation = ${generation}, updated_at = ${now} where id = ${id}`)
+
+export const clearPlacement = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`
+    update vms set host_id = null, ip_address = null, address_pool_id = null, mac = null, billing_status = 'CANCELLED', updated_at = ${now}
+    where id = ${id}`)
+
+export const assignPlacement = (
+  tx: Tx,
+  now: Date,
+  id: string,
+  place: Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac' | 'next_renewal_at' | 'period_price_cents'>,
+) =>
+  tx.run(sql`
+    update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
+      generation = last_generation + 1, last_generation = last_generation + 1,
+      billing_status = 'ACTIVE', throttled_at = null,
+      renewal_day = extract(day from ${now}::timestamptz at time zone 'UTC'), period_started_at = ${now},
+      period_price_cents = ${place.period_price_cents}, next_renewal_at = ${place.next_renewal_at}, updated_at = ${now},
+      daily_backup_paid_until = case when daily_backup then ${place.next_renewal_at}::timestamptz end,
+      network_10g_paid_until = case when network_10g then ${place.next_renewal_at}::timestamptz end
+    where id = ${id}`)
+
+/** A number that no disk of this VM has had. */
+export const nextGeneration = async (tx: Tx, id: string): Promise<number> =>
+  (
+    await tx.one<{ last_generation: number }>(
+      sql`update vms set last_generation = last_generation + 1 where id = ${id} returning last_generation`,
+    )
+  ).last_generation
+
+export const setTemplate = (tx: Tx, id: string, templateId: string) =>
+  tx.run(sql`update vms set os_template_id = ${templateId} where id = ${id}`)
+
+export interface VmSize {
+  planId: string | null
+  vcpu: number
+  ramMiB: number
+  diskGiB: number
+  bandwidthGb: number
+  networkMbps: number
+  throttleMbps: number
+  customPriceCents: bigint | null
+  periodPriceCents: bigint
+}
+
+export const setShape = (tx: Tx, now: Date, id: string, shape: VmSize) =>
+  tx.run(sql`
+    update vms set plan_id = ${shape.planId}, vcpu = ${shape.vcpu}, ram_mib = ${shape.ramMiB}, disk_gib = ${shape.diskGiB},
+      bandwidth_gb = ${shape.bandwidthGb}, network_mbps = ${shape.networkMbps}, throttle_mbps = ${shape.throttleMbps},
+      custom_price_cents = ${shape.customPriceCents}, period_price_cents = ${shape.periodPriceCents}, updated_at = ${now}
+    where id = ${id}`)
+
+export const updateVm = (
+  tx: Tx,
+  now: Date,
+  vm: Pick<VmRow, 'id' | 'name' | 'is_protected' | 'daily_backup' | 'network_10g' | 'period_price_cents'> & PaidAddOns,
+) =>
+  tx.run(sql`
+    update vms set name = ${vm.name}, is_protected = ${vm.is_protected}, daily_backup = ${vm.daily_backup}, network_10g = ${vm.network_10g},
+      daily_backup_paid_until = ${vm.daily_backup_paid_until}, network_10g_paid_until = ${vm.network_10g_paid_until},
+      period_price_cents = ${vm.period_price_cents}, updated_at = ${now}
+    where id = ${vm.id}`)
+
+/** Until when each add-on is paid for, whether or not it is switched on. */
+export interface PaidAddOns {
+  daily_backup_paid_until: Date | null
+  network_10g_paid_until: Date | null
+}
+
+export const paidAddOns = (tx: Tx, id: string) =>
+  tx.one<PaidAddOns>(sql`select daily_backup_paid_until, network_10g_paid_until from vms where id = ${id}`)
+
+export const setPaidAddOns = (tx: Tx, id: string, paid: PaidAddOns) =>
+  tx.run(sql`
+    update vms set daily_backup_paid_until = ${paid.daily_backup_paid_until}, network_10g_paid_until = ${paid.network_10g_paid_until}
+    where id = ${id}`)
+
+export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where id = ${id}`)
+
+export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
+
+/** One that somebody started meanwhile and that is off again is suspended since the first time. */
+export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
+  tx.run(
+    sql`update vms set suspended_at = coalesce(suspended_at, ${now}), billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end where id = ${id}`,
+  )
+
+/** Back from a time in which it was not paid for: what has run out meanwhile is due now, and only from now on. */
+export const resumeBilling = (tx: Tx, now: Date, id: string) =>
+  tx.run(sql`
+    update vms set suspended_at = null, past_due_at = null, billing_status = 'ACTIVE', next_renewal_at = greatest(next_renewal_at, ${now}),
+      renewal_day = case when next_renewal_at < ${now} then extract(day from ${now}::timestamptz at time zone 'UTC') else renewal_day end
+    where id = ${id}`)
+
+/** Its time to be paid begins anew. */
+export const restartRetention = (tx: Tx, now: Date, id: string) => tx.run(sql`update vms set suspended_at = ${now} where id = ${id}`)
+
+export const vmIdsOfAccount = async (db: Queries, accountId: string): Promise<string[]> =>
+  (await db.many<{ id: string }>(sql`select id from vms where account_id = ${accountId} order by id`)).map(({ id }) => id)
+
+/** For operators: every account's. */
+export const listAllVms = (db: Queries, accountId: string | null) =>
+  db.many<VmDetails & { email: string; host_name: string | null }>(sql`
+    select d.*, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, a.email, h.name as host_name
+    from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
+    where ${accountId}::text is null or a.id = ${accountId} order by d.id`)

@@ -1,0 +1,51 @@
+import { formatCents } from '../../../kernel/money.ts'
+import { allowedActions, isPreemptible } from './allowed-actions.ts'
+import type { Vm, VmListItem } from '../schema.ts'
+import type { VmListRow, VmDetailRow } from './read.ts'
+
+export const toVmListItem = (row: VmListRow): VmListItem => ({
+  id: row.id,
+  name: row.name,
+  hostname: row.hostname,
+  status: row.status,
+  vcpu: row.vcpu,
+  ram: row.ram_mib,
+  disk: row.disk_gib,
+  bandwidth: row.bandwidth_gb,
+  networkSpeed: row.network_10g ? 10_000 : row.network_mbps,
+  network10gEnabled: row.network_10g,
+  dailyBackupEnabled: row.daily_backup,
+  isProtected: row.is_protected,
+  ipAddress: row.ip_address,
+  region: { slug: row.region_slug, name: row.region_name },
+  plan: { slug: row.plan_slug, name: row.plan_name, priceMonthly: formatCents(row.plan_price_cents) },
+  osTemplate: { slug: row.template_slug, name: row.template_name, version: row.template_version },
+  billing: {
+    nextRenewalAt: row.next_renewal_at.toISOString(),
+    status: row.billing_status,
+    priceMonthly: formatCents(row.renewal_price_cents),
+  },
+  createdAt: row.created_at.toISOString(),
+})
+
+export const toVm = (row: VmDetailRow): Vm => ({
+  ...toVmListItem(row),
+  networkLimited: row.can_limit,
+  bandwidthUsedBytes: Number(row.bandwidth_used_bytes),
+  bandwidthPackBytes: row.bandwidth_pack_bytes.toString(),
+  sshKeys: row.ssh_keys.map(({ id, name, fingerprint }) => ({ id, name, fingerprint })),
+  firewalls: row.firewalls.map(({ id, name }) => ({ id, name })),
+  privateNetworks: row.networks.map(({ id, name, address }) => ({ id, name, ipAddress: address })),
+  updatedAt: row.updated_at.toISOString(),
+  currentAction: row.open_run && toCurrentAction(row.open_run),
+  allowedActions: row.open_run && !isPreemptible(row.open_run) ? [] : allowedActions(row),
+  readiness: row.readiness,
+  statusReason: row.status_reason,
+})
+
+const toCurrentAction = ({ id, label, status, progress }: NonNullable<VmDetailRow['open_run']>): Vm['currentAction'] => ({
+  id,
+  action: label,
+  status,
+  progress,
+})

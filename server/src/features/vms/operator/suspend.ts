@@ -1,0 +1,74 @@
+// What the suspension of an account means to its VMs. Nothing of it runs, is charged for or is deleted until it is lifted; then they come
+// back as far as they are paid.
+import type { Tx } from '../../../kernel/database/db.ts'
+import { ApiError, notFound } from '../../../kernel/errors.ts'
+import { openRunOf } from '../../../workflow/run-store.ts'
+import { recordByOperator } from '../../audit-log/service.ts'
+import type { Deps } from '../../deps.ts'
+import { COMES_BACK_WHEN_PAID, HELD_BY_OPERATOR, suspend, unsuspend } from '../actions/power.ts'
+import { preemptOpenRun } from '../model/guards.ts'
+import * as sql from '../model/sql.ts'
+
+/** By an operator, who needs no account to find a VM. */
+const byOperator =
+  (start: typeof suspend, action: string) =>
+  async (tx: Tx, deps: Deps, vmId: string): Promise<string> => {
+    const vm = await sql.vmById(tx, vmId)
+    if (!vm) throw notFound('VM')
+    const { actionId } = await start(tx, deps, { accountId: vm.account_id }, vmId)
+    recordByOperator(tx, deps.clock.now(), { accountId: vm.account_id, action, resourceIds: [vmId] })
+    return actionId
+  }
+
+/** These answer the action. */
+export const startSuspension = byOperator(suspend, 'vm suspend')
+export const startUnsuspension = byOperator(unsuspend, 'vm unsuspend')
+
+export const suspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => startSuspension(tx, deps, vmId))
+export const unsuspendByOperator = (deps: Deps, vmId: string): Promise<string> => deps.db.tx((tx) => startUnsuspension(tx, deps, vmId))
+
+export interface SuspensionOutcome {
+  actionIds: string[]
+  skipped: { vmId: string; why: string }[]
+}
+
+/** Answers the action, or nothing when it takes none. */
+type VmStep = (tx: Tx, deps: Deps, vm: sql.VmDetails) => Promise<string | undefined>
+
+const forEachVm =
+  (step: VmStep) =>
+  async (tx: Tx, deps: Deps, accountId: string): Promise<SuspensionOutcome> => {
+    const outcome: SuspensionOutcome = { actionIds: [], skipped: [] }
+    for (const vmId of await sql.vmIdsOfAccount(tx, accountId)) {
+      try {
+        const vm = await sql.lockVm(tx, vmId)
+        const actionId = vm && (await step(tx, deps, vm))
+        if (actionId !== undefined) outcome.actionIds.push(actionId)
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        outcome.skipped.push({ vmId, why: error.message })
+      }
+    }
+    return outcome
+  }
+
+/** What is in ERROR is off already and stays what it is: its owner leaves it by a rebuild or a restore, once the account is back. */
+export const suspendAccountVms = forEachVm(async (tx, deps, vm) => {
+  if (vm.status === 'UNMANAGED') return undefined
+  if (vm.status !== 'ERROR' && vm.status !== 'SUSPENDED') return startSuspension(tx, deps, vm.id)
+  await preemptOpenRun(tx, deps, vm) // one that is being started, or brought back, is told of
+  if (vm.status === 'SUSPENDED') await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'SUSPENDED', reason: HELD_BY_OPERATOR })
+  return undefined
+})
+
+/** What is unpaid has all its time to be paid again. What is in ERROR is not charged for the time in between, as little as the others. */
+export const unsuspendAccountVms = forEachVm(async (tx, deps, vm) => {
+  const now = deps.clock.now()
+  if ((await openRunOf(tx, vm.id))?.label === 'SUSPEND') await preemptOpenRun(tx, deps, vm) // says so: it is off in a moment
+  if (vm.status === 'ERROR' && vm.provisioned) await sql.resumeBilling(tx, now, vm.id)
+  if (vm.status !== 'SUSPENDED') return undefined
+  if (vm.billing_status !== 'SUSPENDED' || vm.next_renewal_at > now) return startUnsuspension(tx, deps, vm.id)
+  await sql.restartRetention(tx, now, vm.id)
+  await sql.setStatus(tx, now, vm.id, { status: 'SUSPENDED', reason: COMES_BACK_WHEN_PAID })
+  return undefined
+})

@@ -1,0 +1,36 @@
+// Nothing of a suspended account stays on: a VM that was busy when its account was suspended, or has come up since, is suspended as soon
+// as nothing works on it any more.
+import { subtractDuration } from '../../../kernel/clock.ts'
+import { type Queries, sql } from '../../../kernel/database/db.ts'
+import { ApiError } from '../../../kernel/errors.ts'
+import { reconciler, type Deps } from '../../deps.ts'
+import { suspend } from '../actions/power.ts'
+import { lockVm } from '../model/sql.ts'
+
+/** Between two attempts: short, because it runs on meanwhile. */
+const RETRY = '2m'
+
+export const enforceSuspension = reconciler('vms.left_on', '30s', async (deps) => {
+  for (const { id } of await vmsToSuspend(deps.db, subtractDuration(deps.clock.now(), RETRY))) {
+    await switchOff(deps, id).catch((error: unknown) => {
+      if (error instanceof ApiError) deps.log.info({ vmId: id, code: error.code }, `suspension put off: ${error.message}`)
+      else deps.log.error({ err: error, vmId: id }, 'a VM of a suspended account could not be suspended: it is tried again')
+    })
+  }
+})
+
+/** The suspension may have been lifted meanwhile. */
+const switchOff = (deps: Deps, id: string): Promise<void> =>
+  deps.db.tx(async (tx) => {
+    const vm = await lockVm(tx, id)
+    if (vm?.account_suspended) await suspend(tx, deps, { accountId: vm.account_id }, id)
+  })
+
+/** What is not suspended although its account is; one that could not be, on a host that answers, a while after the last try. */
+const vmsToSuspend = (db: Queries, triedBefore: Date) =>
+  db.many<{ id: string }>(sql`
+    select v.id from accounts a join vms v on v.account_id = a.id join hosts h on h.id = v.host_id
+    where a.suspended_at is not null and v.status in ('RUNNING', 'STOPPED') and h.unreachable_since is null
+      and not exists (select from workflow_runs r where r.subject_id = v.id and r.label = 'SUSPEND'
+        and (r.status in ('PENDING', 'RUNNING') or (r.status = 'FAILED' and r.created_at > ${triedBefore})))
+    order by v.id limit 500`)

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../../test/harness.ts'
+import { sql } from '../../../kernel/database/db.ts'
+import { heartbeat } from '../../hosts/heartbeat.reconciler.ts'
+import { suspendByOperator } from '../operator/suspend.ts'
+import { syncPowerStates } from './power-sync.reconciler.ts'
+
+describe('the power sweep', async () => {
+  const app = await testApp()
+  const customer = await app.given.customer({ credit: '1000.00' })
+  const { drift, faults } = app.simulated
+  const vm = async (id: string) => (await customer.get(`/vms/${id}`)).body.data
+  const looks = async (times: number) => {
+    for (let i = 0; i < times; i++) {
+      await syncPowerStates.runOnce(app.deps)
+      app.clock.advance('11s')
+    }
+  }
+  const mails = async (id: string) =>
+    (
+      await app.db.one<{ count: number }>(
+        sql`select count(*)::int from mails m join events e on e.id = m.event_id where e.subject_id = ${id}`,
+      )
+    ).count
+  const events = async (id: string) =>
+    (await app.db.many<{ type: string }>(sql`select type from events where subject_id = ${id} order by number`)).map((event) => event.type)
+
+  test('corrects a VM that switched itself off, at the second look', async () => {
+    const { id } = await app.given.vm(customer)
+    await drift.stopMachine(id, 'guest')
+    await looks(1)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+    await looks(1)
+    expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'The guest switched itself off' })
+    expect((await events(id)).at(-1)).toBe('vm.stopped')
+  })
+
+  test('does not act on what was seen only once', async () => {
+    const { id } = await app.given.vm(customer)
+    await drift.stopMachine(id, 'guest')
+    await looks(1)
+    await drift.startMachine(id)
+    await looks(2)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+  })
+
+  test('corrects a VM that somebody started on the host', async () => {
+    const { id } = await app.given.vm(customer)
+    await customer.post(`/vms/${id}/stop`)
+    await app.settle()
+    await drift.startMachine(id)
+    await looks(2)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+  })
+
+  test('starts again what its host lost with the power', async () => {
+    const { id } = await app.given.vm(customer)
+    await faults.cutPower()
+    await looks(2)
+    expect((await vm(id)).currentAction).toMatchObject({ action: 'START' })
+    await app.settle()
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: null })
+  })
+
+  test('lets a VM go on that was paused on its host, and tells of it once', async () => {
+    const { id } = await app.given.vm(customer)
+    await drift.pauseMachine(id)
+    await looks(2)
+    expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'It was paused on its host', currentAction: { action: 'START' } })
+    await app.settle()
+    await looks(4)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: null })
+    expect((await events(id)).slice(-2)).toEqual(['vm.stopped', 'vm.started'])
+    await app.checkInvariants()
+  })
+
+  test('switches off again what is suspended and was started on its host, and tells of it once', async () => {
+    const { id } = await app.given.vm(customer)
+    await suspendByOperator(app.deps, id)
+    await app.settle()
+    const since = await app.db.one(sql`select suspended_at from vms where id = ${id}`)
+    await drift.startMachine(id)
+    await looks(2)
+    await app.settle()
+    expect(await vm(id)).toMatchObject({ status: 'SUSPENDED', statusReason: expect.stringContaining('operator') })
+    expect(await app.db.one(sql`select suspended_at from vms where id = ${id}`)).toEqual(since)
+    expect((await customer.get(`/vms/${id}/actions`)).body.data.slice(0, 2)).toMatchObject([{ action: 'SUSPEND' }, { action: 'SUSPEND' }])
+    expect((await events(id)).filter((type) => type === 'vm.suspended')).toHaveLength(1)
+    expect(await mails(id)).toBe(1)
+    await app.checkInvariants()
+  })
+
+  test('says so when the host no longer has the VM, and a rebuild brings it back', async () => {
+    const { id } = await app.given.vm(customer)
+    await drift.deleteMachine(id)
+    await looks(2)
+    expect(await vm(id)).toMatchObject({ status: 'ERROR' })
+    expect((await vm(id)).statusReason).toContain('Its host no longer has this VM')
+    expect((await customer.post(`/vms/${id}/rebuild`, { osTemplateId: (await app.given.vmInput()).osTemplateId })).status).toBe(202)
+    await app.settle()
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+  })
+
+  test('leaves a VM alone while an action works on it', async () => {
+    const { id } = await app.given.vm(customer)
+    await customer.post(`/vms/${id}/restart`)
+    await drift.stopMachine(id, 'crash')
+    await looks(3)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+    await app.settle()
+  })
+
+  test('does not judge a host that cannot be reached, nor one that has just come back', async () => {
+    const { id } = await app.given.vm(customer)
+    await drift.stopMachine(id, 'guest')
+    await faults.loseHost()
+    await heartbeat.runOnce(app.deps)
+    await looks(3)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+    const refused = await (await app.given.customer({ credit: '10.00' })).post('/vms', await app.given.vmInput())
+    expect(refused.body.error).toBe('No capacity in fra1 for 1 GiB RAM: 1 host checked, 1 unreachable')
+    await faults.returnHost()
+    await heartbeat.runOnce(app.deps)
+    await looks(2)
+    expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
+    await looks(3)
+    expect(await vm(id)).toMatchObject({ status: 'STOPPED' })
+  })
+})

@@ -1,0 +1,165 @@
+// The power state on the host wins. A VM whose row differs from its host is observed twice, at least ten seconds apart and never while an
+// action is open; then the row is corrected. A VM that its host paused, or lost with the power, is started again. A SUSPENDED VM is always
+// stopped, whoever started it. Events of a host count as the first of the two observations.
+import type { Driver, DriverEvent, Machine, Power, StopReason } from '../../../hypervisor/driver.ts'
+import { type Db, type Queries, sql, type Sql } from '../../../kernel/database/db.ts'
+import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
+import { openRunOf } from '../../../workflow/run-store.ts'
+import { type Deps, reconciler } from '../../deps.ts'
+import { callHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
+import { startVm, suspendVm } from '../actions/power.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { lockVm, setStatus, vmById, type VmRow } from '../model/sql.ts'
+
+const CONFIRM_AFTER_MS = 10_000
+const BATCH = 500
+
+type Seen = Pick<Machine, 'power' | 'stopReason'> | null
+
+export const syncPowerStates = reconciler('vms.power', '15s', async (deps) => {
+  const hosts = await listHosts(deps.db)
+  await Promise.all(hosts.filter((host) => isStable(host, deps.clock.now())).map((host) => sweepHost(deps, host)))
+})
+
+async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
+  const driver = await deps.hypervisors.get(host.id)
+  const signal = AbortSignal.timeout(60_000)
+  const present = new Set<string>()
+  let batch: Machine[] = []
+  const flush = async (): Promise<void> => {
+    await compare(deps, host, batch)
+    batch = []
+  }
+  try {
+    for await (const machine of driver.listMachines(signal)) {
+      if (machine.vmId === null) continue
+      present.add(machine.vmId)
+      batch.push(machine)
+      if (batch.length === BATCH) await flush()
+    }
+    await flush()
+  } catch (error) {
+    deps.log.warn({ err: error, host: host.name }, 'host could not be listed')
+    return // half a list says nothing about what is absent
+  }
+  for await (const absent of findMissingIds(present, (after, limit) => vmsOnHost(deps.db, host.id, after, limit)))
+    for (const vm of await idleVms(deps.db, host.id, absent)) await comparePower(deps, vm, null)
+}
+
+async function compare(deps: Deps, host: HostRow, machines: Machine[]): Promise<void> {
+  const known = new Map(
+    (
+      await idleVms(
+        deps.db,
+        host.id,
+        machines.map((each) => each.vmId!),
+      )
+    ).map((vm) => [vm.id, vm]),
+  )
+  for (const machine of machines) {
+    const vm = known.get(machine.vmId!)
+    if (vm) await comparePower(deps, vm, machine)
+  }
+}
+
+const EXPECTED: Partial<Record<string, Power>> = { RUNNING: 'running', STOPPED: 'stopped' }
+
+const isExpected = ({ status }: ComparableVm, power: Power | 'absent'): boolean => {
+  if (status === 'SUSPENDED') return power === 'stopped' || power === 'absent'
+  return status === 'ERROR' ? power !== 'running' : power === EXPECTED[status]
+}
+
+async function comparePower(deps: Deps, vm: ComparableVm, seen: Seen): Promise<void> {
+  const power = seen?.power ?? 'absent'
+  if (isExpected(vm, power)) {
+    if (vm.seen_power !== null) await recordObservedPower(deps.db, vm.id, null, null)
+    return
+  }
+  const now = deps.clock.now()
+  if (vm.seen_power !== power || vm.seen_at === null) return void (await recordObservedPower(deps.db, vm.id, power, now))
+  if (now.getTime() - vm.seen_at.getTime() >= CONFIRM_AFTER_MS) await applyObservedPower(deps, vm.id, seen)
+}
+
+const REASONS: Record<StopReason, string> = {
+  user: 'It was stopped on its host',
+  guest: 'The guest switched itself off',
+  crash: 'It crashed',
+  host: 'Its host lost power',
+}
+
+async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise<void> {
+  await deps.db.tx(async (tx) => {
+    const vm = await lockVm(tx, vmId)
+    if (!vm || vm.seen_power === null || (await openRunOf(tx, vmId))) return
+    const now = deps.clock.now()
+    if (seen === null) {
+      await setStatus(tx, now, vmId, {
+        status: 'ERROR',
+        reason: 'Its host no longer has this VM: rebuild it, restore a backup, or delete it',
+      })
+      return recordVmEvent(tx, now, vmId, 'vm.error', { reason: 'host' })
+    }
+    const options = { ownerId: vm.account_id, subjectId: vmId }
+    if (vm.status === 'SUSPENDED') {
+      const unpaid = vm.billing_status === 'SUSPENDED'
+      return deps.workflows.start(tx, suspendVm, { vmId, unpaid, again: true }, { label: 'SUSPEND', ...options })
+    }
+    const isPaused = seen.power === 'paused' && vm.status === 'RUNNING'
+    if (seen.power !== 'stopped' && !isPaused) {
+      await setStatus(tx, now, vmId, { status: 'RUNNING', wantedOn: true })
+      return recordVmEvent(tx, now, vmId, 'vm.started', { reason: 'host' })
+    }
+    const reason = isPaused ? 'host' : (seen.stopReason ?? 'crash')
+    const why = isPaused ? 'It was paused on its host' : REASONS[reason]
+    const bringBack = reason === 'host' && vm.wanted_on
+    await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
+    await recordVmEvent(tx, now, vmId, 'vm.stopped', { reason })
+    if (bringBack && !vm.account_suspended) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
+  })
+}
+
+/** A hint from the host counts as the first look, so that the second corrects the row soon after. */
+export async function recordPowerEvent(db: Db, now: Date, vmId: string, power: Power): Promise<void> {
+  const vm = await vmById(db, vmId)
+  if (vm && EXPECTED[vm.status] !== undefined && EXPECTED[vm.status] !== power && vm.seen_power !== power)
+    await recordObservedPower(db, vmId, power, now)
+}
+
+/** A host at another address has another driver, which is heard anew; the old one took its subscription with it. */
+const subscribedDrivers = new WeakSet<Driver>()
+
+/** Subscribes to hosts that were added, or could not be reached the last time. The pool ends subscriptions when it closes. */
+export const subscribeHostEvents = reconciler('vms.hints', '30s', async (deps, stopping = new AbortController().signal) => {
+  const hear = async (driver: Driver, signal: AbortSignal): Promise<void> => {
+    if (subscribedDrivers.has(driver)) return
+    await driver.subscribe((event) => void note(deps, event), signal)
+    subscribedDrivers.add(driver)
+  }
+  await Promise.all((await listHosts(deps.db)).map(({ id }) => callHost(deps, id, stopping, hear)))
+})
+
+async function note(deps: Deps, event: DriverEvent): Promise<void> {
+  if (event.type !== 'started' && event.type !== 'stopped') return
+  const power = event.type === 'started' ? 'running' : 'stopped'
+  await recordPowerEvent(deps.db, deps.clock.now(), event.vmId, power).catch((error: unknown) =>
+    deps.log.warn({ err: error, event }, 'hint not noted'),
+  )
+}
+
+export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_power' | 'seen_at' | 'generation' | 'account_id'>
+
+/** What the power sweep compares: VMs in a stable state without open work, but for those whose machine is to be put right first. */
+const comparable = (hostId: string, which: Sql) => sql`
+    select id, status, wanted_on, seen_power, seen_at, generation, account_id from vms v
+    where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
+      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))
+      and not exists (select from left_machines l where l.host_id = v.host_id and l.vm_id = v.id)`
+
+export const idleVms = (db: Queries, hostId: string, ids: string[]) =>
+  db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))
+
+export const vmsOnHost = (db: Queries, hostId: string, after: string, limit: number) =>
+  db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
+
+export const recordObservedPower = (db: Queries, id: string, power: string | null, at: Date | null) =>
+  db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)

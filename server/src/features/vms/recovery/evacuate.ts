@@ -1,0 +1,140 @@
+// A VM whose host is lost gets a place on another one, with another public address: nobody knows whether it still runs where it was. When
+// the lost host comes back, what it still has of the VM is removed.
+// Private networks live on one host and are lost with it. A VM that is brought back elsewhere lets go of them; when that fails they are its
+// own again.
+import { type Queries, sql, sql as query, type Tx } from '../../../kernel/database/db.ts'
+import { apiError } from '../../../kernel/errors.ts'
+import { getRegion, getTemplate } from '../../catalog/service.ts'
+import { resumeFilter, trackFilter } from '../../firewalls/service.ts'
+import { releaseCapacity } from '../../hosts/capacity.ts'
+import { reclaimPublicIp, releasePublicIp } from '../../hosts/public-addresses.ts'
+import { findHost } from '../../hosts/service.ts'
+import { attachmentsOf, type PreviousAddress, reclaimAddresses, releaseAllAddresses } from '../../networks/service.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { notifyResized } from '../model/hooks.ts'
+import { getVmRow } from '../model/machine-spec.ts'
+import { allocatePlacement, type Placement, releasePlacement, sizeOf } from '../model/placement.ts'
+import type { VmDetails } from '../model/sql.ts'
+
+/** In JSON, because it waits in the journal. */
+export type PreviousPlacement = { [K in keyof Placement]: string } & { networks?: PreviousAddress[] }
+
+type MacHook = (tx: Tx, now: Date, vmId: string, macBefore: string) => Promise<unknown>
+const macHooks: MacHook[] = []
+
+/** For what is kept by the address of a public interface, such as its traffic. Called in the transaction that gives the VM another one. */
+export const onMacChange = (hook: MacHook): void => void macHooks.push(hook)
+
+export interface Move {
+  runId: string
+  templateId: string
+  /** Its owner agrees that it comes back without its private networks. */
+  withoutNetworks?: boolean
+}
+
+/** Its room on the lost host stays taken until the VM is well elsewhere: its disk there may be the only good one, so that it has to fit
+ *  there again when this fails. Nobody can use that room meanwhile, and should the host come back, its machine does. */
+export async function evacuateVm(tx: Tx, now: Date, vm: VmDetails, move: Move): Promise<PreviousPlacement> {
+  const { runId, templateId, withoutNetworks = false } = move
+  const networks = await detachLostNetworks(tx, vm.id, withoutNetworks)
+  const { arch } = await getTemplate(tx, templateId)
+  const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), { hostId: null, arch })
+  await releasePublicIp(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // something may still answer there
+  await assignToHost(tx, now, vm, place)
+  await recordNetworkEvents(tx, now, vm.id, 'vm.network_detached', networks, runId)
+  return { host_id: vm.host_id!, ip_address: vm.ip_address!, address_pool_id: vm.address_pool_id!, mac: vm.mac!, networks }
+}
+
+async function assignToHost(tx: Tx, now: Date, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
+  await tx.run(query`
+    update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
+      updated_at = ${now} where id = ${vm.id}`)
+  await trackFilter(tx, vm.id, place.host_id, vm.account_id)
+  for (const hook of macHooks) await hook(tx, now, vm.id, vm.mac!)
+}
+
+export interface FailedMove {
+  runId: string
+  /** Something of it could not be removed from the host where it should have come up. */
+  stranded: boolean
+}
+
+/** The VM's home is where its old disk is, whether or not that host answers already: nothing else holds what it wrote since the backup.
+ *  Its room waited for it, and its public address rests for longer than a restore may take. False when the host is gone for good, and the
+ *  disk with it (`berthd host remove` waits for restores): then the VM stays where it should have come up. Networks are locked before room,
+ *  as by whoever creates a VM. */
+export async function rollBackEvacuation(tx: Tx, now: Date, vmId: string, before: PreviousPlacement, end: FailedMove): Promise<boolean> {
+  if (!(await findHost(tx, before.host_id))) return false
+  const vm = await getVmRow(tx, vmId)
+  const { back, lost } = await reattachNetworks(tx, vm, before)
+  await recordStaleNics(tx, vmId, before.host_id, lost)
+  await reclaimPublicIp(tx, { address: before.ip_address, poolId: before.address_pool_id })
+  await releasePlacement(tx, now, vm, end.stranded)
+  if (end.stranded) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  await assignToHost(tx, now, vm, before)
+  await resumeFilter(tx, vmId)
+  await notifyResized(tx, now, vmId) // its old machine did not hear of what was changed while it was away
+  await recordNetworkEvents(tx, now, vmId, 'vm.network_attached', back, end.runId)
+  return true
+}
+
+/** A VM that is well elsewhere needs its room there no more. A host that is gone has nothing to remove. */
+export async function completeEvacuation(tx: Tx, now: Date, vmId: string, { host_id }: PreviousPlacement): Promise<void> {
+  await releaseCapacity(tx, host_id, sizeOf(await getVmRow(tx, vmId)))
+  await recordStaleMachine(tx, now, vmId, host_id)
+}
+
+/** When its host answers it is removed, or made as the row says should the VM live there. */
+export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
+  tx.run(query`
+    insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
+
+export const clearStaleMachine = (db: Queries, vmId: string, hostId: string) =>
+  db.run(query`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)
+
+/** The next time somebody tries to put it right. */
+export const postponeStaleMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
+  tx.run(query`update left_machines set left_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)
+
+export async function detachLostNetworks(tx: Tx, vmId: string, withoutNetworks: boolean): Promise<PreviousAddress[]> {
+  const held = (await attachmentsOf(tx, vmId)).map(({ network_id, mac, address }) => ({ network_id, mac, address }))
+  if (held.length > 0 && !withoutNetworks)
+    throw apiError(
+      'networks_lost',
+      'The host of this VM is lost, and its private networks with it: send withoutNetworks: true to bring the VM back without them',
+    )
+  await releaseAllAddresses(tx, vmId)
+  return held
+}
+
+interface Returned {
+  back: PreviousAddress[]
+  /** Their networks were deleted meanwhile, or their addresses given to others. */
+  lost: PreviousAddress[]
+}
+
+export async function reattachNetworks(
+  tx: Tx,
+  vm: { id: string; account_id: string },
+  { networks = [] }: Pick<PreviousPlacement, 'networks'>,
+): Promise<Returned> {
+  const back = await reclaimAddresses(tx, vm.account_id, vm.id, networks)
+  return { back, lost: networks.filter((each) => !back.includes(each)) }
+}
+
+/** What the machine still has of them is unplugged when its host answers. */
+export async function recordStaleNics(tx: Tx, vmId: string, hostId: string, lost: Pick<PreviousAddress, 'mac'>[]): Promise<void> {
+  for (const { mac } of lost)
+    await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
+}
+
+export async function recordNetworkEvents(
+  tx: Tx,
+  now: Date,
+  vmId: string,
+  type: 'vm.network_attached' | 'vm.network_detached',
+  networks: PreviousAddress[],
+  actionId: string,
+): Promise<void> {
+  for (const { network_id: id } of networks) await recordVmEvent(tx, now, vmId, type, { actionId, reason: 'host' }, { network: { id } })
+}

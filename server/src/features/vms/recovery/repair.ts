@@ -1,0 +1,57 @@
+// Makes a machine as its VM's row says: a change that failed while its host was away could not be taken back there.
+import type { Machine } from '../../../hypervisor/driver.ts'
+import { addDuration } from '../../../kernel/clock.ts'
+import { workflow } from '../../deps.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { getVmRow } from '../model/machine-spec.ts'
+import { clearStaleMachine, postponeStaleMachine } from './evacuate.ts'
+import * as sql from '../model/sql.ts'
+import * as steps from '../steps.ts'
+
+interface Input extends steps.VmInput {
+  isOn: boolean
+}
+
+/** Interfaces that it should not have are unplugged without a restart, and a machine that is on is the power sweep's to judge. */
+export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], machine: Machine | null): boolean {
+  if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
+  const isSameShape = machine.generation === vm.generation && machine.vcpu === vm.vcpu && machine.ramMiB === vm.ram_mib
+  const isPlugged = [{ mac: vm.mac }, ...attachments].every(({ mac }) => machine.nics.some((nic) => nic.mac === mac))
+  return isSameShape && isPlugged && (vm.status !== 'RUNNING' || machine.power === 'running')
+}
+
+const TRY_AGAIN = '10m'
+
+export const repairVm = workflow<Input>('vm.put_right', { deadline: '30m' })
+  .step('stop', { timeout: '3m', run: (context) => steps.powerOff(context, steps.SHUTDOWN_GRACE_MS) })
+  .step('shape', { run: steps.applySpec })
+  .step('networks', { run: steps.prepareNetworks })
+  .step('filter', { run: steps.applyFilter, save: steps.saveFilter })
+  .step('boot', {
+    run: async (context) => {
+      if (context.input.isOn) await steps.boot(context)
+    },
+  })
+  .step('ready', {
+    timeout: steps.READY_STEP,
+    run: async (context) => (context.input.isOn ? steps.awaitReady(context) : null),
+  })
+  .onSuccess(async (tx, { input: { vmId }, results: { ready }, runId, now }) => {
+    const vm = await getVmRow(tx, vmId)
+    await clearStaleMachine(tx, vmId, vm.host_id!)
+    const reason = ready?.reason ?? vm.status_reason // why the change failed
+    await sql.setStatus(tx, now, vmId, { status: vm.status, reason, readiness: ready?.readiness ?? 'booting' })
+    await recordVmEvent(tx, now, vmId, ready ? 'vm.restarted' : 'vm.stopped', { actionId: runId, reason: 'host' })
+  })
+  .onFailure(async (tx, { input: { vmId }, error, runId, now }) => {
+    const { host_id, status } = await getVmRow(tx, vmId)
+    if (error?.code !== 'not_found') {
+      await postponeStaleMachine(tx, vmId, host_id!, addDuration(now, TRY_AGAIN))
+      const reason = `Its host was away while it changed, and it could not be put right yet: ${error?.userMessage ?? 'it was cancelled'}`
+      return sql.setStatus(tx, now, vmId, { status, reason })
+    }
+    await clearStaleMachine(tx, vmId, host_id!)
+    const reason = 'Its host no longer has the disk of this VM: rebuild it, restore a backup, or delete it'
+    await sql.setStatus(tx, now, vmId, { status: 'ERROR', reason })
+    return recordVmEvent(tx, now, vmId, 'vm.error', { actionId: runId, reason: 'host' })
+  })

@@ -1,0 +1,103 @@
+// What follows from attempts that have ended, many of them in one transaction: the log, the delivery, the standing of the receiver.
+import type { Tx } from '../../kernel/database/db.ts'
+import type { Deps } from '../deps.ts'
+import { recordEvent } from '../events/service.ts'
+import type { Sent } from './message.ts'
+import * as queue from './delivery-queue.sql.ts'
+import { FAILURES_TO_DISABLE, givenUpSince, nextAttemptAt } from './schedule.ts'
+import * as sql from './sql.ts'
+import { toWebhook } from './view.ts'
+
+export interface FinishedAttempt {
+  claim: queue.Claim
+  sent: Sent
+  sentAt: Date
+}
+
+/** A worker that dies before this is written sends again what had arrived: so it goes to the database in one piece wherever it can. */
+export const recordAttempts = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, ended: FinishedAttempt[], isRepeat = false): Promise<void> =>
+  db.tx(async (tx) => {
+    const now = clock.now()
+    const batch = isRepeat ? await unwritten(tx, ended) : ended
+    if (batch.length === 0) return
+    const settled = batch.map((each) => outcomeOf(each, now))
+    const writes = [queue.countOutcomes(tally(batch), now), queue.settleDeliveries(settled, now), sql.insertAttempts(batch.map(toAttempt))]
+    const last = batch.filter((each) => isGone(each) || (each.sent.problem && each.claim.isDisableCandidate))
+    if (last.length === 0) return writes.forEach(tx.beforeCommit)
+    await Promise.all(writes.map(tx.run))
+    await giveUp(tx, last, now)
+  })
+
+async function unwritten(tx: Tx, ended: FinishedAttempt[]): Promise<FinishedAttempt[]> {
+  const written = new Set(
+    (
+      await sql.attemptsOf(
+        tx,
+        ended.map(({ claim }) => claim.id),
+      )
+    ).map((each) => `${each.delivery_id} ${each.number}`),
+  )
+  return ended.filter(({ claim }) => !written.has(`${claim.id} ${claim.claims}`))
+}
+
+const isGone = ({ sent }: FinishedAttempt): boolean => sent.error === null && sent.status === 410
+
+function outcomeOf(ended: FinishedAttempt, now: Date): queue.Settled {
+  const { id, claims, attempts } = ended.claim
+  if (!ended.sent.problem) return { id, claims, status: 'SUCCEEDED', nextAttemptAt: null }
+  if (isGone(ended)) return { id, claims, status: 'CANCELLED', nextAttemptAt: null }
+  const next = nextAttemptAt(now, attempts + 1, ended.sent.retryAfter)
+  return { id, claims, status: next ? 'PENDING' : 'EXHAUSTED', nextAttemptAt: next }
+}
+
+/** In the order in which they ended: only the failures after the last success are in a row. */
+function tally(batch: FinishedAttempt[]): queue.Tally[] {
+  const tallies = new Map<string, queue.Tally>()
+  for (const { claim, sent } of batch) {
+    const before = tallies.get(claim.webhook_id) ?? { webhookId: claim.webhook_id, failures: 0, succeeded: false }
+    tallies.set(claim.webhook_id, sent.problem ? { ...before, failures: before.failures + 1 } : { ...before, failures: 0, succeeded: true })
+  }
+  return [...tallies.values()]
+}
+
+const toAttempt = ({ claim, sent, sentAt }: FinishedAttempt): sql.AttemptRow => ({
+  delivery_id: claim.id,
+  number: claim.claims,
+  url: claim.url,
+  signature: sent.signature,
+  status: sent.status,
+  error: sent.problem,
+  response: sent.body,
+  latency_ms: sent.latencyMs,
+  attempted_at: sentAt,
+})
+
+async function giveUp(tx: Tx, failed: FinishedAttempt[], now: Date): Promise<void> {
+  const gone = failed.filter(isGone).map(({ claim }) => claim.webhook_id)
+  const ids = failed.map(({ claim }) => claim.webhook_id)
+  const disabled = [
+    ...(gone.length > 0 ? await queue.disable(tx, gone, 'The receiver answered 410: it wants no more events', now) : []),
+    ...(await disableHopeless(tx, await queue.receiversToDisable(tx, ids, FAILURES_TO_DISABLE, givenUpSince(now)), now)),
+  ]
+  if (disabled.length === 0) return
+  await sql.cancelPending(
+    tx,
+    disabled.map(({ id }) => id),
+    now,
+  )
+  for (const webhook of disabled.toSorted((a, b) => (a.account_id < b.account_id ? -1 : 1))) await recordDisabled(tx, webhook, now)
+}
+
+const disableHopeless = async (tx: Tx, ids: string[], now: Date): Promise<sql.WebhookRow[]> =>
+  ids.length > 0
+    ? queue.disable(tx, ids, `At least ${FAILURES_TO_DISABLE} attempts in a row have failed, and none succeeded for 5 days`, now)
+    : []
+
+/** For the feed, and for whoever tells the owner. */
+const recordDisabled = (tx: Tx, webhook: sql.WebhookRow, now: Date) =>
+  recordEvent(tx, now, {
+    accountId: webhook.account_id,
+    type: 'webhook.disabled',
+    subjectId: webhook.id,
+    data: { webhook: toWebhook(webhook), reason: webhook.disabled_reason },
+  })

@@ -1,0 +1,55 @@
+// After a reboot the uplink, the rules and the kernel's settings are gone. Where systemd is, a unit brings them back; elsewhere `npm start`
+// and `berthd host prepare` do.
+import { join } from 'node:path'
+import { forwardingCommands } from './forwarding.ts'
+import { masqueradeCommands } from './masquerade.ts'
+import { BERTH_FOLDER, type HostPlan } from './plan.ts'
+import { missing, satisfied, type Step } from './setup-step.ts'
+import { readFileOrNull, run, SYSTEM_PATH, writeFileAtomic } from './shell.ts'
+import { uplinkCommands } from './uplink.ts'
+
+const SCRIPT = join(BERTH_FOLDER, 'network.sh')
+const NAME = 'berth-network.service'
+const UNIT = `/etc/systemd/system/${NAME}`
+
+export const atBoot: Step = {
+  name: 'boot',
+  async check(plan) {
+    if (!plan.systemd) return satisfied('after a reboot, npm start or berthd host prepare brings the network back')
+    const same = (await readFileOrNull(SCRIPT)) === script(plan) && (await readFileOrNull(UNIT)) === unit
+    return same ? satisfied('the network comes back after a reboot') : missing(`${NAME}, which brings the network back after a reboot`)
+  },
+  async apply(plan) {
+    await writeFileAtomic(SCRIPT, script(plan), 0o755)
+    await writeFileAtomic(UNIT, unit)
+    await run('systemctl', '--quiet', 'daemon-reload')
+    await run('systemctl', '--quiet', 'enable', NAME)
+  },
+}
+
+export const script = (plan: HostPlan): string =>
+  [
+    '#!/bin/sh -e',
+    '# Written by berthd host prepare.',
+    `PATH=${SYSTEM_PATH}`,
+    forwardingCommands,
+    uplinkCommands(plan),
+    masqueradeCommands(plan),
+  ].join('\n')
+
+const unit = `# Written by berthd host prepare.
+[Unit]
+Description=Uplink of the public network of Berth
+Requires=libvirtd.service
+After=libvirtd.service network.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=${SCRIPT}
+Restart=on-failure
+RestartSec=2
+
+[Install]
+WantedBy=multi-user.target
+`

@@ -1,0 +1,96 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { testDatabase } from '../../test/harness.ts'
+import { judge } from '../commands/doctor/certificates.ts'
+import { openCore, openWorker } from '../compose.ts'
+import { readConfig } from '../config.ts'
+import { createLog } from '../kernel/log.ts'
+import { daysLeft, openAuthority, renewOwnCertificate } from './certificate-authority.ts'
+import { readBundle } from './bundle.ts'
+import { issuedRange, makeBundle } from './issue-bundle.ts'
+import { run } from './shell.ts'
+
+let dataDir: string
+const pki = (name: string): string => join(dataDir, 'pki', name)
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-pki-'))
+})
+afterAll(() => rm(dataDir, { recursive: true }))
+
+describe('our certificate authority', () => {
+  test('is made once, by whoever comes first, and its keys are for us alone', async () => {
+    const [one, other] = await Promise.all([openAuthority(dataDir), openAuthority(dataDir)])
+    expect([one.ca, one.name]).toEqual([other.ca, other.name])
+    for (const key of ['ca.key', 'client.key']) expect((await stat(pki(key))).mode & 0o777).toBe(0o600)
+    expect(new X509Certificate(await readFile(pki('client.pem'))).subject).toBe(`CN=${one.name}`)
+  })
+
+  test.each([
+    ['10.0.0.5', 'IP Address:10.0.0.5'],
+    ['rack1.example.com', 'DNS:rack1.example.com'],
+  ])('signs for %s and for nothing else', async (address, name) => {
+    const authority = await openAuthority(dataDir)
+    const cert = new X509Certificate((await authority.issue(address)).cert)
+    const ca = new X509Certificate(authority.ca)
+    expect([cert.subjectAltName, cert.ca, cert.checkIssued(ca), cert.verify(ca.publicKey)]).toEqual([name, false, true, true])
+    expect(cert.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1'])
+  })
+
+  const replaceByEnding = async (): Promise<string> => {
+    const { name } = await openAuthority(dataDir)
+    const soon = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '20', '-subj', `/CN=${name}`]
+    await run('openssl', 'req', ...soon, '-keyout', pki('client.key'), '-out', pki('client.pem'))
+    return name
+  }
+
+  test('renews our own certificate before it ends, under the same name', async () => {
+    const name = await replaceByEnding()
+    const ending = await readFile(pki('client.pem'), 'utf8')
+    expect(judge('it', ending, 'renew it')).toMatchObject({ status: 'warning', says: 'it ends in 19 days', fix: 'renew it' })
+    expect((await openAuthority(dataDir)).name).toBe(name)
+    const renewed = await readFile(pki('client.pem'), 'utf8')
+    expect(daysLeft(renewed)).toBeGreaterThan(800)
+    expect(judge('it', renewed, 'renew it')).toMatchObject({ status: 'ok' })
+    expect(judge('it', null, 'renew it')).toBeNull()
+  })
+
+  test('is used by the worker, which renews our own certificate though nobody asks', async () => {
+    await replaceByEnding()
+    const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_DRAIN_SECONDS: '1', BERTH_HYPERVISOR: 'simulated' })
+    const core = await openCore(config, await testDatabase(), createLog({ level: 'silent', pretty: false }), { worker: true })
+    const worker = await openWorker(core)
+    onTestFinished(async () => {
+      await worker.close()
+      await core.close()
+    })
+    await expect.poll(async () => daysLeft(await readFile(pki('client.pem'), 'utf8'))).toBeGreaterThan(800)
+  })
+
+  test('is not made by a worker: another machine may have it', async () => {
+    const elsewhere = join(dataDir, 'elsewhere')
+    await renewOwnCertificate(elsewhere)
+    await expect(stat(elsewhere)).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('a bundle for a host', () => {
+  test('holds a range that no other host has, also when it is made anew', async () => {
+    const out = join(dataDir, 'bundle')
+    const made = await makeBundle(dataDir, '10.0.0.5', ['10.77.0.0/16'], out)
+    expect([made.range, (await stat(out)).mode & 0o777]).toEqual(['10.78.0.0/16', 0o600])
+    expect(await readBundle(out)).toEqual(made)
+    expect((await makeBundle(dataDir, '10.0.0.6', ['10.77.0.0/16'], out)).range).toBe('10.79.0.0/16')
+    expect((await makeBundle(dataDir, '10.0.0.5', ['10.77.0.0/16', '10.78.0.0/16'], out)).range).toBe('10.78.0.0/16')
+    expect(await issuedRange(dataDir, '10.0.0.6')).toBe('10.79.0.0/16')
+  })
+
+  test('is refused when it is something else', async () => {
+    await expect(readBundle(join(dataDir, 'nothing'))).rejects.toThrow('cannot be read')
+    await expect(readBundle(pki('ca.pem'))).rejects.toThrow('is not a certificate made by berthd host certificate')
+    await expect(makeBundle(dataDir, '-subj /CN=x', [], join(dataDir, 'b'))).rejects.toThrow('neither an address nor a name')
+  })
+})

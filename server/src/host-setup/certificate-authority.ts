@@ -1,0 +1,107 @@
+// The control plane's own certificate authority, in `pki/` of the data folder: it signs what hosts show, and what we show to hosts. Made
+// by the openssl command, because Node can read certificates but not sign them. Whoever has ca.key can pretend to be any host, or us.
+import { X509Certificate } from 'node:crypto'
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import { systemClock } from '../kernel/clock.ts'
+import { newId } from '../kernel/ids.ts'
+import { withFileLock } from '../kernel/file-lock.ts'
+import { exists, run } from './shell.ts'
+
+export const pkiFolder = (dataDir: string): string => join(dataDir, 'pki')
+
+/** Days. Hosts' certificates are renewed by hand, ours by the worker. */
+const AUTHORITY_DAYS = 3650
+const CERTIFICATE_DAYS = 825
+export const RENEW_DAYS = 60
+
+export interface Identity {
+  cert: string
+  key: string
+}
+
+export interface Authority {
+  ca: string
+  /** The common name of our own certificate. */
+  name: string
+  /** A certificate for the host at this address or name. */
+  issue(address: string): Promise<Identity>
+}
+
+/** Makes what is missing, renews our own certificate before it ends, and opens it. Any number of processes may do so at once. */
+export async function openAuthority(dataDir: string): Promise<Authority> {
+  const folder = pkiFolder(dataDir)
+  const file = (name: string): string => join(folder, name)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await withFileLock(file('lock'), async () => {
+    if (!(await exists(file('ca.pem')))) await makeAuthority(folder)
+    if (daysLeft(await readFile(file('client.pem'), 'utf8').catch(() => null)) < RENEW_DAYS) await makeClient(folder)
+  })
+  const client = new X509Certificate(await readFile(file('client.pem')))
+  return {
+    ca: await readFile(file('ca.pem'), 'utf8'),
+    name: client.subject.replace(/^CN=/, ''),
+    issue: (address) =>
+      inScratch(folder, async (scratch) => {
+        const names = `subjectAltName=${isIP(address) ? 'IP' : 'DNS'}:${address}`
+        await sign(folder, scratch, address, ['-addext', 'extendedKeyUsage=serverAuth', '-addext', names])
+        return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
+      }),
+  }
+}
+
+/** It is all that hosts let in: it must not end because nobody made one for a host. A machine without the authority cannot renew it. */
+export async function renewOwnCertificate(dataDir: string): Promise<void> {
+  if (await exists(join(pkiFolder(dataDir), 'ca.key'))) await openAuthority(dataDir)
+}
+
+/** Below zero once it has ended, and where there is none. */
+export function daysLeft(pem: string | null): number {
+  if (pem === null) return -1
+  return (new Date(new X509Certificate(pem).validTo).getTime() - systemClock.now().getTime()) / 86_400_000
+}
+
+/** The name holds an id, so that the control planes of two installations are never taken for each other. */
+async function makeAuthority(folder: string): Promise<void> {
+  await inScratch(folder, async (scratch) => {
+    const extensions = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
+    await request(scratch, `berth-authority-${newId()}`, AUTHORITY_DAYS, extensions)
+    await keep(scratch, folder, 'ca')
+  })
+}
+
+async function makeClient(folder: string): Promise<void> {
+  const known = await readFile(join(folder, 'client.pem'), 'utf8').catch(() => null)
+  const name = known ? new X509Certificate(known).subject.replace(/^CN=/, '') : `berth-control-plane-${newId()}`
+  await inScratch(folder, async (scratch) => {
+    await sign(folder, scratch, name, ['-addext', 'extendedKeyUsage=clientAuth'])
+    await keep(scratch, folder, 'client')
+  })
+}
+
+/** The certificate last: where it is, the key is. */
+async function keep(scratch: string, folder: string, name: string): Promise<void> {
+  await chmod(join(scratch, 'key'), 0o600)
+  await rename(join(scratch, 'key'), join(folder, `${name}.key`))
+  await rename(join(scratch, 'pem'), join(folder, `${name}.pem`))
+}
+
+async function sign(folder: string, scratch: string, name: string, extensions: string[]): Promise<void> {
+  const signer = ['-CA', join(folder, 'ca.pem'), '-CAkey', join(folder, 'ca.key'), '-addext', 'basicConstraints=CA:FALSE']
+  const usage = ['-addext', 'keyUsage=critical,digitalSignature,keyEncipherment']
+  await request(scratch, name, CERTIFICATE_DAYS, [...signer, ...usage, ...extensions])
+}
+
+/** The configuration is ours, so that the machine's own adds no extensions. */
+async function request(scratch: string, name: string, days: number, options: string[]): Promise<void> {
+  await writeFile(join(scratch, 'conf'), '[req]\ndistinguished_name=name\n[name]\n')
+  const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', String(days)]
+  const files = ['-keyout', join(scratch, 'key'), '-out', join(scratch, 'pem')]
+  await run('openssl', 'req', '-config', join(scratch, 'conf'), '-x509', ...ec, ...files, '-subj', `/CN=${name}`, ...options)
+}
+
+async function inScratch<T>(folder: string, work: (scratch: string) => Promise<T>): Promise<T> {
+  const scratch = await mkdtemp(join(folder, 'new-'))
+  return work(scratch).finally(() => rm(scratch, { recursive: true, force: true }))
+}

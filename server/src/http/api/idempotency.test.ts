@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { PREFIX, throwawayApi } from '../../../test/throwaway-api.ts'
+import { sha256 } from '../../kernel/crypto.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { newId } from '../../kernel/ids.ts'
+import { apiError } from '../../kernel/errors.ts'
+import { Answer, Rehearsal } from './api.ts'
+import { deleteExpiredKeys } from './idempotency.ts'
+import { object, Type } from './schema.ts'
+
+const about = { summary: 'A test', tag: 'Test', scope: null }
+const Note = object({ id: Type.String(), text: Type.String() })
+const NewNote = object({ text: Type.String(), secret: Type.Optional(Type.String()) })
+
+describe('Idempotency-Key', async () => {
+  const app = await testApp()
+  await app.db.raw('create table notes (id text primary key, account_id text not null, text text not null)')
+  let failing = false
+  let hold: (() => Promise<void>) | null = null
+  const api = await throwawayApi(app, (routes) => {
+    const query = { dryRun: Type.Optional(Type.Boolean()) }
+    routes.post('/notes', { ...about, operationId: 'createNote', query, body: NewNote, status: 202, data: Note }, async (tx, context) => {
+      const { principal, body } = context
+      const note = { id: newId(), text: body.text }
+      await tx.run(sql`insert into notes values (${note.id}, ${principal.accountId}, ${note.text})`)
+      await hold?.()
+      if (context.query.dryRun) throw new Rehearsal(note)
+      if (failing) throw apiError('no_capacity', 'There is no room')
+      return new Answer(note, 202, `/notes/${note.id}`)
+    })
+    const params = { id: Type.String() }
+    routes.delete(
+      '/notes/:id',
+      { ...about, operationId: 'deleteNote', params, data: object({ id: Type.String() }) },
+      async (tx, { params }) => {
+        if ((await tx.run(sql`delete from notes where id = ${params.id}`)) === 0) throw apiError('not_found', 'Note not found')
+        return { id: params.id }
+      },
+    )
+  })
+  const write = async (token: string, key: string | undefined, body: object = { text: 'a' }, path = '/notes', method = 'POST') => {
+    const { status, headers, text } = await api.send(method, `${PREFIX}${path}`, {
+      token,
+      ...(method === 'POST' && { payload: body }),
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+    })
+    return { status, text, code: headers['x-error-code'], replayed: headers['idempotent-replayed'], location: headers['location'] }
+  }
+  const notesOf = async (accountId: string) => (await app.db.many(sql`select 1 from notes where account_id = ${accountId}`)).length
+
+  test('answers the same request again without a second effect, byte for byte', async () => {
+    const { token, accountId } = await app.given.customer()
+    const first = await write(token, 'k1')
+    expect(first).toMatchObject({ status: 202, replayed: undefined })
+    expect(first.location).toMatch(/^\/api\/public\/v1\/notes\/c/)
+    for (let i = 0; i < 2; i++) expect(await write(token, 'k1')).toEqual({ ...first, replayed: 'true' })
+    expect(await notesOf(accountId)).toBe(1)
+  })
+
+  test('is optional', async () => {
+    const { token, accountId } = await app.given.customer()
+    expect((await write(token, undefined)).text).not.toBe((await write(token, undefined)).text)
+    expect(await notesOf(accountId)).toBe(2)
+  })
+
+  test('replays a delete, although the thing is gone', async () => {
+    const { token } = await app.given.customer()
+    const { data } = JSON.parse((await write(token, undefined)).text) as { data: { id: string } }
+    const remove = () => write(token, 'gone', undefined, `/notes/${data.id}`, 'DELETE')
+    expect(await remove()).toMatchObject({ status: 200, replayed: undefined })
+    expect(await remove()).toMatchObject({ status: 200, replayed: 'true' })
+    expect((await write(token, undefined, undefined, `/notes/${data.id}`, 'DELETE')).status).toBe(404)
+  })
+
+  test.each([
+    ['another body', { text: 'b' }, '/notes'],
+    ['another query', { text: 'a' }, '/notes?dryRun=true'],
+    ['another field', { text: 'a', secret: 'x' }, '/notes'],
+  ])('is refused for %s', async (_, body, path) => {
+    const { token, accountId } = await app.given.customer()
+    await write(token, 'k1')
+    expect(await write(token, 'k1', body, path)).toMatchObject({ status: 422, code: 'idempotency_key_reused', replayed: undefined })
+    expect(await notesOf(accountId)).toBe(1)
+  })
+
+  test('is refused for another method or path', async () => {
+    const { token } = await app.given.customer()
+    await write(token, 'k1')
+    expect(await write(token, 'k1', undefined, '/notes/c12345678', 'DELETE')).toMatchObject({ status: 422 })
+  })
+
+  test('belongs to the account, whichever of its tokens is used', async () => {
+    const { token, accountId } = await app.given.customer()
+    const stranger = await app.given.customer()
+    const first = await write(token, 'k1')
+    expect((await write((await app.given.token(accountId)).token, 'k1')).text).toBe(first.text)
+    expect(await write(stranger.token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
+  })
+
+  test('is not used up by an error: nothing changed, so the same key may try again', async () => {
+    const { token, accountId } = await app.given.customer()
+    failing = true
+    for (let i = 0; i < 2; i++) expect(await write(token, 'k1')).toMatchObject({ status: 503, code: 'no_capacity', replayed: undefined })
+    expect((await write(token, 'k1', { text: 5 })).status).toBe(400)
+    failing = false
+    expect(await notesOf(accountId)).toBe(0)
+    expect(await write(token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
+  })
+
+  test('is not used up by a rehearsal, which changes nothing', async () => {
+    const { token, accountId } = await app.given.customer()
+    expect(await write(token, 'k1', { text: 'a' }, '/notes?dryRun=true')).toMatchObject({ status: 200, location: undefined })
+    expect(await notesOf(accountId)).toBe(0)
+    expect(await write(token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
+  })
+
+  test('is forgotten after 24 hours', async () => {
+    const { token, accountId } = await app.given.customer()
+    const first = await write(token, 'k1')
+    app.clock.advance('24h')
+    app.clock.set(new Date(app.clock.now().getTime() - 1))
+    expect((await write(token, 'k1')).text).toBe(first.text)
+    app.clock.advance('1ms')
+    expect(await write(token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
+    expect(await notesOf(accountId)).toBe(2)
+    expect((await write(token, 'k1')).replayed).toBe('true')
+    await deleteExpiredKeys(app.db, app.clock.now())
+    expect((await write(token, 'k1')).replayed).toBe('true')
+    app.clock.advance('24h')
+    await deleteExpiredKeys(app.db, app.clock.now())
+    expect(await app.db.many(sql`select 1 from idempotency_keys`)).toHaveLength(0)
+  })
+
+  test.each(['', 'a b', 'ключ', 'a\tb', 'x'.repeat(256)])('%j is not a key', async (key) => {
+    const { token, accountId } = await app.given.customer()
+    const answer = await write(token, key)
+    expect(answer).toMatchObject({ status: 400, code: 'validation_failed' })
+    expect(answer.text).toContain('Idempotency-Key must be 1-255 visible ASCII characters')
+    expect(await notesOf(accountId)).toBe(0)
+  })
+
+  test.each(['!', 'x'.repeat(255), "~'; drop table notes; --".replaceAll(' ', '_')])('%j is a key', async (key) => {
+    const { token } = await app.given.customer()
+    expect((await write(token, key)).status).toBe(202)
+    expect((await write(token, key)).replayed).toBe('true')
+  })
+
+  test('answers 409 while the first request is still running', async () => {
+    const { token, accountId } = await app.given.customer()
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    hold = () => {
+      reached.resolve()
+      return released.promise
+    }
+    const running = write(token, 'k1')
+    await reached.promise
+    hold = null
+    expect(await write(token, 'k1')).toMatchObject({ status: 409, code: 'idempotency_in_progress' })
+    released.resolve()
+    const first = await running
+    expect(await write(token, 'k1')).toEqual({ ...first, replayed: 'true' })
+    expect(await notesOf(accountId)).toBe(1)
+  })
+
+  test('has one effect among 400 parallel requests, and the others wait or replay it', async () => {
+    const { token, accountId } = await app.given.customer()
+    const answers = await Promise.all(Array.from({ length: 400 }, () => write(token, 'race')))
+    expect(await notesOf(accountId)).toBe(1)
+    const done = answers.filter(({ status }) => status === 202)
+    expect(done.filter(({ replayed }) => !replayed)).toHaveLength(1)
+    expect(new Set(done.map(({ text }) => text)).size).toBe(1)
+    expect(answers.filter(({ status }) => status !== 202 && status !== 409)).toEqual([])
+  })
+
+  test('keeps no answer, password or guessable hash of one in the table', async () => {
+    const { token, accountId } = await app.given.customer()
+    await write(token, 'k1', { text: 'marker-in-the-answer', secret: 'marker-in-the-request' })
+    const [row] = await app.db.many<{ body: Buffer; fingerprint: Buffer }>(
+      sql`select body, fingerprint from idempotency_keys where account_id = ${accountId}`,
+    )
+    expect(row!.body.toString('latin1')).not.toContain('marker')
+    const plain = `POST\n${PREFIX}/notes\n${JSON.stringify({ text: 'marker-in-the-answer', secret: 'marker-in-the-request' })}`
+    expect(row!.fingerprint.equals(sha256(plain))).toBe(false)
+  })
+})

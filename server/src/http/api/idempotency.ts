@@ -1,0 +1,101 @@
+// An Idempotency-Key makes a write safe to repeat. The answer is stored in the transaction that has the effect, so there is never
+// one without the other. Only success is stored: an error changed nothing, so the same key may try again.
+import type { FastifyRequest } from 'fastify'
+import { addDuration, type Clock } from '../../kernel/clock.ts'
+import { sha256, type Vault } from '../../kernel/crypto.ts'
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { invalid, apiError, type ApiError } from '../../kernel/errors.ts'
+import { bodyOf } from './operation.ts'
+
+export interface StoredAnswer {
+  status: number
+  body: string
+  location: string | null
+}
+
+export interface Idempotency {
+  key: string
+  accountId: string
+  fingerprint: Buffer
+}
+
+interface KeyDeps {
+  clock: Clock
+  vault: Vault
+}
+
+/** What the request says of it, or null when it carries no key. */
+export function idempotencyOf(request: FastifyRequest, accountId: string, vault: Vault): Idempotency | null {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
+    throw invalid('Idempotency-Key must be 1-255 visible ASCII characters', 'Idempotency-Key')
+  // Keyed, because a body may hold a password that a plain hash would let one guess.
+  return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}`) }
+}
+
+interface Row {
+  fingerprint: Buffer
+  status: number
+  body: Buffer
+  location: string | null
+}
+
+/** Claims the key for this transaction; answers what was stored under it, or null when this request is the first. */
+export async function loadStoredResponse(
+  tx: Tx,
+  { clock, vault }: KeyDeps,
+  { key, accountId, fingerprint }: Idempotency,
+): Promise<StoredAnswer | null> {
+  const lock = sha256(`${accountId}\n${key}`).readBigInt64BE()
+  const { claimed } = await tx.one<{ claimed: boolean }>(sql`select pg_try_advisory_xact_lock(${lock}::int8) as claimed`)
+  if (!claimed) throw inProgress()
+  const row = await tx.maybe<Row>(sql`
+    select fingerprint, status, body, location from idempotency_keys
+    where account_id = ${accountId} and key = ${key} and expires_at > ${clock.now()}`)
+  if (!row) return null
+  if (!row.fingerprint.equals(fingerprint))
+    throw apiError('idempotency_key_reused', 'This Idempotency-Key was used for a different request: use a new key')
+  if (row.status === UNDER_WAY) throw inProgress()
+  return { status: row.status, body: vault.open(row.body, contextOf(accountId, key)), location: row.location }
+}
+
+const inProgress = (): ApiError =>
+  apiError('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
+
+/** Stands in the place of a status while a request works outside of any transaction. */
+const UNDER_WAY = 0
+/** When the process that held a claim has died without a word, the key may be used again after this. */
+const MAX_CLAIM = '60s'
+
+/** Like `recall`, and keeps the key from others beyond this transaction, until `remember` or `release`. */
+export async function claim(tx: Tx, deps: KeyDeps, idempotency: Idempotency): Promise<StoredAnswer | null> {
+  const earlier = await loadStoredResponse(tx, deps, idempotency)
+  if (!earlier) await storeResponse(tx, deps, idempotency, { status: UNDER_WAY, body: '', location: null }, MAX_CLAIM)
+  return earlier
+}
+
+export const release = (db: Queries, { accountId, key }: Idempotency): Promise<number> =>
+  db.run(sql`delete from idempotency_keys where account_id = ${accountId} and key = ${key} and status = ${UNDER_WAY}`)
+
+export async function storeResponse(
+  tx: Tx,
+  { clock, vault }: KeyDeps,
+  { key, accountId, fingerprint }: Idempotency,
+  answer: StoredAnswer,
+  keep = '24h',
+): Promise<void> {
+  const sealed = vault.seal(answer.body, contextOf(accountId, key))
+  const now = clock.now()
+  await tx.run(sql`
+    insert into idempotency_keys (account_id, key, fingerprint, status, body, location, created_at, expires_at)
+    values (${accountId}, ${key}, ${fingerprint}, ${answer.status}, ${sealed}, ${answer.location}, ${now}, ${addDuration(now, keep)})
+    on conflict (account_id, key) do update set fingerprint = excluded.fingerprint, status = excluded.status, body = excluded.body,
+      location = excluded.location, created_at = excluded.created_at, expires_at = excluded.expires_at`)
+}
+
+const contextOf = (accountId: string, key: string): string => `idempotency:${accountId}:${key}`
+
+/** Keys that have run out; answers how many. */
+export const deleteExpiredKeys = (db: Queries, now: Date): Promise<number> =>
+  db.run(sql`delete from idempotency_keys where expires_at <= ${now}`)

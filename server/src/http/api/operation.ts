@@ -1,0 +1,75 @@
+// One operation of the API, declared once: what routes it, validates it, serialises its answers and documents it.
+import type { FastifyRequest, HTTPMethods } from 'fastify'
+import type { ErrorCode } from '../../kernel/errors.ts'
+import type { Principal } from './principal.ts'
+import { envelope, pagedEnvelope, Type, type Static, type TObject, type TProperties, type TSchema } from './schema.ts'
+
+export interface OperationSpec<P extends TProperties, Q extends TProperties, B extends TSchema> {
+  operationId: string
+  summary: string
+  tag: string
+  /** The scope a token needs; null = any valid token. */
+  scope: string | null
+  /** A person must have given the password not long ago. A token proves itself each time. */
+  requiresReauth?: true
+  params?: P
+  query?: Q
+  body?: B
+  /** A body may be left out although the operation knows fields for it. */
+  optionalBody?: boolean
+  /** The success status; 200 unless given. A write may answer others it lists here. */
+  status?: number | number[]
+  data: TSchema
+  /** Further shapes by status, where an operation answers more than one. */
+  otherData?: Record<number, TSchema>
+  /** What it can refuse beyond what every operation can, for the documentation. */
+  errorCodes?: ErrorCode[]
+}
+
+export type AnySpec = OperationSpec<TProperties, TProperties, TSchema>
+
+export interface Operation extends AnySpec {
+  method: HTTPMethods
+  path: string
+  paged: boolean
+}
+
+export interface Context<P extends TProperties, Q extends TProperties, B extends TSchema> {
+  principal: Principal
+  params: { [K in keyof P]: string }
+  query: Static<TObject<Q>>
+  body: Static<B>
+  request: FastifyRequest
+}
+
+export function contextOf<P extends TProperties, Q extends TProperties, B extends TSchema>(request: FastifyRequest): Context<P, Q, B> {
+  const { principal, query } = request
+  return { principal, params: possibleIds(request.params as object), query, body: bodyOf(request), request } as Context<P, Q, B>
+}
+
+/** No body means the same as an empty one. */
+export const bodyOf = (request: FastifyRequest): unknown => request.body ?? {}
+
+/** What could not be an id at all is looked up as '', so that it reads exactly like an unknown one. */
+function possibleIds(params: object): Record<string, string> {
+  const possible: Record<string, string> = {}
+  for (const [name, value] of Object.entries(params as Record<string, string>)) possible[name] = POSSIBLE_ID.test(value) ? value : ''
+  return possible
+}
+
+const POSSIBLE_ID = /^[\x21-\x7e]{1,64}$/
+
+const NO_BODY = Type.Object({}, { additionalProperties: false, optionalBody: true })
+
+export function bodySchema({ body, optionalBody }: AnySpec): TSchema {
+  if (!body) return NO_BODY
+  return optionalBody ? { ...body, optionalBody: true } : body
+}
+
+export const statusesOf = ({ status = 200 }: Pick<AnySpec, 'status'>): number[] => [status].flat()
+
+/** Every success this operation can answer: status and the schema of the whole body. */
+export function responsesOf(spec: AnySpec, paged: boolean): [number, TSchema][] {
+  const main = statusesOf(spec).map((status): [number, TSchema] => [status, paged ? pagedEnvelope(spec.data) : envelope(spec.data)])
+  return [...main, ...Object.entries(spec.otherData ?? {}).map(([status, data]): [number, TSchema] => [Number(status), envelope(data)])]
+}

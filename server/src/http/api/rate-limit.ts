@@ -1,0 +1,53 @@
+// Two buckets of one minute: per token or person once that is proved, per address for everything else. Every response says where it stands.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Counters } from '../../kernel/database/window-counters.ts'
+import { apiError, type ApiError } from '../../kernel/errors.ts'
+import type { Principal } from './principal.ts'
+
+const WINDOW_MS = 60_000
+const REQUESTS_PER_IP = 100
+
+/** What a response says that counts nowhere, and for which nobody is asked. */
+export const UNLIMITED_HEADERS = {
+  'x-ratelimit-limit': REQUESTS_PER_IP,
+  'x-ratelimit-remaining': REQUESTS_PER_IP,
+  'x-ratelimit-reset': WINDOW_MS / 1000,
+}
+
+export interface RateLimitState {
+  headers: Record<string, string | number>
+  /** Set once the bucket is empty. */
+  refusal: ApiError | null
+}
+
+export interface RateLimit {
+  limitActor(reply: FastifyReply, principal: Principal): Promise<void>
+  limitIp(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** Headers for a response that no bucket was charged for. */
+  describe(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  /** Charges an address whose bytes never became a request. */
+  chargeSocket(address: string): Promise<RateLimitState>
+}
+
+export function rateLimit(counters: Counters): RateLimit {
+  const count = async (bucket: string, key: string, limit: number, by: number): Promise<RateLimitState> => {
+    const { count, resetMs } = await counters.add(key, by, WINDOW_MS)
+    const seconds = Math.max(1, Math.ceil(resetMs / 1000))
+    const headers = { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': Math.max(0, limit - count), 'x-ratelimit-reset': seconds }
+    if (by === 0 || count <= limit) return { headers, refusal: null }
+    const refusal = apiError('rate_limited', `Rate limit exceeded (${bucket}): retry in ${seconds} second${seconds === 1 ? '' : 's'}`)
+    return { headers: { ...headers, 'retry-after': seconds }, refusal }
+  }
+  const tell = (reply: FastifyReply, { headers, refusal }: RateLimitState): void => {
+    for (const name in headers) reply.header(name, headers[name])
+    if (refusal) throw refusal
+  }
+  const ofAddress = (address: string, by: number): Promise<RateLimitState> => count('per IP', `ip:${address}`, REQUESTS_PER_IP, by)
+  return {
+    limitActor: async (reply, { actorType, actorId, requestsPerMinute }) =>
+      tell(reply, await count(`per ${actorType}`, `${actorType}:${actorId}`, requestsPerMinute, 1)),
+    limitIp: async (request, reply) => tell(reply, await ofAddress(request.ip, 1)),
+    describe: async (request, reply) => tell(reply, await ofAddress(request.ip, 0)),
+    chargeSocket: (address) => ofAddress(address, 1),
+  }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { ERROR_CATALOG } from '../../kernel/errors.ts'
+import { anchorOf } from './markdown.ts'
+import { openReference } from './reference.ts'
+
+const PAGES = ['/docs', '/docs/', '/docs/errors', '/docs/guides', '/docs/reference/virtual-machines', '/docs/guide/tutorial']
+
+describe('/docs', async () => {
+  const { app, operations } = await testApp()
+  const get = (url: string) => app.inject({ url })
+  const read = new Map<string, Promise<string>>()
+  /** Each once: an address may ask for so many only. */
+  const pageOf = (url: string): Promise<string> => {
+    if (!read.has(url))
+      read.set(
+        url,
+        get(url).then(({ body }) => body),
+      )
+    return read.get(url)!
+  }
+
+  test.each(PAGES)('%s may load nothing from anywhere else, and has nothing inline', async (url) => {
+    const { statusCode, headers, body } = await get(url)
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    const policy = String(headers['content-security-policy'])
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
+    expect(policy).not.toMatch(/https?:|\*|unsafe/)
+    expect(body).not.toMatch(/<style|<script>|\son\w+=|style="/)
+    for (const [, address] of body.matchAll(/(?:src|<link[^>]* href)="([^"]*)"/g)) expect(address).toMatch(/^\/(docs\/|favicon\.svg$)/)
+  })
+
+  test('pages are charged to the address, their files are not', async () => {
+    const left = async (url: string): Promise<number> => Number((await get(url)).headers['x-ratelimit-remaining'])
+    const before = await left('/docs')
+    expect(await left('/docs/files/style.css')).toBe(before)
+    expect(await left('/docs/errors')).toBe(before - 1)
+    expect((await get('/docs/files/try.js')).headers['content-type']).toBe('text/javascript; charset=utf-8')
+    for (const name of ['nothing.js', '..%2Fdocs.ts']) expect((await get(`/docs/files/${name}`)).statusCode).toBe(404)
+    expect((await get('/docs/reference/nothing')).statusCode).toBe(404)
+  })
+
+  test.each(operations)('$operationId is there with an example and a form to try it', async ({ operationId, method, path, tag }) => {
+    const section = (await pageOf(`/docs/reference/${anchorOf(tag)}`))
+      .split(`<section class="operation" id="${operationId}">`)[1]!
+      .split('</section>')[0]!
+    expect(section).toContain(`curl -X ${method} `)
+    expect(section).toMatch(/HTTP 20\d\n/)
+    expect(section).toContain(`data-method="${method}" data-path="${path.replace(/:(\w+)/g, '{$1}')}"`)
+    for (const [, name] of path.matchAll(/:(\w+)/g)) expect(section).toContain(`name="path:${name}" required`)
+    expect(await pageOf('/docs')).toContain(`/docs/reference/${anchorOf(tag)}#${operationId}"`)
+  })
+
+  test('every error of the catalogue is explained, where a problem document points to', async () => {
+    const { body } = await get('/docs/errors')
+    for (const [code, { title }] of Object.entries(ERROR_CATALOG)) expect(body).toMatch(new RegExp(`<tr id="${code}">.*${title}`))
+  })
+})
+
+test('a hostile document is shown as it is written', () => {
+  const hostile = '"><img src=x onerror=alert(1)>'
+  const schema = { type: 'object', properties: { [hostile]: { type: 'string', description: hostile, enum: [hostile] } } }
+  const operation = {
+    operationId: 'tryIt',
+    summary: hostile,
+    description: hostile,
+    tags: ['Tag'],
+    parameters: [{ name: hostile, in: 'query', description: hostile, schema: { enum: [hostile] } }],
+    requestBody: { content: { 'application/json': { schema } } },
+    responses: { 200: { content: { 'application/json': { schema } } } },
+  }
+  const document = {
+    info: { description: hostile },
+    paths: { [`/${hostile}`]: { post: operation } },
+    components: { schemas: {}, parameters: {} },
+  }
+  const reference = openReference('/api', document)
+  for (const html of [reference.index(), reference.group('tag')!]) {
+    expect(html).toContain('&quot;&gt;&lt;img src=x')
+    expect(html).not.toContain('<img')
+  }
+})

@@ -1,0 +1,73 @@
+// What happens below HTTP: bytes that never become a request, clients that are too slow, and bodies nobody will read.
+import { STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { apiError, type ApiError } from '../../kernel/errors.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { RateLimit } from '../api/rate-limit.ts'
+
+/** A client that is still sending gets this long to read the answer; closing at once would take it from under its eyes. */
+const LINGER_MS = 2_000
+
+const REFUSALS: Record<string, () => ApiError> = {
+  HPE_HEADER_OVERFLOW: () => apiError('headers_too_large', 'The request headers are larger than 16 KiB'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: () => apiError('payload_too_large', 'The chunk extensions of the body are too large'),
+  ERR_HTTP_REQUEST_TIMEOUT: () =>
+    apiError('request_timeout', 'The request took too long to arrive: send headers within 10 and all of it within 30 seconds'),
+}
+const MALFORMED = (): ApiError => apiError('malformed_request', 'This is not a valid HTTP request')
+
+export function handleClientError(rateLimit: RateLimit): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  const answered = new WeakSet<Socket>()
+  return (error, socket) => {
+    if (answered.has(socket)) return
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+    answered.add(socket)
+    void rateLimit.chargeSocket(socket.remoteAddress ?? '').then((standing) => {
+      const refusal = standing.refusal ?? (REFUSALS[error.code ?? ''] ?? MALFORMED)()
+      if (socket.writable) socket.end(rawAnswer(refusal, standing.headers))
+      destroyLater(socket)
+    })
+  }
+}
+
+/** The answer is out and the rest of the body is of no use to anyone. */
+export function dropUnreadBody(message: IncomingMessage): void {
+  if (message.complete === false) destroyLater(message.socket, () => !message.complete)
+}
+
+/**
+ * Once the server stops, a connection ends as soon as nothing is under way on it. Node by itself leaves open what has not sent anything
+ * yet and what finishes a request afterwards, and no longer minds how long that takes. Answers whether it is stopping.
+ */
+export function closeConnectionsOnShutdown(app: FastifyInstance): () => boolean {
+  const sockets = new Set<Socket>()
+  let stopping = false
+  app.server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  app.addHook('preClose', async () => {
+    stopping = true
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  })
+  return () => stopping
+}
+
+const destroyLater = (socket: Socket, still: () => boolean = () => true): void =>
+  void setTimeout(() => still() && socket.destroy(), LINGER_MS).unref()
+
+function rawAnswer(refusal: ApiError, headers: Record<string, string | number>): string {
+  const body = JSON.stringify({ success: false, error: refusal.message })
+  const all = {
+    ...headers,
+    'x-request-id': newId(),
+    'x-error-code': refusal.code,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]!}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+}

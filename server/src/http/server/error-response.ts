@@ -1,0 +1,51 @@
+// The one place where a thrown thing becomes an HTTP answer.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { ERROR_CATALOG, apiError, ApiError, type ErrorCode } from '../../kernel/errors.ts'
+
+const FRAMEWORK: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_json', 'The body is not valid JSON'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_json', 'The body does not have the announced length'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'The body must be sent as Content-Type: application/json'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 256 KiB'],
+}
+
+// Refused, cut off, silent or shut down: PostgreSQL is away and will be back. Whatever was under way was rolled back or is protected by its key.
+const DATABASE_AWAY = /^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|57P0[123]|08\d\d\d|53300)$/
+const AWAY_MESSAGE =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|PostgreSQL does not answer/
+
+export function toRefusal(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError) return error
+  const { code = '', message = '', statusCode = 500 } = error as Partial<FastifyError>
+  const known = FRAMEWORK[code]
+  if (known) return apiError(...known)
+  if (statusCode < 500) return apiError('malformed_request', 'The request could not be read: it was cut off or is not valid HTTP')
+  if (DATABASE_AWAY.test(code) || AWAY_MESSAGE.test(message)) {
+    return apiError(
+      'service_unavailable',
+      'The database cannot be reached at the moment: try again in a few seconds, with the same Idempotency-Key',
+    )
+  }
+  return apiError('internal_error', `Something went wrong on our side. Quote request ${requestId} to support`)
+}
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = toRefusal(error, request.id)
+  if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed')
+  reply.code(refusal.status).header('x-error-code', refusal.code)
+  if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
+  if (!/application\/problem\+json/.test(request.headers.accept ?? '')) return reply.send({ success: false, error: refusal.message })
+  return reply.type('application/problem+json').send(problem(refusal, request.id))
+}
+
+/** RFC 9457, for those who ask for it. */
+const problem = (refusal: ApiError, requestId: string): string =>
+  JSON.stringify({
+    type: `/docs/errors#${refusal.code}`,
+    title: ERROR_CATALOG[refusal.code].title,
+    status: refusal.status,
+    detail: refusal.message,
+    code: refusal.code,
+    requestId,
+    errors: refusal.fields,
+  })

@@ -1,0 +1,49 @@
+// /healthz says that the process lives; /readyz whether it can serve: database, schema, and not draining. Neither is rate limited,
+// and both answer while the database does not.
+import type { FastifyInstance } from 'fastify'
+import { withTimeout } from '../../kernel/clock.ts'
+import { sql, type Db } from '../../kernel/database/db.ts'
+import { missingMigration } from '../../kernel/database/migrate.ts'
+import { UNLIMITED_HEADERS } from '../api/rate-limit.ts'
+
+export interface Health {
+  /** From now on /readyz answers 503, so that no new traffic is sent here. */
+  drain(): void
+  /** Adds a check: a sentence that says what is wrong, or null. Anyone may read it, so what an error says is not shown. */
+  check(name: string, look: () => Promise<string | null>): void
+  /** All checks by name: `ok`, or what is wrong. */
+  runChecks(): Promise<[name: string, sentence: string][]>
+}
+
+/** Who asks does not wait much longer. */
+const ANSWER_MS = 4_000
+
+export function serveHealth(app: FastifyInstance, db: Db, migrations: string): Health {
+  let draining = false
+  let migrated = false // once true it stays so: this process knows no newer ones
+  const checks = new Map<string, () => Promise<string | null>>()
+  checks.set('database', () => db.one(sql`select 1`).then(() => null))
+  checks.set('migrations', async () => {
+    const missing = migrated ? null : await missingMigration(db, migrations)
+    migrated = missing === null
+    return missing && `${missing} is missing: run berthd migrate`
+  })
+  checks.set('process', async () => (draining ? 'stopping' : null))
+
+  const look = (): Promise<[string, string][]> =>
+    Promise.all(
+      [...checks].map(async ([name, each]) => [name, (await withTimeout(ANSWER_MS, each()).catch(() => 'cannot be reached')) ?? 'ok']),
+    )
+
+  app.get('/healthz', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send({ status: 'ok' }))
+  app.get('/readyz', async (_, reply) => {
+    const results = await look()
+    const ready = results.every(([, result]) => result === 'ok')
+    const answer = { status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) }
+    return reply
+      .code(ready ? 200 : 503)
+      .headers(UNLIMITED_HEADERS)
+      .send(answer)
+  })
+  return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), runChecks: look }
+}

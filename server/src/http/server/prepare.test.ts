@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { PREFIX, throwawayApi } from '../../../test/throwaway-api.ts'
+import { sql } from '../../kernel/database/db.ts'
+import { apiError } from '../../kernel/errors.ts'
+import { object, Type } from '../api/schema.ts'
+
+const SOON = { timeout: 10_000 }
+
+describe('a write that prepares outside of its transaction', async () => {
+  const app = await testApp()
+  await app.db.raw('create table calls (account_id text not null, answer text not null)')
+  const world = { calls: 0, refused: false, failing: false, gate: null as Promise<void> | null }
+  const api = await throwawayApi(app, (routes) => {
+    const spec = { operationId: 'call', summary: '', tag: '', scope: null, data: object({ answer: Type.String() }) }
+    const prepare = async (): Promise<string> => {
+      const call = ++world.calls
+      await world.gate
+      if (world.failing) throw new Error('the line is dead')
+      return `answer ${call}`
+    }
+    routes.post('/calls', { ...spec, prepare }, async (tx, { principal }, answer) => {
+      await tx.run(sql`insert into calls values (${principal.accountId}, ${answer})`)
+      if (world.refused) throw apiError('in_use', 'Not now')
+      return { answer }
+    })
+  })
+  const call = async (token: string, key?: string) => {
+    const { status, text, headers } = await api.send('POST', `${PREFIX}/calls`, {
+      token,
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+    })
+    return { status, text, code: headers['x-error-code'], replayed: headers['idempotent-replayed'] }
+  }
+  const callsOf = async (accountId: string) => (await app.db.many(sql`select 1 from calls where account_id = ${accountId}`)).length
+
+  test('hands what it prepared to the transaction', async () => {
+    const { token, accountId } = await app.given.customer()
+    expect(await call(token)).toMatchObject({ status: 200, text: expect.stringMatching(/"answer \d+"/) })
+    expect(await callsOf(accountId)).toBe(1)
+  })
+
+  test('prepares once for a key, and answers the same again', async () => {
+    const { token } = await app.given.customer()
+    const first = await call(token, 'k1')
+    const { calls } = world
+    expect(await call(token, 'k1')).toEqual({ ...first, replayed: 'true' })
+    expect(world.calls).toBe(calls)
+  })
+
+  test('tells a second request with the key to wait, holding neither a lock nor a connection', async () => {
+    const { token } = await app.given.customer()
+    const gate = Promise.withResolvers<void>()
+    const before = world.calls
+    world.gate = gate.promise
+    const first = call(token, 'k2')
+    await expect.poll(() => world.calls, SOON).toBe(before + 1)
+    expect(await call(token, 'k2')).toMatchObject({ status: 409, code: 'idempotency_in_progress' })
+    const { open } = await app.db.one<{ open: number }>(sql`
+      select count(*)::int as open from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`)
+    expect(open).toBe(0)
+    gate.resolve()
+    world.gate = null
+    expect((await first).status).toBe(200)
+    expect(world.calls).toBe(before + 1)
+  })
+
+  test.each(['failing', 'refused'] as const)('lets the key be used again when it was %s', async (how) => {
+    const { token, accountId } = await app.given.customer()
+    world[how] = true
+    expect((await call(token, 'k3')).status).toBe(how === 'failing' ? 500 : 409)
+    world[how] = false
+    expect(await callsOf(accountId)).toBe(0)
+    expect(await call(token, 'k3')).toMatchObject({ status: 200, replayed: undefined })
+  })
+
+  test('lets the key be used again a minute after the process that had it died', async () => {
+    const { token } = await app.given.customer()
+    const before = world.calls
+    world.gate = new Promise(() => {})
+    void call(token, 'k4') // never comes back
+    await expect.poll(() => world.calls, SOON).toBe(before + 1)
+    world.gate = null
+    app.clock.advance('59s')
+    expect((await call(token, 'k4')).status).toBe(409)
+    app.clock.advance('1s')
+    expect(await call(token, 'k4')).toMatchObject({ status: 200, replayed: undefined })
+  })
+})

@@ -1,0 +1,102 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, describe, expect, test } from 'vitest'
+import { testApp } from '../../../test/harness.ts'
+import { scratchFolder } from '../../../test/scratch-folder.ts'
+
+const folder = await scratchFolder()
+afterAll(() => folder.remove())
+const dist = join(folder.path, 'dist')
+const app = await testApp({ environment: { BERTH_WEB_DIR: `${dist}/`, BERTH_PUBLIC_URL: 'https://cloud.example.com' } })
+const HTML = { accept: 'text/html,application/xhtml+xml,*/*' }
+
+function build(index = '<!doctype html><title>Berth</title>'): void {
+  mkdirSync(join(dist, 'assets'), { recursive: true })
+  writeFileSync(join(dist, 'index.html'), index)
+  writeFileSync(join(dist, 'assets/app-abc123.js'), 'export const words = "words ".repeat(3)')
+  writeFileSync(join(dist, 'favicon.svg'), '<svg/>')
+  writeFileSync(join(folder.path, 'secret.txt'), 'not yours')
+}
+const get = (url: string, headers: Record<string, string> = {}) => app.app.inject({ url, headers })
+
+describe('the dashboard', () => {
+  test('says so when it is not built, and is there once it is', async () => {
+    rmSync(dist, { recursive: true, force: true })
+    const missing = await get('/', HTML)
+    expect(missing.statusCode).toBe(503)
+    expect(missing.body).toContain('Its dashboard is not built yet')
+    build()
+    expect((await get('/', HTML)).body).toBe('<!doctype html><title>Berth</title>')
+    build('<!doctype html><title>Newer and longer</title>')
+    expect((await get('/')).body).toContain('Newer')
+  })
+
+  test.each(['/', '/welcome', '/vms/c123?tab=console', '/operator/hosts', '/webhooks', '/invoices'])('is the page at %s', async (path) => {
+    build()
+    const { statusCode, headers, body } = await get(path, HTML)
+    expect([statusCode, body]).toEqual([200, '<!doctype html><title>Berth</title>'])
+    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
+  })
+
+  test('runs no script but its own, and in no frame', async () => {
+    build()
+    const { headers } = await get('/', HTML)
+    expect(headers).toMatchObject({
+      'content-security-policy':
+        "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self' wss://cloud.example.com; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+    })
+  })
+
+  test('has files that are kept for ever, compressed and counted against nobody', async () => {
+    build()
+    const plain = await get('/assets/app-abc123.js')
+    expect(plain.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-ratelimit-remaining': '100',
+    })
+    const zipped = await get('/assets/app-abc123.js', { 'accept-encoding': 'br, gzip' })
+    expect(zipped.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(zipped.rawPayload).toString()).toBe(plain.body)
+    const again = await get('/assets/app-abc123.js', { 'if-none-match': plain.headers['etag']!.toString() })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+    expect((await get('/favicon.svg')).headers).toMatchObject({ 'content-type': 'image/svg+xml', 'cache-control': 'no-cache' })
+    expect((await app.app.inject({ method: 'HEAD', url: '/favicon.svg' })).statusCode).toBe(200)
+  })
+
+  test.each([
+    ['/api/nothing', HTML],
+    ['/docs/nothing', HTML],
+    ['/metrics', HTML],
+    ['/nothing', {}],
+    ['/assets/missing.js', {}],
+  ])('leaves %s alone', async (path, headers) => {
+    build()
+    const { statusCode, body } = await get(path, headers as Record<string, string>)
+    expect([statusCode, JSON.parse(body)]).toEqual([404, { success: false, error: `There is nothing at GET ${path}: see /docs` }])
+  })
+
+  test.each([
+    '/../secret.txt',
+    '/..%2fsecret.txt',
+    '/%2e%2e/secret.txt',
+    '/assets/..%2f..%2fsecret.txt',
+    '/..%5csecret.txt',
+    '/%00',
+    '/%zz',
+  ])('shows nothing outside of its folder: %s', async (path) => {
+    build()
+    const { statusCode, body } = await get(path)
+    expect([statusCode, body.includes('not yours')]).toEqual([404, false])
+  })
+
+  test('answers reads only', async () => {
+    build()
+    expect((await app.app.inject({ method: 'POST', url: '/', headers: HTML })).statusCode).toBe(404)
+  })
+})

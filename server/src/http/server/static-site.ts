@@ -1,0 +1,122 @@
+// The dashboard's files, at every path that no route answers: a file of the folder, or else, for a browser that wants a page, index.html,
+// which knows by itself what to show. Kept in memory, compressed once. None of it is counted against anybody's limit.
+import { hash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { extname, join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { page } from './html-page.ts'
+
+export interface Pages {
+  /** False when this is not a page's path. */
+  answer(request: FastifyRequest, reply: FastifyReply): Promise<boolean>
+}
+
+/** What programs ask for is never answered with a page. */
+const NOT_PAGES = /^\/(api|consoles|docs|healthz|metrics|readyz)(\/|$)/
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.webmanifest': 'application/manifest+json; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+}
+const IS_TEXT = /text|json|svg/
+
+interface File {
+  changedMs: number
+  type: string
+  etag: string
+  bytes: Buffer
+  gzipped: Buffer | null
+}
+
+/** `publicUrl`: where its WebSockets may lead besides the address the page came from. */
+export function createStaticSite(folder: string, publicUrl: string | null): Pages {
+  const read = filesOf(folder)
+  const headers = { ...SAFE, 'content-security-policy': policy(publicUrl) }
+  return {
+    async answer(request, reply) {
+      const path = pathOf(request)
+      if (path === null || NOT_PAGES.test(path)) return false
+      const file = path === '/' ? null : await read(path)
+      if (!file && path !== '/' && !/\btext\/html\b/.test(request.headers.accept ?? '')) return false
+      const shown = file ?? (await read('/index.html'))
+      if (shown) await send(request, reply.headers(headers), shown, path.startsWith('/assets/') && file !== null)
+      else await page(reply.code(503), 'Berth', NOT_BUILT)
+      return true
+    },
+  }
+}
+
+const NOT_BUILT = `<h1>Berth is running</h1>
+<p>Its dashboard is not built yet: run <code>npm start</code> in the project, or <code>npm run build --workspace web</code>.</p>
+<p>The API works: see <a href="/docs">/docs</a>.</p>`
+
+function pathOf({ method, url }: FastifyRequest): string | null {
+  const path = url.split('?')[0]!
+  return method === 'GET' || method === 'HEAD' ? decodeURIComponent(path) : null // what cannot be decoded was escaped on its way in
+}
+
+function filesOf(folder: string): (path: string) => Promise<File | null> {
+  const known = new Map<string, File>()
+  return async (path) => {
+    const name = join(folder, path)
+    if (path.includes('\0') || !name.startsWith(`${folder}${sep}`)) return null
+    const found = await stat(name).catch(() => null) // whatever the reason, there is nothing to show
+    if (!found?.isFile()) return null
+    const before = known.get(name)
+    if (before?.changedMs === found.mtimeMs) return before
+    const file = await load(name, found.mtimeMs)
+    known.set(name, file)
+    return file
+  }
+}
+
+async function load(name: string, changedMs: number): Promise<File> {
+  const bytes = await readFile(name)
+  const type = TYPES[extname(name)] ?? 'application/octet-stream'
+  const gzipped = IS_TEXT.test(type) ? await promisify(gzip)(bytes, { level: 9 }) : null
+  return { changedMs, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, bytes, gzipped }
+}
+
+/** A file whose name holds its hash never changes. */
+async function send(request: FastifyRequest, reply: FastifyReply, file: File, isForever: boolean): Promise<void> {
+  reply.type(file.type).header('etag', file.etag).header('vary', 'accept-encoding')
+  reply.header('cache-control', isForever ? 'public, max-age=31536000, immutable' : 'no-cache')
+  if (request.headers['if-none-match'] === file.etag) return void (await reply.code(304).send())
+  const zip = file.gzipped !== null && /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '')
+  if (zip) reply.header('content-encoding', 'gzip')
+  await reply.send(zip ? file.gzipped : file.bytes)
+}
+
+const SAFE = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** Terminals write their style sheets themselves; scripts come from files of ours alone. */
+function policy(publicUrl: string | null): string {
+  const sockets = publicUrl && URL.parse(publicUrl) ? ` ${new URL(publicUrl).origin.replace(/^http/, 'ws')}` : ''
+  return [
+    "default-src 'self'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    `connect-src 'self'${sockets}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

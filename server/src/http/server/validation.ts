@@ -1,0 +1,167 @@
+// Bodies are taken as they are: nothing coerced, nothing unknown let through. Query values are text, so whole numbers and booleans
+// among them are read; unknown ones are ignored.
+// What a person reads when a value does not fit. A schema's own `rule` comes first; these are the sentences for the rest.
+import { createRequire } from 'node:module'
+import type { Ajv, ErrorObject } from 'ajv'
+import type formats from 'ajv-formats'
+import type { FastifySchemaCompiler } from 'fastify'
+import { ApiError, type FieldError } from '../../kernel/errors.ts'
+import type { TProperties, TSchema } from '../api/schema.ts'
+
+const options = { verbose: true, strict: false, useDefaults: true, validateSchema: false }
+const [first, all] = [lazily(() => openAjv(false)), lazily(() => openAjv(true))]
+
+/** A hundred files, read when the first request has something to validate: no start waits for them. */
+function openAjv(allErrors: boolean): Ajv {
+  const require = createRequire(import.meta.url)
+  const { Ajv: Validator } = require('ajv') as { Ajv: typeof Ajv }
+  const { default: addFormats } = require('ajv-formats') as typeof formats
+  return addFormats(new Validator({ ...options, allErrors }), ['date-time', 'uri', 'email', 'ipv4'])
+}
+
+type Schema = TSchema & { optionalBody?: boolean; properties?: TProperties }
+type Values = Record<string, unknown>
+
+export const validatorCompiler: FastifySchemaCompiler<Schema> = ({ schema, httpPart }) =>
+  httpPart === 'body' ? bodyValidator(schema) : queryValidator(schema)
+
+/**
+ * Answers the refusal, or null. Naming everything that is wrong with a huge body would take longer than it is worth: of that, only the
+ * first mistake is named. Compiled on first use, which a start with a hundred operations notices.
+ */
+function validatorOf(schema: Schema): (value: unknown) => ApiError | null {
+  const decide = lazily(() => first().compile(schema))
+  const explain = lazily(() => all().compile(schema))
+  return (value) => {
+    if (decide()(value)) return null
+    const { errors } = isSmall(value) && !explain()(value) ? explain() : decide()
+    return refusalFor(errors ?? [])
+  }
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
+function isSmall(value: unknown): boolean {
+  const waiting = [value]
+  for (let seen = 0; waiting.length > 0; seen++) {
+    if (seen + waiting.length > 1_000) return false
+    const next = waiting.pop()
+    if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next).slice(0, 1_001))
+  }
+  return true
+}
+
+function bodyValidator(schema: Schema) {
+  const refusalOf = validatorOf(schema)
+  return (body: unknown) => {
+    if (body === null || body === undefined) return schema.optionalBody || { error: validationFailed([MISSING_BODY]) }
+    const error = refusalOf(body) ?? unstorableRefusal(body)
+    return error === null || { error }
+  }
+}
+
+const MISSING_BODY = { field: 'body', message: 'is required: send a JSON object' }
+
+function queryValidator(schema: Schema) {
+  const refusalOf = validatorOf(schema)
+  const properties = Object.entries(schema.properties ?? {}).map(([name, { type }]: [string, { type?: string }]) => ({ name, type }))
+  return (query: Values) => {
+    for (const { name, type } of properties) {
+      if (type === 'integer') query[name] = readInteger(query[name])
+      if (type === 'boolean') query[name] = readBoolean(query[name])
+    }
+    const error = refusalOf(query) ?? unstorableRefusal(Object.fromEntries(properties.map(({ name }) => [name, query[name]])))
+    return error === null || { error }
+  }
+}
+
+/** A number beyond every limit stays beyond it; it need not be exact. */
+function readInteger(text: unknown): unknown {
+  if (typeof text !== 'string' || !/^-?\d+$/.test(text)) return text
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number(text), Number.MAX_SAFE_INTEGER))
+}
+
+const readBoolean = (text: unknown): unknown => (text === 'true' ? true : text === 'false' ? false : text)
+
+function unstorableRefusal(value: unknown): ApiError | null {
+  const field = unstorable(value, '')
+  return field === null ? null : validationFailed([{ field, message: 'must not hold NUL or broken Unicode characters' }])
+}
+
+/** PostgreSQL stores neither NUL nor lone surrogates: the first field that holds one, or null. Validation has bounded the depth. */
+function unstorable(value: unknown, path: string): string | null {
+  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed() ? path : null
+  if (typeof value !== 'object' || value === null) return null
+  for (const [key, inner] of Object.entries(value)) {
+    const found = unstorable(inner, path ? `${path}.${key}` : key)
+    if (found !== null) return found
+  }
+  return null
+}
+
+export const refusalFor = (errors: ErrorObject[]): ApiError => validationFailed(errors.slice(0, MAX_ERRORS_READ).map(describe))
+
+const MAX_ERRORS_READ = 200
+const MAX_NAME = 100
+
+/** One message for each field, the first few of them in the sentence. */
+export function validationFailed(all: FieldError[]): ApiError {
+  const seen = new Set<string>()
+  const fields = all.filter(({ field }) => !seen.has(field) && seen.add(field))
+  const shown = fields.slice(0, 5).map(({ field, message }) => `${field} ${message}`)
+  return new ApiError('validation_failed', `Validation failed: ${shown.join('; ')}`, fields.slice(0, 50))
+}
+
+function describe(error: ErrorObject): FieldError {
+  const { keyword, params, parentSchema } = error
+  if (keyword === 'required') return { field: fieldOf(error, params['missingProperty']), message: 'is required' }
+  if (keyword === 'additionalProperties') return { field: fieldOf(error, params['additionalProperty']), message: 'is not a known field' }
+  return { field: fieldOf(error), message: (parentSchema as { rule?: string }).rule ?? sentence(error) }
+}
+
+function fieldOf({ instancePath }: ErrorObject, name?: string): string {
+  const path = instancePath.slice(1).replaceAll('/', '.')
+  return ([path, name].filter(Boolean).join('.') || 'body').slice(0, MAX_NAME)
+}
+
+const TYPES: Record<string, string> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  null: 'null',
+}
+
+function sentence({ keyword, params, message, parentSchema }: ErrorObject): string {
+  const { minLength = 0, maxLength, enum: choices = [] } = parentSchema as { minLength?: number; maxLength?: number; enum?: unknown[] }
+  const limit = String(params['limit'])
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params['type'] as string]
+        .flat()
+        .map((type) => TYPES[type])
+        .join(' or ')}`
+    case 'minLength':
+    case 'maxLength':
+      return maxLength === undefined ? `must be at least ${minLength} characters` : `must be ${minLength}-${maxLength} characters`
+    case 'enum':
+      return `must be one of ${choices.join(', ')}`
+    case 'minItems':
+      return `must hold at least ${limit} item${limit === '1' ? '' : 's'}`
+    case 'maxItems':
+      return `must hold at most ${limit} items`
+    case 'minimum':
+      return `must be at least ${limit}`
+    case 'maximum':
+      return `must be at most ${limit}`
+    case 'format':
+      return `must be a valid ${String(params['format'])}`
+    default:
+      return message ?? 'is not valid'
+  }
+}

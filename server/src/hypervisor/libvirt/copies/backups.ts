@@ -1,0 +1,91 @@
+// Backups: a full one holds the whole disk, an incremental one what changed since its parent, as a layer on the parent's file.
+import { RefusedError, type Volume } from '@berth/libvirt'
+import { DriverError, isDriverError, type BackupOrder, type SnapshotsAndBackups } from '../../driver.ts'
+import type { CopyRequest, Increment } from './backup-job.ts'
+import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
+import { fileBytes, makeCopy, removeCopy } from './copy.ts'
+import { parentOf } from '../monitoring/inventory.ts'
+import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
+import { backupName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
+import { copyRemovedError } from './live-copy.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { describeVolume, findComplete, isComplete, markComplete, removeVolume, clearCompleteMark } from '../storage/volumes.ts'
+
+export function backupMethods(
+  context: HostContext,
+): Pick<SnapshotsAndBackups, 'ensureBackup' | 'ensureNoBackup' | 'ensureBackupOffloaded'> {
+  return {
+    ensureBackup: (vmId, order, signal) =>
+      context.exclusive(`copy:${vmId}`, signal, async () => {
+        const name = backupName(vmId, order.backupId)
+        if (!(await isComplete(context, name, signal))) await makeBackup(context, vmId, order, signal)
+        const volume = await findComplete(context, name, signal)
+        if (!volume) throw copyRemovedError(context, name)
+        return { sizeBytes: await fileBytes(context, volume, signal), parentId: parentOf(await describeVolume(context, volume, signal)) }
+      }),
+
+    ensureNoBackup: async (vmId, backupId, signal) => {
+      const name = backupName(vmId, backupId)
+      await refuseParent(context, vmId, backupId, signal)
+      const wasWhole = await isComplete(context, name, signal)
+      await clearCompleteMark(context, name, signal)
+      // Looked at again, because one may have begun to build on it: whoever does so looks for the mark once it has.
+      await refuseParent(context, vmId, backupId, signal).catch(async (error: unknown) => {
+        if (wasWhole) await markComplete(context, name, signal)
+        throw error
+      })
+      await removeCopy(context, vmId, name, signal)
+      const machine = await findMachine(context, vmId, signal)
+      if (machine) await removeCheckpoint(context, machine, backupId, signal)
+    },
+
+    ensureBackupOffloaded: (vmId, backupId, signal) => removeCopy(context, vmId, backupName(vmId, backupId), signal),
+  }
+}
+
+async function makeBackup(context: HostContext, vmId: string, order: BackupOrder, signal: AbortSignal): Promise<void> {
+  const machine = await getMachine(context, vmId, signal)
+  const full: CopyRequest = { vmId, name: backupName(vmId, order.backupId), checkpoint: machine.isOn ? order.backupId : undefined }
+  if (!machine.isOn) return makeCopy(context, full, machine, signal)
+  await deleteStaleCheckpoints(context, machine, signal)
+  const increment = await incrementOn(context, machine, vmId, order, signal)
+  try {
+    await makeCopy(context, { ...full, increment }, machine, signal)
+  } catch (error) {
+    if (!increment || !isRefused(error)) throw error
+    // After a crash of the guest's process the record of changes is of no use.
+    context.log.warn({ hostId: context.hostId, vmId, said: String(error) }, 'an incremental backup is not possible, so a full one is made')
+    await removeVolume(context, full.name, signal)
+    await removeCheckpoint(context, machine, order.parentId ?? '', signal)
+    await makeCopy(context, full, machine, signal)
+  }
+}
+
+const isRefused = (error: unknown): boolean => isDriverError(error) && error.kind !== 'no_space' && error.cause instanceof RefusedError
+
+async function incrementOn(
+  context: HostContext,
+  machine: MachineState,
+  vmId: string,
+  { parentId, parentIsRemote = false }: BackupOrder,
+  signal: AbortSignal,
+): Promise<Increment | undefined> {
+  if (!parentId || !(await hasCheckpoint(context, machine, parentId, signal))) return undefined
+  const backing = backupName(vmId, parentId)
+  return parentIsRemote || (await isComplete(context, backing, signal)) ? { backing, since: parentId, isRemote: parentIsRemote } : undefined
+}
+
+async function refuseParent(context: HostContext, vmId: string, backupId: string, signal: AbortSignal): Promise<void> {
+  for (const volume of await backupsOf(context, vmId, signal))
+    if (parentOf(await describeVolume(context, volume, signal)) === backupId)
+      throw new DriverError('in_use', `Another backup of ${vmId} builds on backup ${backupId}`)
+}
+
+const backupsOf = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<Volume[]> =>
+  call(`list backups of ${vmId}`, signal, async (host) => {
+    const volumes = await host.pools.listAllVolumes({ pool: await host.pools.lookupByName({ name: STORAGE_POOL }) })
+    return volumes.filter(({ name }) => {
+      const { kind, vmId: owner } = readVolumeName(name)
+      return kind === 'backup' && owner === vmId
+    })
+  })

@@ -1,0 +1,148 @@
+// A copy of a machine that is on, by a backup job of its own QEMU. It shows the moment the job began, at which the guest's file systems
+// stood still where it has an agent.
+//
+// Two processes may ask for the same copy: a domain takes one job only, so one of them begins it and both wait for it. Nothing is removed
+// on that way, or the job of the one could go on writing to a file that the other has replaced.
+import type { Domain, Volume } from '@berth/libvirt'
+import { stopwatch } from '../../../kernel/clock.ts'
+import { DriverError, isDriverError } from '../../driver.ts'
+import { beginJob, type CopyRequest } from './backup-job.ts'
+import { removeCheckpoint } from './checkpoints.ts'
+import { withFilesystemsFrozen } from './fsfreeze.ts'
+import { awaitJob, awaitNoJob, stopJob } from './backup-job.ts'
+import { getMachine, type MachineState } from '../domain/lookup.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { describeVolume, findVolume, waitUntilComplete, isComplete, removeVolume, tryCreate, type NewVolume } from '../storage/volumes.ts'
+import { pause } from '../core/abortable.ts'
+
+export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverError =>
+  new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being made`)
+
+export async function runPushBackup(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
+  const volume = await prepareTarget(context, copying, machine.domain, signal)
+  try {
+    while (!(await tryOnce(context, copying, machine, volume, signal))) await requireOn(context, copying.vmId, machine.domain, signal)
+  } catch (error) {
+    if (isDriverError(error, 'aborted', 'no_space')) await abortCopy(context, copying, machine.domain, volume, error)
+    else if (!(await findVolume(context, copying.name, signal))) throw copyRemovedError(context, copying.name)
+    throw error
+  }
+}
+
+/** False when somebody who waited for the same job gave up, and took the job with him. */
+async function tryOnce(
+  context: HostContext,
+  copying: CopyRequest,
+  machine: MachineState,
+  volume: Volume,
+  signal: AbortSignal,
+): Promise<boolean> {
+  await begin(context, copying, machine, volume, signal)
+  if (await isComplete(context, copying.name, signal)) return true
+  if (await awaitJob(context, machine.domain, volume.key, signal)) return true
+  if (await findVolume(context, copying.name, signal)) return false
+  throw copyRemovedError(context, copying.name)
+}
+
+const CLEAN_UP_MS = 30_000
+
+/** What is left of it counts as half made, and is used or removed when it is asked for or taken back. */
+async function abortCopy(context: HostContext, { name }: CopyRequest, domain: Domain, volume: Volume, error: DriverError): Promise<void> {
+  const signal = AbortSignal.timeout(CLEAN_UP_MS)
+  try {
+    await stopJob(context, domain, volume.key, signal)
+    if (error.kind === 'no_space') await removeVolume(context, name, signal)
+  } catch (failure) {
+    context.log.warn({ hostId: context.hostId, err: failure }, `what was begun of ${name} could not be stopped`)
+  }
+}
+
+/** The job of a machine that went down ended with it. */
+async function requireOn(context: HostContext, vmId: string, { id }: Domain, signal: AbortSignal): Promise<void> {
+  const { isOn, domain } = await getMachine(context, vmId, signal)
+  if (!isOn || domain.id !== id) throw new DriverError('transient', `Machine ${vmId} went down while it was being copied`)
+}
+
+const SHORT_TIMEOUT_MS = 3_000
+const POLL_INTERVAL_MS = 100
+
+/** Takes what a dead process left, because a job writes every part of it anew; unless it has another shape. One that another process is
+ *  making at this moment has no shape yet, so it gets time to take one. */
+async function prepareTarget(context: HostContext, { name, increment }: CopyRequest, domain: Domain, signal: AbortSignal): Promise<Volume> {
+  const { capacity } = await context.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk: 'vda' }))
+  const shape = { capacityBytes: Number(capacity), backing: increment?.backing }
+  const make = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, shape), signal)
+  for (const waitedMs = stopwatch(); ;) {
+    const found = await findVolume(context, name, signal)
+    const target = found ?? (await (increment?.isRemote ? withPlaceholderBacking(context, increment.backing, shape, make, signal) : make()))
+    if (target && (!found || (await hasShape(context, target, shape, signal)))) return target
+    if (found && waitedMs() > SHORT_TIMEOUT_MS) await removeVolume(context, name, signal)
+    else await context.call(`wait for ${name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+  }
+}
+
+interface Shape {
+  capacityBytes: number
+  backing: string | undefined
+}
+
+/** What it builds on is told relative to the copy itself, so that a chain can be carried to another host. */
+const newTarget = (name: string, { capacityBytes, backing }: Shape): NewVolume => ({
+  name,
+  format: 'qcow2',
+  capacityBytes,
+  ...(backing !== undefined && { backing }),
+})
+
+/** libvirt makes a layer only on what lies here, although QEMU reads none of it while it writes what changed. */
+async function withPlaceholderBacking<T>(
+  context: HostContext,
+  name: string,
+  { capacityBytes }: Shape,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  await tryCreate(context, { name, format: 'qcow2', capacityBytes }, signal)
+  try {
+    return await work()
+  } finally {
+    await removeVolume(context, name, signal)
+  }
+}
+
+async function hasShape(context: HostContext, volume: Volume, { capacityBytes, backing }: Shape, signal: AbortSignal): Promise<boolean> {
+  const xml = await describeVolume(context, volume, signal).catch((error: unknown) => {
+    if (!isDriverError(error, 'not_found')) throw error
+  })
+  const path = xml?.find('backingStore/path')?.text.trim()
+  return Number(xml?.find('capacity')?.text) === capacityBytes && path?.slice(path.lastIndexOf('/') + 1) === backing
+}
+
+/** What QEMU and the daemon say of a file that another process has not finished making, or has just let go of. */
+const IS_UNREADY = /failed to get .* lock|unable to stat|no storage vol|not in qcow2 format/i
+
+/** Begins the job, unless another process just has. The daemon keeps the checkpoint of a job that was cut off. */
+async function begin(
+  context: HostContext,
+  copying: CopyRequest,
+  machine: MachineState,
+  volume: Volume,
+  signal: AbortSignal,
+): Promise<void> {
+  const waitedMs = stopwatch()
+  const isBegun = (): Promise<boolean> =>
+    context
+      .call(`copy ${machine.domain.name}`, signal, (host) =>
+        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
+      )
+      .catch(async (error: unknown) => {
+        if (!isDriverError(error) || !IS_UNREADY.test(error.message) || waitedMs() > SHORT_TIMEOUT_MS) throw error
+        await context.call(`wait for ${copying.name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+        return false
+      })
+  while (!(await isBegun())) {
+    await awaitNoJob(context, machine.domain, signal)
+    if (await waitUntilComplete(context, copying.name, signal)) return
+    if (copying.checkpoint) await removeCheckpoint(context, machine, copying.checkpoint, signal)
+  }
+}

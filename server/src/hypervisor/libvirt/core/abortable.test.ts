@@ -1,0 +1,43 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { abortable, keyedMutex } from './abortable.ts'
+
+const patient = new AbortController().signal
+
+describe('turns', () => {
+  test('are taken one at a time per key, in the order of asking', async () => {
+    const alone = keyedMutex()
+    const heard: string[] = []
+    const work = (name: string) => async () => {
+      heard.push(`${name} begins`)
+      await nextTurn()
+      heard.push(`${name} ends`)
+    }
+    await Promise.all([alone('a', patient, work('1')), alone('a', patient, work('2')), alone('b', patient, work('other'))])
+    expect(heard.filter((each) => !each.startsWith('other'))).toEqual(['1 begins', '1 ends', '2 begins', '2 ends'])
+    expect(heard.indexOf('other begins')).toBeLessThan(heard.indexOf('1 ends'))
+  })
+
+  test('go on after one that failed, and after one that gave up waiting', async () => {
+    const alone = keyedMutex()
+    const { promise: held, reject: fail } = Promise.withResolvers<void>()
+    const impatient = new AbortController()
+    const first = alone('a', patient, () => held)
+    const second = alone('a', impatient.signal, () => Promise.reject(new Error('must not run')))
+    const third = alone('a', patient, () => Promise.resolve('done'))
+    impatient.abort(new Error('enough'))
+    await expect(second).rejects.toThrow('enough')
+    fail(new Error('broken'))
+    await expect(first).rejects.toThrow('broken')
+    expect(await third).toBe('done')
+  })
+})
+
+test('an abort wins over an answer that does not come', async () => {
+  const controller = new AbortController()
+  const waiting = abortable(new Promise(() => undefined), controller.signal)
+  controller.abort(new Error('enough'))
+  await expect(waiting).rejects.toThrow('enough')
+  await expect(abortable(Promise.resolve(1), controller.signal)).rejects.toThrow('enough')
+  expect(await abortable(Promise.resolve(1), patient)).toBe(1)
+})

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import {
+  backupName,
+  bridgeName,
+  diskName,
+  domainName,
+  filterUuid,
+  markerName,
+  readVolumeName,
+  restartName,
+  seedName,
+} from './resource-names.ts'
+import { isHelperDomain, diskHelperName, readerName, snapshotName, templateName, vmIdOfDomain } from './resource-names.ts'
+
+describe('the name of a volume', () => {
+  test.each([
+    [diskName('cvm', 3), { kind: 'disk', id: 'cvm', vmId: 'cvm', generation: 3 }],
+    [seedName('cvm', 3), { kind: 'seed', id: 'cvm', vmId: 'cvm', generation: 3 }],
+    [snapshotName('cvm', 'cs'), { kind: 'snapshot', id: 'cs', vmId: 'cvm', generation: null }],
+    [backupName('cvm', 'cb'), { kind: 'backup', id: 'cb', vmId: 'cvm', generation: null }],
+    [templateName('ct'), { kind: 'template', id: 'ct', vmId: null, generation: null }],
+    [markerName(diskName('cvm', 3)), { kind: 'marker', id: 'vm-cvm-3.qcow2.whole', vmId: 'cvm', generation: 3 }],
+    [restartName('cvm', 'caction'), { kind: 'marker', id: 'restart-cvm-caction', vmId: 'cvm', generation: null }],
+    ['.space', { kind: 'marker', id: '.space', vmId: null, generation: null }],
+    ['vm-cvm-3.qcow2.bak', { kind: 'unknown', id: 'vm-cvm-3.qcow2.bak', vmId: null, generation: null }],
+    ['../vm-cvm-3.qcow2', { kind: 'unknown', id: '../vm-cvm-3.qcow2', vmId: null, generation: null }],
+  ])('%s is read back', (name, meaning) => {
+    expect(readVolumeName(name)).toEqual(meaning)
+  })
+
+  test('a seed is whole together with its disk', () => {
+    expect(markerName(seedName('cvm', 3))).toBe(markerName(diskName('cvm', 3)))
+  })
+})
+
+test.each(['', '..', 'a/b', 'a-b', 'A', 'c'.repeat(65), 'a\n'])('%j is not an id', (id) => {
+  for (const name of [domainName, templateName, (each: string) => diskName(each, 1)]) expect(() => name(id)).toThrow('is not an id')
+})
+
+test('names that follow from an id are always the same, and fit', () => {
+  expect(bridgeName('cnet')).toBe(bridgeName('cnet'))
+  expect(bridgeName('cnet')).not.toBe(bridgeName('cnet2'))
+  expect(bridgeName('cnet').length).toBeLessThanOrEqual(15)
+  expect(filterUuid('cvm')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+})
+
+test('who copies or opens the disk of a machine is not taken for the machine', () => {
+  const names = [domainName('cvm'), readerName('cvm'), diskHelperName(diskName('cvm', 3))]
+  expect(names.map((name) => [vmIdOfDomain(name), isHelperDomain(name)])).toEqual([
+    ['cvm', false],
+    [null, true],
+    [null, true],
+  ])
+})

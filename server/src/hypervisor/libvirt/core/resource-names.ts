@@ -1,0 +1,87 @@
+// What things of ours are called on a host, and what a name found there means. Everything is named by our ids alone; no text of a
+// customer's gets here. This is the only file that knows the names.
+// A UUID that follows from a name (version 5), so that defining the same thing twice is the same thing.
+import { createHash } from 'node:crypto'
+
+export const STORAGE_POOL = 'berth'
+/** Tells how much of the disk is free; its folder is in that of the other, and nothing is in it. */
+export const SPACE_POOL = 'berth-space'
+export const SPACE_FOLDER = '.space'
+export const PUBLIC_NETWORK = 'berth-public'
+export const PUBLIC_BRIDGE = 'brpub0'
+/** Networks that are made only to see what a host can do. */
+export const PROBE_PREFIX = 'berth-probe-'
+/** The filter that every private interface refers to. */
+export const PRIVATE_FILTER = 'berth-private'
+
+export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
+/** A machine without a guest that has a disk open. Its name is not that of a VM's machine. */
+export const diskHelperName = (volumeName: string): string => `${OPENER}${volumeName.replace(/\.qcow2$/, '')}`
+/** Of the guest that copies the disk of a machine that is off. */
+export const readerName = (vmId: string): string => `${READER}${checked(vmId)}`
+/** Of a machine of ours that is nobody's VM. */
+export const isHelperDomain = (name: string): boolean => name.startsWith(READER) || name.startsWith(OPENER)
+const READER = 'berth-copy-'
+const OPENER = 'berth-open-'
+export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`
+export const filterUuid = (vmId: string): string => uuidOf(filterName(vmId))
+export const networkName = (networkId: string): string => `berth-${checked(networkId)}`
+/** Null for what is not ours, and for the public network. */
+export const networkIdOf = (name: string): string | null =>
+  name === PUBLIC_NETWORK ? null : (/^berth-([a-z0-9]+)$/.exec(name)?.[1] ?? null)
+export const vmIdOfFilter = (name: string): string | null => /^berth-vm-([a-z0-9]+)$/.exec(name)?.[1] ?? null
+export const vmIdOfDomain = (name: string): string | null => /^berth-([a-z0-9]+)$/.exec(name)?.[1] ?? null
+/** The kernel allows 15 characters, which an id does not fit in. */
+export const bridgeName = (networkId: string): string => `bn${createHash('sha256').update(networkId).digest('hex').slice(0, 12)}`
+
+export const diskName = (vmId: string, generation: number): string => `vm-${checked(vmId)}-${generation}.qcow2`
+export const seedName = (vmId: string, generation: number): string => `seed-${checked(vmId)}-${generation}.iso`
+export const snapshotName = (vmId: string, snapshotId: string): string => `snapshot-${checked(vmId)}-${checked(snapshotId)}.qcow2`
+export const backupName = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}.qcow2`
+export const templateName = (templateId: string): string => `template-${checked(templateId)}.qcow2`
+
+/** A volume is whole once an empty volume of this name stands beside it: it is made last and removed first, so what was cut halfway
+ *  is never taken for whole. A disk is whole together with its seed. */
+export const markerName = (volumeName: string): string => volumeName.replace(/^seed-(.*)\.iso$/, 'vm-$1.qcow2') + MARKER
+
+const MARKER = '.whole'
+
+/** An empty volume that only one can make: whoever makes it carries out the restart. */
+export const restartName = (vmId: string, actionId: string): string => `restart-${checked(vmId)}-${checked(actionId)}`
+
+export interface VolumeName {
+  kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template' | 'marker' | 'unknown'
+  /** The id of the snapshot, backup or template; the VM's id for disks and seeds; the name itself for the others. */
+  id: string
+  vmId: string | null
+  generation: number | null
+}
+
+export function readVolumeName(name: string): VolumeName {
+  if (name.endsWith(MARKER)) return { ...readVolumeName(name.slice(0, -MARKER.length)), kind: 'marker', id: name }
+  const [, kind, vmId, made] = /^(vm|seed)-([a-z0-9]+)-(\d+)\.(?:qcow2|iso)$/.exec(name) ?? []
+  if (kind && vmId) return { kind: kind === 'vm' ? 'disk' : 'seed', id: vmId, vmId, generation: Number(made) }
+  const [, copy, owner, copyId] = /^(snapshot|backup)-([a-z0-9]+)-([a-z0-9]+)\.qcow2$/.exec(name) ?? []
+  if (copy && owner && copyId) return { kind: copy as 'snapshot' | 'backup', id: copyId, vmId: owner, generation: null }
+  const restarted = /^restart-([a-z0-9]+)-[a-z0-9]+$/.exec(name)?.[1]
+  if (name === SPACE_FOLDER) return { kind: 'marker', id: name, vmId: null, generation: null }
+  if (restarted) return { kind: 'marker', id: name, vmId: restarted, generation: null }
+  const templateId = /^template-([a-z0-9]+)\.qcow2$/.exec(name)?.[1]
+  if (templateId) return { kind: 'template', id: templateId, vmId: null, generation: null }
+  return { kind: 'unknown', id: name, vmId: null, generation: null }
+}
+
+/** Names become paths on the host: an id that could leave the pool's folder, or be read back as another, goes no further. */
+function checked(id: string): string {
+  if (!/^[a-z0-9]{1,64}$/.test(id)) throw new Error(`BUG: ${JSON.stringify(id)} is not an id`)
+  return id
+}
+
+const NAMESPACE = Buffer.from('6f7d1d6f5a3c4e0b9a51b5f1c2d7e830', 'hex')
+
+export function uuidOf(name: string): string {
+  const bytes = createHash('sha1').update(NAMESPACE).update(name).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

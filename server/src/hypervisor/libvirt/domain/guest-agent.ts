@@ -1,0 +1,47 @@
+// What is asked of a guest through its agent.
+import type { Domain } from '@berth/libvirt'
+import { DriverError } from '../../driver.ts'
+import { getRunning, type MachineState } from './lookup.ts'
+import type { Machines } from '../../driver.ts'
+import type { HostContext } from '../core/host-context.ts'
+
+const ANSWER_SECONDS = 10
+
+/** `transient` while the agent does not answer. */
+export async function callGuestAgent(
+  { call, hostId }: HostContext,
+  domain: Domain,
+  question: { execute: string; arguments?: Record<string, unknown> },
+  signal: AbortSignal,
+): Promise<unknown> {
+  const answer = await call(`ask the agent of ${domain.name} for ${question.execute}`, signal, (host) =>
+    host.guests.agentCommand({ domain, command: JSON.stringify(question), timeoutSeconds: ANSWER_SECONDS }),
+  )
+  if (answer === null || answer === undefined)
+    throw new DriverError('transient', `The agent of ${domain.name} on host ${hostId} said nothing`)
+  return (JSON.parse(answer) as { return?: unknown }).return
+}
+
+/** Whether the guest has opened its end of the agent's channel. */
+export const isAgentConnected = ({ xml, isOn }: Pick<MachineState, 'xml' | 'isOn'>): boolean =>
+  isOn &&
+  xml
+    .all('devices/channel/target')
+    .some(({ attributes }) => attributes['name']?.startsWith('org.qemu.guest_agent') && attributes['state'] === 'connected')
+
+export const passwordMethods = (context: HostContext): Pick<Machines, 'ensurePassword'> => ({
+  ensurePassword: async (vmId, { user, passwordHash }, signal) => {
+    const { domain, metadata } = await getRunning(context, vmId, signal)
+    if (!metadata.hasAgent)
+      throw new DriverError('unsupported', `The image of ${vmId} has no agent`, {
+        userMessage: 'The system of this VM cannot be told a password.',
+      })
+    const password = Buffer.from(passwordHash).toString('base64')
+    await callGuestAgent(
+      context,
+      domain,
+      { execute: 'guest-set-user-password', arguments: { username: user, password, crypted: true } },
+      signal,
+    )
+  },
+})

@@ -1,0 +1,41 @@
+// What the host is and what it can do.
+import type { HostFacts, Monitoring } from '../../driver.ts'
+import { detectAcceleration } from './kvm-probe.ts'
+import { canShapeTraffic } from '../network/bandwidth-limits.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { freeSpaceRefresher, readPoolSpace } from './free-space.ts'
+import { readXml } from '../core/xml.ts'
+
+const GIB = 2n ** 30n
+
+export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
+  const countSpace = freeSpaceRefresher(context)
+  return {
+    facts: async (signal) => {
+      const read = await context.call('look at the host', signal, async (host) => {
+        const node = await host.connect.getNodeInfo()
+        await countSpace(host)
+        const space = await readPoolSpace(host)
+        const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
+        const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }
+        return { node, space, cpu, versions }
+      })
+      const { node, space, cpu, versions } = read
+      return {
+        vcpu: node.cpus,
+        cpuModel: cpu?.find('model')?.text ?? node.model,
+        arch: cpu?.find('arch')?.text ?? node.model,
+        ramMiB: Number(node.memoryKiB / 1024n),
+        diskGiB: Number(space.capacity / GIB),
+        diskFreeGiB: Number(space.available / GIB),
+        acceleration: await detectAcceleration(context, signal),
+        versions,
+        consoles: context.root === undefined ? ['serial'] : ['serial', 'vnc'],
+        canLimit: await canShapeTraffic(context, signal),
+      } satisfies HostFacts
+    },
+  }
+}
+
+/** 9000003 is 9.0.3. */
+const version = (number: bigint): string => [number / 1_000_000n, (number / 1000n) % 1000n, number % 1000n].join('.')

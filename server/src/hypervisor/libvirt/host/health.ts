@@ -1,0 +1,52 @@
+// What an operator should look at. Machines run all the same while most of these are wrong, so nothing here fails.
+import { readFile } from 'node:fs/promises'
+import { PoolState, type Host } from '@berth/libvirt'
+import type { Monitoring } from '../../driver.ts'
+import { undefinedIfNotFound } from '../core/errors.ts'
+import { STORAGE_POOL, PUBLIC_NETWORK } from '../core/resource-names.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { readPoolSpace } from './free-space.ts'
+
+/** Space for one more disk of a usual size, or a twentieth of a small pool. */
+const TIGHT_BYTES = 20n * 2n ** 30n
+/** Of a usual file system, a twentieth is for root alone. libvirt counts it as free, and guests cannot have it. */
+const RESERVE = 20n
+
+export function healthMethods(context: HostContext): Pick<Monitoring, 'health'> {
+  return {
+    health: async (signal) => ({
+      problems: await context.call('look after the host', signal, async (host) => {
+        const found = [await poolProblem(host), await networkProblem(host), await filterProblem(context)]
+        return found.filter((problem) => problem !== undefined)
+      }),
+    }),
+  }
+}
+
+async function poolProblem(host: Host): Promise<string | undefined> {
+  const pool = (await host.pools.listAll()).find(({ name }) => name === STORAGE_POOL)
+  if (!pool) return `There is no storage pool ${STORAGE_POOL}. Run \`berthd host prepare\` on the host`
+  const { state } = await host.pools.getInfo({ pool })
+  if (state !== PoolState.running)
+    return `The storage pool ${STORAGE_POOL} is not active. Start it with \`virsh pool-start ${STORAGE_POOL}\``
+  const { capacity, available } = await readPoolSpace(host)
+  const enough = capacity / 20n < TIGHT_BYTES ? capacity / 20n : TIGHT_BYTES
+  if (available >= enough + capacity / RESERVE) return undefined
+  const free = Number(available / 2n ** 20n) / 1024
+  return `Only ${free.toFixed(1)} GiB of the disk are free. Remove backups or add a disk`
+}
+
+async function networkProblem(host: Host): Promise<string | undefined> {
+  const network = await undefinedIfNotFound(host.networks.lookupByName({ name: PUBLIC_NETWORK }))
+  if (!network) return `There is no network ${PUBLIC_NETWORK}. Run \`berthd host prepare\` on the host`
+  if ((await host.networks.isActive({ network })) === 1) return undefined
+  return `The network ${PUBLIC_NETWORK} is not active. Start it with \`virsh net-start ${PUBLIC_NETWORK}\``
+}
+
+/** Of this machine only: another one's settings are not seen through libvirt. */
+async function filterProblem({ root }: HostContext): Promise<string | undefined> {
+  if (root !== '') return undefined
+  const setting = await readFile('/proc/sys/net/bridge/bridge-nf-call-iptables', 'utf8').catch(() => '0')
+  if (setting.trim() === '1') return undefined
+  return 'Firewalls do not filter: net.bridge.bridge-nf-call-iptables is off. Run `berthd host prepare` on the host'
+}

@@ -1,0 +1,104 @@
+import { areas, ConnectionLostError, CreateFlag, ErrorCode, Host } from '@berth/libvirt'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { ScriptedDaemon, type Peer } from '../../../../../libvirt/test/scripted-daemon.ts'
+import { Status, type Frame } from '../../../../../libvirt/src/wire/frame.ts'
+import { createLog } from '../../../kernel/log.ts'
+import { detectAcceleration } from './kvm-probe.ts'
+import type { HostContext } from '../core/host-context.ts'
+
+const { connect, domains } = areas
+const domain = { name: 'berth-probe-machine', uuid: '00000000-0000-4000-8000-000000000001', id: 1 }
+
+/** As libvirt 9 prints them: of the processor only what its model does not have already, and every EPYC has svm. */
+const EPYC = '<arch>x86_64</arch><model>EPYC-Rome</model><vendor>AMD</vendor><feature name="ht"/><feature name="monitor"/>'
+const XEON = '<arch>x86_64</arch><model>Skylake-Server-IBRS</model><vendor>Intel</vendor><feature name="ht"/><feature name="vmx"/>'
+const NESTED_XEON = '<arch>x86_64</arch><model>Skylake-Server-IBRS</model><vendor>Intel</vendor><feature name="hypervisor"/>'
+const NEOVERSE = '<arch>aarch64</arch><model>Neoverse-N1</model><vendor>ARM</vendor>'
+
+function capabilities(cpu: string, types: string[]): string {
+  const arch = /<arch>(\w+)/.exec(cpu)![1]
+  const offered = types.map((type) => `<domain type='${type}'/>`).join('')
+  const other = arch === 'x86_64' ? 'aarch64' : 'x86_64'
+  return `<capabilities><host><cpu>${cpu}</cpu></host>
+    <guest><os_type>hvm</os_type><arch name='${other}'><domain type='qemu'/></arch></guest>
+    <guest><os_type>hvm</os_type><arch name='${arch}'>${offered}</arch></guest></capabilities>`
+}
+
+type Guest = 'greets' | 'hangs' | 'does not start' | 'is cut off at first'
+
+/** A host whose guests on KVM do as told. Whatever they say while nobody listens is lost, as with QEMU. */
+async function hostOf(xml: string, guest: Guest): Promise<{ context: HostContext; tried: () => number; comeBack: () => void }> {
+  const daemon = await ScriptedDaemon.start()
+  let tried = 0
+  let console: [Frame, Peer] | undefined
+  const speak = (): void => {
+    if (guest === 'hangs') vi.advanceTimersByTime(5_000)
+    else console?.[1].packet(console[0], Status.continue, Buffer.from('SeaBIOS'))
+  }
+  daemon.on(connect.getCapabilities, (call, peer) => peer.reply(call, connect.getCapabilities.result, xml))
+  daemon.on(domains.createXml, (call, peer) => {
+    tried++
+    if (guest === 'is cut off at first' && tried === 1) return void peer.socket.destroy()
+    if (guest === 'does not start') return peer.refuse(call, ErrorCode.internal, 'could not access KVM kernel module')
+    const isPaused = call.payload.at(-1)! & CreateFlag.paused
+    if (!isPaused) speak()
+    peer.reply(call, domains.createXml.result, domain)
+  })
+  daemon.on(domains.openConsole, (call, peer) => {
+    console = [call, peer]
+    peer.reply(call)
+  })
+  daemon.on(domains.resume, (call, peer) => {
+    peer.reply(call)
+    speak()
+  })
+  daemon.on(domains.destroy, (call, peer) => peer.reply(call))
+  const host = new Host({ endpoint: daemon.endpoint })
+  onTestFinished(async () => {
+    await host.close()
+    await daemon.stop()
+  })
+  await host.whenUp(10_000)
+  const log = createLog({ level: 'silent', pretty: false })
+  let comeBack = (): void => {}
+  const onBack = (heard: () => void) => {
+    comeBack = heard
+    return () => {}
+  }
+  const session = { hostId: 'h', host, log, call: (_what, _signal, work) => work(host), onReconnect: onBack } satisfies Partial<HostContext>
+  return { context: session as unknown as HostContext, tried: () => tried, comeBack: () => comeBack() }
+}
+
+test('a host that was cut off in the middle has said nothing, and is asked again', async () => {
+  const { context: session } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'is cut off at first')
+  await expect(detectAcceleration(session, AbortSignal.timeout(60_000))).rejects.toBeInstanceOf(ConnectionLostError)
+  await session.host.whenUp(10_000)
+  expect(await detectAcceleration(session, AbortSignal.timeout(60_000))).toBe('kvm')
+})
+
+test('a host that was away is asked again', async () => {
+  const { context: session, tried, comeBack } = await hostOf(capabilities(EPYC, ['qemu', 'kvm']), 'greets')
+  const ask = () => detectAcceleration(session, AbortSignal.timeout(60_000))
+  expect([await ask(), await ask(), tried()]).toEqual(['kvm', 'kvm', 1])
+  comeBack()
+  expect([await ask(), tried()]).toEqual(['kvm', 2])
+})
+
+test.each<[string, string, string[], Guest, string, number]>([
+  ['an EPYC with KVM', EPYC, ['qemu', 'kvm'], 'greets', 'kvm', 1],
+  ['a Xeon with KVM', XEON, ['qemu', 'kvm'], 'greets', 'kvm', 1],
+  ['an EPYC without SVM in its firmware', EPYC, ['qemu'], 'greets', 'emulation', 0],
+  ['a Xeon without VMX in its firmware', XEON, ['qemu'], 'greets', 'emulation', 0],
+  ['a VM without nested virtualisation', NESTED_XEON, ['qemu'], 'greets', 'emulation', 0],
+  ['an ARM machine with KVM', NEOVERSE, ['qemu', 'kvm'], 'greets', 'kvm', 1],
+  ['a machine whose guests hang on KVM', NEOVERSE, ['qemu', 'kvm'], 'hangs', 'emulation', 1],
+  ['a machine that refuses guests on KVM', EPYC, ['qemu', 'kvm'], 'does not start', 'emulation', 1],
+])('%s', async (_, cpu, types, guest, runsBy, probes) => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { context: session, tried } = await hostOf(capabilities(cpu, types), guest)
+  const signal = AbortSignal.timeout(60_000)
+  expect(await detectAcceleration(session, signal)).toBe(runsBy)
+  expect(await detectAcceleration(session, signal, cpu === NEOVERSE ? 'x86_64' : 'aarch64')).toBe('emulation')
+  expect(tried()).toBe(probes)
+})

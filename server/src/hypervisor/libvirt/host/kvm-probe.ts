@@ -1,0 +1,111 @@
+// Whether guests run on the processor itself (KVM) or are emulated. That KVM is there proves nothing: it is inherited by containers and
+// nested machines where it does not work. So a guest of no consequence is started with it, and must say something soon.
+import { RefusedError, type Host } from '@berth/libvirt'
+import type { Arch } from '../../driver.ts'
+import { processorXml, type Acceleration } from '../xml/domain-xml.ts'
+import { PROBE_PREFIX } from '../core/resource-names.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { pause } from '../core/abortable.ts'
+import { element, readXml, type Element, type Xml } from '../core/xml.ts'
+
+/** Firmware greets within a second where KVM works. */
+const GREETING_MS = 5_000
+const DEADLINE_MS = 60_000
+
+interface Decision {
+  arch: string
+  acceleration: Acceleration
+}
+
+const decisions = new WeakMap<HostContext, Promise<Decision>>()
+
+/** Decided once, and again when the host is back, maybe with another kernel. A guest of another architecture than the host's is always emulated. */
+export async function detectAcceleration(context: HostContext, signal: AbortSignal, arch?: Arch): Promise<Acceleration> {
+  const decided = decisions.get(context) ?? decide(context)
+  decisions.set(context, decided)
+  decided.catch(() => decisions.delete(context))
+  const found = await context.call('wait until it is known how guests run', signal, () => decided)
+  return arch === undefined || arch === found.arch ? found.acceleration : 'emulation'
+}
+
+async function decide(context: HostContext): Promise<Decision> {
+  const signal = AbortSignal.timeout(DEADLINE_MS)
+  const capabilities = await context.call('read what the host can do', signal, async (host) =>
+    readXml(await host.connect.getCapabilities()),
+  )
+  const arch = capabilities.find('host/cpu/arch')?.text ?? ''
+  const acceleration = isKnown(arch) && offersKvm(capabilities, arch) && (await bootsWithKvm(context, arch, signal)) ? 'kvm' : 'emulation'
+  context.log.info({ hostId: context.hostId, arch, acceleration }, 'it is decided how guests run')
+  const stop = context.onReconnect(() => {
+    decisions.delete(context)
+    stop()
+  })
+  return { arch, acceleration }
+}
+
+const isKnown = (arch: string): arch is Arch => arch === 'x86_64' || arch === 'aarch64'
+
+/** QEMU offers it where it could open KVM. Without virtualization in the processor, or with it off in the firmware, there is none to open. */
+function offersKvm(capabilities: Element, arch: string): boolean {
+  const guest = capabilities.all('guest').find((each) => each.attribute('arch/name') === arch)
+  return guest?.all('arch/domain').some((each) => each.attributes['type'] === 'kvm') ?? false
+}
+
+const POLL_INTERVAL_MS = 500
+
+/** The guest is destroyed with our connection, and there is one on a host: another process waits until it is gone. */
+async function bootsWithKvm(context: HostContext, arch: Arch, signal: AbortSignal): Promise<boolean> {
+  const xml = probeXml(arch).xml
+  for (;;) {
+    const answer = await context.call('try KVM', signal, (host) =>
+      runProbeDomain(context, host, xml).catch((error: unknown) => {
+        if (/already (exists|active|defined)/.test(String(error))) return undefined
+        if (!(error instanceof RefusedError)) throw error // nothing was said of KVM: it is tried again for the next who asks
+        context.log.warn({ hostId: context.hostId, err: error }, 'a guest does not start with KVM')
+        return false
+      }),
+    )
+    if (answer !== undefined) return answer
+    await context.call('wait for another probe', signal, () => pause(POLL_INTERVAL_MS, signal))
+  }
+}
+
+async function runProbeDomain(context: HostContext, host: Host, xml: string): Promise<boolean> {
+  // It waits until we listen: what a guest says to nobody is lost, and firmware is done in less time than an answer may travel.
+  const domain = await host.domains.createXml({ xml, flags: ['autodestroy', 'paused'] })
+  try {
+    const terminal = await host.domains.openConsole({ domain })
+    const { promise: greeted, resolve, reject } = Promise.withResolvers<boolean>()
+    terminal.once('data', () => resolve(true)).once('error', reject)
+    const timer = setTimeout(resolve, GREETING_MS, false)
+    await host.domains.resume({ domain })
+    const isAlive = await greeted
+    clearTimeout(timer)
+    terminal.destroy()
+    return isAlive
+  } finally {
+    await context.host.domains.destroy({ domain })
+  }
+}
+
+function probeXml(arch: Arch): Xml {
+  const [firmware, ...processor] = processorXml(arch, 'kvm')
+  // The BIOS is silent unless it is told to use the serial port.
+  const talking = element('os', {}, element('type', { arch, machine: 'q35' }, 'hvm'), element('bios', { useserial: 'yes' }))
+  return element(
+    'domain',
+    { type: 'kvm' },
+    element('name', {}, `${PROBE_PREFIX}machine`),
+    element('memory', { unit: 'MiB' }, 128),
+    element('vcpu', {}, 1),
+    arch === 'x86_64' ? talking : firmware,
+    ...processor,
+    element(
+      'devices',
+      {},
+      element('controller', { type: 'usb', model: 'none' }),
+      element('serial', { type: 'pty' }, element('target', { port: 0 })),
+      element('memballoon', { model: 'none' }),
+    ),
+  )
+}

@@ -1,0 +1,67 @@
+// What a machine is defined as: its size, its generation, its interfaces.
+import { randomUUID } from 'node:crypto'
+import type { Domain, Volume } from '@berth/libvirt'
+import { DriverError, type Machines, type MachineSpec } from '../../driver.ts'
+import { detectAcceleration } from '../host/kvm-probe.ts'
+import { GIB } from '../storage/disks.ts'
+import { domainXml } from '../xml/domain-xml.ts'
+import { growOffline, growLive } from '../storage/resize.ts'
+import { canShapeTraffic } from '../network/bandwidth-limits.ts'
+import { findMachine, type MachineState } from '../domain/lookup.ts'
+import type { Metadata } from '../xml/domain-metadata.ts'
+import { diskName, seedName } from '../core/resource-names.ts'
+import { stopReaderDomain } from '../copies/offline-copy.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { findVolume, findComplete } from '../storage/volumes.ts'
+
+export const definitionMethods = (context: HostContext): Pick<Machines, 'ensureDefined'> => ({
+  ensureDefined: (spec, signal) =>
+    context.exclusive(`vm:${spec.vmId}`, signal, async () => {
+      const found = await findMachine(context, spec.vmId, signal)
+      if (found?.isOn) requireSameSpec(found, spec)
+      else await define(context, spec, found?.metadata ?? NO_SAVED_STATE, signal)
+      const disk = await getDisk(context, spec, signal)
+      const wanted = spec.diskGiB * GIB
+      if (!found?.isOn) await stopReaderDomain(context, spec.vmId, signal)
+      const bytes = found?.isOn
+        ? await growLive(context, found.domain, wanted, signal)
+        : await growOffline(context, disk, wanted, spec.template.arch, signal)
+      return { diskGiB: bytes / GIB }
+    }),
+})
+
+export function requireSameSpec({ xml, metadata, domain }: MachineState, { vmId, generation, vcpu, ramMiB }: MachineSpec): void {
+  const [cpus, memory] = [Number(xml.find('vcpu')?.text), Number(xml.find('memory')?.text) / 1024]
+  if (metadata.generation === generation && cpus === vcpu && memory === ramMiB) return
+  const has = `generation ${metadata.generation}, ${cpus} vCPU, ${memory} MiB`
+  throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it before it can change`)
+}
+
+async function getDisk(context: HostContext, { vmId, generation }: MachineSpec, signal: AbortSignal): Promise<Volume> {
+  const disk = await findComplete(context, diskName(vmId, generation), signal)
+  if (!disk) throw new DriverError('not_found', `Host ${context.hostId} has no whole disk of ${vmId}, generation ${generation}`)
+  return disk
+}
+
+/** What a machine that was never defined remembers. */
+export const NO_SAVED_STATE = { restartId: null, stop: null }
+
+/** Of a machine that is off. */
+export async function define(
+  context: HostContext,
+  spec: MachineSpec,
+  { restartId, stop }: Pick<Metadata, 'restartId' | 'stop'>,
+  signal: AbortSignal,
+): Promise<Domain> {
+  const disk = await getDisk(context, spec, signal)
+  const seed = await findVolume(context, seedName(spec.vmId, spec.generation), signal)
+  if (!seed) throw new DriverError('not_found', `Host ${context.hostId} has no seed of ${spec.vmId}, generation ${spec.generation}`)
+  const { xml } = domainXml(spec, {
+    acceleration: await detectAcceleration(context, signal, spec.template.arch),
+    canLimit: await canShapeTraffic(context, signal),
+    diskPath: disk.key,
+    seedPath: seed.key,
+    remembered: { restartId, stop, startId: randomUUID() },
+  })
+  return context.call(`define ${spec.vmId}`, signal, (host) => host.domains.define({ xml }))
+}

@@ -1,0 +1,144 @@
+// On and off.
+import { DomainState, ErrorCode, hasCode, type Domain } from '@berth/libvirt'
+import { stopwatch } from '../../../kernel/clock.ts'
+import { DriverError, type StopOutcome, type Machines, type MachineSpec } from '../../driver.ts'
+import { undefinedIfNotFound } from '../core/errors.ts'
+import { recordConsole } from '../domain/console-recorder.ts'
+import { ensureLease } from '../network/dhcp-leases.ts'
+import { awaitChange, findMachine, isDomainOn, type MachineState } from '../domain/lookup.ts'
+import { setMetadata, type Metadata } from '../xml/domain-metadata.ts'
+import { filterName } from '../core/resource-names.ts'
+import { stopReaderDomain } from '../copies/offline-copy.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { define, NO_SAVED_STATE, requireSameSpec } from './definition.ts'
+
+export const powerMethods = (context: HostContext): Pick<Machines, 'ensureRunning' | 'ensureStopped'> => ({
+  ensureRunning: (spec, signal) => context.exclusive(`vm:${spec.vmId}`, signal, () => ensureRunning(context, spec, signal)),
+  ensureStopped: (vmId, { graceMs }, signal) =>
+    context.exclusive(`vm:${vmId}`, signal, () => ensureStopped(context, vmId, graceMs, signal)),
+})
+
+async function ensureRunning(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
+  const found = await settled(context, spec.vmId, signal)
+  if (found?.isOn) {
+    requireSameSpec(found, spec)
+    await recordStopIntent(context, found, null, signal)
+    return resumeOrWake(context, found, signal)
+  }
+  await requireFilter(context, spec.vmId, signal)
+  const domain = await define(context, spec, { ...NO_SAVED_STATE, ...(found && { restartId: found.metadata.restartId }) }, signal)
+  for (const nic of spec.nics) await ensureLease(context, nic, signal)
+  await stopReaderDomain(context, spec.vmId, signal)
+  await start(context, domain, spec, signal)
+}
+
+/** A guest can put itself to sleep whatever its machine offers, and that is not a pause. */
+async function resumeOrWake({ call }: HostContext, { domain, state }: MachineState, signal: AbortSignal): Promise<void> {
+  if (state === DomainState.paused) await call(`resume ${domain.name}`, signal, (host) => host.domains.resume({ domain }))
+  if (state === DomainState.pmsuspended) await call(`wake ${domain.name}`, signal, (host) => host.domains.wakeUp({ domain }))
+}
+
+const SETTLE_MS = 30_000
+
+/** A machine that is just going down is waited for. */
+async function settled(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
+  const found = await findMachine(context, vmId, signal)
+  if (found?.state !== DomainState.shutdown) return found
+  await awaitOff(context, found.domain, SETTLE_MS, signal)
+  return findMachine(context, vmId, signal)
+}
+
+/** libvirt would refuse it as well, but only when everything else is done. */
+async function requireFilter({ call, hostId }: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+  const filter = await call(`look for the filter of ${vmId}`, signal, (host) =>
+    undefinedIfNotFound(host.filters.lookupByName({ name: filterName(vmId) })),
+  )
+  if (!filter) throw new DriverError('invalid_state', `Machine ${vmId} has no filter on host ${hostId}; it may not run without one`)
+}
+
+/** Another process may have started it in the meantime, which is as good, if it is the same machine. */
+async function start(context: HostContext, domain: Domain, spec: MachineSpec, signal: AbortSignal): Promise<void> {
+  const isOurs = await context.call(`start ${spec.vmId}`, signal, (host) =>
+    host.domains.create({ domain }).then(
+      () => true,
+      (error: unknown) => {
+        if (hasCode(error, ErrorCode.operationInvalid) && /already running/.test(error.message)) return false
+        throw error
+      },
+    ),
+  )
+  if (isOurs && spec.template.hasAgent) recordConsole(context, spec.vmId, domain, true)
+  const found = isOurs ? undefined : await findMachine(context, spec.vmId, signal)
+  if (found) requireSameSpec(found, spec)
+}
+
+async function ensureStopped(context: HostContext, vmId: string, graceMs: number, signal: AbortSignal): Promise<{ how: StopOutcome }> {
+  const found = await findMachine(context, vmId, signal)
+  if (!found) return { how: 'already' }
+  const how = found.isOn ? await stop(context, found, graceMs, signal) : 'already'
+  // A guest that went off by itself was not stopped by us, although it is off as it should be.
+  if (found.isOn || found.metadata.stop) await recordStopIntent(context, found, 'done', signal)
+  return { how }
+}
+
+/** The order is left behind when this fails: it may arrive all the same, and was ours then. */
+async function stop(context: HostContext, found: MachineState, graceMs: number, signal: AbortSignal): Promise<StopOutcome> {
+  const { domain, state } = found
+  await recordStopIntent(context, found, 'ordered', signal)
+  const canObey = graceMs > 0 && state !== DomainState.paused
+  if (canObey && (await shutDownGracefully(context, domain, graceMs, signal))) return 'clean'
+  return (await forceOff(context, domain, signal)) ? 'forced' : 'clean'
+}
+
+const recordStopIntent = async (
+  { call }: HostContext,
+  { domain, metadata }: MachineState,
+  note: Metadata['stop'],
+  signal: AbortSignal,
+): Promise<void> => {
+  if (metadata.stop === note) return
+  await call(`note the stop of ${domain.name}`, signal, (host) =>
+    undefinedIfNotFound(setMetadata(host, domain, { ...metadata, stop: note })),
+  )
+}
+
+/** So often the power button is pressed: a guest that is still booting does not feel it. */
+const RETRY_INTERVAL_MS = 5_000
+
+async function shutDownGracefully(context: HostContext, domain: Domain, graceMs: number, signal: AbortSignal): Promise<boolean> {
+  const elapsedMs = stopwatch()
+  for (let leftMs = graceMs; leftMs > 0; leftMs = graceMs - elapsedMs()) {
+    await pressPowerButton(context, domain, 'shutdown', signal)
+    if (await awaitOff(context, domain, Math.min(leftMs, RETRY_INTERVAL_MS), signal)) return true
+  }
+  return false
+}
+
+/** Whoever finds it off already has what he wanted; the next look shows it. */
+export const pressPowerButton = (
+  { call }: HostContext,
+  domain: Domain,
+  purpose: 'shutdown' | 'reboot',
+  signal: AbortSignal,
+): Promise<void> =>
+  call(`ask ${domain.name} for a ${purpose}`, signal, (host) =>
+    host.domains[purpose]({ domain, flags: ['acpiPowerButton'] }).catch(unlessOff),
+  )
+
+async function awaitOff(context: HostContext, domain: Domain, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  const look = async (): Promise<true | undefined> => ((await isDomainOn(context, domain, signal)) ? undefined : true)
+  return (await awaitChange(context, domain, ['lifecycle'], { timeoutMs, look }, signal)) ?? false
+}
+
+/** False when it went off by itself just before. */
+export const forceOff = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
+  call(`cut off ${domain.name}`, signal, async (host) => {
+    const cut = host.domains.destroy({ domain }).then(() => true)
+    return (await cut.catch(unlessOff)) ?? false
+  })
+
+function unlessOff(error: unknown): undefined {
+  if (hasCode(error, ErrorCode.noDomain) || (hasCode(error, ErrorCode.operationInvalid) && /not running/.test(error.message)))
+    return undefined
+  throw error
+}

@@ -1,0 +1,67 @@
+// Nothing of a VM is left: the machine first, then what it used, so that nothing is taken from under a running guest.
+import { ErrorCode, hasCode, type Host } from '@berth/libvirt'
+import type { Machines } from '../../driver.ts'
+import { findDomain } from '../domain/lookup.ts'
+import { undefinedIfNotFound } from '../core/errors.ts'
+import { stopRecording } from '../domain/console-recorder.ts'
+import { filterName, STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
+import { forceOff } from './power.ts'
+import { stopReaderDomain } from '../copies/offline-copy.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { removeVolume } from '../storage/volumes.ts'
+import { pause } from '../core/abortable.ts'
+
+export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged' | 'ensurePurgedKeepBackups'> {
+  const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean): Promise<void> =>
+    context.exclusive(`vm:${vmId}`, signal, async () => {
+      await removeDomain(context, vmId, signal)
+      await stopReaderDomain(context, vmId, signal)
+      await removeFilter(context, vmId, signal)
+      for (const name of await volumesOf(context, vmId, signal))
+        if (!isKept(readVolumeName(name))) await removeVolume(context, name, signal)
+      stopRecording(context, vmId)
+    })
+  return {
+    ensurePurged: (vmId, signal) => remove(vmId, signal, () => false),
+    ensurePurgedKeepBackups: (vmId, signal) => remove(vmId, signal, ({ kind, id }) => kind === 'backup' || id.startsWith('backup-')),
+  }
+}
+
+/** Jobs of a machine, such as a backup under way, end with it. */
+async function removeDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+  const domain = await findDomain(context, vmId, signal)
+  if (!domain) return
+  await forceOff(context, domain, signal)
+  const flags = ['managedSave', 'snapshotsMetadata', 'checkpointsMetadata', 'nvram'] as const
+  await context.call(`undefine ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.undefine({ domain, flags })))
+}
+
+const POLL_INTERVAL_MS = 200
+
+/** The daemon lets go of a filter a moment after the machine is gone. */
+async function removeFilter(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
+  const what = `remove the filter of ${vmId}`
+  while (!(await context.call(what, signal, (host) => undefineFilter(host, vmId))))
+    await context.call(what, signal, () => pause(POLL_INTERVAL_MS, signal))
+}
+
+async function undefineFilter(host: Host, vmId: string): Promise<boolean> {
+  const filter = await undefinedIfNotFound(host.filters.lookupByName({ name: filterName(vmId) }))
+  if (!filter) return true
+  const removed = undefinedIfNotFound(host.filters.undefine({ filter })).then(() => true)
+  return removed.catch((error: unknown) => {
+    if (hasCode(error, ErrorCode.operationInvalid)) return false
+    throw error
+  })
+}
+
+/** What builds on another goes first, and markers come along with what they mark. */
+const ORDER = ['seed', 'disk', 'snapshot', 'backup', 'marker', 'template', 'unknown']
+
+const volumesOf = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<string[]> =>
+  call(`list what ${vmId} has`, signal, async (host) => {
+    const pool = await host.pools.lookupByName({ name: STORAGE_POOL })
+    const named = (await host.pools.listAllVolumes({ pool })).map(({ name }) => ({ name, ...readVolumeName(name) }))
+    const own = named.filter((each) => each.vmId === vmId)
+    return own.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind)).map(({ name }) => name)
+  })

@@ -1,0 +1,119 @@
+// What is on the host: machines and volumes, read from libvirt alone.
+import { DomainState, type Volume as LibvirtVolume } from '@berth/libvirt'
+import type { Machine, Monitoring, Power, StopReason, Volume } from '../../driver.ts'
+import { eachDomain } from '../domain/lookup.ts'
+import { undefinedIfNotFound } from '../core/errors.ts'
+import { listFilters } from '../network/filters.ts'
+import { interfacesOf, readInterface } from '../xml/interface-xml.ts'
+import { findMachine } from '../domain/lookup.ts'
+import type { Metadata } from '../xml/domain-metadata.ts'
+import { markerName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
+import { listNetworks } from '../network/networks.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { readXml, type Element } from '../core/xml.ts'
+
+type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
+
+export function inventoryMethods(context: HostContext): Lists {
+  return {
+    findMachine: async (vmId, signal) => {
+      const found = await findMachine(context, vmId, signal)
+      return found ? toMachine(found) : null
+    },
+    listMachines: (signal) => listMachines(context, signal),
+    listVolumes: (signal) => listVolumes(context, signal),
+    listNetworks: (signal) => listNetworks(context, signal),
+    listFilters: (signal) => listFilters(context, signal),
+  }
+}
+
+async function* listMachines(context: HostContext, signal: AbortSignal): AsyncGenerator<Machine> {
+  const all = await context.call('list machines', signal, (host) => host.domains.getAllStats({ groups: ['state'], flags: ['nowait'] }))
+  const states = new Map(all.map(({ domain, stats }) => [domain.uuid, stats]))
+  for await (const listed of eachDomain(context, signal)) {
+    const stats = states.get(listed.domain.uuid)
+    const state = Number(stats?.['state.state'] ?? DomainState.shutoff)
+    yield toMachine({ ...listed, state, reason: Number(stats?.['state.reason'] ?? 0) })
+  }
+}
+
+interface Seen {
+  domain: { name: string; uuid: string }
+  xml: Element
+  metadata: Metadata | undefined
+  state: number
+  reason: number
+}
+
+function toMachine({ domain, xml, metadata, state, reason }: Seen): Machine {
+  const power = powerOf(state)
+  return {
+    vmId: metadata?.vmId ?? null,
+    accountId: metadata?.accountId ?? null,
+    generation: metadata?.generation ?? null,
+    name: domain.name,
+    uuid: domain.uuid,
+    power,
+    stopReason: power === 'stopped' ? whyShutOff(reason, metadata?.stop ?? null) : null,
+    vcpu: Number(xml.attribute('vcpu/current') ?? xml.find('vcpu')?.text ?? 0),
+    ramMiB: Math.round(Number(xml.find('memory')?.text ?? 0) / 1024),
+    agentConnected: xml.all('devices/channel/target').some(({ attributes: { name, state: now } }) => name === AGENT && now === 'connected'),
+    nics: interfacesOf(xml).map(readInterface),
+  }
+}
+
+const AGENT = 'org.qemu.guest_agent.0'
+
+function powerOf(state: number): Power {
+  if (state === DomainState.paused || state === DomainState.pmsuspended) return 'paused'
+  return state === DomainState.running || state === DomainState.blocked || state === DomainState.shutdown ? 'running' : 'stopped'
+}
+
+/** libvirt's reasons for a domain that is shut off. It does not know one for what ran when the host lost its power, nor for what was off
+ *  before the daemon started. */
+const ShutOff = { unknown: 0, shutdown: 1, destroyed: 2, crashed: 3, failed: 6, daemon: 8 } as const
+
+/** A stop that was ordered, and that nobody saw succeed, counts as ours only where the daemon itself saw the machine go. Otherwise one
+ *  that failed long ago would keep the machine off when the host loses its power. */
+function whyShutOff(reason: number, stop: Metadata['stop']): StopReason | null {
+  if (reason === ShutOff.crashed || reason === ShutOff.failed) return 'crash'
+  const wasSeen = reason === ShutOff.shutdown || reason === ShutOff.destroyed
+  if (stop === 'done' || (stop === 'ordered' && wasSeen)) return 'user'
+  if (reason === ShutOff.shutdown) return 'guest'
+  const isHost = reason === ShutOff.destroyed || reason === ShutOff.daemon || reason === ShutOff.unknown
+  return isHost ? 'host' : null
+}
+
+async function* listVolumes({ call }: HostContext, signal: AbortSignal): AsyncGenerator<Volume> {
+  const volumes = await call('list volumes', signal, async (host) =>
+    host.pools.lookupByName({ name: STORAGE_POOL }).then((pool) => host.pools.listAllVolumes({ pool })),
+  )
+  const names = new Set(volumes.map(({ name }) => name))
+  for (const volume of volumes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
+    if (readVolumeName(volume.name).kind === 'marker') continue
+    const xml = await call(`read ${volume.name}`, signal, (host) => undefinedIfNotFound(host.volumes.getXml({ volume })))
+    if (xml !== undefined) yield toVolume(volume, readXml(xml), names)
+  }
+}
+
+const rank = ({ name }: LibvirtVolume): string => `${readVolumeName(name).kind} ${name}`
+
+function toVolume({ name }: LibvirtVolume, xml: Element, names: Set<string>): Volume {
+  const { kind, id, vmId, generation } = readVolumeName(name)
+  return {
+    kind: kind === 'marker' ? 'unknown' : kind,
+    id,
+    vmId,
+    generation,
+    parentId: kind === 'backup' ? parentOf(xml) : null,
+    complete: kind === 'unknown' || names.has(markerName(name)),
+    capacityBytes: Number(xml.find('capacity')?.text ?? 0),
+    sizeBytes: Number((xml.find('physical') ?? xml.find('allocation'))?.text ?? 0),
+  }
+}
+
+/** The id of the backup that a backup is a layer on. */
+export function parentOf(volume: Element): string | null {
+  const path = volume.find('backingStore/path')?.text.trim()
+  return path ? readVolumeName(path.slice(path.lastIndexOf('/') + 1)).id : null
+}

@@ -1,0 +1,54 @@
+// Limits on a host whose kernel has them.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canBox } from '../../../../../libvirt/test/command.ts'
+import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
+import { giveTrafficControl, queues } from '../../../../test/traffic-control.ts'
+
+describe.runIf(canBox())('a limit', { timeout: 300_000 }, () => {
+  let proof: Proof
+  beforeAll(async () => {
+    proof = await openProof()
+    await giveTrafficControl(proof.host.box, 'able')
+  }, 300_000)
+  afterAll(() => proof.close())
+
+  const probes = async (): Promise<string[]> =>
+    (await proof.host.box.inside('virsh', 'net-list', '--all', '--name')).match(/berth-probe\S*/g) ?? []
+  const plant = (order: string, name: string, bridge: string): Promise<string> =>
+    proof.host.box.inside(
+      'sh',
+      '-ec',
+      `echo "<network><name>${name}</name><bridge name='${bridge}'/></network>" > /run/n.xml; virsh ${order} /run/n.xml`,
+    )
+
+  test('is tried by two processes at once, and nothing is left of that, nor of one that died over it', async () => {
+    const { driver, other } = proof
+    await plant('net-define', 'berth-probe-0badc0de', 'bnp0badc0de')
+    await plant('net-create', 'berth-probe-1badc0de', 'bnp1badc0de')
+    expect(await probes()).toHaveLength(2)
+    const facts = await Promise.all([driver.facts(soon()), other.facts(soon())])
+    expect(facts.map(({ canLimit }) => canLimit)).toEqual([true, true])
+    expect(await probes()).toEqual([])
+    expect(await proof.host.box.inside('ls', '/sys/class/net')).not.toMatch(/^bnp/m)
+  })
+
+  const shaped = async (): Promise<boolean> => (await queues(proof.host.box)).includes('htb')
+
+  test('is set, kept over a stop, changed and lifted', async () => {
+    const { driver } = proof
+    const spec = proof.spec()
+    const [nic] = spec.nics
+    const limit = async (): Promise<number | null | undefined> => (await driver.findMachine(spec.vmId, soon()))?.nics[0]?.limitMbps
+    expect(await driver.facts(soon())).toMatchObject({ canLimit: true })
+    await proof.start({ ...spec, nics: [{ ...nic!, limitMbps: 100 }] })
+    expect([await limit(), await shaped()]).toEqual([100, true])
+    expect(await driver.ensureLimit(spec.vmId, nic!.mac, 10, soon())).toEqual({ limited: true })
+    expect(await limit()).toBe(10)
+    await driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
+    expect(await limit()).toBe(10)
+    expect(await driver.ensureLimit(spec.vmId, nic!.mac, null, soon())).toEqual({ limited: false })
+    expect(await limit()).toBeNull()
+    await driver.ensureRunning(spec, soon())
+    expect([await limit(), await shaped()]).toEqual([null, false])
+  })
+})

@@ -1,0 +1,60 @@
+// Private addresses are set through the agent: at once when an interface comes, for few systems look at one that appears by itself, and
+// after every start, because a system reads its seed at the first one only, and there need not be a DHCP server.
+import type { Domain } from '@berth/libvirt'
+import { parseCidr } from '../../../kernel/cidr.ts'
+import type { NicSpec } from '../../driver.ts'
+import { callGuestAgent } from '../domain/guest-agent.ts'
+import { addressOf, interfacesOf, readInterface } from '../xml/interface-xml.ts'
+import type { MachineState } from '../domain/lookup.ts'
+import { findNetwork } from './networks.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { pause } from '../core/abortable.ts'
+
+type Place = Pick<NicSpec, 'mac' | 'address' | 'prefix'>
+
+/** Finds the interface by its MAC, for its name is the guest's own. It takes the guest a moment to notice it. */
+const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
+  for each in /sys/class/net/*; do
+    [ "$(cat "$each/address")" = "$0" ] || continue
+    ip link set dev "\${each##*/}" up
+    ip addr show dev "\${each##*/}" | grep -qF " $1 " || ip addr add "$1" dev "\${each##*/}"
+    exit
+  done
+  sleep 1
+done
+exit 1`
+
+/** As well as the guest allows: one whose agent does not answer, or may not run commands, is left to its owner. */
+export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Place, signal: AbortSignal): Promise<void> {
+  try {
+    const exitCode = await runScript(context, domain, [nic.mac, `${nic.address}/${nic.prefix}`], signal)
+    if (exitCode !== 0) throw new Error(`the commands ended with ${exitCode}`)
+  } catch (error) {
+    if (signal.aborted) throw error
+    context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'the guest did not take the address of its interface')
+  }
+}
+
+/** Of all its private interfaces, once its agent answers. */
+export async function configureGuestAddresses(context: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> {
+  for (const nic of interfacesOf(xml)) {
+    const { mac, networkId } = readInterface(nic)
+    const address = addressOf(nic)
+    const network = networkId && (await findNetwork(context, networkId, signal))
+    if (network && address)
+      await configureGuestAddress(context, domain, { mac, address, prefix: parseCidr(network.spec.cidr)!.prefix }, signal)
+  }
+}
+
+const POLL_MS = 200
+
+async function runScript(context: HostContext, domain: Domain, args: string[], signal: AbortSignal): Promise<number> {
+  const command = { path: '/bin/sh', arg: ['-c', SCRIPT, ...args] }
+  const { pid } = (await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, signal)) as { pid: number }
+  for (;;) {
+    const answer = await callGuestAgent(context, domain, { execute: 'guest-exec-status', arguments: { pid } }, signal)
+    const { exited, exitcode = -1 } = answer as { exited: boolean; exitcode?: number }
+    if (exited) return exitcode
+    await context.call(`wait for ${domain.name} to take its address`, signal, () => pause(POLL_MS, signal))
+  }
+}

@@ -1,0 +1,93 @@
+// Interfaces that are plugged into a machine and out of it, running or not.
+import type { Domain } from '@berth/libvirt'
+import { stopwatch } from '../../../kernel/clock.ts'
+import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Networking, type NicSpec } from '../../driver.ts'
+import { configureGuestAddress } from './guest-addresses.ts'
+import { interfaceXml, macOf, readInterface } from '../xml/interface-xml.ts'
+import { ensureLease, ensureNoLease } from './dhcp-leases.ts'
+import { applyLimit, canShapeTraffic } from './bandwidth-limits.ts'
+import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
+import { findNetwork } from './networks.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { findInterfaceXml } from '../domain/lookup.ts'
+import { pause } from '../core/abortable.ts'
+import { element, type Element } from '../core/xml.ts'
+
+export function interfaceMethods(context: HostContext): Pick<Networking, 'ensureInterface' | 'ensureNoInterface'> {
+  return {
+    ensureInterface: (vmId, nic, signal) =>
+      context.exclusive(`vm:${vmId}`, signal, async () => {
+        const machine = await getMachine(context, vmId, signal)
+        await requireNetwork(context, nic, signal)
+        await ensureLease(context, nic, signal)
+        await plugIn(context, vmId, machine, nic, signal)
+        await applyLimit(context, machine, nic, signal)
+        if (machine.isOn && machine.metadata.hasAgent) await configureGuestAddress(context, machine.domain, nic, signal)
+      }),
+
+    ensureNoInterface: (vmId, mac, signal) =>
+      context.exclusive(`vm:${vmId}`, signal, async () => {
+        const machine = await findMachine(context, vmId, signal)
+        if (!machine) return
+        const { definition, live } = await findInterfaceXml(context, machine, mac, signal)
+        if (definition) await unplug(context, machine.domain, definition, 'config', signal)
+        if (live) await unplugLive(context, machine, mac, signal)
+        const networkId = [live, definition].map((nic) => nic && readInterface(nic).networkId).find((id) => id)
+        if (networkId) await ensureNoLease(context, networkId, mac, signal)
+      }),
+  }
+}
+
+async function requireNetwork(context: HostContext, { networkId }: NicSpec, signal: AbortSignal): Promise<void> {
+  if (networkId && !(await findNetwork(context, networkId, signal))?.isActive)
+    throw new DriverError('not_found', `Host ${context.hostId} has no network ${networkId}`)
+}
+
+async function plugIn(context: HostContext, vmId: string, machine: MachineState, nic: NicSpec, signal: AbortSignal): Promise<void> {
+  const { definition, live } = await findInterfaceXml(context, machine, nic.mac, signal)
+  const plugged = live ?? definition
+  if (plugged && readInterface(plugged).networkId !== nic.networkId)
+    throw new DriverError('conflict', `${nic.mac} of ${vmId} is plugged into another network`)
+  const { domain, isOn } = machine
+  const flags = [...(isOn && !live ? (['live'] as const) : []), ...(definition ? [] : (['config'] as const))]
+  if (flags.length === 0) return
+  const { xml } = interfaceXml(vmId, nic, nic.limitMbps !== null && (await canShapeTraffic(context, signal)))
+  await context.call(`plug ${nic.mac} into ${vmId}`, signal, (host) => host.domains.attachDevice({ domain, xml, flags }))
+}
+
+/** libvirt finds it by its MAC, but reads the network as well. */
+async function unplug({ call }: HostContext, domain: Domain, nic: Element, side: 'live' | 'config', signal: AbortSignal): Promise<void> {
+  const address = macOf(nic)
+  const source = element('source', { network: nic.attribute('source/network') })
+  const { xml } = element('interface', { type: 'network' }, element('mac', { address }), source)
+  await call(`unplug ${address} from ${domain.name}`, signal, (host) => host.domains.detachDevice({ domain, xml, flags: [side] }))
+}
+
+/** A second request within the five seconds that a PCI Express slot waits after the first would take it back. */
+const ASK_AGAIN_MS = 15_000
+const POLL_MS = 200
+
+/** A running guest must let go of the device. One that is still booting does not hear the first request, so it is asked again. */
+async function unplugLive(context: HostContext, machine: MachineState, mac: string, signal: AbortSignal): Promise<void> {
+  const { domain } = machine
+  const waitedMs = stopwatch()
+  let sinceAsked = (): number => Infinity
+  for (;;) {
+    const { live } = await findInterfaceXml(context, machine, mac, signal)
+    if (!live) return
+    if (waitedMs() > NIC_RELEASE_TIMEOUT_MS)
+      throw new DriverError('transient', `The guest of ${domain.name} does not let go of ${mac}`, {
+        userMessage: 'The VM does not let go of the interface. Restart it, or stop it and try again.',
+      })
+    if (sinceAsked() > ASK_AGAIN_MS) {
+      await unplug(context, domain, live, 'live', signal).catch(unlessUnderWay)
+      sinceAsked = stopwatch()
+    }
+    await context.call(`unplug ${mac} from ${domain.name}`, signal, () => pause(POLL_MS, signal))
+  }
+}
+
+/** The machine is going down, or the request is on its way; what became of it is seen at the next look. */
+function unlessUnderWay(error: unknown): void {
+  if (!/in the process of unplug|guest is busy|not running|no .*device/i.test(String(error))) throw error
+}

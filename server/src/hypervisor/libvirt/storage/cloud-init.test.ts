@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { someSpec } from '../../simulated/test-fixture.ts'
+import { networkConfig, seedImage, userData } from './cloud-init.ts'
+
+const seed = { hostname: 'guest', user: 'root', sshKeys: ['ssh-ed25519 AAAA me'], passwordHash: '$6$salt$hash' }
+const settingsOf = (text: string): Record<string, unknown> => JSON.parse(text.replace('#cloud-config\n', '')) as Record<string, unknown>
+
+describe('the seed of a guest', () => {
+  test('gives the user its keys and password', () => {
+    expect(settingsOf(userData(seed))).toMatchObject({
+      users: [{ name: 'root', ssh_authorized_keys: seed.sshKeys, hashed_passwd: seed.passwordHash, lock_passwd: false }],
+      ssh_pwauth: true,
+      disable_root: false,
+    })
+    expect(settingsOf(userData({ ...seed, passwordHash: null }))).toMatchObject({ users: [{ lock_passwd: true }], ssh_pwauth: false })
+    expect(settingsOf(userData({ ...seed, user: 'debian' }))).toMatchObject({
+      users: [{ name: 'debian', groups: ['sudo'] }],
+      disable_root: true,
+    })
+  })
+
+  test('lets no text become a setting', () => {
+    const hostile = 'x"\n\u2028\u0085runcmd: [reboot]\u007f \'}]: {'
+    const text = userData({ hostname: hostile, user: hostile, sshKeys: [hostile], passwordHash: hostile })
+    const settings = settingsOf(text)
+    expect(Object.keys(settings).sort()).toEqual(['chpasswd', 'disable_root', 'hostname', 'ssh_pwauth', 'users'])
+    expect(settings['hostname']).toBe(hostile)
+    expect(text).toMatch(/^[\n\x20-\x7e]*$/)
+  })
+
+  test('has one value a line', () => {
+    const lines = userData(seed)
+      .split('\n')
+      .map((line) => line.trim())
+    expect(lines).toContain('"hashed_passwd": "$6$salt$hash"')
+    expect(lines).toContain('"ssh-ed25519 AAAA me"')
+  })
+
+  test('tells each interface its address by MAC, and the way out by the public one alone', () => {
+    const [nic] = someSpec().nics
+    const own = { ...nic!, mac: '52:54:00:AA:00:01', kind: 'private' as const, address: '10.5.0.9', prefix: 24, gateway: null, dns: [] }
+    expect(JSON.parse(networkConfig([nic!, own]))).toEqual({
+      version: 2,
+      ethernets: {
+        berth0: {
+          match: { macaddress: nic!.mac },
+          addresses: [`${nic!.address}/16`],
+          routes: [{ to: '0.0.0.0/0', via: '10.77.0.1' }],
+          nameservers: { addresses: ['10.77.0.1'] },
+        },
+        berth1: { match: { macaddress: '52:54:00:aa:00:01' }, addresses: ['10.5.0.9/24'] },
+      },
+    })
+  })
+
+  test('keeps the instance over generations, so that a restored guest keeps what it had', () => {
+    const spec = someSpec()
+    expect(seedImage({ ...spec, generation: 2 })).toEqual(seedImage(spec))
+  })
+})

@@ -1,0 +1,92 @@
+// Disks and their seeds. A disk is a thin layer on the template, or a copy of a snapshot or backup that stands alone.
+import { stopwatch } from '../../../kernel/clock.ts'
+import { DriverError, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
+import { capacityOf, growTo } from './resize.ts'
+import { findMachine } from '../domain/lookup.ts'
+import { backupName, diskName, seedName, snapshotName, templateName } from '../core/resource-names.ts'
+import { seedImage } from './cloud-init.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { ensureTemplate } from './templates.ts'
+import { createVolume, findVolume, findComplete, isComplete, markComplete, removeVolume, upload } from './volumes.ts'
+import { pause } from '../core/abortable.ts'
+
+export const GIB = 2 ** 30
+
+export const diskMethods = (context: HostContext): Pick<Machines, 'ensureDisk' | 'ensureNoDisk'> => ({
+  ensureDisk: (spec, source, signal) => context.exclusive(`vm:${spec.vmId}`, signal, () => ensureDisk(context, spec, source, signal)),
+
+  ensureNoDisk: (vmId, generation, signal) =>
+    context.exclusive(`vm:${vmId}`, signal, async () => {
+      if ((await findMachine(context, vmId, signal))?.metadata.generation === generation)
+        throw new DriverError('in_use', `Machine ${vmId} is defined with the disk of generation ${generation}`)
+      await removeDisk(context, vmId, generation, signal)
+    }),
+})
+
+async function removeDisk(context: HostContext, vmId: string, generation: number, signal: AbortSignal): Promise<void> {
+  await removeVolume(context, seedName(vmId, generation), signal)
+  await removeVolume(context, diskName(vmId, generation), signal)
+}
+
+const CLEAN_UP_MS = 30_000
+
+async function ensureDisk(context: HostContext, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
+  while (!(await becomesWhole(context, diskName(spec.vmId, spec.generation), signal)))
+    await makeDisk(context, spec, source, signal).catch(async (error: unknown) => {
+      if (isDriverError(error, 'no_space')) await removeDisk(context, spec.vmId, spec.generation, AbortSignal.timeout(CLEAN_UP_MS))
+      // Another process was faster by a moment: its disk is as good.
+      if (!isDriverError(error, 'conflict')) throw error
+    })
+}
+
+async function makeDisk(context: HostContext, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
+  await (source.from === 'template' ? layOnTemplate(context, spec, signal) : copyFrom(context, spec, source, signal))
+  await writeSeed(context, spec, signal)
+  await markComplete(context, diskName(spec.vmId, spec.generation), signal)
+}
+
+const SHORT_TIMEOUT_MS = 2_000
+const POLL_INTERVAL_MS = 200
+
+/** One that is half made gets a moment, for another process may be making it. */
+async function becomesWhole(context: HostContext, name: string, signal: AbortSignal): Promise<boolean> {
+  for (const waitedMs = stopwatch(); ;) {
+    if (await isComplete(context, name, signal)) return true
+    if (waitedMs() > SHORT_TIMEOUT_MS || !(await findVolume(context, name, signal))) return false
+    await context.call(`wait for ${name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+  }
+}
+
+/** The template is looked for once more when the layer is there: whoever removes a template looks for layers after he has unmarked it, so
+ *  one of the two sees the other. */
+async function layOnTemplate(
+  context: HostContext,
+  { vmId, generation, diskGiB, template }: MachineSpec,
+  signal: AbortSignal,
+): Promise<void> {
+  const { path, capacityBytes } = await ensureTemplate(context, template, signal)
+  const name = diskName(vmId, generation)
+  await createVolume(context, { name, format: 'qcow2', capacityBytes: Math.max(diskGiB * GIB, capacityBytes), backing: path }, signal)
+  if (await isComplete(context, templateName(template.id), signal)) return
+  await removeVolume(context, name, signal)
+  throw new DriverError('transient', `Template ${template.id} was removed from host ${context.hostId} a moment ago`)
+}
+
+type Copy = Exclude<DiskSource, { from: 'template' }>
+
+async function copyFrom(context: HostContext, spec: MachineSpec, source: Copy, signal: AbortSignal): Promise<void> {
+  const { vmId, generation } = spec
+  const copied = source.from === 'snapshot' ? snapshotName(vmId, source.snapshotId) : backupName(vmId, source.backupId)
+  const from = await findComplete(context, copied, signal)
+  if (!from) throw new DriverError('not_found', `Host ${context.hostId} has no whole ${copied}`)
+  const capacityBytes = await capacityOf(context, from, signal)
+  const disk = await createVolume(context, { name: diskName(vmId, generation), format: 'qcow2', capacityBytes }, signal, from)
+  await growTo(context, disk, spec.diskGiB * GIB, signal)
+}
+
+async function writeSeed(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
+  const image = seedImage(spec)
+  const name = seedName(spec.vmId, spec.generation)
+  const volume = await createVolume(context, { name, format: 'raw', capacityBytes: image.length }, signal)
+  await upload(context, volume, [image], signal)
+}

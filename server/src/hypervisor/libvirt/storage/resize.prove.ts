@@ -1,0 +1,62 @@
+// What a QEMU that died leaves in a disk that was backed up before.
+import { describe, expect, test } from 'vitest'
+import { canBox, hasCommands } from '../../../../../libvirt/test/command.ts'
+import { eventually } from '../../../../../libvirt/test/eventually.ts'
+import { blankGuests, soon } from '../../../../test/blank-guests.ts'
+import { nativeArch } from '../../../images/arch.ts'
+import { newId } from '../../../kernel/ids.ts'
+import type { Driver, MachineSpec } from '../../driver.ts'
+
+describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))(
+  'where a crash broke the record of what changed since a backup',
+  () => {
+    const guests = blankGuests()
+    const { open, blank, start, qemu } = guests
+    const GROWN = { diskGiB: 2 }
+    /** Two backups, and a QEMU that died after it had opened the disk with the records of them. */
+    const crash = async (driver: Driver, spec: MachineSpec): Promise<string> => {
+      const [full, next] = [newId(), newId()]
+      await driver.ensureBackup(spec.vmId, { backupId: full, parentId: null }, soon())
+      await driver.ensureBackup(spec.vmId, { backupId: next, parentId: full }, soon())
+      await driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
+      await driver.ensureRunning(spec, soon())
+      await guests.host.box.inside('kill', '-9', (await qemu(spec.vmId)).trim())
+      await eventually('the end', async () => (await driver.findMachine(spec.vmId, soon()))?.power === 'stopped')
+      expect((await records(spec)).filter(({ flags }) => flags.includes('in-use'))).toHaveLength(2)
+      return next
+    }
+    const records = async ({ vmId }: MachineSpec): Promise<{ name: string; flags: string[] }[]> => {
+      const said = await guests.host.box.inside(
+        'qemu-img',
+        'info',
+        '-U',
+        '--output=json',
+        `/var/lib/libvirt/images/berth/vm-${vmId}-1.qcow2`,
+      )
+      return (JSON.parse(said) as { 'format-specific': { data: { bitmaps?: [] } } })['format-specific'].data.bitmaps ?? []
+    }
+
+    test('a disk at rest grows all the same, and nothing keeps it open', async () => {
+      const driver = open()
+      const spec = blank(false)
+      await start(driver, spec)
+      await crash(driver, spec)
+      expect(await driver.ensureDefined({ ...spec, ...GROWN }, soon())).toEqual(GROWN)
+      expect((await guests.host.box.virsh('list', '--all', '--name')).trim()).toBe(`berth-${spec.vmId}`)
+      expect(await records(spec)).toEqual([])
+      await driver.ensureRunning({ ...spec, ...GROWN }, soon())
+      expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
+    })
+
+    test('so does a running one, and the next backup is a full one', async () => {
+      const driver = open()
+      const spec = blank(false)
+      await start(driver, spec)
+      const parentId = await crash(driver, spec)
+      await driver.ensureRunning(spec, soon())
+      expect(await driver.ensureDefined({ ...spec, ...GROWN }, soon())).toEqual(GROWN)
+      const backup = await driver.ensureBackup(spec.vmId, { backupId: newId(), parentId }, soon())
+      expect(backup).toMatchObject({ parentId: null })
+    })
+  },
+)

@@ -1,0 +1,144 @@
+// Volumes of the pool: looking, making, filling, removing. A volume counts once its marker stands beside it (core/resource-names.ts).
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ErrorCode, hasCode, type Host, type Volume } from '@berth/libvirt'
+import { isDriverError } from '../../driver.ts'
+import { undefinedIfNotFound } from '../core/errors.ts'
+import { markerName, STORAGE_POOL } from '../core/resource-names.ts'
+import type { HostContext } from '../core/host-context.ts'
+import { pause } from '../core/abortable.ts'
+import { element, readXml, type Element, type Xml } from '../core/xml.ts'
+
+export async function findVolume({ call }: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
+  return call(`look for ${name}`, signal, (host) => lookUp(host, name))
+}
+
+const lookUp = async (host: Host, name: string): Promise<Volume | undefined> =>
+  undefinedIfNotFound(host.volumes.lookupByName({ pool: await host.pools.lookupByName({ name: STORAGE_POOL }), name }))
+
+export const describeVolume = ({ call }: HostContext, volume: Volume, signal: AbortSignal): Promise<Element> =>
+  call(`read ${volume.name}`, signal, async (host) => readXml(await host.volumes.getXml({ volume })))
+
+export async function isComplete(context: HostContext, name: string, signal: AbortSignal): Promise<boolean> {
+  return (await findVolume(context, markerName(name), signal)) !== undefined && (await findVolume(context, name, signal)) !== undefined
+}
+
+/** Undefined unless it is whole. */
+export async function findComplete(context: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
+  return (await isComplete(context, name, signal)) ? findVolume(context, name, signal) : undefined
+}
+
+const MARKING_MS = 3_000
+const POLL_INTERVAL_MS = 200
+
+/** Another process has all the bytes a moment before it says so. */
+export async function waitUntilComplete(context: HostContext, name: string, signal: AbortSignal): Promise<boolean> {
+  for (let waitedMs = 0; waitedMs < MARKING_MS; waitedMs += POLL_INTERVAL_MS) {
+    if (await isComplete(context, name, signal)) return true
+    await context.call(`wait for ${name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+  }
+  return false
+}
+
+/** Says that all bytes are there. The last step of making a volume. */
+export const markComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<void> =>
+  void (await tryCreateMarker(context, markerName(name), signal))
+
+/** Makes an empty volume; false when somebody has made it already. */
+export const tryCreateMarker = ({ call }: HostContext, name: string, signal: AbortSignal): Promise<boolean> =>
+  call(`make ${name}`, signal, async (host) => {
+    const pool = await host.pools.lookupByName({ name: STORAGE_POOL })
+    const made = host.volumes.create({ pool, xml: volumeXml({ name, format: 'raw', capacityBytes: 0 }).xml })
+    return made.then(
+      () => true,
+      (error: unknown) => {
+        if (hasCode(error, ErrorCode.volumeExists)) return false
+        throw error
+      },
+    )
+  })
+
+export interface NewVolume {
+  name: string
+  format: 'raw' | 'qcow2'
+  capacityBytes: number
+  /** The path of the qcow2 file that it is a layer on. */
+  backing?: string
+}
+
+/** Version 1.1 of qcow2, or there are no bitmaps and thus no incremental backups. Others may read it: the guest's process does. */
+export const volumeXml = ({ name, format, capacityBytes, backing }: NewVolume): Xml =>
+  element(
+    'volume',
+    {},
+    element('name', {}, name),
+    element('capacity', { unit: 'bytes' }, capacityBytes),
+    format === 'raw' && element('allocation', {}, 0),
+    element(
+      'target',
+      {},
+      element('format', { type: format }),
+      element('permissions', {}, element('mode', {}, '0644')),
+      format === 'qcow2' && element('compat', {}, '1.1'),
+    ),
+    backing !== undefined && element('backingStore', {}, element('path', {}, backing), element('format', { type: 'qcow2' })),
+  )
+
+/** Makes it, or copies it at the host from another volume. What a dead process left under that name is removed first. */
+export async function createVolume(context: HostContext, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> {
+  await removeVolume(context, made.name, signal)
+  return create(context, made, signal, from)
+}
+
+/** Undefined when somebody else has just made it. */
+export const tryCreate = (context: HostContext, made: NewVolume, signal: AbortSignal): Promise<Volume | undefined> =>
+  create(context, made, signal).catch((error: unknown) => {
+    if (isDriverError(error, 'conflict')) return undefined
+    throw error
+  })
+
+/** A copy of a large disk. Whoever asks for it gives up earlier, if he likes. */
+export const COPY_MS = 6 * 60 * 60_000
+
+const create = (context: HostContext, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> =>
+  context.call(`create ${made.name}`, signal, async (host) => {
+    const pool = await host.pools.lookupByName({ name: STORAGE_POOL })
+    const { xml } = volumeXml(made)
+    return from ? host.volumes.createFrom({ pool, xml, from }, { timeoutMs: COPY_MS }) : host.volumes.create({ pool, xml })
+  })
+
+export async function upload(
+  context: HostContext,
+  volume: Volume,
+  content: Readable | Iterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  await context.call(`fill ${volume.name}`, signal, async (host) => pipeline(content, await host.volumes.upload({ volume }), { signal }))
+}
+
+const BUSY_POLL_MS = 200
+
+/** The marker goes first. Waits while the daemon is still making the volume or copying from it. */
+export async function removeVolume(context: HostContext, name: string, signal: AbortSignal): Promise<void> {
+  await clearCompleteMark(context, name, signal)
+  await removeOne(context, name, signal)
+}
+
+/** From here on it counts as half made. */
+export const clearCompleteMark = (context: HostContext, name: string, signal: AbortSignal): Promise<void> =>
+  removeOne(context, markerName(name), signal)
+
+async function removeOne({ call }: HostContext, name: string, signal: AbortSignal): Promise<void> {
+  const isGone = (): Promise<boolean> =>
+    call(`remove ${name}`, signal, async (host) => {
+      const volume = await lookUp(host, name)
+      if (!volume) return true
+      return undefinedIfNotFound(host.volumes.delete({ volume })).then(() => true, retryIfBusy)
+    })
+  while (!(await isGone())) await call(`remove ${name}`, signal, () => pause(BUSY_POLL_MS, signal))
+}
+
+function retryIfBusy(error: unknown): false {
+  if (hasCode(error, ErrorCode.operationInvalid) && /still (being allocated|in use)/.test(error.message)) return false
+  throw error
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import type { Arch, MachineSpec } from '../../driver.ts'
+import { someSpec } from '../../simulated/test-fixture.ts'
+import { domainXml, type DomainOptions } from './domain-xml.ts'
+import { metadataOf } from './domain-metadata.ts'
+import { readXml } from '../core/xml.ts'
+
+const options: DomainOptions = {
+  acceleration: 'emulation',
+  canLimit: true,
+  diskPath: '/pool/disk',
+  seedPath: '/pool/seed',
+  remembered: { restartId: null, stop: null, startId: 'once' },
+}
+const ids = { vmId: 'cvm', accountId: 'caccount', uuid: '7b3c1d9e-0000-4000-8000-000000000001' }
+
+function spec(arch: Arch, changes: Partial<MachineSpec> = {}): MachineSpec {
+  const made = someSpec({ ...ids, ...changes })
+  return { ...made, template: { ...made.template, arch }, nics: [{ ...made.nics[0]!, mac: '52:54:00:00:00:01', address: '10.77.0.9' }] }
+}
+
+describe.each(['x86_64', 'aarch64'] as const)('the definition of a machine for %s', (arch) => {
+  test('tells whose it is, and how large', () => {
+    const xml = readXml(domainXml(spec(arch, { vcpu: 3, ramMiB: 2048, generation: 7 }), options).xml)
+    expect(metadataOf(xml)).toMatchObject({ vmId: 'cvm', accountId: 'caccount', generation: 7, hasAgent: true, startId: 'once' })
+    expect([xml.find('name')?.text, xml.find('uuid')?.text]).toEqual(['berth-cvm', ids.uuid])
+    expect([xml.find('vcpu')?.text, xml.find('memory')?.text]).toEqual(['3', '2048'])
+    expect(xml.attribute('os/type/arch')).toBe(arch)
+    expect(xml.all('devices/disk/source').map((source) => source.attributes['file'])).toEqual(['/pool/disk', '/pool/seed'])
+  })
+
+  test('is the same whatever the customer wrote', () => {
+    const hostile = `'"><disk type='file'><source file='/etc/shadow'/></disk>]]>&lt;\0\n#cloud-config`
+    const seed = { hostname: hostile, user: hostile, sshKeys: [hostile], passwordHash: hostile }
+    const written = (changes: Partial<MachineSpec>) => {
+      const made = spec(arch, changes)
+      return domainXml({ ...made, template: { ...made.template, ...(changes.seed && { slug: hostile, checksum: hostile }) } }, options).xml
+    }
+    expect(written({ seed })).toBe(written({}))
+  })
+
+  test('uses the processor of the host only where that works', () => {
+    expect(readXml(domainXml(spec(arch), options).xml).attributes['type']).toBe('qemu')
+    const fast = readXml(domainXml(spec(arch), { ...options, acceleration: 'kvm' }).xml)
+    expect(fast.attributes['type']).toBe('kvm')
+    expect(fast.attribute('cpu/mode')).toMatch(/^host-/)
+  })
+
+  test('has room for interfaces that are plugged in later', () => {
+    const ports = readXml(domainXml(spec(arch), options).xml).all('devices/controller')
+    expect(ports.filter((port) => port.attributes['model'] === 'pcie-root-port').length).toBeGreaterThanOrEqual(10)
+  })
+})
+
+test('a guest is not offered to sleep, where its machine could', () => {
+  const offers = (arch: Arch) => readXml(domainXml(spec(arch), options).xml).find('pm')
+  expect(offers('x86_64')?.children.map(({ name, attributes }) => [name, attributes['enabled']])).toEqual([
+    ['suspend-to-mem', 'no'],
+    ['suspend-to-disk', 'no'],
+  ])
+  expect(offers('aarch64')).toBeUndefined()
+})
+
+test('an id that is none never becomes a name', () => {
+  expect(() => domainXml(spec('x86_64', { vmId: '../../etc' }), options)).toThrow('is not an id')
+})

@@ -1,0 +1,123 @@
+// A machine as libvirt is told to run it. Everything in it is ours: ids, numbers, addresses we gave out. What a customer wrote travels in
+// the seed, which the guest alone reads.
+// A machine with nothing but a disk, for work that only QEMU can do on it. It is started paused and never let go.
+import type { Arch, MachineSpec } from '../../driver.ts'
+import { domainName } from '../core/resource-names.ts'
+import { element, type Xml } from '../core/xml.ts'
+import { type Metadata, metadataXml } from './domain-metadata.ts'
+import { interfaceXml } from './interface-xml.ts'
+
+export type Acceleration = 'kvm' | 'emulation'
+
+export interface DomainOptions {
+  acceleration: Acceleration
+  /** Whether the host's kernel can throttle interfaces; one that cannot would not start the machine. */
+  canLimit: boolean
+  diskPath: string
+  seedPath: string
+  remembered: Pick<Metadata, 'restartId' | 'stop' | 'startId'>
+}
+
+/** Two disks, an interface, agent, memory and entropy take six; the others are for interfaces that are plugged in later. */
+const SLOTS = 12
+
+export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
+  const { arch } = spec.template
+  return element(
+    'domain',
+    { type: options.acceleration === 'kvm' ? 'kvm' : 'qemu' },
+    element('name', {}, domainName(spec.vmId)),
+    element('uuid', {}, spec.uuid),
+    element('metadata', {}, metadataXml(metadataFor(spec, options.remembered), 'definition')),
+    element('memory', { unit: 'MiB' }, spec.ramMiB),
+    element('vcpu', { placement: 'static' }, spec.vcpu),
+    ...processorXml(arch, options.acceleration),
+    element('clock', { offset: 'utc' }),
+    element('on_poweroff', {}, 'destroy'),
+    element('on_reboot', {}, 'restart'),
+    element('on_crash', {}, 'destroy'),
+    arch === 'x86_64' && sleeplessXml,
+    element('devices', {}, diskXml(options.diskPath), seedXml(options.seedPath), nicsXml(spec, options.canLimit), platformXml(arch)),
+  )
+}
+
+/** A guest that sleeps looks paused, and nobody would wake it. Machines of aarch64 offer no sleep, and must not be told so. */
+const sleeplessXml = element('pm', {}, element('suspend-to-mem', { enabled: 'no' }), element('suspend-to-disk', { enabled: 'no' }))
+
+const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered']): Metadata => ({
+  vmId: spec.vmId,
+  accountId: spec.accountId,
+  generation: spec.generation,
+  templateId: spec.template.id,
+  hasAgent: spec.template.hasAgent,
+  ...remembered,
+})
+
+const nicsXml = (spec: MachineSpec, canLimit: boolean): Xml[] => spec.nics.map((nic) => interfaceXml(spec.vmId, nic, canLimit))
+
+/** Firmware, features and processor, which differ by architecture. */
+export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
+  const isArm = arch === 'aarch64'
+  const machine = element('type', { arch, machine: isArm ? 'virt' : 'q35' }, 'hvm')
+  const isInsecure = element('firmware', {}, element('feature', { enabled: 'no', name: 'secure-boot' }))
+  return [
+    // Without a word about its menu, EFI firmware waits some seconds for a key before it starts the system.
+    isArm
+      ? element('os', { firmware: 'efi' }, machine, isInsecure, element('bootmenu', { enable: 'yes', timeout: 0 }))
+      : element('os', {}, machine, element('bootmenu', { enable: 'no' })),
+    element('features', {}, element('acpi'), isArm ? acceleration === 'emulation' && element('gic', { version: 3 }) : element('apic')),
+    acceleration === 'kvm' ? element('cpu', { mode: isArm ? 'host-passthrough' : 'host-model' }) : emulatedCpu(arch),
+  ]
+}
+
+/** Models that are cheap to emulate and that current distributions still run on: newer ones sign every pointer, which takes twice as long. */
+const emulatedCpu = (arch: Arch): Xml =>
+  element('cpu', { mode: 'custom', match: 'exact' }, element('model', { fallback: 'allow' }, arch === 'aarch64' ? 'cortex-a57' : 'Nehalem'))
+
+export const diskXml = (path: string): Xml =>
+  element(
+    'disk',
+    { type: 'file', device: 'disk' },
+    element('driver', { name: 'qemu', type: 'qcow2', cache: 'writeback', discard: 'unmap' }),
+    element('source', { file: path }),
+    element('target', { dev: 'vda', bus: 'virtio' }),
+    element('boot', { order: 1 }),
+  )
+
+/** A virtio disk rather than a CD: cloud kernels have no driver for CD drives. */
+const seedXml = (path: string): Xml =>
+  element(
+    'disk',
+    { type: 'file', device: 'disk' },
+    element('driver', { name: 'qemu', type: 'raw' }),
+    element('source', { file: path }),
+    element('target', { dev: 'vdb', bus: 'virtio' }),
+    element('readonly'),
+  )
+
+const platformXml = (arch: Arch): Xml[] => [
+  element('controller', { type: 'usb', model: 'none' }),
+  element('controller', { type: 'pci', model: 'pcie-root' }),
+  ...Array.from({ length: SLOTS }, () => element('controller', { type: 'pci', model: 'pcie-root-port' })),
+  element('serial', { type: 'pty' }, element('target', { port: 0 })),
+  element('console', { type: 'pty' }, element('target', { type: 'serial', port: 0 })),
+  element('channel', { type: 'unix' }, element('target', { type: 'virtio', name: 'org.qemu.guest_agent.0' })),
+  element('graphics', { type: 'vnc' }, element('listen', { type: 'socket' })),
+  element('rng', { model: 'virtio' }, element('backend', { model: 'random' }, '/dev/urandom')),
+  element('memballoon', { model: 'virtio' }, element('stats', { period: 5 })),
+  // The plain frame that the firmware hands on: kernels made for clouds have no driver for a card, and would leave its picture as it was.
+  ...(arch === 'aarch64'
+    ? [element('video', {}, element('model', { type: 'ramfb' })), element('input', { type: 'keyboard', bus: 'virtio' })]
+    : [element('video', {}, element('model', { type: 'vga' })), element('panic', { model: 'isa' })]),
+]
+
+export const pausedDomainXml = (name: string, type: Record<string, string>, disk: Xml): Xml =>
+  element(
+    'domain',
+    { type: 'qemu' },
+    element('name', {}, name),
+    element('memory', { unit: 'MiB' }, 64),
+    element('vcpu', {}, 1),
+    element('os', {}, element('type', type, 'hvm')),
+    element('devices', {}, disk, element('controller', { type: 'usb', model: 'none' }), element('memballoon', { model: 'none' })),
+  )

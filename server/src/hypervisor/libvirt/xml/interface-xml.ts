@@ -1,0 +1,44 @@
+// One network interface of a machine, as libvirt writes it and back.
+import type { Machine, NicSpec } from '../../driver.ts'
+import { filterName, networkIdOf, networkName, PRIVATE_FILTER, PUBLIC_NETWORK } from '../core/resource-names.ts'
+import { element, type Element, type Xml } from '../core/xml.ts'
+
+/** The address is spelled out: otherwise libvirt would take whatever the guest claims first for its own. `canLimit`: a machine with a
+ *  limit does not start on a kernel that has none. */
+export const interfaceXml = (vmId: string, { mac, kind, networkId, address, limitMbps }: NicSpec, canLimit: boolean): Xml =>
+  element(
+    'interface',
+    { type: 'network' },
+    element('mac', { address: mac }),
+    element('source', { network: networkId ? networkName(networkId) : PUBLIC_NETWORK }),
+    canLimit && limitMbps !== null && bandwidthXml(limitMbps),
+    element('model', { type: 'virtio' }),
+    element(
+      'filterref',
+      { filter: kind === 'public' ? filterName(vmId) : PRIVATE_FILTER },
+      element('parameter', { name: 'IP', value: address }),
+    ),
+    element('rom', { enabled: 'no' }),
+  )
+
+const bandwidthXml = (limitMbps: number): Xml => {
+  const average = toKiBPerSecond(limitMbps)
+  return element('bandwidth', {}, element('inbound', { average }), element('outbound', { average }))
+}
+
+/** libvirt counts in KiB a second. */
+export const toKiBPerSecond = (mbps: number): number => Math.max(1, Math.round((mbps * 1_000_000) / 8 / 1024))
+const toMbps = (kibPerSecond: number): number => Math.round((kibPerSecond * 8 * 1024) / 1_000_000)
+
+export const interfacesOf = (domain: Element): Element[] => domain.all('devices/interface')
+
+export const macOf = (nic: Element): string => nic.attribute('mac/address') ?? ''
+
+/** The one its filter lets it have. */
+export const addressOf = (nic: Element): string | undefined =>
+  nic.all('filterref/parameter').find(({ attributes }) => attributes['name'] === 'IP')?.attributes['value']
+
+export function readInterface(nic: Element): Machine['nics'][number] {
+  const average = Number(nic.attribute('bandwidth/inbound/average') ?? 0)
+  return { mac: macOf(nic), networkId: networkIdOf(nic.attribute('source/network') ?? ''), limitMbps: average > 0 ? toMbps(average) : null }
+}

@@ -1,0 +1,96 @@
+// What a machine is defined as: its size, its generation, its interfaces.
+import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { DriverError, type Machines, type MachineSpec, type NicSpec, type Power, type StopReason } from '../driver.ts'
+import type { SimulatedHost } from './host.ts'
+import { claimSpace, diskName, GIB, usedOf, wholeVolume } from './volumes.ts'
+
+export interface MachineRow {
+  name: string
+  vm_id: string | null
+  account_id: string | null
+  uuid: string
+  generation: number | null
+  vcpu: number
+  ram_mib: number
+  has_agent: boolean
+  power: Power
+  stop_reason: StopReason | null
+  epoch: bigint
+  started_at: Date | null
+  booted_at: Date | null
+  last_restart_id: string | null
+  is_stuck: boolean
+}
+
+export const findRow = (queries: Queries, hostId: string, vmId: string): Promise<MachineRow | undefined> =>
+  queries.maybe<MachineRow>(sql`select * from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
+
+export const lockRow = (tx: Tx, hostId: string, vmId: string): Promise<MachineRow | undefined> =>
+  tx.maybe<MachineRow>(sql`select * from simulated.machines where host_id = ${hostId} and name = ${vmId} for update`)
+
+export function requireMachine(row: MachineRow | undefined, hostId: string, vmId: string): MachineRow {
+  if (!row) throw new DriverError('not_found', `Simulated host ${hostId} has no machine ${vmId}`)
+  return row
+}
+
+export function requireOn(row: MachineRow | undefined, hostId: string, vmId: string): MachineRow {
+  const machine = requireMachine(row, hostId, vmId)
+  if (machine.power === 'running') return machine
+  throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { userMessage: 'The VM is not running.' })
+}
+
+export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDefined'> {
+  const { hostId, db, call, pace } = host
+  return {
+    ensureDefined: (spec, signal) =>
+      call('ensureDefined', signal, async (pause) => {
+        await pause(pace.delays.overlayMs)
+        return db.tx(async (tx) => {
+          const row = await lockRow(tx, hostId, spec.vmId)
+          if (row && row.power !== 'stopped') requireSameShape(row, spec)
+          else await define(tx, host, spec)
+          return { diskGiB: await growDisk(tx, hostId, spec) }
+        })
+      }),
+  }
+}
+
+export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramMiB }: MachineSpec): void {
+  if (row.generation === generation && row.vcpu === vcpu && row.ram_mib === ramMiB) return
+  const has = `generation ${row.generation}, ${row.vcpu} vCPU, ${row.ram_mib} MiB`
+  throw new DriverError('invalid_state', `Machine ${vmId} is ${row.power} with ${has}; stop it before it can change`)
+}
+
+export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
+  const { vmId, accountId, uuid, generation, vcpu, ramMiB, template } = spec
+  await wholeVolume(tx, host.hostId, diskName(vmId, generation))
+  const defined = await tx.run(sql`insert into simulated.machines
+      (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent)
+    values (${host.hostId}, ${vmId}, ${vmId}, ${accountId}, ${uuid}, ${generation}, ${vcpu}, ${ramMiB}, ${template.hasAgent})
+    on conflict (host_id, name) do update set account_id = excluded.account_id, generation = excluded.generation, vcpu = excluded.vcpu,
+      ram_mib = excluded.ram_mib, has_agent = excluded.has_agent,
+      is_stuck = simulated.machines.is_stuck and simulated.machines.generation = excluded.generation
+    where simulated.machines.uuid = excluded.uuid`)
+  if (defined === 0) throw new DriverError('conflict', `Machine ${vmId} exists on simulated host ${host.hostId} with another uuid`)
+  const macs = spec.nics.map((nic) => nic.mac)
+  await tx.run(sql`delete from simulated.nics where host_id = ${host.hostId} and machine = ${vmId} and mac <> all(${macs})`)
+  for (const nic of spec.nics) await addNic(tx, host, vmId, nic)
+}
+
+export const addNic = (tx: Tx, { hostId, bytesPerSecond }: SimulatedHost, vmId: string, nic: NicSpec): Promise<number> =>
+  tx.run(sql`insert into simulated.nics (host_id, machine, mac, kind, network_id, address, limit_mbps, bytes_per_second)
+    values (${hostId}, ${vmId}, ${nic.mac}, ${nic.kind}, ${nic.networkId}, ${nic.address}, ${nic.limitMbps}, ${bytesPerSecond(nic.mac)})
+    on conflict (host_id, machine, mac) do update set kind = excluded.kind, network_id = excluded.network_id,
+      address = excluded.address, limit_mbps = excluded.limit_mbps`)
+
+/** Grows only. Answers how large the disk really is. */
+async function growDisk(tx: Tx, hostId: string, { vmId, generation, diskGiB }: MachineSpec): Promise<number> {
+  const name = diskName(vmId, generation)
+  const disk = await wholeVolume(tx, hostId, name)
+  const added = diskGiB * GIB - Number(disk.capacity_bytes)
+  if (added <= 0) return Number(disk.capacity_bytes) / GIB
+  await tx.run(sql`update simulated.volumes set capacity_bytes = capacity_bytes + ${added}::int8, size_bytes = size_bytes + ${usedOf(added)}::int8
+    where host_id = ${hostId} and name = ${name}`)
+  await claimSpace(tx, hostId, usedOf(added))
+  return diskGiB
+}

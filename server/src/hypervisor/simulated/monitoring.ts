@@ -1,0 +1,62 @@
+// Looking at machines and at the host itself.
+import { sql } from '../../kernel/database/db.ts'
+import { DriverError, type HostFacts, type Monitoring } from '../driver.ts'
+import { SerialConsole } from './console.ts'
+import type { EventHub } from './events.ts'
+import type { SimulatedHost } from './host.ts'
+import { drawScreen } from './screenshot.ts'
+import { findRow, requireOn } from './definition.ts'
+import { diskName, findVolume, GIB } from './volumes.ts'
+
+export interface HostSize {
+  vcpu: number
+  ramMiB: number
+  diskGiB: number
+}
+
+type MonitoringMethods = Pick<Monitoring, 'subscribe' | 'openConsole' | 'screenshot' | 'facts' | 'health'>
+
+export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: HostSize): MonitoringMethods {
+  const { hostId, db, call } = host
+  const machineOn = async (vmId: string) => requireOn(await findRow(db, hostId, vmId), hostId, vmId)
+  const disk = (): Promise<{ free: bigint; is_full: boolean }> =>
+    db.one(sql`select disk_total_bytes - disk_used_bytes as free, is_full from simulated.hosts where host_id = ${hostId}`)
+
+  return {
+    subscribe: (heard, signal) => call('subscribe', signal, () => hub.subscribe({ hostId, heard })),
+
+    openConsole: (vmId, type, signal) =>
+      call('openConsole', signal, async () => {
+        if (type === 'vnc')
+          throw new DriverError('unsupported', 'Simulated machines have no VNC', { userMessage: 'This VM has a serial console only.' })
+        const row = await machineOn(vmId)
+        const hostname = (await findVolume(db, hostId, diskName(vmId, row.generation ?? 0)))?.content.hostname ?? 'localhost'
+        const serial = new SerialConsole(row, hostname)
+        const over = (): void => void serial.end()
+        const stop = await hub.subscribe({ hostId, heard: (event) => event.type === 'stopped' && event.vmId === vmId && over(), over })
+        serial.once('close', () => void stop())
+        return serial
+      }),
+
+    screenshot: (vmId, signal) => call('screenshot', signal, async () => drawScreen((await machineOn(vmId)).name)),
+
+    facts: (signal) =>
+      call('facts', signal, async (): Promise<HostFacts> => ({
+        ...size,
+        cpuModel: 'Simulated CPU',
+        arch: 'x86_64',
+        diskFreeGiB: Math.max(0, Math.floor(Number((await disk()).free) / GIB)),
+        acceleration: 'emulation',
+        versions: { simulated: '1' },
+        consoles: ['serial'],
+        canLimit: true,
+      })),
+
+    health: (signal) =>
+      call('health', signal, async () => {
+        const { free, is_full } = await disk()
+        const isTight = is_full || Number(free) < (size.diskGiB * GIB) / 20
+        return { problems: isTight ? ['Less than 5 % of the disk is free. Remove backups or add a disk'] : [] }
+      }),
+  }
+}

@@ -1,0 +1,84 @@
+// A simulated world in a database of its own, for the tests of this folder.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Client } from 'pg'
+import { afterAll, inject } from 'vitest'
+import { manualClock } from '../../kernel/clock.ts'
+import { openDb, type Db } from '../../kernel/database/db.ts'
+import { newId } from '../../kernel/ids.ts'
+import type { Driver, MachineSpec } from '../driver.ts'
+import { simulatedControl } from './control.ts'
+import { simulatedDrivers, type SimulatedOptions } from './driver.ts'
+import { instantPace } from './latency.ts'
+
+const SCHEMA = readFileSync(new URL('../../../migrations/0010_simulated.sql', import.meta.url), 'utf8')
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: inject('postgresUrl') })
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
+
+/** Dropped when the test file ends. */
+export async function simulatedDatabase(maxConnections = 8): Promise<Db> {
+  const name = `simulated_${newId()}`
+  await onServer(`create database ${name}`)
+  const url = new URL(inject('postgresUrl'))
+  url.pathname = `/${name}`
+  const db = openDb({ url: url.toString(), maxConnections, onError: () => undefined })
+  await db.raw(SCHEMA)
+  afterAll(async () => {
+    await db.close()
+    await onServer(`drop database ${name} with (force)`)
+  })
+  return db
+}
+
+export type World = Awaited<ReturnType<typeof simulatedWorld>>
+
+export async function simulatedWorld(options: Partial<SimulatedOptions> = {}) {
+  const db = options.db ?? (await simulatedDatabase())
+  const clock = manualClock()
+  const hostId = newId()
+  /** Each call is another process: nothing is shared but the database. */
+  const open = (changes: Partial<SimulatedOptions> = {}, size = ''): Driver =>
+    simulatedDrivers({ db, clock, pace: instantPace, ...options, ...changes })({
+      id: hostId,
+      driver: 'simulated',
+      uri: `simulated:///${size}`,
+    })
+  return { db, clock, hostId, open, ...simulatedControl(db, clock, hostId) }
+}
+
+let machines = 0
+
+export function someSpec(changes: Partial<MachineSpec> = {}): MachineSpec {
+  const number = ++machines
+  const mac = `52:54:00:00:${hex(number >> 8)}:${hex(number & 255)}`
+  return {
+    vmId: newId(),
+    uuid: randomUUID(),
+    accountId: newId(),
+    generation: 1,
+    vcpu: 1,
+    ramMiB: 1024,
+    diskGiB: 10,
+    template: { id: 'debian', slug: 'debian-12', checksum: 'none', arch: 'x86_64', hasAgent: true },
+    seed: { hostname: 'guest', user: 'root', sshKeys: ['ssh-ed25519 AAAA'], passwordHash: '$6$berth$first' },
+    nics: [
+      {
+        mac,
+        kind: 'public',
+        networkId: null,
+        address: `10.77.${number >> 8}.${number & 255}`,
+        prefix: 16,
+        gateway: '10.77.0.1',
+        dns: ['10.77.0.1'],
+        limitMbps: null,
+      },
+    ],
+    ...changes,
+  }
+}
+
+const hex = (byte: number): string => byte.toString(16).padStart(2, '0')

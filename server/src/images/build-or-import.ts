@@ -1,0 +1,70 @@
+// A template's image, built or imported: into the store, checked, uncompressed, compat 1.1, with nothing behind it.
+import { join } from 'node:path'
+import type { Image } from '../hypervisor/image-source.ts'
+import type { Arch } from './arch.ts'
+import type { Checksum } from './checksum.ts'
+import { copyFrom, download, type FetchOrder } from './fetch.ts'
+import { inspectImage } from './validate-image.ts'
+import { RECIPES } from './recipes.ts'
+import type { ImageStore } from './store.ts'
+import { requireTools, run } from './external-tools.ts'
+
+export interface MakeOptions {
+  arch: Arch
+  progress: (doing: string) => void
+  signal: AbortSignal
+}
+
+export type From = { url: string } | { file: string }
+
+export interface Imported extends Image {
+  /** sha256 of the file as it came. */
+  sourceChecksum: string
+}
+
+const MAX_BYTES = 32 * 1024 ** 3
+
+export async function buildImage(store: ImageStore, recipe: string, options: MakeOptions): Promise<Image> {
+  const build = RECIPES[recipe]
+  if (!build) throw new Error(`There is no recipe "${recipe}". The recipes are: ${Object.keys(RECIPES).join(', ')}`)
+  if (process.getuid?.() !== 0)
+    throw new Error('Building needs root, because the files of the guest must belong to its root. Run it with sudo')
+  return store.inWorkFolder(async (folder) => {
+    const output = join(folder, 'image.qcow2')
+    await build({ ...options, folder }, output)
+    options.progress('checking the image')
+    await inspectImage(output, options.signal)
+    return store.keep(output, options.arch)
+  })
+}
+
+export async function importImage(
+  store: ImageStore,
+  from: From,
+  expected: Checksum | null,
+  { arch, progress, signal }: MakeOptions,
+): Promise<Imported> {
+  requireTools('qemu-img')
+  return store.inWorkFolder(async (folder) => {
+    const [file, output] = [join(folder, 'received'), join(folder, 'image.qcow2')]
+    const order: FetchOrder = { expected, mostBytes: MAX_BYTES, progress: (bytes, total) => progress(received(bytes, total)), signal }
+    const sourceChecksum = 'url' in from ? await download(from.url, file, order) : await copyFrom(from.file, file, order)
+    progress('checking the image')
+    const { format } = await inspectImage(file, signal)
+    const options = ['-f', format, '-O', 'qcow2', '-o', 'compat=1.1', file, output]
+    await run('qemu-img', ['convert', '-p', ...options], {
+      signal,
+      limits: { fileBytes: MAX_BYTES },
+      heard: (line) => progress(`converting ${/[\d.]+\/100/.exec(line)?.[0].replace(/\.\d+\/100/, ' %') ?? ''}`.trim()),
+    })
+    await inspectImage(output, signal)
+    return { ...(await store.keep(output, arch)), sourceChecksum }
+  })
+}
+
+const MIB = 1024 ** 2
+
+const received = (bytes: number, total: number | null): string =>
+  total === null
+    ? `receiving ${Math.floor(bytes / MIB)} MiB`
+    : `receiving ${Math.floor((bytes / Math.max(total, 1)) * 100)} % of ${Math.ceil(total / MIB)} MiB`

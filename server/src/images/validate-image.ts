@@ -1,0 +1,82 @@
+// Whether a file from elsewhere is an image that guests may begin with. Nothing in it is believed before it has been checked here.
+import { open, stat } from 'node:fs/promises'
+import { isQcow2, readHeader } from './qcow2-header.ts'
+import { run, type Limits } from './external-tools.ts'
+
+export interface Inspected {
+  format: 'qcow2' | 'raw'
+  virtualBytes: number
+}
+
+const MIB = 1024 ** 2
+export const MAX_VIRTUAL_BYTES = 512 * 1024 ** 3
+const SECTOR = 512
+/** A hostile file must not take the machine's memory or time. */
+const LIMITS: Limits = { memoryBytes: 1024 ** 3, cpuSeconds: 60 }
+
+/** Rejects with one sentence that says what is wrong with the file. */
+export async function inspectImage(path: string, signal: AbortSignal): Promise<Inspected> {
+  const head = await readHead(path)
+  if (!isQcow2(head)) return inspectRaw(path, head)
+  const { virtualBytes, clusterBytes } = readHeader(head)
+  requireSane(virtualBytes)
+  await requireWhole(path, clusterBytes, signal)
+  return { format: 'qcow2', virtualBytes: Number(virtualBytes) }
+}
+
+/** As a guest sees it, of a file that has been checked before. */
+export const virtualBytesOf = async (path: string): Promise<number> => Number(readHeader(await readHead(path)).virtualBytes)
+
+async function readHead(path: string): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const head = Buffer.alloc(SECTOR)
+    const { bytesRead } = await file.read(head, 0, SECTOR, 0)
+    return head.subarray(0, Math.max(bytesRead, 0))
+  } finally {
+    await file.close()
+  }
+}
+
+/** A disk that can be booted has a partition table, and so this mark; archives and other formats do not. */
+async function inspectRaw(path: string, head: Buffer): Promise<Inspected> {
+  const hasMark = head.length === SECTOR && head.readUInt16BE(SECTOR - 2) === 0x55aa
+  if (!hasMark)
+    throw new Error('The file is neither a qcow2 image nor a raw disk with a partition table; unpack it first if it is compressed')
+  const { size } = await stat(path)
+  requireSane(BigInt(size))
+  return { format: 'raw', virtualBytes: size }
+}
+
+function requireSane(bytes: bigint): void {
+  if (bytes < MIB) throw new Error(`The disk in the image has only ${bytes} bytes`)
+  if (bytes > MAX_VIRTUAL_BYTES)
+    throw new Error(`The disk in the image has ${bytes / BigInt(MIB)} MiB, and a template may have at most ${MAX_VIRTUAL_BYTES / MIB}`)
+}
+
+interface QemuImageInfo {
+  'backing-filename'?: string
+  'full-backing-filename'?: string
+  'format-specific'?: { data?: { 'data-file'?: string; corrupt?: boolean } }
+}
+
+interface QemuCheck {
+  corruptions?: number
+  'check-errors'?: number
+  'image-end-offset'?: number
+}
+
+/** QEMU's own word, with the format given: it never guesses, and follows no name. */
+async function requireWhole(path: string, clusterBytes: number, signal: AbortSignal): Promise<void> {
+  const about = ['--output=json', '--force-share', '-f', 'qcow2', path]
+  const info = JSON.parse(await run('qemu-img', ['info', ...about], { signal, limits: LIMITS })) as QemuImageInfo
+  const { data } = info['format-specific'] ?? {}
+  if (info['backing-filename'] ?? info['full-backing-filename'] ?? data?.['data-file']) throw new Error('The image leans on another file')
+  const said = await run('qemu-img', ['check', ...about], { signal, limits: LIMITS, okCodes: [0, 2, 3] })
+  const check = JSON.parse(said) as QemuCheck
+  if (check.corruptions || check['check-errors'] || data?.corrupt)
+    throw new Error('The image is damaged: qemu-img check finds errors in it')
+  const { size } = await stat(path)
+  const end = check['image-end-offset'] ?? 0 // of the last cluster, which compressed images do not fill
+  if (size <= end - clusterBytes) throw new Error(`The image is cut off: it has ${size} of ${end} bytes`)
+}

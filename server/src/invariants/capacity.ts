@@ -1,0 +1,89 @@
+// Room, addresses and quotas are counted right: nothing is handed out twice, and nothing is lost.
+import { sql } from '../kernel/database/db.ts'
+import { invariant, type Invariant } from './invariant.ts'
+import { isBusy } from './workflows.ts'
+
+/** A VM that is being brought back elsewhere has room in both places until that has ended well. */
+const roomTaken = sql`
+  select host_id, vcpu, ram_mib, disk_gib from vms union all
+  select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, v.disk_gib from workflow_runs r join vms v on v.id = r.subject_id
+  where (r.status in ('PENDING', 'RUNNING') or r.unwinding)`
+
+const room = invariant(
+  'hosts.room',
+  'What a host has given away is what its VMs have',
+  () => sql`
+    select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s', h.name, h.vcpu_used, h.ram_used_mib,
+      h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0)) as what
+    from hosts h left join (
+      select host_id, sum(vcpu) as vcpu, sum(ram_mib) as ram, sum(disk_gib) as disk from (${roomTaken}) each group by host_id) v on v.host_id = h.id
+    where (h.vcpu_used, h.ram_used_mib, h.disk_used_gib) is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0))`,
+)
+
+const held = invariant(
+  'addresses.held',
+  'A VM that was built holds a public address, one that could not be built holds none',
+  () => sql`
+    select v.id, format('VM %s is %s and holds %s', v.name, v.status, coalesce(host(v.ip_address), 'no address')) as what from vms v
+    where (v.ip_address is not null) <> (v.provisioned or ${isBusy})`,
+)
+
+const usable = invariant(
+  'addresses.usable',
+  'A public address comes from a pool of its host, and is not free at the same time',
+  () => sql`
+    select v.id, format('VM %s on host %s has %s of pool %s', v.name, h.name, host(v.ip_address), p.cidr) as what
+    from vms v join hosts h on h.id = v.host_id left join address_pools p on p.id = v.address_pool_id
+    where v.ip_address is not null and (p.id is null or not v.ip_address << p.cidr or v.ip_address = p.gateway
+      or coalesce(p.host_id <> v.host_id, p.region_id <> h.region_id)
+      or exists (select from free_addresses f where f.address = v.ip_address))`,
+)
+
+const complete = invariant(
+  'addresses.complete',
+  'Every address of a pool is free or on a VM',
+  () => sql`
+    select p.id, format('pool %s has %s addresses, %s of them free and %s on VMs', p.cidr, size.count, free.count, used.count) as what
+    from address_pools p,
+      lateral (select (1::int8 << (32 - masklen(p.cidr))) - 2
+        - (p.gateway > host(p.cidr)::inet and p.gateway < host(broadcast(p.cidr))::inet)::int as count) size,
+      lateral (select count(*) from free_addresses f where f.pool_id = p.id) free,
+      lateral (select count(*) from vms v where v.address_pool_id = p.id) used
+    where size.count <> free.count + used.count`,
+)
+
+const holdings = sql`
+  select account_id, 'vms' as name, count(*) as used from vms group by 1
+  union all select account_id, 'vcpu', sum(vcpu) from vms group by 1
+  union all select account_id, 'ram_mib', sum(ram_mib) from vms group by 1
+  union all select account_id, 'disk_gib', sum(disk_gib) from vms group by 1
+  union all select account_id, 'networks', count(*) from networks where deleted_at is null group by 1
+  union all select account_id, 'firewalls', count(*) from firewalls group by 1
+  union all select account_id, 'ssh_keys', count(*) from ssh_keys group by 1
+  union all select account_id, 'tokens', count(*) from api_tokens group by 1
+  union all select account_id, 'webhooks', count(*) from webhooks where deleted_at is null group by 1
+  union all select account_id, 'open_tickets', count(*) from tickets where status <> 'CLOSED' group by 1`
+
+const counted = invariant(
+  'quotas.counted',
+  'A quota counts what its account really has',
+  () => sql`
+    select account_id as id, format('%s: %s counted, %s there', name, coalesce(q.used, 0), coalesce(h.used, 0)) as what
+    from (${holdings}) h full join account_quotas q using (account_id, name) where coalesce(q.used, 0) <> coalesce(h.used, 0)`,
+)
+
+/** An operator may set the limit of one account below what it has, which is no fault; the catalog's own limits bind all others. */
+const kept = invariant(
+  'quotas.kept',
+  'Nobody has more than the catalog allows',
+  () => sql`
+    select q.account_id as id, format('%s: %s of %s', q.name, q.used, n.value) as what
+    from account_quotas q join catalog_numbers n on n.name = 'quota.' || q.name where q.limit_override is null and q.used > n.value
+    union all
+    select s.vm_id, format('snapshots of VM %s: %s of %s', s.vm_id, count(*), n.value)
+    from snapshots s join catalog_numbers n on n.name = 'quota.snapshots_per_vm'
+      left join account_quotas q on q.account_id = s.account_id and q.name = 'snapshots_per_vm'
+    where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value`,
+)
+
+export const placeInvariants: Invariant[] = [room, held, usable, complete, counted, kept]

@@ -1,0 +1,51 @@
+// The questions as a running product asks them: what a reconciler mends by itself is only told when it lasts.
+import { parseDurationMs } from '../kernel/clock.ts'
+import { sql } from '../kernel/database/db.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { checkInvariants, type FailedInvariant, type CheckDeps } from './check.ts'
+import { invariants } from './index.ts'
+import type { Violation } from './invariant.ts'
+
+export interface WatchDeps extends CheckDeps {
+  metrics: Metrics
+}
+
+/** How far back the ledger and the journal are looked at: each entry is seen some 500 times before it is taken for right. */
+const LOOK_BACK_MS = 2 * 86_400_000
+const MAX_LOGGED = 20
+
+const settleMs = new Map(invariants.map(({ name, settle }) => [name, parseDurationMs(settle)]))
+
+/** Remembers since when each violation is there; a worker that restarts begins to wait anew. */
+export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
+  let before = new Map<string, Date>()
+  return async (deps, stopping) => {
+    const now = deps.clock.now()
+    const seen = new Map<string, Date>()
+    const lasts = (invariant: string, { id }: Violation): boolean => {
+      const key = `${invariant} ${id}`
+      const since = before.get(key) ?? now
+      seen.set(key, since)
+      return now.getTime() - since.getTime() >= (settleMs.get(invariant) ?? 0)
+    }
+    const broken = (await checkInvariants(deps, new Date(now.getTime() - LOOK_BACK_MS), stopping)).map((each) => ({
+      ...each,
+      violations: each.violations.filter((violation) => lasts(each.invariant, violation)),
+    }))
+    before = seen
+    await report(
+      deps,
+      broken.filter(({ violations }) => violations.length > 0),
+    )
+  }
+}
+
+async function report({ db, metrics, log }: WatchDeps, broken: FailedInvariant[]): Promise<void> {
+  const counts = new Map(broken.map(({ invariant, violations }) => [invariant, violations.length]))
+  for (const { name } of invariants) metrics.violations.set({ invariant: name }, counts.get(name) ?? 0)
+  for (const { invariant, statement: promise, violations } of broken) {
+    log.error({ invariant, count: violations.length, violations: violations.slice(0, MAX_LOGGED) }, `Not as promised: ${promise}`)
+  }
+  const total = broken.reduce((sum, { violations }) => sum + violations.length, 0)
+  await db.run(sql`insert into invariant_watch (violations) values (${total}) on conflict (is_only) do update set violations = ${total}`)
+}

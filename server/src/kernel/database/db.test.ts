@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { testDatabase } from '../../../test/harness.ts'
+import { openDb, sql, type Tx } from './db.ts'
+
+describe('a transaction', async () => {
+  const db = openDb({ url: await testDatabase(), maxConnections: 4, onError: () => {} })
+  await db.raw('create table notes (number int primary key)')
+  const note = (tx: Tx, number: number) => tx.run(sql`insert into notes (number) values (${number})`)
+  const noted = async (): Promise<number[]> =>
+    (await db.many<{ number: number }>(sql`select number from notes order by 1`)).map((row) => row.number)
+
+  test('carries out what is asked at once in the order it was asked', async () => {
+    const counts = await db.tx((tx) =>
+      Promise.all([
+        note(tx, 1),
+        tx.one(sql`select count(*)::int as count from notes`),
+        note(tx, 2),
+        tx.one(sql`select count(*)::int as count from notes`),
+      ]),
+    )
+    expect(counts).toEqual([1, { count: 1 }, 1, { count: 2 }])
+  })
+
+  test('undoes everything when one of several fails, and tells why that one did', async () => {
+    const failing = db.tx((tx) => Promise.all([note(tx, 3), note(tx, 1), note(tx, 4)]))
+    await expect(failing).rejects.toMatchObject({ code: '23505' })
+    expect(await noted()).toEqual([1, 2])
+  })
+
+  test('takes no statement after its end', async () => {
+    let late = ''
+    const failing = db.tx(async (tx) => {
+      void tx
+        .run(sql`select 1`)
+        .then(() => note(tx, 5))
+        .catch((error: Error) => (late = error.message))
+      throw new Error('changed my mind')
+    })
+    await expect(failing).rejects.toThrow('changed my mind')
+    await expect.poll(() => late).toBe('BUG: a statement after the end of its transaction')
+    expect(await noted()).toEqual([1, 2])
+  })
+
+  test('fails when its connection is lost while it asks nothing, and nothing else does', async () => {
+    const failing = db.tx(async (tx) => {
+      const { pid } = await tx.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+      await db.run(sql`select pg_terminate_backend(${pid})`)
+      await expect.poll(() => db.maybe(sql`select from pg_stat_activity where pid = ${pid}`)).toBeUndefined()
+      await note(tx, 6)
+    })
+    await expect(failing).rejects.toThrow(/connection/)
+    expect(await noted()).toEqual([1, 2])
+  })
+})

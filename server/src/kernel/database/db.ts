@@ -1,0 +1,231 @@
+// PostgreSQL by plain SQL. The `sql` tag turns values into parameters and gives each distinct text a name, so every query is a
+// prepared statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { parseDurationMs } from '../clock.ts'
+import { listenerOn } from './listen.ts'
+import { closeWhenUnresponsive, streamOf } from './connection-watchdog.ts'
+
+export class Sql {
+  readonly text: string
+  readonly values: unknown[]
+  readonly name: string
+
+  constructor(text: string, values: unknown[], name: string) {
+    this.text = text
+    this.values = values
+    this.name = name
+  }
+}
+
+const names = new Map<string, string>()
+
+function nameOf(text: string): string {
+  let name = names.get(text)
+  if (!name) names.set(text, (name = createHash('sha1').update(text).digest('base64url')))
+  return name
+}
+
+const flat = new WeakMap<TemplateStringsArray, { text: string; name: string }>()
+
+/** A value becomes a parameter; another `sql` fragment is spliced in as text with its own parameters. */
+export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
+  const known = flat.get(strings)
+  const plain = !values.some((value) => value instanceof Sql)
+  if (known && plain) return new Sql(known.text, values, known.name)
+  const parameters: unknown[] = []
+  const text = strings.reduce((left, right, i) => left + splice(values[i - 1], parameters) + right)
+  const name = nameOf(text)
+  if (plain) flat.set(strings, { text, name })
+  return new Sql(text, parameters, name)
+}
+
+function splice(value: unknown, parameters: unknown[]): string {
+  if (!(value instanceof Sql)) return `$${parameters.push(value)}`
+  if (value.values.length === 0) return value.text
+  const shift = parameters.length
+  parameters.push(...value.values)
+  return value.text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + shift}`)
+}
+
+/** A number that stands in the text itself, where the plan depends on it. Every value is a statement of its own: only for a few. */
+export const inline = (whole: number): Sql => new Sql(String(Math.trunc(whole)), [], '')
+
+/** For jsonb parameters: node-postgres would turn a bare array into a PostgreSQL array. */
+export const json = (value: unknown): string => JSON.stringify(value)
+
+export interface Queries {
+  many<Row>(query: Sql): Promise<Row[]>
+  maybe<Row>(query: Sql): Promise<Row | undefined>
+  /** For rows that must exist: their absence is a bug. */
+  one<Row>(query: Sql): Promise<Row>
+  /** Answers how many rows were changed. */
+  run(query: Sql): Promise<number>
+  /** For libraries that bring their own SQL. */
+  raw(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+}
+
+/**
+ * Statements are carried out in the order they were sent, and sent without waiting for the answers of earlier ones: a `Promise.all` of
+ * several costs one round trip.
+ */
+export interface Tx extends Queries {
+  /** Runs once the transaction has committed; a throw there is only logged, so use it for hints, never for effects that matter. */
+  afterCommit(hint: () => void): void
+  /** Carried out at the very end, together with the commit, so that it costs no round trip of its own. When it fails, everything does. */
+  beforeCommit(query: Sql): void
+  /** Every statement from now on may take so long, such as `10m`. */
+  setStatementTimeout(duration: string): Promise<unknown>
+}
+
+export interface Db extends Queries {
+  /** Runs `work` in one transaction. A deadlock runs it again from the start, so `work` must touch nothing but the database. */
+  tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Calls back on every NOTIFY; `hearing(false)` when notifications may be missed from now on, `hearing(true)` when no longer. */
+  listen(channel: string, heard: (payload: string) => void, onListening: (yes: boolean) => void): Promise<() => Promise<void>>
+  readonly url: string
+  close(): Promise<void>
+}
+
+type Client = Pick<pg.PoolClient, 'query'>
+
+function queriesOf(client: () => Client): Queries {
+  const rows = async <Row>(query: Sql): Promise<Row[]> => (await client().query(query)).rows as Row[]
+  return {
+    many: rows,
+    maybe: async <Row>(query: Sql) => (await rows<Row>(query))[0],
+    one: async <Row>(query: Sql) => {
+      const [row] = await rows<Row>(query)
+      if (row === undefined) throw new Error(`BUG: no row for: ${query.text}`)
+      return row
+    },
+    run: async (query) => (await client().query(query)).rowCount ?? 0,
+    raw: async (text, values) => client().query(values ? new Sql(text, values, nameOf(text)) : text),
+  }
+}
+
+const INT8 = 20
+const types = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 && format !== 'binary' ? BigInt : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+}
+
+export interface DbOptions {
+  url: string
+  maxConnections: number
+  onError: (error: Error) => void
+  /** Two transactions waited for each other, and one of them runs again: it costs seconds, so each is worth a look. */
+  onDeadlock?: () => void
+  /** After how long without an answer a connection is given up; 0 is never. */
+  silenceMs?: number
+}
+
+const STATEMENT_MS = 30_000
+/** By then PostgreSQL has answered, if only that a statement took too long. */
+const SLACK_MS = 5_000
+
+export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, silenceMs = STATEMENT_MS + SLACK_MS }: DbOptions): Db {
+  const options: pg.PoolConfig & { pipeline: boolean } = {
+    connectionString: url,
+    pipeline: true,
+    max: maxConnections,
+    types,
+    connectionTimeoutMillis: 15_000,
+    idleTimeoutMillis: 10_000,
+    allowExitOnIdle: true,
+    statement_timeout: STATEMENT_MS,
+    idle_in_transaction_session_timeout: 60_000,
+  }
+  const pool = new pg.Pool(options)
+  pool.on('connect', (client) => closeWhenUnresponsive(client, silenceMs))
+  // An idle connection died: the pool replaces it. What it hangs on the error is the whole client, which nobody wants in a log.
+  pool.on('error', (error: Error & { client?: unknown }) => {
+    delete error.client
+    onError(error)
+  })
+  return {
+    ...queriesOf(() => pool as unknown as Client),
+    tx: (work) => inTransaction(pool, work, onError, onDeadlock),
+    listen: listenerOn(url, silenceMs / 2), // it is asked first, and then given up
+    url,
+    close: () => pool.end(),
+  }
+}
+
+const DEADLOCK = '40P01'
+
+async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (tx: Tx) => Promise<T>,
+  onError: (error: Error) => void,
+  onDeadlock: () => void,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await once(pool, work, onError)
+    } catch (error) {
+      if ((error as { code?: string }).code !== DEADLOCK) throw error
+      onDeadlock()
+      if (attempt === 5) throw error
+    }
+  }
+}
+
+async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
+  const client = await pool.connect()
+  const hints: (() => void)[] = []
+  const last: Sql[] = []
+  let broken: Error | undefined
+  let changed = false
+  const lose = (error: Error): void => void (broken = error) // while nothing is asked, nobody else would hear of it
+  client.on('error', lose)
+  let over = false
+  const open = (): Client => {
+    if (over) throw new Error('BUG: a statement after the end of its transaction')
+    sendTogether(client)
+    return client
+  }
+  try {
+    const begun = open().query('begin')
+    begun.catch(() => {}) // heard below
+    const tx = {
+      ...queriesOf(open),
+      afterCommit: (hint: () => void) => void hints.push(hint),
+      beforeCommit: (query: Sql) => void last.push(query),
+      setStatementTimeout: (duration: string) => {
+        changed = true
+        const ms = parseDurationMs(duration)
+        streamOf(client).setTimeout(ms + SLACK_MS)
+        return open().query(`set local statement_timeout = ${ms}`)
+      },
+    }
+    const result = await work(tx)
+    over = true
+    sendTogether(client)
+    await Promise.all([begun, ...last.map((query) => client.query(query)), client.query('commit')]) // a commit after a failure is a rollback
+    queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
+    return result
+  } catch (error) {
+    over = true
+    await client.query('rollback').catch((failure: Error) => (broken = failure))
+    throw error
+  } finally {
+    client.off('error', lose)
+    client.release(broken ?? changed) // with other limits it is not for everybody
+  }
+}
+
+/** What is asked in the same turn goes out at once: a write costs more than most statements. */
+function sendTogether(client: pg.PoolClient): void {
+  const stream = streamOf(client)
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+}
+
+function attempt(hint: () => void, onError: (error: Error) => void): void {
+  try {
+    hint()
+  } catch (error) {
+    onError(error as Error)
+  }
+}

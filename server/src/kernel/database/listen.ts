@@ -1,0 +1,84 @@
+// NOTIFY, heard through one connection of its own however many channels are listened to. When it breaks it is made again, and the
+// listeners are told that something may have been missed.
+import pg from 'pg'
+import { closeWhenUnresponsive } from './connection-watchdog.ts'
+
+type Heard = (payload: string) => void
+type Hearing = (yes: boolean) => void
+type Stop = () => Promise<void>
+
+interface Listener {
+  channel: string
+  heard: Heard
+  hearing: Hearing
+}
+
+const AGAIN_AFTER_MS = 500
+
+/** `restMs`: when nothing was heard for so long, PostgreSQL is asked whether it is still there, and has as long to answer. */
+export function listenerOn(url: string, restMs: number): (channel: string, heard: Heard, hearing: Hearing) => Promise<Stop> {
+  const listeners = new Set<Listener>()
+  let connection: Promise<pg.Client> | null = null
+
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000 })
+    client.on('notification', ({ channel, payload }) => {
+      for (const listener of listeners) if (listener.channel === channel) listener.heard(payload ?? '')
+    })
+    client.on('error', () => lost(client))
+    client.on('end', () => lost(client))
+    await client.connect()
+    closeWhenUnresponsive(client, restMs, () => void client.query('select 1').catch(() => {})) // a failure is heard above
+    return client
+  }
+
+  let current: pg.Client | null = null
+  const lost = (client: pg.Client): void => {
+    if (client !== current) return
+    current = connection = null
+    listeners.forEach((listener) => listener.hearing(false))
+    again()
+  }
+
+  const again = (): void => {
+    if (listeners.size > 0) setTimeout(() => void open().catch(again), AGAIN_AFTER_MS).unref()
+  }
+
+  /** One connection for all; whoever comes while it is being made waits for the same one. */
+  const open = (): Promise<pg.Client> => {
+    connection ??= connect().then(
+      async (client) => {
+        current = client
+        for (const listener of listeners) await subscribe(client, listener)
+        return client
+      },
+      (error: unknown) => {
+        connection = null
+        throw error
+      },
+    )
+    return connection
+  }
+
+  return async (channel, heard, hearing) => {
+    const listener = { channel, heard, hearing }
+    const client = await open()
+    listeners.add(listener)
+    await subscribe(client, listener).catch((error: unknown) => {
+      listeners.delete(listener)
+      throw error
+    })
+    return async () => {
+      listeners.delete(listener)
+      if (listeners.size > 0) return
+      const last = current
+      current = connection = null
+      await last?.end()
+    }
+  }
+}
+
+async function subscribe(client: pg.Client, { channel, hearing }: Listener): Promise<void> {
+  await client.query(`listen "${channel}"`)
+  hearing(true)
+}

@@ -1,0 +1,53 @@
+// Time that an operator can move ahead, for trying out what months bring. It is the real time plus what the database says, so all processes
+// agree. Only a database that was made for it has such a clock: real data can never be moved.
+import { systemClock, type Clock } from '../clock.ts'
+import { sql, type Db, type Queries } from './db.ts'
+
+const CHANNEL = 'berth_test_clock'
+
+export interface OpenClock {
+  clock: Clock
+  close(): Promise<void>
+}
+
+/** `wanted`: what the settings say. The database has to agree. */
+export async function openClock(db: Db, wanted: boolean): Promise<OpenClock> {
+  let ahead = await aheadOf(db, wanted)
+  if (ahead === null) return { clock: systemClock, close: async () => {} }
+  const read = async (): Promise<void> => void (ahead = (await aheadOf(db, true)) ?? 0)
+  const close = await db.listen(
+    CHANNEL,
+    (ms) => void (ahead = Number(ms)),
+    (hearing) => void (hearing && read().catch(() => {})), // what cannot be read now is heard at the next move
+  )
+  return { clock: { now: () => later(ahead ?? 0) }, close }
+}
+
+/** For a command, which ends before time is moved again. */
+export const readClock = async (db: Queries, wanted: boolean): Promise<Date> => later((await aheadOf(db, wanted)) ?? 0)
+
+const later = (ms: number): Date => new Date(systemClock.now().getTime() + ms)
+
+/** Null where time is real. */
+async function aheadOf(db: Queries, wanted: boolean): Promise<number | null> {
+  const row = await db.maybe<{ ahead_ms: bigint }>(sql`select ahead_ms from test_clock`)
+  if (row && !wanted) throw new Error('This database has a test clock: set BERTH_TEST_CLOCK=true, or use a database with real data')
+  if (!row && wanted) throw new Error(NOT_MADE_FOR_IT)
+  return row ? Number(row.ahead_ms) : null
+}
+
+const NOT_MADE_FOR_IT =
+  'BERTH_TEST_CLOCK=true works only with a database that was made with it, and this one has real time: unset it, or set BERTH_DATA_DIR or BERTH_DATABASE_URL to a new one'
+
+/** Makes a database one with a test clock, as long as `isNew` says that nobody uses it yet. */
+export const makeTestClock = (db: Queries, isNew: boolean) =>
+  db.run(sql`insert into test_clock (is_only) select true where ${isNew} on conflict do nothing`)
+
+/** Every process follows at once. Time never goes back: the database knows what it was. */
+export async function moveClock(db: Queries, to: Date): Promise<void> {
+  const ms = to.getTime() - systemClock.now().getTime()
+  const moved = await db.run(sql`
+    with moved as (update test_clock set ahead_ms = ${ms}::int8 where ahead_ms <= ${ms}::int8 returning ahead_ms)
+    select pg_notify(${CHANNEL}, ahead_ms::text) from moved`)
+  if (moved === 0) throw new Error('Time cannot be moved back: choose a later one')
+}

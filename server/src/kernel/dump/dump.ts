@@ -1,0 +1,85 @@
+// A whole database as one file: lines of JSON that say what follows, and between them the rows as COPY writes them. All of it is read in one
+// transaction that sees one moment, while others go on. gzip around it; a checksum of everything at the end.
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { createGzip, type Gzip } from 'node:zlib'
+import pg from 'pg'
+import { listPartitions, listSequences, listTables, type Exceptions } from './tables.ts'
+import { copyOut } from './copy-protocol.ts'
+import { END_OF_ROWS, type Head, type Summary } from './format.ts'
+
+export async function writeArchive(url: string, path: string, head: Omit<Head, 'partitions'>, except: Exceptions): Promise<Summary> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const draft = `${path}.partial`
+  try {
+    await client.query('begin isolation level repeatable read read only')
+    const summary = await writeFile(draft, (archive) => writeContents(client, archive, head, except))
+    await rename(draft, path)
+    return summary
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  } finally {
+    await client.end()
+  }
+}
+
+async function writeFile(path: string, work: (archive: Archive) => Promise<Summary>): Promise<Summary> {
+  const gzip = createGzip()
+  const written = pipeline(gzip, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
+  const [summary] = await Promise.all([work(new Archive(gzip)), written])
+  const file = await open(path)
+  await file.sync().finally(() => file.close())
+  return summary
+}
+
+async function writeContents(client: pg.Client, archive: Archive, head: Omit<Head, 'partitions'>, except: Exceptions): Promise<Summary> {
+  let rows = 0
+  const tables = await listTables(client, except)
+  await archive.line({ ...head, partitions: await listPartitions(client) })
+  for (const { name, columns } of tables) {
+    await archive.line({ table: name, columns })
+    rows += await copyOut(client, `copy (select ${columns.join(', ')} from ${name}) to stdout`, (chunk) => archive.write(chunk))
+    await archive.write(Buffer.from(`${END_OF_ROWS}\n`))
+  }
+  for (const { name, value } of await listSequences(client, except)) if (value !== null) await archive.line({ sequence: name, value })
+  const summary = { tables: tables.length, rows, sha256: archive.digest() }
+  await archive.line({ end: summary })
+  archive.close()
+  return summary
+}
+
+class Archive {
+  readonly #gzip: Gzip
+  readonly #hash = createHash('sha256')
+  #drained: Promise<void> | undefined
+
+  constructor(gzip: Gzip) {
+    this.#gzip = gzip
+  }
+
+  line(value: object): Promise<void> | undefined {
+    return this.write(Buffer.from(`${JSON.stringify(value)}\n`))
+  }
+
+  /** Answers a promise when the file cannot keep up. */
+  write(chunk: Buffer): Promise<void> | undefined {
+    this.#hash.update(chunk)
+    if (this.#gzip.write(chunk)) return undefined
+    // Hundreds of rows come from the socket at once: they wait together.
+    this.#drained ??= once(this.#gzip, 'drain').then(() => void (this.#drained = undefined))
+    return this.#drained
+  }
+
+  digest(): string {
+    return this.#hash.copy().digest('hex')
+  }
+
+  close(): void {
+    this.#gzip.end()
+  }
+}

@@ -1,0 +1,210 @@
+// Requests to URLs that customers chose. The text of the URL is checked, every address its name leads to, and the address really
+// connected to, so that nothing inside can be reached however the name changes its mind. Redirects are not followed.
+// One POST and its answer, with the time of the whole in view. What went wrong is said in words for the owner of the other side.
+import type { LookupAddress } from 'node:dns'
+import { lookup as systemLookup, Resolver } from 'node:dns/promises'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { callbackify } from 'node:util'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
+import { stopwatch } from '../clock.ts'
+import { canonicalAddress, isPublicAddress, NOT_PUBLIC, urlRejectionReason, type UrlRules } from './url-policy.ts'
+
+export interface Outbound {
+  /** Why this URL may not be called, or null. A name that leads nowhere at the moment is no reason: it may do so later. */
+  reasonAgainst(url: string): Promise<string | null>
+  /** Never throws. An answer that arrives only in part is an error; `signal` ends it early. */
+  post(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal): Promise<HttpExchange>
+  close(): Promise<void>
+}
+
+export type Resolve = (host: string) => Promise<LookupAddress[]>
+
+export interface OutboundOptions extends UrlRules {
+  timeoutMs?: number
+  resolve?: Resolve
+}
+
+/** How long a customer who gives a URL may be kept waiting for its name. */
+const LOOK_MS = 2_000
+
+export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions): Outbound {
+  const { allowPrivate } = options
+  const resolve = options.resolve ?? (allowPrivate ? resolveBySystem : resolveByDns)
+  const isAllowed = (address: string): boolean => allowPrivate || (isPublicAddress(address) && !isOwn(address))
+  const resolveAllowed: Resolve = async (host) => {
+    const addresses = await resolve(host)
+    if (addresses.length === 0) throw Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
+    if (!addresses.every(({ address }) => isAllowed(address))) throw new NotAllowed()
+    return addresses
+  }
+  let agent: Promise<Agent> | undefined
+  const openedAgent = (): Promise<Agent> => (agent ??= openAgent(resolveAllowed, isAllowed, timeoutMs))
+  return {
+    async reasonAgainst(url) {
+      const reason = urlRejectionReason(url, options)
+      const host = URL.parse(url)?.hostname ?? ''
+      if (reason || allowPrivate || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return reason
+      return Promise.race([
+        resolveAllowed(host).then(() => null, reasonOf),
+        new Promise<null>((done) => setTimeout(done, LOOK_MS, null).unref()),
+      ])
+    },
+    async post(url, headers, body, signal) {
+      const reason = urlRejectionReason(url, options)
+      if (reason) return { status: null, error: `the URL may not be called: ${reason}`, retryAfter: null, body: '', latencyMs: 0 }
+      return postWithDeadline(await openedAgent(), url, { headers, body, timeoutMs, ...(signal && { signal }) })
+    },
+    close: async () => (await agent)?.destroy(),
+  }
+}
+
+class NotAllowed extends Error {
+  constructor() {
+    super(NOT_PUBLIC)
+  }
+}
+
+const reasonOf = (error: unknown): string | null => (error instanceof NotAllowed ? error.message : null)
+
+/** Not through the thread pool, where two slow name servers would hold up everybody's look-ups and file access. Knows no /etc/hosts. */
+async function resolveByDns(host: string): Promise<LookupAddress[]> {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  return found.flatMap((each, i) =>
+    each.status === 'fulfilled' ? each.value.map((address) => ({ address, family: i === 0 ? 4 : 6 })) : [],
+  )
+}
+
+const resolveBySystem: Resolve = (host) => systemLookup(host, { all: true })
+
+const isOwn = (address: string): boolean =>
+  Object.values(networkInterfaces()).some((list) => list?.some((each) => canonicalAddress(each.address) === canonicalAddress(address)))
+
+/** undici takes a tenth of a second to load: a process that calls nobody does not wait for it when it starts. */
+async function openAgent(resolve: Resolve, isAllowed: (address: string) => boolean, timeoutMs: number): Promise<Agent> {
+  const undici = await import('undici')
+  return new undici.Agent({
+    connect: guardedConnector(undici.buildConnector, resolve, isAllowed, timeoutMs),
+    allowH2: false,
+    headersTimeout: 0, // `exchange` minds the time of the whole
+    bodyTimeout: 0,
+  })
+}
+
+function guardedConnector(
+  connector: typeof buildConnector,
+  resolve: Resolve,
+  isAllowed: (address: string) => boolean,
+  timeout: number,
+): buildConnector.connector {
+  const ask = callbackify(resolve)
+  const lookup: LookupFunction = (host, { all }, callback) =>
+    ask(host, (error, found) => {
+      if (error) callback(error, [])
+      else if (all) callback(null, found)
+      else callback(null, found[0]!.address, found[0]!.family)
+    })
+  const dial = connector({ allowH2: false, timeout, lookup }) as (...parameters: Parameters<buildConnector.connector>) => Socket
+  return (options, callback) => {
+    const host = options.hostname.replace(/^\[|\]$/g, '')
+    // Node does not ask `lookup` about an address.
+    if (isIP(host) !== 0 && !isAllowed(host)) return callback(new NotAllowed(), null)
+    const socket = dial(options, callback)
+    socket.once('connect', () => {
+      if (!isAllowed(socket.remoteAddress ?? '')) socket.destroy(new NotAllowed()) // before TLS, and before a byte of ours
+    })
+  }
+}
+
+export interface HttpExchange {
+  /** Null when no status line arrived. */
+  status: number | null
+  /** What kept the answer from arriving whole, or null. */
+  error: string | null
+  retryAfter: string | null
+  /** The beginning of the answer, as text. */
+  body: string
+  latencyMs: number
+}
+
+interface Posting {
+  headers: Record<string, string>
+  body: string
+  timeoutMs: number
+  signal?: AbortSignal
+}
+
+const KEPT_BYTES = 1_024
+/** Of a longer answer the rest is not waited for. */
+const READ_BYTES = 64 * 1_024
+
+export function postWithDeadline(
+  dispatcher: Dispatcher,
+  target: string,
+  { headers, body, timeoutMs, signal }: Posting,
+): Promise<HttpExchange> {
+  const { origin, pathname, search } = new URL(target)
+  const elapsed = stopwatch()
+  const kept: Buffer[] = []
+  let [length, status, retryAfter]: [number, number | null, string | null] = [0, null, null]
+  let abort: (() => void) | undefined
+  return new Promise((resolve) => {
+    let over = false
+    const end = (error: string | null): void => {
+      if (over) return
+      over = true
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', stopped)
+      resolve({ status, error, retryAfter, body: readable(kept), latencyMs: Math.round(elapsed()) })
+      if (error !== null || length > READ_BYTES) abort?.()
+    }
+    const timer = setTimeout(() => end(`no complete answer within ${timeoutMs / 1000} seconds`), timeoutMs)
+    const stopped = (): void => end('we stopped waiting for the answer')
+    signal?.addEventListener('abort', stopped)
+    if (signal?.aborted) return stopped()
+    dispatcher.dispatch(
+      { origin, path: pathname + search, method: 'POST', headers, body },
+      {
+        onRequestStart(controller) {
+          abort = () => controller.abort(new Error('not wanted any more'))
+          if (over) abort()
+        },
+        onResponseStart(_, code, received) {
+          if (code < 200) return
+          status = code
+          retryAfter = received['retry-after']?.toString() ?? null
+        },
+        onResponseData(_, chunk) {
+          if (length < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - length))
+          length += chunk.length
+          if (length > READ_BYTES) end(null)
+        },
+        onResponseEnd: () => end(null),
+        onResponseError: (_, error) => end(explain(error)),
+      },
+    )
+  })
+}
+
+/** As it can be stored and shown: no NUL, no half characters. */
+const readable = (chunks: Buffer[]): string => Buffer.concat(chunks).toString().replaceAll('\0', '')
+
+const SENTENCES: [RegExp, string][] = [
+  [/^(ENOTFOUND|ENODATA|ESERVFAIL|ETIMEOUT|EAI_\w+)$/, 'the name of the host could not be resolved'],
+  [/^ECONNREFUSED$/, 'the connection was refused'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was closed before the answer was complete'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'no connection could be made in time'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'the host cannot be reached'],
+  [/CERT|^ERR_TLS|SIGNATURE|^UNABLE_TO/, 'the TLS certificate is not valid'],
+  [/^(EPROTO|ERR_SSL_\w+)$/, 'the host does not speak TLS as it should'],
+  [/^(HPE_|UND_ERR_(RES|HEADERS_OVERFLOW)|HTTPParserError)/, 'what it answered is not valid HTTP'],
+]
+
+function explain(error: Error & { code?: string; errors?: Error[] }): string {
+  const [first] = error.errors ?? [] // one error for each address that was tried
+  if (first) return explain(first)
+  const { code = error.name } = error
+  const known = SENTENCES.find(([pattern]) => pattern.test(code))
+  return known ? `${known[1]} (${code})` : error.message
+}

@@ -1,0 +1,257 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type ScratchFolder, scratchFolder } from '../../../test/scratch-folder.ts'
+import { sleep, stopwatch } from '../clock.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
+import { findPostmaster } from './postmaster.ts'
+
+// Without the waits for the disk; a kill -9 loses nothing by that, only a power cut would.
+const settings = { fsync: 'off' }
+const remember = 'create table notes as select 42 as note'
+const recall = 'select note from notes'
+let folder: ScratchFolder
+let dataDir: string
+let cluster: string
+const started: EmbeddedPostgres[] = []
+const processes: ChildProcess[] = []
+
+// Making a cluster takes most of a second, so tests that are not about that begin with a copy.
+let made: ScratchFolder
+
+beforeAll(async () => {
+  made = await scratchFolder()
+  const postgres = await startEmbeddedPostgres({ dataDir: join(made.path, 'postgres'), settings })
+  await query(postgres.url, remember)
+  await postgres.stop()
+})
+
+afterAll(() => made.remove())
+
+async function givenData(): Promise<void> {
+  await promisify(execFile)('cp', ['--archive', join(made.path, 'postgres'), dataDir])
+}
+
+beforeEach(async () => {
+  folder = await scratchFolder()
+  dataDir = join(folder.path, 'postgres')
+  cluster = join(dataDir, 'cluster')
+})
+
+afterEach(async () => {
+  for (const child of processes.splice(0)) child.kill('SIGKILL')
+  for (const postgres of started.splice(0)) await postgres.stop()
+  await folder.remove()
+})
+
+async function start(options: { database?: string; report?: (sentence: string) => void } = {}): Promise<EmbeddedPostgres> {
+  const postgres = await startEmbeddedPostgres({ dataDir, settings, ...options })
+  started.push(postgres)
+  return postgres
+}
+
+interface Supervisor {
+  child: ChildProcess
+  how: string
+  url: string
+}
+
+function spawnSupervisor(): ChildProcess {
+  const module = new URL('./embedded.ts', import.meta.url).href
+  const program = `
+    const { startEmbeddedPostgres } = await import(${JSON.stringify(module)})
+    const postgres = await startEmbeddedPostgres(${JSON.stringify({ dataDir, settings })})
+    console.log(JSON.stringify({ how: postgres.how, url: postgres.url }))
+    process.stdin.resume().on('end', () => postgres.stop())`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['pipe', 'pipe', 'inherit'] })
+  processes.push(child)
+  return child
+}
+
+async function supervisor(): Promise<Supervisor> {
+  const child = spawnSupervisor()
+  const [line] = await Promise.race([once(createInterface(child.stdout!), 'line'), once(child, 'exit').then(() => ['{}'])])
+  return { child, ...JSON.parse(line as string) }
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {}) // killed on purpose
+  await client.connect()
+  try {
+    return (await client.query({ text, rowMode: 'array' })).rows.flat()
+  } finally {
+    await client.end()
+  }
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+async function eventually<T>(look: () => Promise<T | undefined | false>): Promise<T> {
+  const elapsed = stopwatch()
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    if (elapsed() > 15_000) throw new Error('It did not happen within 15 s')
+    await sleep(10)
+  }
+}
+
+describe('embedded PostgreSQL', () => {
+  test('is made once and keeps its data from one start to the next', async () => {
+    const first = await start({ database: 'things' })
+    expect(first).toMatchObject({ how: 'initialised', version: expect.stringMatching(/^18\.\d+$/) })
+    await query(first.url, remember)
+    await first.stop()
+    await first.stop()
+    expect(await findPostmaster(cluster)).toBeUndefined()
+    const second = await start({ database: 'things' })
+    expect(second.how).toBe('started')
+    expect(await query(second.url, recall)).toEqual([42])
+  })
+
+  test('listens on a socket that only its own account can reach, and on no network', async () => {
+    await givenData()
+    const { url } = await start()
+    expect(await query(url, 'show listen_addresses')).toEqual([''])
+    expect(await query(url, 'select inet_server_addr()')).toEqual([null])
+    expect((await stat(join(dataDir, 'socket'))).mode & 0o777).toBe(0o700)
+    expect((await stat(cluster)).mode & 0o777).toBe(0o700)
+  })
+
+  test('puts its socket elsewhere when the path is too long for one', async () => {
+    dataDir = join(folder.path, 'long'.repeat(30))
+    cluster = join(dataDir, 'cluster')
+    const { url } = await start()
+    const socketDir = new URL(url).searchParams.get('host')!
+    expect(await query(url, 'select 1')).toEqual([1])
+    expect(socketDir).not.toContain(folder.path)
+    expect((await stat(socketDir)).mode & 0o777).toBe(0o700)
+    await rm(socketDir, { recursive: true })
+  })
+
+  test('commits durably unless told otherwise', async () => {
+    await givenData()
+    const postgres = await startEmbeddedPostgres({ dataDir })
+    started.push(postgres)
+    const shown = await query(
+      postgres.url,
+      `select setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`,
+    )
+    expect(shown).toEqual(['on', 'on', 'on'])
+  })
+
+  test('is shared by processes, and stops with the one that supervises it', async () => {
+    await givenData()
+    const first = await supervisor()
+    const second = await start()
+    expect([first.how, second.how]).toEqual(['started', 'joined'])
+    await second.stop()
+    expect(await query(first.url, 'select 1')).toEqual([1])
+    const exited = once(first.child, 'exit')
+    first.child.stdin!.end()
+    expect(await exited).toEqual([0, null])
+    expect(await findPostmaster(cluster)).toBeUndefined()
+  })
+
+  test('is made once when two processes start at the same moment', async () => {
+    const both = await Promise.all([supervisor(), supervisor()])
+    expect(both.map(({ how }) => how).toSorted()).toEqual(['initialised', 'joined'])
+    for (const { url } of both) expect(await query(url, 'select 1')).toEqual([1])
+  })
+
+  test('outlives a supervisor that is killed and is taken over by the next', async () => {
+    await givenData()
+    const killed = await supervisor()
+    await query(killed.url, 'update notes set note = 43')
+    await kill(killed.child)
+    const next = await start()
+    expect(next.how).toBe('adopted')
+    expect(await query(next.url, recall)).toEqual([43])
+    await next.stop()
+    expect(await findPostmaster(cluster)).toBeUndefined()
+  })
+
+  test('is started again by its supervisor when it is killed', async () => {
+    await givenData()
+    const reports: string[] = []
+    const { url } = await start({ report: (sentence) => reports.push(sentence) })
+    await query(url, 'update notes set note = 43')
+    const before = (await findPostmaster(cluster))!.pid
+    process.kill(before, 'SIGKILL')
+    await eventually(async () => reports.length > 0)
+    expect(reports).toEqual(['PostgreSQL had died and was started again.'])
+    expect((await findPostmaster(cluster))!.pid).not.toBe(before)
+    expect(await query(url, recall)).toEqual([43])
+  })
+
+  test('recovers when it and its supervisor are both killed', async () => {
+    await givenData()
+    const { child, url } = await supervisor()
+    await query(url, 'update notes set note = 43')
+    await kill(child)
+    process.kill((await findPostmaster(cluster))!.pid, 'SIGKILL')
+    const next = await start()
+    expect(next.how).toBe('started')
+    expect(await query(next.url, recall)).toEqual([43])
+  })
+
+  test('stays with its supervisor when another process starts it again first', async () => {
+    await givenData()
+    const { child } = await supervisor()
+    process.kill((await findPostmaster(cluster))!.pid, 'SIGKILL')
+    expect((await start()).how).toBe('joined')
+    const exited = once(child, 'exit')
+    child.stdin!.end()
+    expect(await exited).toEqual([0, null])
+    expect(await findPostmaster(cluster)).toBeUndefined()
+  })
+
+  test('is made anew when the first attempt was killed halfway', async () => {
+    const child = spawnSupervisor()
+    const unfinished = async (): Promise<string | undefined> =>
+      (await readdir(dataDir).catch(() => [])).find((name) => name.startsWith('cluster.new'))
+    const leftover = await eventually(unfinished)
+    await kill(child)
+    expect(await readdir(dataDir)).not.toContain('cluster')
+    const postgres = await start()
+    expect(postgres.how).toBe('initialised')
+    expect(await query(postgres.url, 'select 1')).toEqual([1])
+    expect(await readdir(dataDir)).not.toContain(leftover)
+  })
+
+  test('is not confused by a pid file whose number now belongs to another program', async () => {
+    await givenData()
+    await writeFile(join(cluster, 'postmaster.pid'), `${process.pid}\n${cluster}\n1\n5432\n/nowhere\n\n\nready\n`)
+    expect(await findPostmaster(cluster)).toBeUndefined()
+  })
+
+  test('refuses data of another major version and says what to do', async () => {
+    await mkdir(cluster, { recursive: true, mode: 0o700 })
+    await writeFile(join(cluster, 'PG_VERSION'), '16\n')
+    await expect(start()).rejects.toThrow(/written by PostgreSQL 16, and this Berth brings PostgreSQL 18.*BERTH_DATABASE_URL/)
+    expect(await readFile(join(cluster, 'PG_VERSION'), 'utf8')).toBe('16\n')
+  })
+
+  test('says what PostgreSQL said when it does not start', async () => {
+    await givenData()
+    const wrong = startEmbeddedPostgres({ dataDir, settings: { ...settings, shared_buffers: 'plenty' } })
+    await expect(wrong).rejects.toThrow(/did not start.*invalid value for parameter "shared_buffers": "plenty"/s)
+  })
+
+  test.runIf(process.getuid!() === 0)('works below a folder that only root may enter', async () => {
+    await chmod(folder.path, 0o700)
+    const { url } = await start()
+    expect(await query(url, 'select 1')).toEqual([1])
+    expect((await stat(cluster)).uid).not.toBe(0)
+  })
+})

@@ -1,0 +1,101 @@
+// PostgreSQL for those who bring none: made on the first start, reached by a unix socket only, and started again when it dies.
+// It outlives us when we are killed, and the next start takes it over. Of several processes on the same data the first supervises it,
+// the others join; when the first stops, it stops for all of them. Who needs it only for a while borrows it: it is started when it does
+// not run, and stopped by the last borrower when nobody supervises it.
+import { withFileLock } from '../file-lock.ts'
+import { type Folder, folderAt, prepareFolder, readClusterVersion } from './cluster.ts'
+import { findOwner, giveUpOwnership, isOwnedByUs, registerBorrower, takeOwnership, unregisterBorrower } from './pid-registry.ts'
+import { findPostmaster, stopPostmaster } from './postmaster.ts'
+import { ensureDatabase, ensureRunning, type Running, type Settings } from './start.ts'
+
+const WATCH_MS = 1_000
+
+export interface EmbeddedPostgresOptions {
+  /** For example .berth/postgres; made when missing. */
+  dataDir: string
+  database?: string
+  settings?: Settings
+  /** Told when PostgreSQL died and was started again, or could not be. */
+  report?: (sentence: string) => void
+  /** Told when its process is under way: it gets ready by itself, whatever ours does meanwhile. */
+  launched?: () => void
+}
+
+export interface EmbeddedPostgres extends Pick<Running, 'version' | 'how'> {
+  url: string
+  stop(): Promise<void>
+}
+
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { dataDir, database = 'berth', settings = {}, report = () => {}, launched } = options
+  const folder = await prepareFolder(dataDir)
+  const { url, version, how } = await withFileLock(folder.lock, async () => {
+    const running = await ensureDatabase(folder, settings, database, launched)
+    if (running.how !== 'joined') await takeOwnership(folder.owner)
+    return running
+  })
+  if (how === 'joined') return { url, version, how, stop: async () => {} }
+  return { url, version, how, stop: atMostOnce(supervise(folder, settings, report)) }
+}
+
+export async function borrowEmbeddedPostgres(options: Omit<EmbeddedPostgresOptions, 'report' | 'launched'>): Promise<EmbeddedPostgres> {
+  const { dataDir, database = 'berth', settings = {} } = options
+  const folder = await prepareFolder(dataDir)
+  const { url, version, how, entry } = await withFileLock(folder.lock, async () => {
+    const running = await ensureDatabase(folder, settings, database)
+    return { ...running, entry: await registerBorrower(folder.borrowers) }
+  })
+  const giveBack = (): Promise<void> =>
+    withFileLock(folder.lock, async () => {
+      const last = await unregisterBorrower(folder.borrowers, entry)
+      if (last && !(await findOwner(folder.owner))) await stopPostmaster(folder)
+    })
+  return { url, version, how, stop: atMostOnce(giveBack) }
+}
+
+export interface EmbeddedState {
+  /** The major version of the data; undefined when there is none yet. */
+  dataVersion: string | undefined
+  running: boolean
+  /** The process that supervises it. */
+  owner: number | undefined
+}
+
+/** Looks without touching anything. */
+export async function inspectEmbeddedPostgres(dataDir: string): Promise<EmbeddedState> {
+  const { cluster, owner } = folderAt(dataDir)
+  const dataVersion = await readClusterVersion(cluster)
+  return { dataVersion, running: dataVersion !== undefined && (await findPostmaster(cluster)) !== undefined, owner: await findOwner(owner) }
+}
+
+function atMostOnce(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => (done ??= work())
+}
+
+/** Looks after PostgreSQL until the function it returns is called, which stops it. */
+function supervise(folder: Folder, settings: Settings, report: (sentence: string) => void): () => Promise<void> {
+  let looking: Promise<void> | undefined
+  const timer = setInterval(() => {
+    looking ??= restartIfGone(folder, settings, report).finally(() => (looking = undefined))
+  }, WATCH_MS).unref()
+  return async () => {
+    clearInterval(timer)
+    await looking
+    await withFileLock(folder.lock, async () => {
+      if (!(await isOwnedByUs(folder.owner))) return
+      await stopPostmaster(folder)
+      await giveUpOwnership(folder.owner)
+    })
+  }
+}
+
+async function restartIfGone(folder: Folder, settings: Settings, report: (sentence: string) => void): Promise<void> {
+  if (await findPostmaster(folder.cluster)) return
+  try {
+    const running = await withFileLock(folder.lock, async () => (await isOwnedByUs(folder.owner)) && ensureRunning(folder, settings))
+    if (running) report('PostgreSQL had died and was started again.')
+  } catch (error) {
+    report(`PostgreSQL has died and cannot be started again: ${(error as Error).message}`)
+  }
+}

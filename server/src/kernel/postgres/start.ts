@@ -1,0 +1,91 @@
+// Brings PostgreSQL up on a folder, whatever state it is in. Everything here must be called under the folder's lock.
+import pg from 'pg'
+import { type OsUser, chooseOsUser, findLauncher } from './os-user.ts'
+import { findBinaries } from './binaries.ts'
+import { DATABASE_USER, type Folder, initialiseCluster, prepareSocketDir, readClusterVersion } from './cluster.ts'
+import { findOwner } from './pid-registry.ts'
+import { findSettledPostmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
+
+export type Settings = Record<string, string>
+
+export interface Running {
+  socketDir: string
+  version: string
+  /** "joined" when a live process supervises it, also when we started it for that one; "adopted" when it ran although nobody does. */
+  how: 'initialised' | 'started' | 'adopted' | 'joined'
+}
+
+/** Small enough for a laptop. What makes a commit durable (fsync, synchronous_commit, full_page_writes) stays at PostgreSQL's "on". */
+const DEFAULTS = {
+  shared_buffers: '64MB',
+  max_connections: '100',
+  autovacuum_work_mem: '8MB',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  log_checkpoints: 'off',
+}
+
+export async function ensureRunning(folder: Folder, settings: Settings, launched = (): void => {}): Promise<Running> {
+  const binaries = findBinaries()
+  const account = await chooseOsUser(folder.cluster)
+  const launcher = await findLauncher(account, binaries.postgres, folder.dir)
+  const dataVersion = await readClusterVersion(folder.cluster)
+  requireSameMajor(folder, dataVersion, launcher.version)
+  const live = await findSettledPostmaster(folder.cluster)
+  if (!dataVersion) await initialiseCluster(folder, launcher, binaries.initdb, settings.fsync !== 'off')
+  const start = async () => startPostmaster(folder, binaries.postgres, launcher, await allSettings(folder, account, settings), launched)
+  const { socketDir } = live ?? (await start())
+  const joined = (await findOwner(folder.owner)) !== undefined
+  const how = joined ? 'joined' : live ? 'adopted' : dataVersion ? 'started' : 'initialised'
+  return { socketDir, version: launcher.version, how }
+}
+
+/** Running, and with that database in it. What was started in vain is stopped again. */
+export async function ensureDatabase(
+  folder: Folder,
+  settings: Settings,
+  database: string,
+  launched?: () => void,
+): Promise<Running & { url: string }> {
+  const running = await ensureRunning(folder, settings, launched)
+  try {
+    await createDatabase(urlOf(running.socketDir, 'postgres'), database)
+    return { ...running, url: urlOf(running.socketDir, database) }
+  } catch (error) {
+    if (running.how === 'started' || running.how === 'initialised') await stopPostmaster(folder)
+    throw error
+  }
+}
+
+async function allSettings(folder: Folder, account: OsUser, settings: Settings): Promise<Settings> {
+  const socketDir = await prepareSocketDir(folder, account)
+  const socket = { unix_socket_directories: `"${socketDir.replaceAll('"', '""')}"`, unix_socket_permissions: '0700' }
+  return { ...DEFAULTS, ...settings, ...socket, listen_addresses: '', port: '5432' }
+}
+
+function requireSameMajor(folder: Folder, found: string | undefined, version: string): void {
+  const major = version.split('.')[0]
+  if (found === undefined || found === major) return
+  throw new Error(
+    `The data in ${folder.cluster} was written by PostgreSQL ${found}, and this Berth brings PostgreSQL ${major}, which cannot read it. ` +
+      `Start the Berth that wrote it and move the data by a dump, or run PostgreSQL ${found} on it and set BERTH_DATABASE_URL.`,
+  )
+}
+
+/** Every part is spelled out, because PGPORT, PGUSER or PGSSLMODE in our environment would fill in what is missing. */
+function urlOf(socketDir: string, database: string): string {
+  const query = new URLSearchParams({ host: socketDir, port: '5432', user: DATABASE_USER, sslmode: 'disable' })
+  return `postgresql:///${encodeURI(database)}?${query.toString()}`
+}
+
+async function createDatabase(url: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+    if (rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)}`)
+  } finally {
+    await client.end()
+  }
+}

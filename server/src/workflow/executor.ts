@@ -1,0 +1,291 @@
+// Carries one run forward until it ends, has to wait, or is taken over. Safe to call at any time, any number of times, from anywhere.
+import { addDuration, parseDurationMs, stopwatch, type Clock } from '../kernel/clock.ts'
+import type { Db, Tx } from '../kernel/database/db.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+import { StepError, type EndContext, type Workflow } from './workflow-builder.ts'
+import * as store from './run-store.ts'
+
+export interface RunnerDeps {
+  db: Db
+  clock: Clock
+  log: Log
+  metrics: Metrics
+}
+
+export type AnyWorkflow = Workflow<never, never>
+
+export interface Runner {
+  deps: RunnerDeps
+  /** What steps are handed as `deps`. */
+  stepDeps: unknown
+  workflows: ReadonlyMap<string, AnyWorkflow>
+  /** Queues the run to be carried on at that time, in the transaction that decided it. */
+  enqueue: (tx: Tx, runId: string, at: Date) => Promise<void>
+  /** Aborted when the process has to stop. */
+  stopping: AbortSignal
+  /** Called around every write of the journal; a prover dies here. */
+  checkpoint?: (where: string) => void
+}
+
+/** How long after its deadline a run may go on undoing before it is given up and an operator is told. */
+const UNDO_GRACE = '10m'
+
+/** A worker extends its lease while it works; when it has died, another takes over within this time. */
+const LEASE = '15s'
+const EXTEND_EVERY_MS = 4_000
+
+export async function resumeRun(runner: Runner, runId: string): Promise<void> {
+  const taken = await claimWithSteps(runner, runId)
+  if (taken) await executeRun(runner, taken)
+}
+
+export interface ClaimedRun {
+  run: store.RunRow
+  steps: store.StepRow[]
+}
+
+const leaseUntil = ({ deps }: Runner): Date => addDuration(deps.clock.now(), LEASE)
+
+/** From here on the run is ours for the length of a lease. Answers nothing when it is done, or another worker is at it. */
+export async function claimWithSteps(runner: Runner, runId: string): Promise<ClaimedRun | undefined> {
+  const { db, clock } = runner.deps
+  const [run, asWritten] = await Promise.all([
+    store.claimRun(db, runId, clock.now(), leaseUntil(runner)),
+    store.stepsOf(db, [runId]), // of use when nobody has worked on it before
+  ])
+  return run && { run, steps: run.attempt === 1 ? asWritten : await store.stepsOf(db, [runId]) }
+}
+
+export async function executeRun(runner: Runner, { run, steps }: ClaimedRun): Promise<void> {
+  const { db, log } = runner.deps
+  const { id: runId } = run
+  const workflow = runner.workflows.get(run.name)
+  if (!workflow) throw new Error(`BUG: no workflow is named ${run.name}`)
+  const extend = (): void =>
+    void store.extendLease(db, run, leaseUntil(runner)).catch((error: unknown) => log.warn({ err: error, runId }, 'lease not extended'))
+  const timer = setInterval(extend, EXTEND_EVERY_MS)
+  try {
+    await new RunExecution(runner, run, workflow, steps).go()
+  } catch (error) {
+    if (!(error instanceof store.FencedError)) throw error
+    log.info({ runId, attempt: run.attempt }, 'run taken over by another attempt')
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+type Handler = AnyWorkflow['steps'][number]
+
+class RunExecution {
+  readonly #runner: Runner
+  readonly #run: store.RunRow
+  readonly #workflow: AnyWorkflow
+  readonly #steps: store.StepRow[]
+
+  constructor(runner: Runner, run: store.RunRow, workflow: AnyWorkflow, steps: store.StepRow[]) {
+    this.#runner = runner
+    this.#run = run
+    this.#workflow = workflow
+    this.#steps = steps
+  }
+
+  async go(): Promise<void> {
+    if (!this.#run.unwinding && (await this.#forward())) return
+    if (this.#run.unwinding) await this.#backward()
+  }
+
+  /** Answers true when there is nothing more to do now. */
+  async #forward(): Promise<boolean> {
+    for (const [index, row] of this.#steps.entries()) {
+      const { optional } = this.#handler(row)
+      if (row.status === 'COMPLETED' || (optional && (row.status === 'FAILED' || this.#late()))) continue
+      if (this.#late())
+        return this.#giveUp(row, new StepError('deadline', 'It took longer than its deadline and was stopped', { retry: false }))
+      const outcome = await this.#attempt(row, index === this.#steps.length - 1)
+      if (outcome !== null) return outcome
+    }
+    if (this.#steps.at(-1)?.status !== 'COMPLETED') await this.#journal('end', 100, (tx) => this.#end(tx, 'COMPLETED'))
+    return true
+  }
+
+  async #attempt(row: store.StepRow, last: boolean): Promise<boolean | null> {
+    const handler = this.#handler(row)
+    await store.beginStep(this.#db, this.#run, row.position, this.#now())
+    row.status = 'RUNNING'
+    row.tries++
+    this.#at(`${row.name} begun`)
+    const elapsed = stopwatch()
+    try {
+      const result = await this.#inTime(row, handler, 'run')
+      this.#at(`${row.name} run`)
+      row.result = result === undefined ? null : JSON.parse(JSON.stringify(result))
+      await this.#journal(`${row.name} saved`, this.#progress(row), async (tx) => {
+        await handler.save?.(tx, this.#endContext() as never)
+        await store.completeStep(tx, this.#run.id, row.position, result, this.#now())
+        if (last) await this.#end(tx, 'COMPLETED')
+      })
+      row.status = 'COMPLETED'
+      this.#observe(row, 'completed', elapsed())
+      return null
+    } catch (error) {
+      if (error instanceof store.AttemptLostError) throw error
+      this.#observe(row, 'failed', elapsed())
+      return this.#failed(row, handler, error)
+    }
+  }
+
+  async #failed(row: store.StepRow, handler: Handler, error: unknown): Promise<boolean | null> {
+    const { log } = this.#runner.deps
+    log.warn({ err: error, runId: this.#run.id, workflow: this.#run.name, step: row.name, tries: row.tries }, 'step failed')
+    if (this.#runner.stopping.aborted) return this.#wait(0)
+    const retry = (error as { retry?: unknown }).retry !== false
+    if (retry && row.tries < handler.tries && !this.#late()) return this.#wait(row.tries)
+    return handler.optional ? this.#doWithout(row, error) : this.#giveUp(row, error)
+  }
+
+  async #doWithout(row: store.StepRow, error: unknown): Promise<null> {
+    const { userMessage } = explain(error)
+    await this.#journal(`${row.name} given up`, this.#progress(row), (tx) =>
+      store.failStep(tx, this.#run.id, row.position, userMessage, this.#now()),
+    )
+    row.status = 'FAILED'
+    return null
+  }
+
+  async #giveUp(row: store.StepRow, error: unknown): Promise<false> {
+    const { code, userMessage } = explain(error)
+    await this.#journal('unwinding', this.#run.progress, async (tx) => {
+      if (row.status === 'RUNNING') await store.failStep(tx, this.#run.id, row.position, userMessage, this.#now())
+      await store.startCompensation(tx, this.#run.id, code, userMessage)
+    })
+    if (row.status === 'RUNNING') row.status = 'FAILED'
+    Object.assign(this.#run, { unwinding: true, error: userMessage, error_code: code })
+    return false
+  }
+
+  async #backward(): Promise<void> {
+    let stranded = false
+    for (const row of this.#steps.toReversed()) {
+      if (row.status === 'PENDING' || row.status === 'UNDONE') continue
+      try {
+        await this.#inTime(row, this.#handler(row), 'undo')
+      } catch (error) {
+        if (error instanceof store.AttemptLostError) throw error
+        this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'undo failed')
+        if (this.#now() < addDuration(this.#run.deadline_at, UNDO_GRACE)) return void (await this.#wait(5))
+        stranded = true
+      }
+      this.#at(`${row.name} undone`)
+      await this.#journal(`${row.name} undo saved`, this.#run.progress, (tx) =>
+        store.markUndone(tx, this.#run.id, row.position, this.#now()),
+      )
+    }
+    if (stranded) this.#tellOperator()
+    await this.#journal('end', this.#run.progress, (tx) =>
+      this.#end(tx, this.#run.status === 'CANCELLED' ? 'CANCELLED' : 'FAILED', stranded),
+    )
+  }
+
+  #tellOperator(): void {
+    this.#runner.deps.metrics.stranded.inc({ workflow: this.#run.name })
+    this.#runner.deps.log.error({ runId: this.#run.id, workflow: this.#run.name }, 'gave up undoing: something is left to clean by hand')
+  }
+
+  async #end(tx: Tx, status: store.RunStatus, stranded = false): Promise<void> {
+    const hook = status === 'COMPLETED' ? this.#workflow.success : this.#workflow.failure
+    await hook?.(tx, this.#endContext(stranded) as never)
+    await store.endRun(tx, this.#run.id, status, this.#now(), stranded)
+    tx.afterCommit(() => this.#runner.deps.metrics.runs.inc({ workflow: this.#run.name, status }))
+  }
+
+  /** Leaves the run to a later job: at once, or after a pause that grows with the tries (1, 2, 4, 8 … 30 seconds). */
+  async #wait(tries: number): Promise<true> {
+    const seconds = tries === 0 ? 0 : Math.min(2 ** (tries - 1), 30)
+    const until = addDuration(this.#now(), `${seconds}s`)
+    await this.#journal('waiting', this.#run.progress, async (tx) => {
+      await store.postpone(tx, this.#run.id, until)
+      await this.#runner.enqueue(tx, this.#run.id, until)
+    })
+    return true
+  }
+
+  async #inTime(row: store.StepRow, handler: Handler, verb: 'run' | 'undo'): Promise<unknown> {
+    const work = handler[verb]
+    if (!work) return undefined
+    const timeoutMs = parseDurationMs(handler.timeout)
+    const signal = AbortSignal.any([AbortSignal.timeout(timeoutMs), this.#runner.stopping])
+    const context = {
+      deps: this.#runner.stepDeps,
+      runId: this.#run.id,
+      input: this.#run.input,
+      results: this.#results(),
+      tries: row.tries,
+      signal,
+    }
+    return Promise.race([work(context as never), aborted(signal, handler)])
+  }
+
+  #journal(where: string, progress: number, write: (tx: Tx) => Promise<unknown>): Promise<void> {
+    return this.#db
+      .tx(async (tx) => {
+        await this.#workflow.locks?.(tx, this.#run.input as never)
+        await store.lockRun(tx, this.#run, progress)
+        await write(tx)
+        this.#at(`${where}, not committed`)
+      })
+      .then(() => this.#at(where))
+  }
+
+  #endContext(stranded = false): EndContext<unknown, unknown, object> {
+    const { id, input, error, error_code } = this.#run
+    const why = this.#run.unwinding ? { code: error_code ?? 'internal_error', userMessage: error ?? '' } : null
+    return {
+      deps: this.#runner.stepDeps,
+      runId: id,
+      input,
+      results: this.#results(),
+      now: this.#now(),
+      error: why,
+      cancelled: this.#run.status === 'CANCELLED',
+      stranded,
+    }
+  }
+
+  #results(): Record<string, unknown> {
+    return Object.fromEntries(this.#steps.filter((row) => row.result !== null).map((row) => [row.name, row.result]))
+  }
+
+  #handler(row: store.StepRow): Handler {
+    const handler = this.#workflow.steps.find((step) => step.name === row.name)
+    if (!handler) throw new Error(`BUG: ${this.#run.name} has no step ${row.name}`)
+    return handler
+  }
+
+  #progress = (row: store.StepRow): number => Math.round((100 * row.position) / this.#steps.length)
+  #late = (): boolean => this.#now() >= this.#run.deadline_at
+  #now = (): Date => this.#runner.deps.clock.now()
+  #at = (where: string): void => this.#runner.checkpoint?.(where)
+  #observe = (row: store.StepRow, outcome: string, ms: number): void =>
+    this.#runner.deps.metrics.steps.observe({ workflow: this.#run.name, step: row.name, outcome }, ms / 1000)
+
+  get #db(): Db {
+    return this.#runner.deps.db
+  }
+}
+
+const aborted = (signal: AbortSignal, { name, timeout }: Handler): Promise<never> =>
+  new Promise((_, reject) => {
+    const tooLate = (): void =>
+      reject(new StepError('timeout', `The step ${name} did not finish within ${timeout}`, { retry: true, cause: signal.reason }))
+    if (signal.aborted) tooLate()
+    else signal.addEventListener('abort', tooLate, { once: true })
+  })
+
+/** A customer reads only sentences that were written for customers. */
+function explain(error: unknown): { code: string; userMessage: string } {
+  if (error instanceof StepError) return { code: error.code, userMessage: error.message }
+  const { code, userMessage } = error as { code?: unknown; userMessage?: unknown }
+  if (typeof userMessage === 'string') return { code: typeof code === 'string' ? code : 'failed', userMessage }
+  return { code: 'internal_error', userMessage: 'Something went wrong on our side. Support has been told' }
+}

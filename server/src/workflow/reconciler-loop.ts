@@ -1,0 +1,131 @@
+// Work that nobody asked for and that never ends: a loop that compares what is wanted with what is. It runs on a timer and on a nudge,
+// takes no input, and may run in several processes at once, so every pass must be safe to run twice. Work that can be cut into lanes
+// (one per host, say) runs lane by lane side by side, so that a slow lane holds up no other.
+import { parseDurationMs, stopwatch } from '../kernel/clock.ts'
+import { sql, type Db, type Queries } from '../kernel/database/db.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
+
+export interface Reconciler<D> {
+  name: string
+  everyMs: number
+  /** One time through. For the kinds below: until nothing is left to do, as tests and operators want it. */
+  runOnce: (deps: D, stopping?: AbortSignal) => Promise<unknown>
+  lanes?: Lanes<D>
+  open?: Open<D>
+}
+
+/** For work that goes on between passes: a pass only starts some, and `again` asks for the next one when there is room for more. */
+type Open<D> = (deps: D, again: () => void) => Opened
+
+export interface Opened {
+  runOnce(): Promise<unknown>
+  /** Ends what goes on, in about a second. */
+  stop(): Promise<void>
+}
+
+interface Lanes<D> {
+  /** The lanes that have something to do now. */
+  busy: (deps: D) => Promise<string[]>
+  /** Aborted when the process has to stop. */
+  runOnce: (deps: D, lane: string, signal: AbortSignal) => Promise<unknown>
+}
+
+export const reconcilersFor =
+  <D>() =>
+  (name: string, every: string, pass: Reconciler<D>['runOnce']): Reconciler<D> => ({ name, everyMs: parseDurationMs(every), runOnce: pass })
+
+export const keyedReconcilersFor =
+  <D>() =>
+  (name: string, every: string, lanes: Lanes<D>): Reconciler<D> => ({
+    name,
+    everyMs: parseDurationMs(every),
+    lanes,
+    runOnce: async (deps, stopping = new AbortController().signal) =>
+      Promise.all((await lanes.busy(deps)).map((lane) => lanes.runOnce(deps, lane, stopping))),
+  })
+
+const NUDGES = 'berth_nudges'
+
+/** Wakes the reconciler, wherever it runs, once the transaction has committed. A nudge that is lost costs time, nothing else. */
+export const triggerReconciler = (tx: Queries, name: string) => tx.run(sql`select pg_notify(${NUDGES}, ${name})`)
+
+export interface Reconcilers {
+  /** Runs that reconciler soon instead of at its next time. */
+  nudge(name: string): void
+  stop(): Promise<void>
+}
+
+export function startReconcilers<D extends { log: Log; metrics: Metrics }>(deps: D, reconcilers: Reconciler<D>[]): Reconcilers {
+  const loops = new Map(reconcilers.map((each) => [each.name, startLoop(deps, each)]))
+  return {
+    nudge: (name) => loops.get(name)?.nudge(),
+    stop: async () => void (await Promise.all([...loops.values()].map((loop) => loop.stop()))),
+  }
+}
+
+/** Passes on what `nudge` says in any process; answers how to stop that. */
+export const listenForTriggers = (db: Db, reconcilers: Reconcilers): Promise<() => Promise<void>> =>
+  db.listen(
+    NUDGES,
+    (name) => reconcilers.nudge(name),
+    () => {},
+  )
+
+function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler: Reconciler<D>) {
+  let timer: NodeJS.Timeout
+  let stopped = false
+  let running: Promise<void> | null = null
+  let again = false
+  const lanes = new Map<string, Promise<void>>()
+  const stopping = new AbortController()
+
+  const observed = async (work: Promise<unknown>): Promise<void> => {
+    const elapsed = stopwatch()
+    const outcome = await work.then(
+      () => 'ok',
+      (error: unknown) => {
+        if (!stopped) deps.log.warn({ err: error, reconciler: reconciler.name }, 'reconciler pass failed: it runs again at its next time')
+        return 'failed'
+      },
+    )
+    deps.metrics.reconcilers.observe({ reconciler: reconciler.name, outcome }, elapsed() / 1000)
+  }
+  /** Does not wait for the lanes it starts. One that is asked for while it runs is looked at again when it has ended. */
+  const startLanes = async ({ busy, runOnce: pass }: Lanes<D>): Promise<void> => {
+    for (const lane of await busy(deps)) {
+      const ended = lanes.get(lane)
+      if (ended) void ended.then(turn)
+      else
+        lanes.set(
+          lane,
+          observed(pass(deps, lane, stopping.signal)).finally(() => lanes.delete(lane)),
+        )
+    }
+  }
+  const pass = (): Promise<void> => {
+    if (opened) return observed(opened.runOnce())
+    return observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.runOnce(deps, stopping.signal))
+  }
+  const turn = (): void => {
+    if (stopped || running) return void (again = true)
+    again = false
+    clearTimeout(timer)
+    running = pass().finally(() => {
+      running = null
+      if (!stopped) timer = setTimeout(turn, again ? 0 : reconciler.everyMs * (0.9 + Math.random() * 0.2)).unref()
+    })
+  }
+  const opened = reconciler.open?.(deps, turn)
+  timer = setTimeout(turn, Math.random() * Math.min(reconciler.everyMs, 1_000)).unref()
+  return {
+    nudge: turn,
+    stop: async () => {
+      stopped = true
+      stopping.abort(new Error('the process is stopping'))
+      clearTimeout(timer)
+      await running
+      await Promise.all([...lanes.values(), opened?.stop()])
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { testDatabase } from '../../test/harness.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { openDb } from '../kernel/database/db.ts'
+import { createLog } from '../kernel/log.ts'
+import { createMetrics } from '../kernel/metrics.ts'
+import { workflowsFor } from './workflow-builder.ts'
+import { startEngine } from './engine.ts'
+import * as store from './run-store.ts'
+
+describe('a worker', async () => {
+  const db = openDb({ url: await testDatabase(), maxConnections: 8, onError: () => {} })
+  const deps = { db, clock: systemClock, log: createLog({ level: 'silent', pretty: false }), metrics: createMetrics() }
+  /** Steps that wait until they are let go. */
+  const held: (() => void)[] = []
+  const hold = workflowsFor()<object>('hold', { deadline: '10m' }).step('hold', {
+    run: () => new Promise<void>((resolve) => held.push(resolve)),
+  })
+  const openEngine = () => startEngine(deps, { workflows: [hold], supervise: true })
+  const runsStarted = async (engine: Awaited<ReturnType<typeof openEngine>>, count: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: count }, () => db.tx((tx) => engine.start(tx, hold, {}, { label: 'HOLD' }))))
+  const statuses = async (ids: string[]): Promise<string[]> =>
+    (await Promise.all(ids.map((id) => store.findRun(db, id)))).map((run) => run!.status)
+  const counted = async (ids: string[], status: string): Promise<number> => (await statuses(ids)).filter((each) => each === status).length
+
+  test.for([1, 3])('carries out %i at once and takes the next when one has ended', async (most) => {
+    const engine = await openEngine()
+    const ids = await runsStarted(engine, 2 * most + 1)
+    await engine.work({}, most)
+    for (let ended = 0; ended < ids.length; ended++) {
+      await expect.poll(() => held.length, { timeout: 10_000 }).toBe(Math.min(most, ids.length - ended))
+      expect(await counted(ids, 'RUNNING')).toBe(held.length)
+      held.shift()!()
+      await expect.poll(() => counted(ids, 'COMPLETED')).toBe(ended + 1)
+    }
+    await engine.drain(new AbortController().signal)
+    await engine.stop()
+  })
+
+  test('that stops waits for what is under way and takes nothing more', async () => {
+    const engine = await openEngine()
+    await engine.work({}, 10)
+    const [first] = await runsStarted(engine, 1)
+    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    const drained = engine.drain(new AbortController().signal)
+    const [second] = await runsStarted(engine, 1)
+    held.shift()!()
+    await drained
+    expect(await statuses([first!, second!])).toEqual(['COMPLETED', 'PENDING'])
+    await engine.stop()
+  })
+})

@@ -1,0 +1,183 @@
+// The journal. Every write of a worker names its attempt and changes nothing when a newer attempt has taken over.
+import { json, sql, type Queries, type Sql, type Tx } from '../kernel/database/db.ts'
+
+export type RunStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
+export type StepStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'UNDONE'
+
+export interface RunRow {
+  id: string
+  name: string
+  label: string
+  owner_id: string | null
+  subject_id: string | null
+  input: unknown
+  status: RunStatus
+  unwinding: boolean
+  stranded: boolean
+  attempt: number
+  progress: number
+  error: string | null
+  error_code: string | null
+  next_attempt_at: Date
+  lease_until: Date | null
+  deadline_at: Date
+  created_at: Date
+  started_at: Date | null
+  completed_at: Date | null
+}
+
+export interface StepRow {
+  run_id: string
+  position: number
+  name: string
+  status: StepStatus
+  tries: number
+  result: unknown
+  error: string | null
+  started_at: Date | null
+  completed_at: Date | null
+}
+
+/** This attempt is over: stop at once and write nothing more. */
+export class AttemptLostError extends Error {}
+
+/** A newer attempt owns the run. */
+export class FencedError extends AttemptLostError {}
+
+export interface NewRun {
+  id: string
+  name: string
+  label: string
+  ownerId: string | null
+  subjectId: string | null
+  input: unknown
+  now: Date
+  deadlineAt: Date
+  steps: string[]
+}
+
+export async function insertRun(tx: Tx, run: NewRun): Promise<void> {
+  await tx.run(sql`
+    with run as (
+      insert into workflow_runs (id, name, label, owner_id, subject_id, input, next_attempt_at, deadline_at, created_at)
+      values (${run.id}, ${run.name}, ${run.label}, ${run.ownerId}, ${run.subjectId}, ${json(run.input)}, ${run.now}, ${run.deadlineAt}, ${run.now})
+      returning id)
+    insert into workflow_steps (run_id, position, name, status)
+    select run.id, step.position, step.name, 'PENDING' from run, unnest(${run.steps}::text[]) with ordinality as step(name, position)`)
+}
+
+/** Takes the run over: from here on only this attempt can write. Answers nothing when it is done, or another worker is at it. */
+export const claimRun = (db: Queries, id: string, now: Date, leaseUntil: Date) =>
+  db.maybe<RunRow>(sql`
+    update workflow_runs set attempt = attempt + 1, started_at = coalesce(started_at, ${now}), lease_until = ${leaseUntil},
+      status = case when status = 'PENDING' then 'RUNNING' else status end
+    where id = ${id} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now}) returning *`)
+
+export const extendLease = (db: Queries, run: RunRow, leaseUntil: Date) =>
+  db.run(
+    sql`update workflow_runs set lease_until = ${leaseUntil} where id = ${run.id} and attempt = ${run.attempt} and lease_until is not null`,
+  )
+
+export const stepsOf = (db: Queries, runIds: string[]) =>
+  db.many<StepRow>(sql`select * from workflow_steps where run_id = any(${runIds}) order by run_id, position`)
+
+export const beginStep = (db: Queries, run: RunRow, position: number, now: Date) =>
+  fenced(
+    db.run(sql`
+      update workflow_steps s set status = 'RUNNING', tries = tries + 1, started_at = coalesce(s.started_at, ${now}), error = null
+      from workflow_runs r where r.id = s.run_id and r.id = ${run.id} and r.attempt = ${run.attempt} and s.position = ${position}`),
+  )
+
+/** Holds the run's row until the transaction ends, so that nobody takes over between this and its commit. */
+export const lockRun = (tx: Tx, run: RunRow, progress: number) =>
+  fenced(tx.run(sql`update workflow_runs set progress = ${progress} where id = ${run.id} and attempt = ${run.attempt}`))
+
+export const completeStep = (tx: Tx, runId: string, position: number, result: unknown, now: Date) =>
+  tx.run(sql`
+    update workflow_steps set status = 'COMPLETED', result = ${result === undefined ? null : json(result)}, completed_at = ${now}
+    where run_id = ${runId} and position = ${position}`)
+
+export const failStep = (tx: Tx, runId: string, position: number, error: string, now: Date) =>
+  tx.run(
+    sql`update workflow_steps set status = 'FAILED', error = ${error}, completed_at = ${now} where run_id = ${runId} and position = ${position}`,
+  )
+
+export const markUndone = (tx: Tx, runId: string, position: number, now: Date) =>
+  tx.run(sql`update workflow_steps set status = 'UNDONE', completed_at = ${now} where run_id = ${runId} and position = ${position}`)
+
+/** Lets go of the run until then. */
+export const postpone = (tx: Tx, runId: string, until: Date) =>
+  tx.run(sql`update workflow_runs set next_attempt_at = ${until}, lease_until = null where id = ${runId}`)
+
+export const startCompensation = (tx: Tx, runId: string, code: string, error: string) =>
+  tx.run(sql`update workflow_runs set unwinding = true, error_code = ${code}, error = ${error} where id = ${runId}`)
+
+export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date, stranded: boolean): Promise<void> {
+  await tx.run(sql`
+    update workflow_runs set status = ${status}, unwinding = false, lease_until = null, stranded = ${stranded}, completed_at = coalesce(completed_at, ${now}),
+      progress = case when ${status} = 'COMPLETED' then 100 else progress end
+    where id = ${runId}`)
+  await tx.run(sql`select pg_notify('berth_runs', ${runId})`)
+}
+
+/** Closes the run for its owner and fences its worker out; the undoing goes on behind it. */
+export const cancelRun = (tx: Tx, runId: string, userMessage: string, now: Date) =>
+  tx.run(sql`
+    update workflow_runs set status = 'CANCELLED', unwinding = true, lease_until = null, attempt = attempt + 1, completed_at = ${now}, next_attempt_at = ${now},
+      error = ${userMessage}, error_code = 'cancelled'
+    where id = ${runId} and status in ('PENDING', 'RUNNING')`)
+
+export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
+  tx.run(sql`
+    update workflow_runs set next_attempt_at = ${now}, lease_until = null
+    where id = ${runId} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})`)
+
+/** Unfinished, and nobody works on it: its worker stopped extending its lease, or its job was lost long ago. */
+const isAbandoned = (now: Date, lostBefore: Date) => sql`
+  (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore}))`
+
+export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
+  db.many<{ id: string }>(sql`select id from workflow_runs where ${isAbandoned(now, lostBefore)} limit 500`)
+
+/** Every worker looks for them: one that has found a worker since, through another, is left to it. */
+export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: Date) =>
+  tx.run(sql`
+    update workflow_runs set next_attempt_at = ${now}, lease_until = null where id = ${runId} and ${isAbandoned(now, lostBefore)}`)
+
+export const openRunOf = (db: Queries, subjectId: string) =>
+  db.maybe<RunRow>(sql`select * from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`)
+
+export type OpenRun = Pick<RunRow, 'id' | 'label' | 'input' | 'status' | 'progress'>
+
+/** The same as part of another statement; null when there is none. */
+export const openRunAsJson = (subjectId: Sql) => sql`
+  (select json_build_object('id', r.id, 'label', r.label, 'input', r.input, 'status', r.status, 'progress', r.progress)
+    from workflow_runs r where r.subject_id = ${subjectId} and r.status in ('PENDING', 'RUNNING'))`
+
+export interface RunFilter {
+  ownerId: string
+  subjectId?: string
+  status?: RunStatus
+}
+
+const matching = ({ ownerId, subjectId, status }: RunFilter) => sql`
+  owner_id = ${ownerId} and (${subjectId ?? null}::text is null or subject_id = ${subjectId ?? null})
+  and (${status ?? null}::text is null or status = ${status ?? null})`
+
+export const countRuns = async (db: Queries, filter: RunFilter) =>
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from workflow_runs where ${matching(filter)}`)).count)
+
+export const listRuns = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
+  db.many<RunRow>(sql`select * from workflow_runs where ${matching(filter)} order by id desc limit ${limit} offset ${offset}`)
+
+/** Ended runs are kept for a while, so that what happened can be read up. */
+export const deleteRunsEndedBefore = (db: Queries, before: Date) =>
+  db.run(
+    sql`delete from workflow_runs where id in (select id from workflow_runs where completed_at < ${before} and not unwinding and not stranded limit 5000)`,
+  )
+
+export const findRun = (db: Queries, id: string) => db.maybe<RunRow>(sql`select * from workflow_runs where id = ${id}`)
+
+async function fenced(changed: Promise<number>): Promise<void> {
+  if ((await changed) === 0) throw new FencedError('a newer attempt has taken this run over')
+}

@@ -1,0 +1,205 @@
+// One violation of each invariant: rows that the product would never write, or a host that shows what it should not.
+import { sql, type Sql } from '../src/kernel/database/db.ts'
+import type { Machine, Network, Volume } from '../src/hypervisor/driver.ts'
+
+/** Two customers with a VM each on one host; the first has a key, a firewall, a network, a snapshot, a backup and a webhook. */
+export interface PlantWorld {
+  accountId: string
+  otherAccountId: string
+  vmId: string
+  otherVmId: string
+  networkId: string
+  firewallId: string
+  keyId: string
+  snapshotId: string
+  backupId: string
+  webhookId: string
+  /** What it has, to be changed. */
+  host: {
+    id: string
+    name: string
+    canLimit: boolean
+    machines: Machine[]
+    volumes: Volume[]
+    networks: Network[]
+    filters: { vmId: string }[]
+  }
+  now: Date
+}
+
+const LONG_AGO = new Date('2001-01-01T00:00:00Z')
+
+/** A sound entry of the ledger for something unsound. */
+const entry = ({ accountId, now }: PlantWorld, type: string, cents: number, vmId: string): Sql => sql`
+  with wallet as (
+    update wallets set balance_cents = balance_cents + ${cents}::int8, transaction_count = transaction_count + 1
+    where account_id = ${accountId} returning *)
+  insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at)
+  select 'planted' || transaction_count, account_id, transaction_count, ${type}, ${cents}::int8, balance_cents, '', 'VM', ${vmId}, ${now}::timestamptz
+  from wallet`
+
+const run = ({ vmId, now }: PlantWorld, row: { label?: string; status?: string; vmId?: string; at?: Date; deadline?: Date }): Sql => sql`
+  insert into workflow_runs (id, name, label, subject_id, input, status, next_attempt_at, deadline_at, created_at, completed_at)
+  values ('planted', 'vm.start', ${row.label ?? 'START'}, ${row.vmId ?? vmId}, '{}', ${row.status ?? 'PENDING'}, ${row.at ?? now}, ${row.deadline ?? now},
+    ${now}, ${row.status === 'COMPLETED' ? now : null})`
+
+/** One of a single entry, as it should be but for `wrong`. */
+const invoice = ({ accountId, now }: PlantWorld, number: number, wrong: { paid?: number }): Sql => sql`
+  insert into invoices (id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents,
+    closing_cents, seller, customer, issued_at)
+  select 'planted', account_id, 1, '2001-01-01', number, number, 'USD', balance_after_cents - amount_cents - ${wrong.paid ?? 0}::int8,
+    case when type = 'CREDIT' then 0 else -amount_cents end, case when type = 'CREDIT' then amount_cents else 0 end + ${wrong.paid ?? 0}::int8,
+    balance_after_cents, '{}', '{}', ${now} from wallet_transactions where account_id = ${accountId} and number = ${number}`
+
+const machine = ({ host, vmId }: PlantWorld) => host.machines.find((each) => each.vmId === vmId)!
+
+export type Plant = (world: PlantWorld) => Sql[]
+
+export const plants: Record<string, Plant> = {
+  'wallet.balance': ({ accountId }) => [sql`update wallets set balance_cents = balance_cents + 1 where account_id = ${accountId}`],
+  'wallet.running': ({ accountId }) => [
+    sql`update wallet_transactions set balance_after_cents = balance_after_cents + 1 where account_id = ${accountId} and number = 1`,
+  ],
+  'wallet.not_negative': ({ otherAccountId }) => [
+    sql`alter table wallets drop constraint wallets_balance_cents_check`,
+    sql`alter table wallet_transactions drop constraint wallet_transactions_balance_after_cents_check`,
+    sql`update wallet_transactions set amount_cents = amount_cents - 100000, balance_after_cents = balance_after_cents - 100000
+      where account_id = ${otherAccountId} and number = 1`,
+    sql`update wallet_transactions set balance_after_cents = balance_after_cents - 100000 where account_id = ${otherAccountId} and number > 1`,
+    sql`update wallets set balance_cents = balance_cents - 100000 where account_id = ${otherAccountId}`,
+  ],
+  'charges.kept': (world) => [entry(world, 'VM_CHARGE', -100, 'cnowhere')],
+  'charges.made': ({ vmId }) => [
+    sql`update wallet_transactions set type = 'ADJUSTMENT' where reference_id = ${vmId} and type = 'VM_CHARGE'`,
+  ],
+  'charges.refunds': (world) => [entry(world, 'VM_REFUND', 100_000, world.vmId)],
+  'charges.first_month': (world) => [entry(world, 'VM_CHARGE', -100, world.vmId)],
+  'ledger.causes': (world) => [
+    entry(world, 'ADJUSTMENT', 100, world.vmId),
+    sql`update wallet_transactions set reference_type = 'ADMIN' where id like 'planted%'`,
+  ],
+  'payments.once': ({ accountId, now }) => [
+    sql`insert into payments (id, account_id, provider, status, amount_cents, received_cents, currency, transaction_id, created_at, updated_at)
+      select 'planted', account_id, 'manual', 'SUCCEEDED', 1, 1, 'USD', id, ${now}, ${now} from wallet_transactions where account_id = ${accountId} limit 1`,
+  ],
+  'invoices.ledger': (world) => [invoice(world, 1, { paid: 1 }), sql`update invoice_counter set last_number = 1`],
+  'invoices.complete': (world) => [invoice(world, 2, {}), sql`update invoice_counter set last_number = 1`],
+  'invoices.numbers': () => [sql`update invoice_counter set last_number = 7`],
+  'renewals.once': (world) => [entry(world, 'VM_RENEWAL', -100, world.vmId)],
+  'renewals.paid': ({ vmId }) => [sql`update vms set period_started_at = period_started_at - interval '1 hour' where id = ${vmId}`],
+  'renewals.due': ({ vmId, now }) => [sql`update vms set next_renewal_at = ${now}::timestamptz - interval '1 hour' where id = ${vmId}`],
+  'accounts.suspended': ({ vmId }) => [
+    sql`update accounts set suspended_at = ${LONG_AGO} where id = (select account_id from vms where id = ${vmId})`,
+  ],
+  'bandwidth.throttled': ({ vmId }) => [
+    sql`insert into bandwidth_baselines (vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes) select id, mac, '', 0, 0, 0, 1e15 from vms
+      where id = ${vmId} on conflict (vm_id, mac) do update set used_bytes = 1e15`,
+  ],
+  'bandwidth.packs': ({ vmId }) => [sql`update vms set bandwidth_pack_bytes = 1000 where id = ${vmId}`],
+  'bandwidth.limits': ({ vmId }) => [sql`insert into bandwidth_limits (vm_id, next_try_at) values (${vmId}, ${LONG_AGO})`],
+
+  'actions.deadline': (world) => [run(world, { deadline: LONG_AGO })],
+  'actions.forgotten': (world) => [run(world, { at: LONG_AGO })],
+  'actions.journal': (world) => [run(world, { status: 'FAILED' })],
+  'actions.vm_exists': (world) => [run(world, { vmId: 'cnowhere' })],
+  'vms.transitional': ({ vmId }) => [sql`update vms set status = 'UPGRADING' where id = ${vmId}`],
+  'copies.transitional': ({ snapshotId }) => [sql`update snapshots set status = 'CREATING' where id = ${snapshotId}`],
+
+  'hosts.room': ({ host }) => [sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`],
+  'addresses.held': ({ vmId }) => [sql`update vms set provisioned = false where id = ${vmId}`],
+  'addresses.usable': ({ vmId }) => [
+    sql`insert into free_addresses (address, pool_id, available_at) select ip_address, address_pool_id, created_at from vms where id = ${vmId}`,
+  ],
+  'addresses.complete': () => [sql`delete from free_addresses where address = (select min(address) from free_addresses)`],
+  'quotas.counted': ({ accountId }) => [
+    sql`update account_quotas set used = used + 1 where account_id = ${accountId} and name = 'ssh_keys'`,
+  ],
+  'quotas.kept': () => [sql`update catalog_numbers set value = 0 where name = 'quota.firewalls'`],
+
+  'networks.owner': ({ networkId, otherAccountId }) => [
+    sql`update networks set account_id = ${otherAccountId} where id = ${networkId}`,
+    sql`update account_quotas set used = 0 where name = 'networks'`,
+    sql`insert into account_quotas (account_id, name, used) values (${otherAccountId}, 'networks', 1)`,
+  ],
+  'networks.addresses': ({ networkId }) => [
+    sql`update network_attachments a set address = n.gateway from networks n where n.id = a.network_id and n.id = ${networkId}`,
+  ],
+  'firewalls.owner': ({ firewallId, otherVmId, accountId }) => [
+    sql`insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at) values (${firewallId}, ${otherVmId}, ${accountId}, 9, now())`,
+  ],
+  'ssh_keys.owner': ({ keyId, otherVmId }) => [sql`insert into ssh_key_uses (ssh_key_id, user_id) values (${keyId}, ${otherVmId})`],
+  'copies.owner': ({ backupId, otherAccountId }) => [sql`update backups set account_id = ${otherAccountId} where id = ${backupId}`],
+  'firewalls.tracked': ({ vmId }) => [sql`delete from vm_filters where vm_id = ${vmId}`],
+  'firewalls.applied': ({ vmId }) => [sql`update vm_filters set wanted = wanted + 1 where vm_id = ${vmId}`],
+  'networks.applied': ({ networkId }) => [sql`update networks set is_applied = false where id = ${networkId}`],
+
+  'events.numbering': ({ accountId }) => [sql`update event_counters set last_number = last_number + 1 where account_id = ${accountId}`],
+  'events.actions': (world) => [run(world, { label: 'RESTART', status: 'COMPLETED' })],
+  'events.sequence': ({ vmId }) => [sql`update vms set event_sequence = event_sequence + 1 where id = ${vmId}`],
+  'webhooks.deliveries': ({ webhookId }) => [sql`delete from webhook_deliveries where webhook_id = ${webhookId}`],
+  'webhooks.forgotten': ({ webhookId }) => [
+    sql`update webhook_deliveries set status = 'PENDING', completed_at = null, next_attempt_at = ${LONG_AGO} where webhook_id = ${webhookId}`,
+  ],
+  'mails.forgotten': ({ accountId }) => [
+    sql`insert into mails (id, account_id, event_id, recipient, next_attempt_at, created_at)
+      select 'planted', account_id, id, 'somebody@example.com', ${LONG_AGO}, ${LONG_AGO} from events where account_id = ${accountId} and number = 1`,
+  ],
+  'idempotency.finished': ({ accountId, now }) => [
+    sql`insert into idempotency_keys (account_id, key, fingerprint, status, body, created_at, expires_at)
+      values (${accountId}, 'planted', '', 500, '', ${now}, ${now})`,
+  ],
+
+  'machines.known': (world) => {
+    world.host.machines.push({ ...machine(world), vmId: 'cnowhere', uuid: crypto.randomUUID() })
+    return []
+  },
+  'machines.present': (world) => {
+    world.host.machines = world.host.machines.filter((each) => each.vmId !== world.vmId)
+    return []
+  },
+  'machines.alone': (world) => {
+    world.host.machines.push(machine(world))
+    return []
+  },
+  'machines.power': (world) => {
+    machine(world).power = 'stopped'
+    return []
+  },
+  'machines.shape': (world) => {
+    machine(world).vcpu += 1
+    return []
+  },
+  'nics.plugged': (world) => {
+    machine(world).nics.push({ mac: '52:54:00:00:00:01', networkId: null, limitMbps: null })
+    return []
+  },
+  'nics.leases': ({ vmId }) => [sql`update simulated.nics set address = '10.0.0.1' where machine = ${vmId} and kind = 'public'`],
+  'nics.speed': (world) => {
+    for (const nic of machine(world).nics) nic.limitMbps = 1
+    return []
+  },
+  'filters.present': ({ host, vmId }) => {
+    host.filters = host.filters.filter((each) => each.vmId !== vmId)
+    return []
+  },
+  'filters.known': ({ host }) => {
+    host.filters.push({ vmId: 'cnowhere' })
+    return []
+  },
+  'networks.present': ({ host }) => {
+    host.networks = []
+    return []
+  },
+  'volumes.known': ({ host, vmId }) => {
+    host.volumes.push({ ...host.volumes.find((each) => each.kind === 'disk' && each.vmId === vmId)!, generation: 9 })
+    return []
+  },
+  'volumes.present': ({ host, snapshotId }) => {
+    host.volumes = host.volumes.filter((each) => each.id !== snapshotId)
+    return []
+  },
+  'volumes.strays': ({ host }) => [
+    sql`insert into stray_volumes (host_id, kind, id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+      values (${host.id}, 'backup', 'cnowhere', 0, 1, false, ${LONG_AGO}, ${LONG_AGO})`,
+  ],
+}

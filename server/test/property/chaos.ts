@@ -1,0 +1,129 @@
+// What happens beside customers: workers work and die, time passes, hosts fail, people touch machines by hand.
+import { sql } from '../../src/kernel/database/db.ts'
+import { suspendAccount, unsuspendAccount } from '../../src/features/operator/customers.ts'
+import { suspendByOperator, unsuspendByOperator } from '../../src/features/vms/operator/suspend.ts'
+import { adopt, unmanage } from '../../src/features/vms/actions/update.ts'
+import { ApiError } from '../../src/kernel/errors.ts'
+import type { Verb } from '../../src/hypervisor/simulated/host.ts'
+import type { Operation } from './customers.ts'
+import { plant } from './faults.ts'
+import type { World } from './world.ts'
+
+const VERBS: Verb[] = [
+  'ensureDisk',
+  'ensureNoDisk',
+  'ensureDefined',
+  'ensureRunning',
+  'ensureStopped',
+  'ensureRestarted',
+  'ensureReady',
+  'ensurePassword',
+  'ensurePurged',
+  'ensureNetwork',
+  'ensureNoNetwork',
+  'ensureInterface',
+  'ensureNoInterface',
+  'ensureLimit',
+  'ensureFilter',
+  'ensureSnapshot',
+  'ensureNoSnapshot',
+  'ensureBackup',
+  'ensureNoBackup',
+  'findMachine',
+  'listMachines',
+  'listVolumes',
+  'listNetworks',
+  'listFilters',
+  'counters',
+  'health',
+]
+
+const plantFault = (world: World): Promise<void> => plant(world, world.random.pick(world.controls)!, ['*', '*', '*', ...VERBS])
+
+const HOST_TROUBLE = ['fillDisk', 'freeDisk', 'loseHost', 'returnHost', 'cutPower', 'cutPower'] as const
+
+async function troubleHost({ random, controls, trace }: World): Promise<void> {
+  const trouble = random.pick(HOST_TROUBLE)!
+  await random.pick(controls)!.faults[trouble]()
+  trace.push(`  ${trouble}`)
+}
+
+/** With a shell on the host. */
+async function touchMachine(world: World): Promise<void> {
+  const { random, db, controls, hosts, trace } = world
+  const vm = world.some('vm')
+  const row =
+    vm && (await db.maybe<{ host_id: string; mac: string }>(sql`select host_id, mac from vms where id = ${vm.id} and provisioned`))
+  if (!row) return
+  const { drift } = controls[hosts.findIndex(({ id }) => id === row.host_id)]!
+  const touches: [string, () => Promise<unknown>][] = [
+    ['switched off from inside', () => drift.stopMachine(vm.id, 'guest')],
+    ['crashed', () => drift.stopMachine(vm.id, 'crash')],
+    ['started by hand', () => drift.startMachine(vm.id)],
+    ['paused by hand', () => drift.pauseMachine(vm.id)],
+    ['undefined by hand', () => drift.deleteMachine(vm.id)],
+    ['hangs', () => drift.hangGuest(vm.id)],
+    ['listens again', () => drift.hangGuest(vm.id, false)],
+    ['filter removed by hand', () => db.run(sql`delete from simulated.filters where vm_id = ${vm.id}`)],
+    ['has much traffic', () => drift.addTraffic(vm.id, row.mac, { received: 3e12, sent: 1e9 })],
+  ]
+  const [what, touch] = random.pick(touches)!
+  await touch()
+  trace.push(`  ${what}`)
+}
+
+/** A refusal is an answer here as everywhere. */
+async function operate({ random, some, db, deps, trace }: World): Promise<void> {
+  const vm = some('vm')
+  if (!vm) return
+  const orders: [string, () => Promise<unknown>][] = [
+    ['suspend', () => suspendByOperator(deps, vm.id)],
+    ['unsuspend', () => unsuspendByOperator(deps, vm.id)],
+    ['suspend the account', () => db.tx((tx) => suspendAccount(tx, deps, vm.owner.accountId, 'Spam'))],
+    ['lift that of the account', () => db.tx((tx) => unsuspendAccount(tx, deps, vm.owner.accountId))],
+    ['unmanage', () => db.tx((tx) => unmanage(tx, deps, vm.id))],
+    ['adopt', () => adopt(deps, vm.id)],
+  ]
+  const [name, give] = random.pick(orders)!
+  const outcome = await give().then(
+    () => 'done',
+    (error: unknown) => {
+      if (error instanceof ApiError || (error as { retry?: boolean }).retry !== undefined) return 'refused'
+      throw error
+    },
+  )
+  trace.push(`  ${name} ${outcome}`)
+}
+
+/** No host stays away longer than its actions can wait: what then has to be cleaned up by hand is told to the operator. */
+async function wait(world: World): Promise<void> {
+  const { random, clock, controls, settle, trace } = world
+  const kind = random.pick(['seconds', 'seconds', 'minutes', 'days'] as const)
+  const duration = { seconds: `${random.int(1, 60)}s`, minutes: `${random.int(1, 20)}m`, days: `${random.int(1, 800)}h` }[kind!]
+  if (kind !== 'seconds') {
+    for (const { faults } of controls) await faults.returnHost()
+    clock.advance('31s')
+    await settle()
+  }
+  clock.advance(duration)
+  trace.push(`  ${duration}`)
+}
+
+async function work(world: World): Promise<void> {
+  const done = await world.work(world.random.chance(0.3) ? world.random.int(1, 25) : Infinity)
+  world.trace.push(`  ${done}`)
+}
+
+/** A pass that fails is logged and comes again. */
+const reconcile = (world: World): Promise<unknown> =>
+  world.reconcile().catch((error: unknown) => void world.trace.push(`  ${String(error)}`))
+
+export const otherOperations: Operation[] = [
+  { name: 'work', weight: 8, act: work },
+  { name: 'reconcile', weight: 8, act: reconcile },
+  { name: 'wait', weight: 8, act: wait },
+  { name: 'plant a fault', weight: 3, act: plantFault },
+  { name: 'trouble a host', weight: 2, act: troubleHost },
+  { name: 'touch a machine', weight: 5, act: touchMachine },
+  { name: 'operate', weight: 3, act: operate },
+]

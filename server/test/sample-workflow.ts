@@ -1,0 +1,84 @@
+// A workflow to try the engine on: a house is settled in steps, of which each can fail, and what is left of it can be seen.
+import { manualClock } from '../src/kernel/clock.ts'
+import { openDb, sql, type Tx } from '../src/kernel/database/db.ts'
+import { createLog } from '../src/kernel/log.ts'
+import { createMetrics } from '../src/kernel/metrics.ts'
+import { workflowsFor, type StartOptions } from '../src/workflow/workflow-builder.ts'
+import { startEngine } from '../src/workflow/engine.ts'
+import type { AnyWorkflow, Runner } from '../src/workflow/executor.ts'
+import * as store from '../src/workflow/run-store.ts'
+import { testDatabase } from './harness.ts'
+
+/** What the steps work on: a house is built on a plot, and a plot can hold only one. */
+class World {
+  readonly plots = new Set<string>()
+  readonly houses = new Set<string>()
+  trouble: (verb: string) => void = () => {}
+
+  buy = async (id: string) => this.#do('buy', () => this.plots.add(id))
+  sell = async (id: string) => this.#do('sell', () => this.plots.delete(id))
+  build = async (id: string) => this.#do('build', () => this.houses.add(id))
+  tearDown = async (id: string) => this.#do('tearDown', () => this.houses.delete(id))
+
+  #do(verb: string, effect: () => unknown): void {
+    this.trouble(verb)
+    effect()
+  }
+}
+
+export interface Input {
+  house: string
+}
+
+export const workflow = workflowsFor<World>()
+
+export const settle = workflow<Input>('house.settle', { deadline: '10m' })
+  .step('buy', {
+    run: async ({ deps, input }) => {
+      await deps.buy(input.house)
+      return { price: 12 }
+    },
+    undo: ({ deps, input }) => deps.sell(input.house),
+  })
+  .step('build', { run: ({ deps, input }) => deps.build(input.house), undo: ({ deps, input }) => deps.tearDown(input.house) })
+  .step('register', { save: (tx, { input, results }) => write(tx, input.house, `owned for ${results.buy.price}`) })
+  .onFailure((tx, { input, error }) => write(tx, input.house, `failed: ${error?.userMessage}`))
+
+export const write = (tx: Tx, house: string, what: string) =>
+  tx.run(
+    sql`insert into houses (id, what) values (${house}, ${what}) on conflict (id) do update set what = ${what}, times = houses.times + 1`,
+  )
+
+export async function openHouses() {
+  const url = await testDatabase()
+  const db = openDb({ url, maxConnections: 8, onError: () => {} })
+  await db.raw('create table houses (id text primary key, what text not null, times integer not null default 1)')
+  const clock = manualClock()
+  const world = new World()
+  const deps = { db, clock, log: createLog({ level: 'silent', pretty: false }), metrics: createMetrics() }
+  const engine = await startEngine(deps, { workflows: [settle], supervise: false })
+  const queued: { runId: string; at: Date }[] = []
+  const runner: Runner = {
+    deps,
+    stepDeps: world,
+    workflows: new Map<string, AnyWorkflow>([[settle.name, settle]]),
+    enqueue: async (_, runId, at) => void queued.push({ runId, at }),
+    stopping: new AbortController().signal,
+  }
+
+  let houses = 0
+  const start = (options: Partial<StartOptions> = {}, house = `house-${++houses}`): Promise<string> => {
+    world.trouble = () => {}
+    return db.tx((tx) => engine.start(tx, settle, { house }, { label: 'SETTLE', ...options }))
+  }
+  const runOf = async (id: string): Promise<store.RunRow> => (await store.findRun(db, id))!
+  const houseOf = async (run: store.RunRow) => {
+    const { house } = run.input as Input
+    return {
+      plot: world.plots.has(house),
+      built: world.houses.has(house),
+      row: await db.maybe<{ what: string; times: number }>(sql`select what, times from houses where id = ${house}`),
+    }
+  }
+  return { db, clock, world, deps, engine, queued, runner, start, runOf, houseOf }
+}

@@ -1,0 +1,14 @@
+import { Ajv } from 'ajv'
+import formats from 'ajv-formats'
+import { responsesOf, type Operation } from '../src/http/api/operation.ts'
+
+const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false })
+formats.default(ajv)
+
+/** What is in an answer that its schema does not allow, fields it does not know included. */
+export function undocumented(operation: Operation, status: number, answer: unknown): string[] {
+  const schema = new Map(responsesOf(operation, operation.paged)).get(status)
+  if (!schema) return [`${status} is not documented`]
+  const validate = ajv.compile(schema)
+  return validate(answer) ? [] : validate.errors!.map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`)
+}

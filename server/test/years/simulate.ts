@@ -1,0 +1,215 @@
+// Years of customers, played twice: through the API with scheduler processes, and on the model. At the end both must say the same.
+import { expect } from 'vitest'
+import { sql } from '../../src/kernel/database/db.ts'
+import { billingWorld } from '../billing-fixture.ts'
+import { deposit } from '../deposit.ts'
+import { testApp } from '../harness.ts'
+import { DAY } from './calendar.ts'
+import { ModelAccount, type ModelVm, type Prices } from './model.ts'
+import { startSchedulers } from './schedulers.ts'
+
+export interface Years {
+  from: string
+  days: number
+  /** VMs are bought on these first days. */
+  buyingDays: number
+  accounts: number
+  vms: number
+  seed: number
+  /** Nobody charges for this long, once, after a third of the time. */
+  outageDays: number
+}
+
+const HOUR = 3_600_000
+const PLANS = ['small', 'medium', 'large']
+/** Moments that calendars get wrong. */
+const MOMENTS = [
+  '2028-01-30T00:00:00.000Z',
+  '2028-01-31T23:59:59.999Z',
+  '2028-02-28T23:59:59.999Z',
+  '2028-02-29T00:00:00.000Z',
+  '2028-02-29T23:59:59.999Z',
+]
+
+function dice(seed: number) {
+  let state = seed
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  return {
+    chance: (of: number) => next() < of,
+    between: (least: number, most: number) => least + Math.floor(next() * (most - least + 1)),
+    pick: <T>(list: T[]): T => list[Math.floor(next() * list.length)]!,
+  }
+}
+
+/** Every 5 to 17 hours, to the millisecond, and at the moments above. */
+function timesOf({ from, days, outageDays }: Years, { between }: ReturnType<typeof dice>): number[] {
+  const [start, end] = [Date.parse(from), Date.parse(from) + days * DAY]
+  const times = MOMENTS.map((each) => Date.parse(each)).filter((each) => each > start && each < end)
+  for (let time = start; time < end; time += between(5 * HOUR, 17 * HOUR)) times.push(time)
+  const outage = start + Math.floor(days / 3) * DAY
+  return times.toSorted((a, b) => a - b).filter((time) => time < outage || time > outage + outageDays * DAY)
+}
+
+export async function playYears(years: Years) {
+  const app = await testApp()
+  await billingWorld(app)
+  await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 16n}`)
+  await app.db.run(sql`update catalog_numbers set value = 499 where name = 'price.network_10g'`)
+  await noteMovesBack(app.db)
+  const random = dice(years.seed)
+  const times = timesOf(years, random)
+  app.clock.set(new Date(times[0]!))
+  const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string; priceMonthly: string }[]
+  const planId = (slug: string): string => plans.find((each) => each.slug === slug)!.id
+  const prices: Prices = {
+    plans: Object.fromEntries(plans.map(({ slug, priceMonthly }) => [slug, Math.round(Number(priceMonthly) * 100)])),
+    backupPercent: 20,
+    fast: 499,
+  }
+
+  /** Three of four have plenty; the others pay in when they think of it. */
+  const accounts = await Promise.all(
+    Array.from({ length: years.accounts }, async (_, i) => {
+      const isRich = i % 4 !== 3
+      const credit = isRich ? '10000000.00' : '500.00'
+      const customer = await app.given.customer({ credit })
+      const model = new ModelAccount(prices)
+      model.add(times[0]!, 'CREDIT', Math.round(Number(credit) * 100))
+      return { customer, model, isRich }
+    }),
+  )
+  type Account = (typeof accounts)[number]
+  const done = async (answer: Promise<{ status: number; body: { error: string } }>): Promise<void> => {
+    const { status, body } = await answer
+    expect(status, body.error).toBeLessThan(300)
+    await app.settle()
+  }
+
+  let bought = 0
+  const buy = async (at: number): Promise<void> => {
+    const { customer, model } = random.pick(accounts)
+    const [plan, backups, fast] = [random.pick(PLANS.slice(0, 2)), random.chance(0.3), random.chance(0.2)]
+    if (model.balance < model.monthly({ plan, backups, fast })) return
+    const input = { planId: planId(plan), hostname: `vm-${bought++}`, dailyBackupEnabled: backups, network10gEnabled: fast }
+    const { id } = await app.given.vm(customer, input, { settled: false })
+    model.buy(at, id, plan, { backups, fast })
+  }
+
+  const change = async (at: number, { customer, model }: Account, vm: ModelVm): Promise<void> => {
+    const larger = PLANS[PLANS.indexOf(vm.plan) + 1]
+    if (random.chance(0.3) && larger) {
+      await done(customer.post(`/vms/${vm.id}/upgrade`, { planId: planId(larger) }))
+      return model.upgrade(at, vm, larger)
+    }
+    if (random.chance(0.1)) {
+      await done(customer.delete(`/vms/${vm.id}`))
+      return model.remove(at, vm)
+    }
+    const addOn = random.pick(['backups', 'fast'] as const)
+    await done(customer.patch(`/vms/${vm.id}`, { [addOn === 'fast' ? 'network10gEnabled' : 'dailyBackupEnabled']: !vm[addOn] }))
+    model.set(at, vm, addOn, !vm[addOn])
+  }
+
+  const payIn = async (at: number, { customer, model }: Account): Promise<void> => {
+    const monthly = model.vms.reduce((sum, vm) => sum + model.monthly(vm), 0)
+    const amount = Math.floor((monthly * random.between(10, 120)) / 100)
+    if (amount === 0) return
+    await deposit(app.deps, customer.accountId, BigInt(amount))
+    model.add(at, 'DEPOSIT', amount)
+  }
+
+  const act = async (at: number): Promise<void> => {
+    for (const account of accounts.filter(({ isRich }) => !isRich)) if (random.chance(0.02)) await payIn(at, account)
+    const account = random.pick(accounts.filter(({ isRich }) => isRich))
+    const vm = random.pick(account.model.vms.filter((each) => each.state === 'ACTIVE' && each.end > at))
+    if (vm && random.chance(0.3)) await change(at, account, vm)
+  }
+
+  const hasCharged = async (at: Date): Promise<boolean> =>
+    (await app.db.maybe(sql`select from wallet_transactions where type = 'VM_RENEWAL' and created_at = ${at} limit 1`)) !== undefined
+
+  const schedulers = await startSchedulers(app, 3)
+  const lastBuying = times[0]! + years.buyingDays * DAY
+  const buyings = times.filter((time) => time <= lastBuying).length
+  let deaths = 0
+  try {
+    for (const [i, at] of times.entries()) {
+      app.clock.set(new Date(at))
+      // Spread evenly over these days, so that some are bought on their last; who cannot afford one leaves it to another.
+      const wanted = Math.ceil((years.vms * Math.min(i + 1, buyings)) / buyings)
+      for (let attempts = 0; bought < wanted && attempts < 200; attempts++) await buy(at)
+      await app.settle()
+      await act(at)
+      const due = accounts.flatMap(({ model }) => model.vms.filter((vm) => vm.end <= at)).length
+      // One dies half way, in the middle of its work; what it leaves undone the others do at once.
+      if (deaths === 0 && i >= times.length / 2 && due >= years.vms / 50) {
+        await schedulers.passWithDeath(new Date(at), () => hasCharged(new Date(at)))
+        deaths++
+      } else await schedulers.pass(new Date(at))
+      await app.settle()
+      for (const { model } of accounts) model.pass(at)
+    }
+  } finally {
+    await schedulers.stop()
+  }
+  return { app, accounts, bought, deaths, times }
+}
+
+/** Notes in the database itself whenever a renewal is brought forward, whoever does it. */
+async function noteMovesBack(db: Awaited<ReturnType<typeof testApp>>['db']): Promise<void> {
+  await db.raw(`
+    create table moves_back (vm_id text, was_at timestamptz, is_at timestamptz);
+    create function note_move_back() returns trigger language plpgsql as $$
+    begin
+      insert into moves_back values (new.id, old.next_renewal_at, new.next_renewal_at);
+      return new;
+    end $$;
+    create trigger note_move_back after update on vms for each row when (new.next_renewal_at < old.next_renewal_at) execute function note_move_back()`)
+}
+
+type Played = Awaited<ReturnType<typeof playYears>>
+
+/** Entry for entry: type, amount, VM, moment and balance. */
+export async function expectSameLedger({ app, accounts }: Played): Promise<number> {
+  let entries = 0
+  for (const { customer, model } of accounts) {
+    const rows = await app.db.many<{ type: string; amount: bigint; vm: string; at: Date; balance: bigint }>(sql`
+      select type, amount_cents as amount, case when reference_type = 'VM' then reference_id else '' end as vm, created_at as at,
+        balance_after_cents as balance
+      from wallet_transactions where account_id = ${customer.accountId} order by number`)
+    const ledger = rows.map(({ amount, at, balance, ...row }) => ({
+      ...row,
+      amount: Number(amount),
+      at: at.getTime(),
+      balance: Number(balance),
+    }))
+    expect(ledger).toEqual(model.ledger)
+    entries += ledger.length
+  }
+  return entries
+}
+
+export async function expectSameVms({ app, accounts }: Played): Promise<void> {
+  for (const { customer, model } of accounts) {
+    const rows = await app.db.many<{ id: string; state: string; end: Date; start: Date; rate: bigint }>(sql`
+      select id, billing_status as state, next_renewal_at as end, period_started_at as start, period_price_cents as rate from vms
+      where account_id = ${customer.accountId} order by id`)
+    const vms = rows.map(({ end, start, rate, ...row }) => ({ ...row, start: start.getTime(), end: end.getTime(), rate: Number(rate) }))
+    const expected = model.vms.map(({ id, state, end, start, rate }) => ({ id, state, end, start, rate }))
+    expect(vms).toEqual(expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+  }
+}
+
+export async function expectOnce({ app }: Played): Promise<number> {
+  expect(await app.db.many(sql`select * from moves_back`)).toEqual([])
+  const { renewals, periods, charges } = await app.db.one<Record<'renewals' | 'periods' | 'charges', number>>(sql`
+    select (select count(*)::int from renewals) as renewals, (select count(distinct (vm_id, period_started_at))::int from renewals) as periods,
+      (select count(*)::int from wallet_transactions where type = 'VM_RENEWAL') as charges`)
+  expect([periods, charges]).toEqual([renewals, renewals])
+  return renewals
+}
