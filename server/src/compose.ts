@@ -84,7 +84,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   const db = openDb({
     url,
     maxConnections: config.databaseConnections,
-    onError: rateLimitedWarn(log, 'database connection'),
+    onError: rateLimitedWarn(log, 'database connection error'),
     onDeadlock: () => metrics.deadlocks.inc(),
   })
   const vault = await openVerifiedVault(db, config.masterKeyFile)
@@ -190,7 +190,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   serveInvoices(app, deps, limits)
   serveDocs(app, { prefix: PUBLIC_PREFIX, operations, rateLimit: limits })
   const flushing = setInterval(() => {
-    void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'token uses not written'))
+    void tokens.flush().catch((error: unknown) => log.warn({ err: error }, 'flushing token last-used times failed'))
     void deps.audit.sweep()
   }, 10_000)
   return {
@@ -242,7 +242,7 @@ async function closeServer(app: FastifyInstance, patience: AbortSignal): Promise
 async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metrics: Metrics, alone: boolean): Promise<Counters> {
   if (alone && !config.redisUrl) return memoryCounters(clock)
   const shared = config.redisUrl
-    ? await redisCounters(config.redisUrl, (error) => log.debug({ err: error }, 'redis'))
+    ? await redisCounters(config.redisUrl, (error) => log.debug({ err: error }, 'redis client error'))
     : postgresCounters(db, clock)
   return withFallback(shared, memoryCounters(clock), () => metrics.limiterFallbacks.inc())
 }

@@ -41,7 +41,7 @@ export async function loadInventories(tx: Tx, { hypervisors, log }: InventoryDep
       await noteInventory(tx, inventory)
       return [{ ...host, canLimit: inventory.canLimit }]
     } catch (error) {
-      log.info({ err: error, host: host.name }, 'a host could not be compared with what is written down: it does not answer')
+      log.info({ err: error, host: host.name }, 'host skipped in invariant check: unreachable')
       return []
     }
   })

@@ -1,19 +1,23 @@
 // JSON lines on stdout, readable lines on a terminal. What could be a secret is cut out by name before it is written.
 import { createRequire } from 'node:module'
+import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { pino, type DestinationStream, type Logger } from 'pino'
 import type PinoPretty from 'pino-pretty'
 import { stopwatch } from './clock.ts'
+import { ApiError } from './errors.ts'
 
 export type Log = Logger
 
 const SECRET_NAMES = ['password', 'token', 'secret', 'authorization', 'cookie', '["x-api-key"]', 'publicKey', 'masterKey']
 
-export function createLog(options: { level: string; pretty: boolean }): Log {
+export function createLog(options: { level: string; pretty: boolean; to?: Writable }): Log {
   const paths = SECRET_NAMES.flatMap((name) =>
     name.startsWith('[') ? [name, `*${name}`, `*.*${name}`] : [name, `*.${name}`, `*.*.${name}`],
   )
-  return pino({ level: options.level, base: null, redact: { paths, censor: '[redacted]' } }, options.pretty ? readableLines() : stdout())
+  const settings = { level: options.level, base: null, redact: { paths, censor: '[redacted]' } }
+  if (!options.pretty) return pino(settings, options.to ?? stdout())
+  return pino({ ...settings, formatters: { log: withoutExpectedStacks } }, readableLines(options.to))
 }
 
 const SWARM_MS = 10_000
@@ -24,7 +28,7 @@ export function rateLimitedWarn(log: Log, message: string): (error: unknown) => 
   let suppressed = 0
   return (error) => {
     if (sinceLast() < SWARM_MS) return void suppressed++
-    log.warn({ err: error, ...(suppressed > 0 && { unwritten: suppressed }) }, message)
+    log.warn({ err: error, ...(suppressed > 0 && { suppressed }) }, message)
     sinceLast = stopwatch()
     suppressed = 0
   }
@@ -33,9 +37,23 @@ export function rateLimitedWarn(log: Log, message: string): (error: unknown) => 
 const STDOUT = 1
 const stdout = (): DestinationStream => pino.destination({ dest: STDOUT, sync: true })
 
-/** In this thread: pino's own way, a worker thread, costs a tenth of a second at every start and 15 MB. */
-function readableLines(): DestinationStream {
+/** Short lines for a person. In this thread: pino's own way, a worker thread, costs a tenth of a second at every start and 15 MB. */
+function readableLines(to: Writable | undefined): DestinationStream {
   const require = createRequire(import.meta.url)
   const pretty = require('pino-pretty') as typeof PinoPretty
-  return pretty({ colorize: isatty(STDOUT), translateTime: 'SYS:HH:MM:ss', ignore: 'reqId', sync: true, destination: STDOUT })
+  return pretty({
+    colorize: isatty(STDOUT),
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'reqId,requestId,actor',
+    singleLine: true,
+    sync: true,
+    destination: to ?? STDOUT,
+  })
+}
+
+/** An error that carries a message for its reader (a refusal, a driver's error) is a reason on a terminal, without a stack. */
+function withoutExpectedStacks({ err, ...fields }: Record<string, unknown>): Record<string, unknown> {
+  if (!(err instanceof ApiError) && typeof (err as { userMessage?: unknown } | undefined)?.userMessage !== 'string')
+    return err === undefined ? fields : { ...fields, err }
+  return { ...fields, reason: (err as Error).message }
 }

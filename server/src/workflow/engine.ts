@@ -71,7 +71,7 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     maintenanceIntervalSeconds: 600,
     monitorVacuum: false,
   })
-  boss.on('error', rateLimitedWarn(log, 'queue'))
+  boss.on('error', rateLimitedWarn(log, 'pg-boss error'))
   await boss.start()
   const stopping = new AbortController()
   let crew: RunPool | undefined

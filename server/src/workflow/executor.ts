@@ -63,13 +63,15 @@ export async function executeRun(runner: Runner, { run, steps }: ClaimedRun): Pr
   const workflow = runner.workflows.get(run.name)
   if (!workflow) throw new Error(`BUG: no workflow is named ${run.name}`)
   const extend = (): void =>
-    void store.extendLease(db, run, leaseUntil(runner)).catch((error: unknown) => log.warn({ err: error, runId }, 'lease not extended'))
+    void store
+      .extendLease(db, run, leaseUntil(runner))
+      .catch((error: unknown) => log.warn({ err: error, runId }, 'extending run lease failed'))
   const timer = setInterval(extend, EXTEND_EVERY_MS)
   try {
     await new RunExecution(runner, run, workflow, steps).go()
   } catch (error) {
     if (!(error instanceof store.FencedError)) throw error
-    log.info({ runId, attempt: run.attempt }, 'run taken over by another attempt')
+    log.info({ runId, attempt: run.attempt }, 'run fenced by newer attempt')
   } finally {
     clearInterval(timer)
   }
@@ -137,7 +139,7 @@ class RunExecution {
 
   async #failed(row: store.StepRow, handler: Handler, error: unknown): Promise<boolean | null> {
     const { log } = this.#runner.deps
-    log.warn({ err: error, runId: this.#run.id, workflow: this.#run.name, step: row.name, tries: row.tries }, 'step failed')
+    log.warn({ err: error, runId: this.#run.id, workflow: this.#run.name, step: row.name, tries: row.tries }, 'workflow step failed')
     if (this.#runner.stopping.aborted) return this.#wait(0)
     const retry = (error as { retry?: unknown }).retry !== false
     if (retry && row.tries < handler.tries && !this.#late()) return this.#wait(row.tries)
@@ -172,7 +174,7 @@ class RunExecution {
         await this.#inTime(row, this.#handler(row), 'undo')
       } catch (error) {
         if (error instanceof store.AttemptLostError) throw error
-        this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'undo failed')
+        this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'step compensation failed')
         if (this.#now() < addDuration(this.#run.deadline_at, UNDO_GRACE)) return void (await this.#wait(5))
         stranded = true
       }
@@ -189,7 +191,7 @@ class RunExecution {
 
   #tellOperator(): void {
     this.#runner.deps.metrics.stranded.inc({ workflow: this.#run.name })
-    this.#runner.deps.log.error({ runId: this.#run.id, workflow: this.#run.name }, 'gave up undoing: something is left to clean by hand')
+    this.#runner.deps.log.error({ runId: this.#run.id, workflow: this.#run.name }, 'compensation abandoned; manual cleanup required')
   }
 
   async #end(tx: Tx, status: store.RunStatus, stranded = false): Promise<void> {

@@ -85,7 +85,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     const outcome = await work.then(
       () => 'ok',
       (error: unknown) => {
-        if (!stopped) deps.log.warn({ err: error, reconciler: reconciler.name }, 'reconciler pass failed: it runs again at its next time')
+        if (!stopped) deps.log.warn({ err: error, reconciler: reconciler.name }, 'reconciler run failed; retrying at next interval')
         return 'failed'
       },
     )

@@ -24,7 +24,7 @@ export function createRunPool(runner: Runner, most: number): RunPool {
       const taken = await claimWithSteps(runner, runId)
       if (!taken) return
       const work: Promise<void> = executeRun(runner, taken)
-        .catch((error: unknown) => log.error({ err: error, runId }, 'run broke off: it is taken up again when its lease has run out'))
+        .catch((error: unknown) => log.error({ err: error, runId }, 'workflow run crashed; retrying after lease expiry'))
         .finally(() => underWay.delete(work))
       underWay.add(work)
     },

@@ -37,10 +37,10 @@ async function buildAll({ config, log }: ProcessContext, db: Db, templates: Temp
     if (signal.aborted || !isArch(template.arch)) return
     try {
       await buildTemplate({ config, db, now: systemClock.now() }, template, { arch: template.arch, progress: () => {}, signal })
-      log.info({ template: template.slug }, 'template built')
+      log.info({ template: template.slug }, 'OS template built')
     } catch (error) {
       if (!signal.aborted)
-        log.warn(`template ${template.slug} was not built: ${explain(error)}. To try again: npx berthd template build ${template.slug}`)
+        log.warn({ template: template.slug, reason: explain(error) }, 'building OS template failed; retry with berthd template build')
     }
   }
 }

@@ -17,7 +17,7 @@ export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =
       worker: role === 'worker',
       alone: false,
     })
-    serving.log.info({ ...(api && { address: api }), metrics }, `${role} ready`)
+    serving.log.info({ role, ...(api && { address: api }), metrics }, 'process ready')
   })
 
 async function joinDatabase(serving: ProcessContext): Promise<string> {

@@ -30,7 +30,7 @@ export async function runUntilStopped(config: Config, start: (serving: ProcessCo
     await makeDataFolder(config)
     await start({ config, life, log, stack })
     await life.asked()
-    log.info({ why: life.why }, 'stopping')
+    log.info({ reason: life.why }, 'shutting down')
   } catch (error) {
     if (!(error instanceof Interrupted)) life.failure ??= error
   }
@@ -106,7 +106,10 @@ async function openMetrics({ deps }: Compose.Core, config: Config, log: Log, sta
     const server = stack.adopt(await serveMetrics(deps.metrics, metricsHost, metricsPort), (each) => each.close())
     return `http://${metricsHost}:${server.port}/metrics`
   } catch (error) {
-    log.warn({ err: error }, `no metrics: port ${metricsPort} cannot be had. Set BERTH_METRICS_PORT to a free one`)
+    log.warn(
+      { err: error, port: metricsPort },
+      'starting metrics server failed; continuing without metrics. Set BERTH_METRICS_PORT to a free port',
+    )
     return null
   }
 }

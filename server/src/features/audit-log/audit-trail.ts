@@ -29,7 +29,7 @@ export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | '
   const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {
     tries: 3,
     pauseMs: 1_000,
-    onError: rateLimitedWarn(log, 'refusals not written to the audit log'),
+    onError: rateLimitedWarn(log, 'writing denied requests to audit log failed'),
   })
   const write = (row: sql.AuditRow): void => {
     const writing = batched(row).finally(() => underWay.delete(writing))

@@ -16,7 +16,7 @@ export const dailyBackups = reconciler(DAILY, '1m', async (deps) => {
   const { db, clock, log } = deps
   await scheduleDailyBackups(db, clock.now())
   for (const vm of await dueVms(db, clock.now(), AT_ONCE_ON_A_HOST)) {
-    await startDaily(deps, vm).catch((error: unknown) => log.warn({ err: error, vmId: vm.id }, 'daily backup not started'))
+    await startDaily(deps, vm).catch((error: unknown) => log.warn({ err: error, vmId: vm.id }, 'starting daily backup failed'))
   }
   if ((await sql.expireUnwanted(db, clock.now())) > 0) await triggerReconciler(db, REMOVE)
 })

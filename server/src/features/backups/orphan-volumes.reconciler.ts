@@ -27,13 +27,13 @@ async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Pro
   if (unlisted) return // half a list says nothing about what is absent
   await strays.forgetUnseen(db, hostId, now)
   for (const lost of await db.tx((tx) => failMissingCopies(tx, now, hostId, copies)))
-    log.error({ hostId, ...lost }, 'a copy, or one that it builds on, is gone from its host')
+    log.error({ hostId, ...lost }, 'snapshot/backup data missing on host; marked FAILED')
   for (const stray of await strays.expiredOrphans(db, hostId, strays.quarantineEnds(now))) {
     let removed = false
     const error = await callHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
     if (error || !removed) continue // it stays in the operator's list
     await strays.forgetStray(db, stray)
-    log.warn({ hostId, kind: stray.kind, id: stray.id, generation: stray.generation }, 'removed a volume that nobody knows or needs')
+    log.warn({ hostId, kind: stray.kind, id: stray.id, generation: stray.generation }, 'orphan volume removed')
   }
 }
 

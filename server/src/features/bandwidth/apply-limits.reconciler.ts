@@ -27,7 +27,7 @@ async function applyOne(deps: Deps, hostId: string, order: LimitUpdate, stopping
   const { id, mac } = vm
   const error = await callHost(deps, hostId, stopping, async (driver, signal) => {
     const { limited } = await driver.ensureLimit(id, mac, speedLimit(vm), signal)
-    if (!limited) log.warn({ hostId, vmId: id }, 'the kernel of this host cannot limit the speed of an interface')
+    if (!limited) log.warn({ hostId, vmId: id }, 'bandwidth limit not applied: host kernel lacks tc modules')
   })
   if (error) await postponeOrder(db, order, stopping.aborted ? clock.now() : addDuration(clock.now(), retryDelay(error)))
   else await completeLimitUpdate(db, order)

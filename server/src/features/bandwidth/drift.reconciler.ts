@@ -34,7 +34,7 @@ async function compare({ db, clock, log }: Deps, hostId: string, machines: Machi
   })
   if (wrong.length === 0) return []
   const vmIds = wrong.map((vm) => vm.id)
-  log.warn({ hostId, vmIds }, 'interfaces had another speed than they should: they are set right')
+  log.warn({ hostId, vmIds }, 'bandwidth limit drift detected; reapplying')
   await db.tx((tx) => enqueueLimitUpdates(tx, clock.now(), vmIds))
   return []
 }

@@ -56,6 +56,6 @@ async function bringBack(deps: Deps, { id, account_id }: { id: string; account_i
 
 /** A VM that is busy is looked at again the next time. */
 function complain({ log }: Deps, vmId: string, error: unknown): void {
-  if (error instanceof ApiError) log.info({ vmId, code: error.code }, `renewal put off: ${error.message}`)
-  else log.error({ err: error, vmId }, 'renewal failed: it is tried again')
+  if (error instanceof ApiError) log.info({ vmId, code: error.code, reason: error.message }, 'renewal postponed')
+  else log.error({ err: error, vmId }, 'renewal failed; will retry')
 }

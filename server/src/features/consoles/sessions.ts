@@ -51,13 +51,13 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
     for (const { session, bridge } of all) if (!usable.has(session.actorId)) bridge.end('revoked')
   }
   const beating = setInterval(
-    () => void heartbeat().catch((error: unknown) => log.warn({ err: error }, 'consoles: no sign of life given, it is tried again')),
+    () => void heartbeat().catch((error: unknown) => log.warn({ err: error }, 'console heartbeat failed; will retry')),
     heartbeatMs,
   ).unref()
 
   const drop = async ({ id, host }: ConsoleSession): Promise<void> => {
     host.destroy()
-    await sql.leaveSession(db, id).catch((error: unknown) => log.debug({ err: error }, 'a console session stays until it runs out'))
+    await sql.leaveSession(db, id).catch((error: unknown) => log.debug({ err: error }, 'deleting console session failed; it will expire'))
   }
 
   const follow = async (session: ConsoleSession, client: WebSocket, { ended }: Bridge): Promise<void> => {
@@ -67,14 +67,14 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
     setTimeout(() => client.terminate(), FAREWELL_MS).unref()
     await drop(session)
     carried.delete(session.id)
-    log.info({ ...facts(session), ending }, 'console closed')
+    log.info({ ...facts(session), ending }, 'console session closed')
   }
 
   return {
     async open(secret) {
       if (closing) throw apiError('service_unavailable', 'This server is stopping: ask for a new URL and try again')
       const session = await openSession(deps, secret)
-      log.info(facts(session), 'console opened')
+      log.info(facts(session), 'console session opened')
       return session
     },
     carry(session, client) {

@@ -20,7 +20,7 @@ async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   if (error) return
   const missing = await markMissing(db, hostId, present)
   if (missing.length === 0) return
-  log.warn({ hostId, vmIds: missing }, 'filters were missing on a host: they are put back')
+  log.warn({ hostId, vmIds: missing }, 'packet filters missing on host; reapplying')
   await triggerReconciler(db, APPLY)
 }
 

@@ -9,8 +9,7 @@ const EVERY_MS = 30_000
 export function syncDriverPool({ db, hypervisors, log }: Pick<Deps, 'db' | 'hypervisors' | 'log'>, everyMs = EVERY_MS): () => void {
   const follow = async (): Promise<void> => hypervisors.prune(await listHosts(db))
   const timer = setInterval(
-    () =>
-      void follow().catch((error: unknown) => log.warn({ err: error }, 'hosts that have left are not let go of yet: it is tried again')),
+    () => void follow().catch((error: unknown) => log.warn({ err: error }, 'pruning driver pool failed; will retry')),
     everyMs,
   ).unref()
   return () => clearInterval(timer)

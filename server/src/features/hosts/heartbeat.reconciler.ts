@@ -16,12 +16,12 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
     try {
       const driver = await hypervisors.get(host.id)
       const { problems } = await driver.health(AbortSignal.timeout(8_000))
-      if (problems.length > 0) log.warn({ host: host.name, problems }, 'host has problems')
+      if (problems.length > 0) log.warn({ host: host.name, problems }, 'host health check reported problems')
       await markReachable(db, host.id, clock.now())
       void learnFacts(host, driver)
       return problems
     } catch (error) {
-      log.warn({ err: error, host: host.name }, 'host does not answer')
+      log.warn({ err: error, host: host.name }, 'host heartbeat failed; marked unreachable')
       await markUnreachable(db, host.id, clock.now())
       return null
     }
@@ -35,7 +35,7 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
       const facts = await driver.facts(AbortSignal.timeout(90_000))
       await writeFacts(db, host.id, facts)
     } catch (error) {
-      log.warn({ err: error, host: host.name }, 'host does not tell what it is')
+      log.warn({ err: error, host: host.name }, 'reading host facts failed')
       asked.delete(driver)
     }
   }

@@ -22,7 +22,7 @@ export async function callHost(
     await ask(driver, AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping]))
     return null
   } catch (error) {
-    deps.log.info({ err: error, hostId }, 'a host did not do what was asked: it is asked again later')
+    deps.log.info({ err: error, hostId }, 'host call failed; will retry')
     return error instanceof DriverError ? error : new DriverError('permanent', (error as Error).message, { cause: error })
   }
 }

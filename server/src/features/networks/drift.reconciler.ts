@@ -18,10 +18,9 @@ async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   })
   if (error) return
   const unknown = await sql.unknownOf(db, present)
-  if (unknown.length > 0)
-    log.warn({ hostId, networkIds: unknown }, 'networks on a host that nobody knows: look at them and remove them by hand')
+  if (unknown.length > 0) log.warn({ hostId, networkIds: unknown }, 'unknown networks on host; manual removal required')
   const missing = await sql.markMissing(db, hostId, present)
   if (missing.length === 0) return
-  log.warn({ hostId, networkIds: missing.map((row) => row.id) }, 'networks were missing on a host: they are made again')
+  log.warn({ hostId, networkIds: missing.map((row) => row.id) }, 'networks missing on host; recreating')
   await triggerReconciler(db, APPLY)
 }

@@ -52,7 +52,8 @@ async function sendOne({ db, clock, log, metrics }: Deps, mailer: Mailer, claim:
   const outcome = outcomeOf(clock.now(), claim, error)
   await sql.settle(db, clock.now(), claim, outcome)
   metrics.mails.inc({ outcome: outcome.status })
-  if (error) log.warn({ mail: id, type, err: error }, outcome.status === 'FAILED' ? 'mail given up' : 'mail not sent: it is tried again')
+  if (error)
+    log.warn({ mail: id, type, err: error }, outcome.status === 'FAILED' ? 'email delivery abandoned' : 'email delivery failed; will retry')
   return error
 }
 

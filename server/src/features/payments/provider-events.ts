@@ -30,18 +30,16 @@ export async function applyProviderEvent(tx: Tx, deps: NoticeDeps, provider: str
 /** About refunds and disputes of payments that are not ours we hear too, where Stripe serves more than Berth. */
 function reportUnknown({ log }: NoticeDeps, notice: ProviderEvent): void {
   if (notice.kind !== 'paid') return
-  const amount = `${formatCents(notice.amount)} ${notice.currency}`
-  log.error(
-    { notice: notice.id, paymentId: notice.paymentId },
-    `${amount} came in for a payment that nobody knows: look at it with the provider`,
-  )
+  const { id, paymentId, currency } = notice
+  const amount = formatCents(notice.amount)
+  log.error({ providerEvent: id, paymentId, amount, currency }, 'payment event for unknown payment; check provider')
 }
 
 async function follow(tx: Tx, deps: NoticeDeps, now: Date, payment: sql.PaymentRow, { kind, cents, currency }: sql.Change): Promise<void> {
   const amount = BigInt(cents)
   if (currency !== payment.currency || currency !== deps.config.currency) {
-    const sentence = `payment in ${currency} instead of ${deps.config.currency}: it was not followed, look at it with the provider`
-    return deps.log.error({ paymentId: payment.id, kind, cents, currency }, sentence)
+    const expected = deps.config.currency
+    return deps.log.error({ paymentId: payment.id, kind, cents, currency, expected }, 'payment currency mismatch; event ignored')
   }
   if (kind === 'paid') await receive(tx, deps, now, payment, amount)
   else if (kind === 'refunded') payment.refunded_cents = amount > payment.refunded_cents ? amount : payment.refunded_cents
@@ -90,6 +88,6 @@ async function applyReversals(tx: Tx, { log }: NoticeDeps, now: Date, payment: s
   const lost = formatCents(missing - taken)
   log.warn(
     { paymentId: payment.id, accountId: payment.account_id, lost },
-    `a deposit was taken back and the wallet lacks ${lost} of it: see berthd payment list --losses`,
+    'deposit reversal exceeds wallet balance; see berthd payment list --unrecovered',
   )
 }

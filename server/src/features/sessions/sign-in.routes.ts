@@ -113,7 +113,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       const at = base()
       if (at !== null) {
         const mailing = mailReset(deps, counters, at, email, visitor(request))
-          .catch((error: unknown) => log.warn({ err: error }, 'a mail with a link to a new password was not sent'))
+          .catch((error: unknown) => log.warn({ err: error }, 'sending password reset email failed'))
           .finally(() => underWay.delete(mailing))
         underWay.add(mailing)
       }

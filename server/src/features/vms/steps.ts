@@ -92,7 +92,7 @@ export async function powerOff(context: Context, graceMs: number): Promise<void>
   await Promise.all(
     beforePowerOff.map((hook) =>
       hook(context.deps, vm, driver, context.signal).catch((error: unknown) =>
-        context.deps.log.warn({ err: error, vmId: vm.id }, 'before power off'),
+        context.deps.log.warn({ err: error, vmId: vm.id }, 'pre-power-off hook failed'),
       ),
     ),
   )

@@ -33,7 +33,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   const write = createBatchWriter<FinishedAttempt>((batch, isRepeat) => recordAttempts(deps, batch, isRepeat), {
     tries: 5,
     pauseMs: 1_000,
-    onError: (error) => log.warn({ err: error }, 'webhook attempts not written down: tried again'),
+    onError: (error) => log.warn({ err: error }, 'recording webhook attempts failed; will retry'),
   })
 
   const fly = async (claim: queue.Claim): Promise<void> => {
@@ -46,9 +46,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   const takeOff = (claim: queue.Claim): void => {
     const elapsed = stopwatch()
     const ended = fly(claim)
-      .catch((error: unknown) =>
-        log.warn({ err: error, delivery: claim.id }, 'webhook attempt failed: it is made again when its claim ends'),
-      )
+      .catch((error: unknown) => log.warn({ err: error, delivery: claim.id }, 'webhook attempt crashed; retrying after claim expiry'))
       .finally(() => {
         flights.delete(claim)
         again()

@@ -31,11 +31,20 @@ export function toRefusal(error: unknown, requestId: string): ApiError {
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = toRefusal(error, request.id)
-  if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed')
+  logRefusal(refusal, error, request)
   reply.code(refusal.status).header('x-error-code', refusal.code)
   if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
   if (!/application\/problem\+json/.test(request.headers.accept ?? '')) return reply.send({ success: false, error: refusal.message })
   return reply.type('application/problem+json').send(problem(refusal, request.id))
+}
+
+/** A refusal of ours (no capacity, host busy) is no error. Only what nobody expected is logged with its stack. */
+function logRefusal(refusal: ApiError, error: unknown, request: FastifyRequest): void {
+  if (refusal.status < 500) return
+  const fields = { requestId: request.id, code: refusal.code }
+  if (refusal.code === 'internal_error') request.log.error({ ...fields, err: error }, 'request failed')
+  else if (refusal === error) request.log.info({ ...fields, reason: refusal.message }, 'request refused')
+  else request.log.warn({ ...fields, reason: (error as Error).message }, 'request refused: database unavailable')
 }
 
 /** RFC 9457, for those who ask for it. */

@@ -112,5 +112,5 @@ function record(metrics: Metrics, request: FastifyRequest, reply: FastifyReply):
   metrics.requests.observe({ operation: operationId, status }, elapsedTime / 1000)
   const level = request.method === 'GET' ? 'debug' : 'info'
   const actor = request.principal?.actorId
-  request.log[level]({ requestId: request.id, operationId, status, ms: Math.round(elapsedTime), actor }, 'request')
+  request.log[level]({ requestId: request.id, operationId, status, ms: Math.round(elapsedTime), actor }, 'request completed')
 }

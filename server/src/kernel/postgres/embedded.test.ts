@@ -189,7 +189,7 @@ describe('embedded PostgreSQL', () => {
     const before = (await findPostmaster(cluster))!.pid
     process.kill(before, 'SIGKILL')
     await eventually(async () => reports.length > 0)
-    expect(reports).toEqual(['PostgreSQL had died and was started again.'])
+    expect(reports).toEqual(['embedded PostgreSQL crashed; restarted'])
     expect((await findPostmaster(cluster))!.pid).not.toBe(before)
     expect(await query(url, recall)).toEqual([43])
   })

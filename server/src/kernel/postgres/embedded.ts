@@ -94,8 +94,8 @@ async function restartIfGone(folder: Folder, settings: Settings, report: (senten
   if (await findPostmaster(folder.cluster)) return
   try {
     const running = await withFileLock(folder.lock, async () => (await isOwnedByUs(folder.owner)) && ensureRunning(folder, settings))
-    if (running) report('PostgreSQL had died and was started again.')
+    if (running) report('embedded PostgreSQL crashed; restarted')
   } catch (error) {
-    report(`PostgreSQL has died and cannot be started again: ${(error as Error).message}`)
+    report(`restarting embedded PostgreSQL failed: ${(error as Error).message}`)
   }
 }

@@ -13,8 +13,8 @@ const RETRY = '2m'
 export const enforceSuspension = reconciler('vms.left_on', '30s', async (deps) => {
   for (const { id } of await vmsToSuspend(deps.db, subtractDuration(deps.clock.now(), RETRY))) {
     await switchOff(deps, id).catch((error: unknown) => {
-      if (error instanceof ApiError) deps.log.info({ vmId: id, code: error.code }, `suspension put off: ${error.message}`)
-      else deps.log.error({ err: error, vmId: id }, 'a VM of a suspended account could not be suspended: it is tried again')
+      if (error instanceof ApiError) deps.log.info({ vmId: id, code: error.code, reason: error.message }, 'VM suspension postponed')
+      else deps.log.error({ err: error, vmId: id }, 'suspending VM of suspended account failed; will retry')
     })
   }
 })

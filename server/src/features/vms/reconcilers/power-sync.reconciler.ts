@@ -39,7 +39,7 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
     }
     await flush()
   } catch (error) {
-    deps.log.warn({ err: error, host: host.name }, 'host could not be listed')
+    deps.log.warn({ err: error, host: host.name }, 'listing machines on host failed')
     return // half a list says nothing about what is absent
   }
   for await (const absent of findMissingIds(present, (after, limit) => vmsOnHost(deps.db, host.id, after, limit)))
@@ -142,7 +142,7 @@ async function note(deps: Deps, event: DriverEvent): Promise<void> {
   if (event.type !== 'started' && event.type !== 'stopped') return
   const power = event.type === 'started' ? 'running' : 'stopped'
   await recordPowerEvent(deps.db, deps.clock.now(), event.vmId, power).catch((error: unknown) =>
-    deps.log.warn({ err: error, event }, 'hint not noted'),
+    deps.log.warn({ err: error, event }, 'recording host power event failed'),
   )
 }
 

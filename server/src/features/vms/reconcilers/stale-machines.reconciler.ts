@@ -37,7 +37,7 @@ async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal)
     const error = await callHost(deps, hostId, stopping, (driver, signal) => driver.ensurePurgedKeepBackups(vm_id, signal))
     if (error) continue
     await clearStaleMachine(deps.db, vm_id, hostId)
-    deps.log.warn({ hostId, vmId: vm_id }, 'removed a machine that was left on a host: its VM lives elsewhere')
+    deps.log.warn({ hostId, vmId: vm_id }, 'stale machine removed from host')
   }
 }
 
