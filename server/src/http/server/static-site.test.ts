@@ -63,8 +63,12 @@ describe('the dashboard', () => {
     const zipped = await get('/assets/app-abc123.js', { 'accept-encoding': 'br, gzip' })
     expect(zipped.headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(zipped.rawPayload).toString()).toBe(plain.body)
-    const again = await get('/assets/app-abc123.js', { 'if-none-match': plain.headers['etag']!.toString() })
-    expect([again.statusCode, again.body]).toEqual([304, ''])
+    const etag = plain.headers['etag']!.toString()
+    for (const known of [etag, `W/${etag}`, `"old", W/${etag}`, '*']) {
+      const again = await get('/assets/app-abc123.js', { 'if-none-match': known })
+      expect([known, again.statusCode, again.body]).toEqual([known, 304, ''])
+    }
+    expect((await get('/assets/app-abc123.js', { 'if-none-match': '"old", W/"older"' })).statusCode).toBe(200)
     expect((await get('/favicon.svg')).headers).toMatchObject({ 'content-type': 'image/svg+xml', 'cache-control': 'no-cache' })
     expect((await app.app.inject({ method: 'HEAD', url: '/favicon.svg' })).statusCode).toBe(200)
   })

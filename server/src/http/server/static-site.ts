@@ -91,11 +91,15 @@ async function load(name: string, changedMs: number): Promise<File> {
 async function send(request: FastifyRequest, reply: FastifyReply, file: File, isForever: boolean): Promise<void> {
   reply.type(file.type).header('etag', file.etag).header('vary', 'accept-encoding')
   reply.header('cache-control', isForever ? 'public, max-age=31536000, immutable' : 'no-cache')
-  if (request.headers['if-none-match'] === file.etag) return void (await reply.code(304).send())
+  if (isFresh(request.headers['if-none-match'], file.etag)) return void (await reply.code(304).send())
   const zip = file.gzipped !== null && /\bgzip\b/.test(request.headers['accept-encoding']?.toString() ?? '')
   if (zip) reply.header('content-encoding', 'gzip')
   await reply.send(zip ? file.gzipped : file.bytes)
 }
+
+/** RFC 9110: a list of tags, compared weakly, because a proxy that compresses turns strong ones into weak ones; or any. */
+const isFresh = (header: string | undefined, etag: string): boolean =>
+  header?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
 
 const SAFE = {
   'x-content-type-options': 'nosniff',
