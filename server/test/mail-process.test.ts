@@ -16,7 +16,7 @@ describe('a worker with a mail server', { timeout: 120_000 }, async () => {
     const worker = await service({ ...settings, ...mail }, 'worker')
     await berthdJson(settings, 'ticket', 'reply', id, '--body', 'Here you are')
     const [received] = await eventually(async () => server.received.length > 0 && server.received)
-    expect([received!.to, headerOf(received!, 'subject')]).toEqual([[customer.email], 'Your ticket has an answer: Help'])
+    expect([received!.to, headerOf(received!, 'subject')]).toEqual([[customer.email], 'New reply to your ticket: Help'])
     expect(await worker.kill('SIGTERM')).toBe(0)
   })
 

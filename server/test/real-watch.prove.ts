@@ -56,7 +56,7 @@ describe.runIf(canRunReal())('a real VM', { timeout: 3 * TIMEOUT_MS }, async () 
   test('that switches itself off is seen to be off', async () => {
     await ssh.reached(ipAddress, 'poweroff; echo off')
     await isSeen('STOPPED')
-    expect(await customer.get(`/vms/${vmId}`)).toMatchObject({ statusReason: 'The guest switched itself off' })
+    expect(await customer.get(`/vms/${vmId}`)).toMatchObject({ statusReason: 'Shut down from inside the guest' })
     await customer.order('POST', `/vms/${vmId}/start`)
   })
 

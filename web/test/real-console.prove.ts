@@ -3,7 +3,7 @@ import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { uriWithFiles } from '../../server/test/libvirt-host.ts'
 import { berthdJson } from '../../server/test/processes.ts'
-import { canRunReal, PATIENCE_MS, realProduct } from '../../server/test/real-product.ts'
+import { canRunReal, TIMEOUT_MS, realProduct } from '../../server/test/real-product.ts'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
 import { expectNoComplaint, visit } from './browser.ts'
 import { OWNER } from './product.ts'
@@ -20,18 +20,18 @@ const brightPoints = (canvas: Locator): Promise<number> =>
     return data.filter((value, index) => index % 4 === 1 && value > 100).length
   })
 
-describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { timeout: 3 * PATIENCE_MS }, async () => {
+describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { timeout: 3 * TIMEOUT_MS }, async () => {
   const product = await realProduct(uriWithFiles)
   const { settings, processes, ssh, box } = product
   const origin = new URL(processes.api.url).origin
   const guest = await visit(origin)
   const { page } = guest
   const screen = page.getByRole('region', { name: 'Console of seen' })
-  const says = (words: string | RegExp): Promise<void> => expectShown(screen.getByText(words), PATIENCE_MS)
+  const says = (words: string | RegExp): Promise<void> => expectShown(screen.getByText(words), TIMEOUT_MS)
   const types = (line: string): Promise<void> => page.keyboard.type(`${line}\n`, { delay: 20 })
 
   test('signs in and orders the smallest VM at the price that is shown', async () => {
-    const { url } = await berthdJson(settings, 'account', 'welcome')
+    const { url } = await berthdJson(settings, 'owner', 'invite')
     await becomeOwner(page, { welcome: `${origin}/welcome${new URL(url!).hash}` })
     await berthdJson(settings, 'account', 'credit', '--account', OWNER.email, '--amount', '100.00')
     await go(page, 'SSH keys')
@@ -51,9 +51,9 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
     await expectShown(heading(page, 'seen'))
     const progress = page.getByRole('progressbar', { name: 'Progress of Creating' })
     await expectShown(progress)
-    await expectShown(page.getByRole('listitem').filter({ hasText: /^Boot Running/ }), PATIENCE_MS)
+    await expectShown(page.getByRole('listitem').filter({ hasText: /^Boot Running/ }), TIMEOUT_MS)
     expect(await box.virsh('list', '--all', '--name')).toMatch(/^berth-/)
-    await progress.waitFor({ state: 'detached', timeout: PATIENCE_MS })
+    await progress.waitFor({ state: 'detached', timeout: TIMEOUT_MS })
     await expectShown(page.getByText('Running', { exact: true }))
     await go(page, 'Wallet')
     await expectShown(page.getByRole('cell', { name: `-${price}` }))
@@ -98,7 +98,7 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
     await button(page, 'Delete this VM').click()
     await dialog(page).getByLabel('Type seen to confirm').fill('seen')
     await button(dialog(page), 'Delete this VM').click()
-    await expectShown(page.getByText('No virtual machines yet'), PATIENCE_MS)
+    await expectShown(page.getByText('No virtual machines yet'), TIMEOUT_MS)
     await expect.poll(() => box.virsh('list', '--all', '--name')).toBe('\n')
     expectNoComplaint(guest)
     expect(await product.broken()).toBe('')

@@ -21,7 +21,7 @@ export function adminCommand<Options extends object>(
   example: string,
   work: (admin: Admin, options: Options, ...args: string[]) => Promise<Result>,
 ): void {
-  withExample(command.option('--json', 'answer in JSON'), example).action(async (...given: unknown[]) => {
+  withExample(command.option('--json', 'print JSON'), example).action(async (...given: unknown[]) => {
     const options = given.at(-2) as Options & { json?: boolean }
     const config = loadConfig()
     const result = await withDatabase(config, async (db) =>

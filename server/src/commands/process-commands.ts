@@ -21,15 +21,15 @@ export function processCommands(program: Command): void {
   }
   addQuickstart(program)
   withExample(
-    program.command('migrate').description('bring the database up to date and fill in the catalog').option('--json', 'answer in JSON'),
+    program.command('migrate').description('bring the database up to date and fill in the catalog').option('--json', 'print JSON'),
     'migrate',
   ).action(migrateDatabase)
   withExample(
     program
       .command('doctor')
-      .description('check what Berth needs, and say how to mend it')
+      .description('check prerequisites and print fixes')
       .argument('[topic]', 'only this check')
-      .option('--json', 'answer in JSON'),
+      .option('--json', 'print JSON'),
     'doctor database',
   ).action(async (topic: string | undefined, { json = false }: { json?: boolean }) => {
     process.exitCode = await (await import('./doctor/index.ts')).doctor(loadConfig(), topic, json)

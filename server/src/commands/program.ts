@@ -1,16 +1,16 @@
 // The command line: commands, exit codes (0 ok, 1 failed, 2 wrong usage) and how errors read. Data goes to stdout, all else to stderr.
 import { CommanderError, createCommand, type Command } from 'commander'
-import { accountCommands } from './admin/account.ts'
+import { accountCommands, ownerCommands } from './admin/account.ts'
 import { actionCommands } from './admin/action.ts'
-import { archiveCommands } from './admin/backup.ts'
+import { backupCommands } from './admin/backup.ts'
 import { clockCommands } from './admin/clock.ts'
 import { explain, UsageError } from './errors.ts'
 import { hostCommands } from './admin/host.ts'
-import { hostSetupCommands } from './admin/host-prepare.ts'
+import { hostPrepareCommands } from './admin/host-prepare.ts'
 import { paymentCommands } from './admin/payment.ts'
-import { personCommands } from './admin/user.ts'
+import { userCommands } from './admin/user.ts'
 import { planCommands } from './admin/plan.ts'
-import { poolCommands } from './admin/ip-pool.ts'
+import { ipPoolCommands } from './admin/ip-pool.ts'
 import { processCommands } from './process-commands.ts'
 import { ticketCommands } from './admin/ticket.ts'
 import { templateCommands } from './admin/template.ts'
@@ -22,15 +22,16 @@ export function createProgram(json: boolean): Command {
   const program = createCommand('berthd').description('Runs Berth and administers it.').version(VERSION)
   for (const add of [
     processCommands,
-    archiveCommands,
+    backupCommands,
     accountCommands,
-    personCommands,
+    ownerCommands,
+    userCommands,
     paymentCommands,
     clockCommands,
     tokenCommands,
     hostCommands,
-    hostSetupCommands,
-    poolCommands,
+    hostPrepareCommands,
+    ipPoolCommands,
     planCommands,
     templateCommands,
     vmCommands,
@@ -68,4 +69,4 @@ function behave(command: Command, json: boolean): void {
     .configureOutput({ outputError: (text, write) => write(asError(text.replace(/^error: /, '').trim(), json)) })
 }
 
-const asError = (sentence: string, json: boolean): string => `${json ? JSON.stringify({ error: sentence }) : sentence}\n`
+const asError = (message: string, json: boolean): string => `${json ? JSON.stringify({ error: message }) : message}\n`

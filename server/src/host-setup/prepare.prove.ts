@@ -120,7 +120,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     const row = hosts.find(({ name }) => name === 'rack1')
     expect(row).toMatchObject({ id: added.id, driver: 'libvirt', uri: uri(), state: 'not yet seen', maintenance: false })
     expect((row!['ramMiB'] as { total: number }).total).toBeGreaterThan(255)
-    const pools = await berthdJson<Record<string, unknown>[]>(settings, 'pool', 'list')
+    const pools = await berthdJson<Record<string, unknown>[]>(settings, 'ip-pool', 'list')
     expect(pools).toContainEqual(expect.objectContaining({ host: 'rack1', cidr: added.range }))
     expect((await host('add', uri(), '--name', 'rack2')).stderr).toContain('is the host rack1 already')
     expect(await box.virsh('vol-list', 'berth')).not.toContain('berth-clock')
@@ -201,7 +201,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
   test('takes the host out of the fleet', async () => {
     expect(await berthdJson(settings, 'host', 'set', 'rack1', '--maintenance', 'on')).toMatchObject({ maintenance: true })
     expect(await berthdJson(settings, 'host', 'remove', 'rack1')).toMatchObject({ outcome: 'forgotten' })
-    const pools = await berthdJson<{ host: string }[]>(settings, 'pool', 'list')
+    const pools = await berthdJson<{ host: string }[]>(settings, 'ip-pool', 'list')
     expect(pools.filter((pool) => pool.host === 'rack1')).toEqual([])
   })
 })

@@ -8,25 +8,27 @@ import { loadFeatures, adminCommand, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
 import { dashboardOf } from './user.ts'
 
+export function ownerCommands(program: Command): void {
+  const owner = program.command('owner').description('the first operator')
+  adminCommand(
+    owner.command('invite').description('print the one-time link with which the owner signs in first, valid for 15 minutes'),
+    'owner invite',
+    invite,
+  )
+}
+
 export function accountCommands(program: Command): void {
   const account = program.command('account').description('customers: their money and their limits')
   adminCommand(
-    account.command('create').description('make an account').requiredOption('--email <address>').option('--name <name>'),
+    account.command('create').description('create an account').requiredOption('--email <address>').option('--name <name>'),
     'account create --email you@example.com --name "Ada Lovelace"',
     create,
-  )
-  adminCommand(
-    account
-      .command('welcome')
-      .description('print the link with which the owner signs in for the first time; it works once, for 15 minutes'),
-    'account welcome',
-    welcome,
   )
   adminCommand(account.command('list').description('list accounts with their balance'), 'account list', list)
   adminCommand(
     account
       .command('credit')
-      .description('put money into a wallet')
+      .description('add funds to a wallet')
       .requiredOption('--account <id or email>')
       .requiredOption('--amount <amount>', 'such as 100.00')
       .option('--reason <text>', 'what the customer reads in the ledger', 'Credit'),
@@ -36,7 +38,7 @@ export function accountCommands(program: Command): void {
   adminCommand(
     account
       .command('adjust')
-      .description('set a wallet right: a negative amount takes money out, as far as there is some')
+      .description('adjust a balance; a negative amount debits at most what is there')
       .requiredOption('--account <id or email>')
       .requiredOption('--amount <amount>', 'such as 12.50 or -12.50')
       .requiredOption('--reason <text>', 'what the customer reads in the ledger'),
@@ -64,11 +66,11 @@ async function create({ db, now }: Admin, input: { email: string; name?: string 
   return { data: { id, email, name, createdAt: created_at }, text: `Account ${email} is ${id}` }
 }
 
-async function welcome({ db, config, now }: Admin): Promise<Result> {
+async function invite({ db, config, now }: Admin): Promise<Result> {
   if (await hasOperator(db))
     throw apiError(
       'already_exists',
-      'There is an owner already. For another person: npx berthd person link; for a lost second factor: npx berthd person set',
+      'There is an owner already. For another user: npx berthd user link; for a lost second factor: npx berthd user set',
     )
   const link = await issueWelcomeLink(db, now, dashboardOf(config))
   return { data: link, text: `${link.url}\nIt works once, until ${link.expiresAt.toISOString()}` }

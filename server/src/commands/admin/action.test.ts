@@ -15,7 +15,7 @@ describe('berthd action', { timeout: 120_000 }, async () => {
     const listed = await berthdJson(settings, 'action', 'list', '--status', 'PENDING', '--vm', vmId, '--account', customer.email)
     expect(listed).toMatchObject([{ id: actionId, action: 'CREATE', status: 'PENDING', nextAttemptAt: later.toISOString() }])
     const retried = await berthd(settings, 'action', 'retry', actionId)
-    expect([retried.code, retried.stdout]).toEqual([0, `Action ${actionId} is tried again now\n`])
+    expect([retried.code, retried.stdout]).toEqual([0, `Action ${actionId} is being retried\n`])
     await app.settle()
     const shown = await berthd(settings, 'action', 'show', actionId)
     expect(shown.stdout).toContain(`${actionId} · CREATE · COMPLETED\naccount ${customer.email}\nVM ${vmId}\n`)
@@ -27,12 +27,12 @@ describe('berthd action', { timeout: 120_000 }, async () => {
     const [unknown, over, none, misspelt] = await Promise.all([
       berthd(settings, 'action', 'show', 'cnowhere1'),
       berthd(settings, 'action', 'retry', actionId),
-      berthd(settings, 'action', 'list', '--stranded'),
+      berthd(settings, 'action', 'list', '--cleanup-failed'),
       berthd(settings, 'action', 'list', '--status', 'FAILD'),
     ])
     expect([unknown.code, unknown.stderr]).toEqual([1, 'Action not found\n'])
     expect([over.code, over.stderr]).toEqual([1, 'This action has ended as COMPLETED: order it again instead\n'])
     expect([misspelt.code, misspelt.stderr]).toEqual([2, expect.stringContaining('Allowed choices are PENDING')])
-    expect([none.code, none.stdout]).toEqual([0, 'There is no such action\n'])
+    expect([none.code, none.stdout]).toEqual([0, 'No matching actions\n'])
   })
 })

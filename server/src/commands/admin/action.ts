@@ -9,7 +9,7 @@ const MAX_SHOWN = 100
 const STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
 
 export function actionCommands(program: Command): void {
-  const action = program.command('action').description('what is being done, was done or failed, for all accounts')
+  const action = program.command('action').description('actions of all accounts')
   adminCommand(
     action
       .command('list')
@@ -17,7 +17,7 @@ export function actionCommands(program: Command): void {
       .addOption(new Option('--status <status>').choices(STATUSES))
       .option('--vm <id>')
       .option('--account <id or email>')
-      .option('--stranded', 'only those that left something behind'),
+      .option('--cleanup-failed', 'only those that need manual cleanup'),
     'action list --status FAILED',
     list,
   )
@@ -28,7 +28,7 @@ export function actionCommands(program: Command): void {
     async (admin, _options, id) => {
       const { retryAction } = await work()
       const data = await withCore(admin, (deps) => deps.db.tx((tx) => retryAction(tx, deps, id!)))
-      return { data, text: `Action ${id} is tried again now` }
+      return { data, text: `Action ${id} is being retried` }
     },
   )
 }
@@ -37,20 +37,21 @@ interface Filter {
   status?: string
   vm?: string
   account?: string
-  stranded?: true
+  cleanupFailed?: true
 }
 
-async function list({ db }: Admin, { status, account, ...rest }: Filter): Promise<Result> {
+async function list({ db }: Admin, { status, account, cleanupFailed, ...rest }: Filter): Promise<Result> {
   const filter = {
     ...rest,
     ...(status && { status }),
+    ...(cleanupFailed && { stranded: true as const }),
     ...(account && { account: (await getAccount(db, account)).id }),
   }
   const { items } = await (await work()).showActions(db, filter, { page: 1, limit: MAX_SHOWN })
   const { text } = table(
     items.map((each) => ({ ...each, account: each.email, vm: each.subjectName })),
     ['id', 'action', 'status', 'progress', 'attempt', 'account', 'vm', 'createdAt', 'error'],
-    'There is no such action',
+    'No matching actions',
   )
   return { data: items, text }
 }
@@ -62,7 +63,7 @@ async function show({ db }: Admin, _: object, id?: string): Promise<Result> {
 
 function asText({ id, action, status, email, subjectId, error, steps }: OperatorActionDetails): string {
   const head = [`${id} · ${action} · ${status}`, email && `account ${email}`, subjectId && `VM ${subjectId}`, error]
-  const { text } = table(steps, ['name', 'status', 'tries', 'startedAt', 'completedAt', 'error'], 'It has no step yet')
+  const { text } = table(steps, ['name', 'status', 'tries', 'startedAt', 'completedAt', 'error'], 'No steps yet')
   return [...head.filter(Boolean), text].join('\n')
 }
 

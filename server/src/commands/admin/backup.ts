@@ -20,7 +20,7 @@ export const KIND = 'backup of Berth'
 /** The queue is made anew by what stands in the journal; counters live for a minute; migrations are applied, not copied. */
 export const NOT_KEPT = { schemas: ['pgboss'], tables: ['schema_migrations'] }
 
-export function archiveCommands(program: Command): void {
+export function backupCommands(program: Command): void {
   adminCommand(
     program
       .command('backup')
@@ -35,7 +35,7 @@ export function archiveCommands(program: Command): void {
       .description('fill an empty database from a backup')
       .argument('<file>')
       .option('--without-key', "go on although the master key is not here: webhooks' secrets are lost")
-      .option('--json', 'answer in JSON'),
+      .option('--json', 'print JSON'),
     'restore /var/backups/berth-2027-01-31.gz',
   ).action(async (file: string, { withoutKey = false, json = false }: { withoutKey?: boolean; json?: boolean }) =>
     show(await restore(loadConfig(), file, withoutKey), json),

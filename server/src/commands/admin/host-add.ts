@@ -38,7 +38,7 @@ export async function add({ config, db, now }: Admin, { name, region, range, dns
   )
   const addresses = cidr
     ? `public addresses from ${cidr}`
-    : `no public addresses of its own: npx berthd pool add --host ${host.name} --help`
+    : `no public addresses of its own: npx berthd ip-pool add --host ${host.name} --help`
   const lines = [
     ...findings.map(asLine),
     `Host ${host.name} is ${host.id}: ${host.vcpu_total} CPUs, ${host.ram_total_mib} MiB, ${host.disk_total_gib} GiB, ${addresses}`,

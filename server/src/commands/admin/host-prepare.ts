@@ -8,7 +8,7 @@ import { adminCommand, withExample, type Admin } from '../admin-command.ts'
 import type { Result } from '../output.ts'
 import { say, showLine } from '../output.ts'
 
-export function hostSetupCommands(program: Command): void {
+export function hostPrepareCommands(program: Command): void {
   const host = program.commands.find((command) => command.name() === 'host')!
   withExample(
     host
@@ -18,7 +18,7 @@ export function hostSetupCommands(program: Command): void {
       .option('--pool-path <folder>', 'where disks are kept; /var/lib/libvirt/images/berth unless given')
       .option('--certificate <file>', 'made by berthd host certificate: lets that control plane in, and nobody else')
       .option('--dry-run', 'only say what is missing')
-      .option('--json', 'answer in JSON'),
+      .option('--json', 'print JSON'),
     'host prepare --certificate bundle',
   ).action(async (options: PrepareInput) => {
     process.exitCode = await prepare(options)

@@ -42,12 +42,12 @@ export function hostCommands(program: Command): void {
   adminCommand(
     host
       .command('add')
-      .description('look at a prepared host, and let it run VMs')
+      .description('register a prepared host')
       .argument('<uri>', 'such as qemu+tls://10.0.0.5/system')
       .option('--name <name>', "the host's own unless given")
       .option('--region <slug>', 'needed where there are several')
       .option('--range <cidr>', 'its public addresses, as host prepare has said')
-      .option('--dns <addresses...>', 'resolvers that guests are told', ['1.1.1.1', '9.9.9.9']),
+      .option('--dns <addresses...>', 'resolvers for guests', ['1.1.1.1', '9.9.9.9']),
     'host add qemu+tls://10.0.0.5/system --name rack1 --region fra1',
     async (admin, options: NewHost, uri) => (await import('./host-add.ts')).add(admin, options, uri), // brings the libvirt client, which other commands need not wait for
   )
@@ -56,20 +56,20 @@ export function hostCommands(program: Command): void {
       .command('set')
       .description('change how a host is used')
       .argument('<name>')
-      .option('--maintenance <on or off>', 'on: it gets no new VMs')
-      .option('--overcommit <number>', 'how many vCPU are sold for each it has; 4 unless set')
-      .option('--measure', 'ask it again what it has'),
+      .option('--maintenance <on or off>', 'on: no new VMs are placed on it')
+      .option('--overcommit <number>', 'vCPU overcommit ratio; 4 unless set')
+      .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
     'host set rack1 --maintenance on',
     set,
   )
   adminCommand(
     host
       .command('remove')
-      .description('take a host out of the fleet')
+      .description('remove a host')
       .argument('<name>')
       .option('--unmanage', 'leave its VMs running there, unbilled, until they are adopted'),
     'host remove rack1',
-    async (admin, options, name) => (await import('./host.ts')).remove(admin, options, name),
+    remove,
   )
 }
 
@@ -107,7 +107,7 @@ async function list({ db }: Admin): Promise<Result> {
 interface Change {
   maintenance?: string
   overcommit?: string
-  measure?: boolean
+  refreshCapacity?: boolean
 }
 
 async function set({ config, db }: Admin, change: Change, name?: string): Promise<Result> {
@@ -117,7 +117,7 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
     changeHost(tx, host, {
       ...(change.maintenance !== undefined && { maintenance: change.maintenance === 'on' }),
       ...(change.overcommit !== undefined && { overcommit: Number(change.overcommit) }),
-      ...(change.measure && { capacity: await (await import('./host-add.ts')).measure(config, host) }),
+      ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).measure(config, host) }),
     }),
   )
   const data = {

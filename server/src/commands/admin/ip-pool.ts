@@ -4,9 +4,9 @@ import { addPool, getHost, listPools } from '../../features/hosts/service.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
 
-export function poolCommands(program: Command): void {
-  const pool = program.command('pool').description('ranges of public addresses')
-  adminCommand(pool.command('list').description('list ranges with how much of them is free'), 'pool list', list)
+export function ipPoolCommands(program: Command): void {
+  const pool = program.command('ip-pool').description('ranges of public IPv4 addresses')
+  adminCommand(pool.command('list').description('list ranges and their free addresses'), 'ip-pool list', list)
   adminCommand(
     pool
       .command('add')
@@ -15,8 +15,8 @@ export function poolCommands(program: Command): void {
       .requiredOption('--cidr <range>', 'such as 198.51.100.0/24')
       .requiredOption('--gateway <address>')
       .option('--host <name>', 'the only host that can use it; every host of the region unless given')
-      .option('--dns <addresses...>', 'resolvers that guests are told', ['1.1.1.1', '9.9.9.9']),
-    'pool add --region fra1 --cidr 198.51.100.0/24 --gateway 198.51.100.1',
+      .option('--dns <addresses...>', 'resolvers for guests', ['1.1.1.1', '9.9.9.9']),
+    'ip-pool add --region fra1 --cidr 198.51.100.0/24 --gateway 198.51.100.1',
     add,
   )
 }
@@ -30,7 +30,7 @@ async function list({ db }: Admin): Promise<Result> {
     gateway: row.gateway,
     free: Number(row.free),
   }))
-  return table(rows, ['id', 'region', 'host', 'cidr', 'gateway', 'free'], 'There is no pool: npx berthd pool add --help')
+  return table(rows, ['id', 'region', 'host', 'cidr', 'gateway', 'free'], 'There are no IP pools: npx berthd ip-pool add --help')
 }
 
 interface NewPool {
@@ -46,5 +46,5 @@ async function add({ db, now }: Admin, { region, cidr, gateway, host, dns }: New
     const hostId = host === undefined ? null : (await getHost(tx, host)).id
     return addPool(tx, now, { regionId: (await getRegion(tx, region)).id, hostId, cidr, gateway, dns })
   })
-  return { data: { id, region, cidr, gateway }, text: `The pool ${cidr} is ${id}` }
+  return { data: { id, region, cidr, gateway }, text: `IP pool ${cidr} is ${id}` }
 }

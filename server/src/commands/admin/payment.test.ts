@@ -63,7 +63,7 @@ describe('berthd payment', { timeout: 120_000 }, () => {
     expect([again.code, again.stderr]).toEqual([1, `Payment ${id} is in the wallet already\n`])
     const unknown = await run('payment', 'confirm', 'cunknown1')
     expect([unknown.code, unknown.stderr]).toEqual([1, 'Payment cunknown1 not found\n'])
-    expect((await run('payment', 'list', '--losses')).stdout).toBe('Nothing was lost\n')
+    expect((await run('payment', 'list', '--unrecovered')).stdout).toBe('Nothing is unrecovered\n')
     expect((await run('payment', 'list')).stdout).toContain('SUCCEEDED')
   })
 })

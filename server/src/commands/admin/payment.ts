@@ -12,8 +12,8 @@ export function paymentCommands(program: Command): void {
       .command('list')
       .description('list deposits, newest first')
       .option('--account <id or email>')
-      .option('--losses', 'only those that were refunded or charged back when the wallet did not hold them any more'),
-    'payment list --losses',
+      .option('--unrecovered', 'only refunds and chargebacks that the wallet could not cover'),
+    'payment list --unrecovered',
     list,
   )
   adminCommand(
@@ -27,10 +27,10 @@ export function paymentCommands(program: Command): void {
   )
 }
 
-async function list({ db }: Admin, { account, losses }: { account?: string; losses?: boolean }): Promise<Result> {
+async function list({ db }: Admin, { account, unrecovered }: { account?: string; unrecovered?: boolean }): Promise<Result> {
   const { listAllPayments } = await payments()
   const accountId = account === undefined ? null : (await getAccount(db, account)).id
-  const rows = await listAllPayments(db, { accountId, onlyLosses: losses ?? false })
+  const rows = await listAllPayments(db, { accountId, onlyLosses: unrecovered ?? false })
   return table(
     rows.map((row) => ({
       id: row.id,
@@ -44,7 +44,7 @@ async function list({ db }: Admin, { account, losses }: { account?: string; loss
       createdAt: row.created_at.toISOString(),
     })),
     ['id', 'account', 'provider', 'status', 'amount', 'currency', 'takenBack', 'lost', 'createdAt'],
-    losses ? 'Nothing was lost' : 'There is no deposit',
+    unrecovered ? 'Nothing is unrecovered' : 'There is no deposit',
   )
 }
 

@@ -15,25 +15,25 @@ import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
 
-export function personCommands(program: Command): void {
-  const person = program.command('person').description('who signs in to the dashboard')
-  adminCommand(person.command('list').description('list people'), 'person list', list)
+export function userCommands(program: Command): void {
+  const user = program.command('user').description('users who sign in to the dashboard')
+  adminCommand(user.command('list').description('list users'), 'user list', list)
   adminCommand(
-    person
+    user
       .command('link')
-      .description("print a link with which an account's person sets a password; it works once, for 24 hours")
+      .description('print a one-time link to set a password, valid for 24 hours')
       .requiredOption('--account <id or email>'),
-    'person link --account you@example.com',
+    'user link --account you@example.com',
     link,
   )
   adminCommand(
-    person
+    user
       .command('set')
-      .description('make somebody an operator or no longer one, or remove a second factor that was lost')
+      .description('grant or revoke operator rights, or remove a lost second factor')
       .argument('<email>')
-      .option('--operator <true or false>', 'whether the operator area is theirs too', flag)
-      .option('--without-totp', 'remove the second factor'),
-    'person set you@example.com --operator true',
+      .option('--operator <true or false>', 'access to the operator area', flag)
+      .option('--without-totp', 'disable two-factor authentication'),
+    'user set you@example.com --operator true',
     set,
   )
 }
@@ -54,14 +54,14 @@ async function list({ db }: Admin): Promise<Result> {
     lastSignIn: row.last_seen_at?.toISOString() ?? null,
   }))
   const columns = ['id', 'email', 'account', 'operator', 'password', 'totp', 'lastSignIn'] as const
-  return table(rows, [...columns], 'Nobody signs in yet: npx berthd account welcome')
+  return table(rows, [...columns], 'There are no users yet: npx berthd owner invite')
 }
 
 async function link({ db, config, now }: Admin, input: { account: string }): Promise<Result> {
   const made = await db.tx(async (tx) => {
     const account = await getAccount(tx, input.account)
     const person = await ensureUser(tx, now, account)
-    recordByOperator(tx, now, { accountId: account.id, action: 'person link', resourceIds: [person.id] })
+    recordByOperator(tx, now, { accountId: account.id, action: 'user link', resourceIds: [person.id] })
     return issuePasswordLink(tx, now, person.id, dashboardOf(config), '24h')
   })
   return { data: made, text: `${made.url}\nIt works once, until ${made.expiresAt.toISOString()}` }
@@ -69,12 +69,12 @@ async function link({ db, config, now }: Admin, input: { account: string }): Pro
 
 async function set({ db, now }: Admin, input: { operator?: boolean; withoutTotp?: true }, email: string): Promise<Result> {
   if (input.operator === undefined && !input.withoutTotp)
-    throw new UsageError('Say what to change, for example: npx berthd person set you@example.com --operator true')
+    throw new UsageError('Say what to change, for example: npx berthd user set you@example.com --operator true')
   const changed = await db.tx(async (tx) => {
     const person = await lockPerson(tx, (await getPersonByEmail(tx, email)).id)
     if (input.operator !== undefined) await setOperator(tx, person.id, input.operator)
     if (input.withoutTotp) await removeTotp(tx, person)
-    recordByOperator(tx, now, { accountId: person.account_id, action: 'person set', resourceIds: [person.id] })
+    recordByOperator(tx, now, { accountId: person.account_id, action: 'user set', resourceIds: [person.id] })
     return lockPerson(tx, person.id)
   })
   const data = { id: changed.id, email: changed.email, operator: changed.is_operator, totp: changed.totp_enabled_at !== null }

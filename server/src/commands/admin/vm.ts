@@ -15,7 +15,7 @@ export function vmCommands(program: Command): void {
   const verbs: [string, string, Verb][] = [
     ['suspend', 'stop a VM and keep it from being started', suspend],
     ['unsuspend', 'lift a suspension: back to the power state before', unsuspend],
-    ['unmanage', 'leave a VM running, untouched and unbilled', unmanage],
+    ['unmanage', 'stop managing and billing a VM, leave it running', unmanage],
     ['adopt', 'take an unmanaged VM back, in the power state it is found in', adopt],
   ]
   for (const [name, about, verb] of verbs) {

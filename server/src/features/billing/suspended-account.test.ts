@@ -45,7 +45,7 @@ describe('of an account that is suspended', async () => {
   test('an unpaid VM neither comes back by a deposit nor is charged or deleted, and does when that is lifted', async () => {
     const { customer, id } = await unpaid()
     await suspend(customer)
-    expect((await vm(customer, id)).statusReason).toBe('Suspended by the operator: ask support what to do')
+    expect((await vm(customer, id)).statusReason).toBe('Suspended by the operator. Contact support')
     await deposit(customer, '100.00')
     expect(await app.db.tx((tx) => runBillingStep(tx, app.deps, id))).toBe(false) // by a process that saw it due before
     for (const days of ['1d', '30d']) {
@@ -65,7 +65,7 @@ describe('of an account that is suspended', async () => {
     await suspend(customer)
     app.clock.advance('30d')
     await lift(customer)
-    expect((await vm(customer, id)).statusReason).toBe('Its renewal is unpaid: it comes back by itself when the wallet covers it')
+    expect((await vm(customer, id)).statusReason).toBe('Payment overdue: restarts automatically once the balance covers the renewal')
     app.clock.advance('6d')
     await rest()
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])

@@ -43,7 +43,7 @@ describe('a VM whose renewal is not covered', async () => {
     app.clock.advance('1h')
     await turn()
     expect([await states(customer, id), await power(id)]).toEqual([['SUSPENDED', 'SUSPENDED'], 'stopped'])
-    expect((await vm(customer, id)).statusReason).toBe('Its renewal is unpaid: it comes back by itself when the wallet covers it')
+    expect((await vm(customer, id)).statusReason).toBe('Payment overdue: restarts automatically once the balance covers the renewal')
     expect((await customer.post(`/vms/${id}/start`)).status).toBe(409)
     expect((await vm(customer, id)).ipAddress).not.toBeNull()
     app.clock.advance('6d')

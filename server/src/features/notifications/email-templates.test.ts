@@ -14,8 +14,8 @@ describe('a letter', () => {
     ['vm.past_due', { vm, reason: 'The wallet does not cover it' }, 'Your VM web-1 will be suspended', /could not be paid/],
     ['vm.suspended', { vm, reason: 'unpaid' }, 'Your VM web-1 is suspended', /kept for 7 days; then it is deleted/],
     ['vm.suspended', { vm, reason: 'operator' }, 'Your VM web-1 is suspended', /by the operator/],
-    ['webhook.disabled', { webhook: { id: 'cw', url: 'https://x.example/' }, reason: 'Gone' }, 'Your webhook is switched off', /Gone\./],
-    ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'Your ticket has an answer: Help', /GET \/tickets\/ct/],
+    ['webhook.disabled', { webhook: { id: 'cw', url: 'https://x.example/' }, reason: 'Gone' }, 'Webhook disabled', /Gone\./],
+    ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'New reply to your ticket: Help', /GET \/tickets\/ct/],
   ])('of %s says what happened and what to do', (type, data, subject, words) => {
     const letter = renderEmail(type, data, 'ada@example.com')
     expect(isNotified(type)).toBe(true)

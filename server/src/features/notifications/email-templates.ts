@@ -52,15 +52,15 @@ const TEMPLATES: Record<string, (data: EventData) => Draft> = {
           ],
   }),
   'webhook.disabled': ({ webhook, reason }) => ({
-    subject: 'Your webhook is switched off',
+    subject: 'Webhook disabled',
     lines: [
       `Events are no longer sent to ${line(webhook.url)} (webhook ${webhook.id}).`,
       `${sentence(reason ?? 'It has failed for too long')}`,
-      'Mend the receiver and switch the webhook on again. What happened meanwhile is in the event feed.',
+      'Fix the endpoint and re-enable the webhook. What happened meanwhile is in the event feed.',
     ],
   }),
   'ticket.reply': ({ ticket }) => ({
-    subject: `Your ticket has an answer: ${brief(ticket.subject)}`,
+    subject: `New reply to your ticket: ${brief(ticket.subject)}`,
     lines: [`Support has answered your ticket "${line(ticket.subject)}" (${ticket.id}).`, `Read it with GET /tickets/${ticket.id}.`],
   }),
 }

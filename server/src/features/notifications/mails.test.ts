@@ -46,7 +46,7 @@ describe('a customer is told by mail', () => {
     await app.db.tx((tx) => closeTicket(tx, app.clock.now(), id))
     await send()
     await send()
-    expect(subjectsOf(customer)).toEqual(['Your ticket has an answer: Help'])
+    expect(subjectsOf(customer)).toEqual(['New reply to your ticket: Help'])
     const [mail] = receivedBy(customer)
     expect(headerOf(mail!, 'from')).toBe('Example Cloud <noreply@cloud.example>')
     expect(headerOf(mail!, 'to')).toBe(customer.email)
@@ -87,7 +87,7 @@ describe('a customer is told by mail', () => {
     await app.settle()
     await deliverAllDue(app.deps)
     await send()
-    expect(subjectsOf(customer).toSorted()).toEqual(['Your VM web-1 is suspended', 'Your webhook is switched off'])
+    expect(subjectsOf(customer).toSorted()).toEqual(['Your VM web-1 is suspended', 'Webhook disabled'])
   })
 
   test('never of what was rolled back', async () => {

@@ -37,7 +37,7 @@ async function issue(db: Queries, now: Date, { kind, personId, life, page }: Ord
 export async function useWelcomeLink(tx: Tx, now: Date, secret: string): Promise<void> {
   const hash = sha256(secret)
   const isGood = (await sql.takeWelcomeLinks(tx)).some((link) => link.hash.equals(hash) && link.expires_at > now)
-  if (!isGood || (await sql.hasOperator(tx))) throw gone('Start Berth again, or run npx berthd account welcome, for a new one')
+  if (!isGood || (await sql.hasOperator(tx))) throw gone('Start Berth again, or run npx berthd owner invite, for a new one')
 }
 
 /** Answers whose it is. */

@@ -124,8 +124,8 @@ export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5
   },
 })
 
-export const COMES_BACK_WHEN_PAID = 'Its renewal is unpaid: it comes back by itself when the wallet covers it'
-export const HELD_BY_OPERATOR = 'Suspended by the operator: ask support what to do'
+export const COMES_BACK_WHEN_PAID = 'Payment overdue: restarts automatically once the balance covers the renewal'
+export const HELD_BY_OPERATOR = 'Suspended by the operator. Contact support'
 
 export interface SuspendInput extends VmInput {
   unpaid: boolean

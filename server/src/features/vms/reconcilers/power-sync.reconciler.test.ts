@@ -31,7 +31,7 @@ describe('the power sweep', async () => {
     await looks(1)
     expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
     await looks(1)
-    expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'The guest switched itself off' })
+    expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'Shut down from inside the guest' })
     expect((await events(id)).at(-1)).toBe('vm.stopped')
   })
 
@@ -66,7 +66,7 @@ describe('the power sweep', async () => {
     const { id } = await app.given.vm(customer)
     await drift.pauseMachine(id)
     await looks(2)
-    expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'It was paused on its host', currentAction: { action: 'START' } })
+    expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'Paused on the host', currentAction: { action: 'START' } })
     await app.settle()
     await looks(4)
     expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: null })

@@ -81,10 +81,10 @@ async function comparePower(deps: Deps, vm: ComparableVm, seen: Seen): Promise<v
 }
 
 const REASONS: Record<StopReason, string> = {
-  user: 'It was stopped on its host',
-  guest: 'The guest switched itself off',
-  crash: 'It crashed',
-  host: 'Its host lost power',
+  user: 'Stopped on the host',
+  guest: 'Shut down from inside the guest',
+  crash: 'Crashed',
+  host: 'Host power loss',
 }
 
 async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise<void> {
@@ -110,7 +110,7 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
       return recordVmEvent(tx, now, vmId, 'vm.started', { reason: 'host' })
     }
     const reason = isPaused ? 'host' : (seen.stopReason ?? 'crash')
-    const why = isPaused ? 'It was paused on its host' : REASONS[reason]
+    const why = isPaused ? 'Paused on the host' : REASONS[reason]
     const bringBack = reason === 'host' && vm.wanted_on
     await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
     await recordVmEvent(tx, now, vmId, 'vm.stopped', { reason })
