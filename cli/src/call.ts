@@ -24,6 +24,8 @@ const WAIT_RETRIES = 15
 /** A shorter pause needs no explanation. */
 const LONG_PAUSE_MS = 2_000
 
+type StartAction = (berth: Berth, vmId: string) => Promise<{ vmId: string; actionId: string }>
+
 export class Call {
   readonly io: Io
   readonly options: CommonOptions
@@ -92,6 +94,15 @@ export class Call {
 
   vm(text: string): Promise<Vm> {
     return this.id('vm', text).then((id) => this.berth.vms.get(id))
+  }
+
+  /** Changes a VM by an action, waits for it, and says how the VM is then. */
+  async changeVm(text: string, label: string, start: StartAction): Promise<Answer> {
+    const id = await this.id('vm', text)
+    return this.finish(await start(this.berth, id), `${label} ${text}`, async (action) => {
+      const vm = await this.berth.vms.get(id)
+      return said(action, vm.name, `${vm.name} is ${vm.status}`)
+    })
   }
 
   note(sentence: string): void {

@@ -1,0 +1,42 @@
+import type { InvoiceSummary } from '@berth/sdk'
+import { record, rows } from '../answer.ts'
+import { group, verb } from '../command.ts'
+import { time } from '../format.ts'
+
+const list = verb({
+  name: 'list',
+  about: 'list invoices, the newest first',
+  example: 'invoice list',
+  run: async ({ berth }) =>
+    rows(
+      await berth.invoices.list().all(),
+      {
+        NUMBER: (each: InvoiceSummary) => each.number,
+        MONTH: (each) => each.month,
+        CHARGED: (each) => `${each.charged} ${each.currency}`,
+        PAID: (each) => `${each.paid} ${each.currency}`,
+        BALANCE: (each) => `${each.closingBalance} ${each.currency}`,
+      },
+      'There is none yet: an invoice is made when a month is over',
+    ),
+})
+
+const get = verb({
+  name: 'get',
+  about: 'show an invoice, named by its number, month or id',
+  args: '<invoice>',
+  example: 'invoice get INV-000042',
+  run: async (call, _, invoice: string) =>
+    record(await call.berth.invoices.get(await call.id('invoice', invoice)), {
+      Number: (each) => each.number,
+      Month: (each) => each.month,
+      Charged: (each) => `${each.charged} ${each.currency}`,
+      Paid: (each) => `${each.paid} ${each.currency}`,
+      Balance: (each) => `${each.closingBalance} ${each.currency}`,
+      Entries: (each) => each.lines.length,
+      Issued: (each) => time(each.issuedAt),
+      'To print': (each) => each.pageUrl,
+    }),
+})
+
+export const invoice = group('invoice', 'one for each month', [list, get])
