@@ -1,7 +1,7 @@
 // Columns and fields of what several commands show.
 import type { Action, Quote, Transaction, Vm } from '@berth/sdk'
-import { record, type Answer, type Columns } from './answer.ts'
 import { bytes, mebibytes, time } from './format.ts'
+import { details, type Columns, type CommandResult } from './result.ts'
 
 export const VM_FIELDS: Columns<Vm> = {
   Name: (vm) => vm.name,
@@ -44,8 +44,8 @@ export const TRANSACTION_COLUMNS: Columns<Transaction> = {
   FOR: (entry) => entry.referenceId,
 }
 
-export const priced = (quote: Quote): Answer =>
-  record(
+export const quoteDetails = (quote: Quote): CommandResult =>
+  details(
     quote,
     {
       'Charged now': ({ charge, currency }) => (charge.startsWith('-') ? undefined : `${charge} ${currency}`),

@@ -13,4 +13,4 @@ export interface Io {
 }
 
 /** Whether somebody sits there who can be asked. */
-export const isAttended = ({ stdin }: Io): boolean => Boolean(stdin.isTTY)
+export const isInteractive = ({ stdin }: Io): boolean => Boolean(stdin.isTTY)

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { reset, scripted } from '../../sdk/test/scripted.ts'
-import { berth, cliWorld } from './world.ts'
+import { berth, createCliFixture } from './fixture.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 const customer = await app.given.customer({ credit: '100.00' })
 const env = app.envOf(customer)
 const { id } = await app.given.vm(customer, { name: 'web shop' })

@@ -2,9 +2,9 @@ import { chmodSync, readFileSync, statSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { berth, cliWorld, onTerminal } from './world.ts'
+import { berth, createCliFixture, onTerminal } from './fixture.ts'
 
-const [here, there] = [await cliWorld(), await cliWorld()]
+const [here, there] = [await createCliFixture(), await createCliFixture()]
 const [ada, bob] = [await here.given.customer(), await there.given.customer()]
 const env = { HOME: here.home }
 const file = join(here.home, '.config/berth/config.json')

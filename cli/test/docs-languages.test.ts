@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { verifyWebhook } from '../../sdk/src/index.ts'
 import { createProgram as createOperators } from '../../server/src/commands/program.ts'
 import { signatureOf } from '../../server/src/features/webhooks/message.ts'
-import { verifyWebhook } from '../../sdk/src/index.ts'
 import { createProgram } from '../src/program.ts'
-import { fencesOf, languagesOf, pages } from './fences.ts'
+import { examplesOf, languagesOf, pages } from './doc-examples.ts'
 
 describe('every example', () => {
   /** The languages that a test carries out or reads, beside those of these pages alone. */
@@ -15,7 +15,7 @@ describe('every example', () => {
 
   test.each(pages)('of %s is of a kind that some test looks at', (page) => {
     expect(languagesOf(page).filter((language) => ![...known, ...(special[page] ?? [])].includes(language))).toEqual([])
-    for (const text of fencesOf(page, 'json')) expect(() => JSON.parse(text) as unknown).not.toThrow()
+    for (const text of examplesOf(page, 'json')) expect(() => JSON.parse(text) as unknown).not.toThrow()
   })
 })
 
@@ -30,8 +30,8 @@ describe('docs/guide/webhooks.md', () => {
     'webhook-signature': `v1,bm90IHRoaXM= ${signatureOf({ id: 'c1', url: '', secrets: [secret], body, sentAt: now })}`,
   }
   const inputs = (given: string): string => JSON.stringify({ body: given, headers, secret })
-  const python = `${fencesOf(page, 'python')[0]}\nimport sys\ni = json.loads(sys.argv[1])\nprint(verify(i["body"].encode(), i["headers"], i["secret"])["type"])`
-  const perl = `use JSON::PP;\n${fencesOf(page, 'perl')[0]}\nmy $i = decode_json($ARGV[0]);\nprint decode_json(verify($i->{body}, $i->{headers}, $i->{secret}))->{type}, "\\n";`
+  const python = `${examplesOf(page, 'python')[0]}\nimport sys\ni = json.loads(sys.argv[1])\nprint(verify(i["body"].encode(), i["headers"], i["secret"])["type"])`
+  const perl = `use JSON::PP;\n${examplesOf(page, 'perl')[0]}\nmy $i = decode_json($ARGV[0]);\nprint decode_json(verify($i->{body}, $i->{headers}, $i->{secret}))->{type}, "\\n";`
 
   test.each([
     ['python3', ['-c', python]],
@@ -43,7 +43,7 @@ describe('docs/guide/webhooks.md', () => {
   })
 
   test('the SDK does too', async () => {
-    expect(fencesOf(page, 'ts')[0]).toContain('await verifyWebhook(body, headers, secret)')
+    expect(examplesOf(page, 'ts')[0]).toContain('await verifyWebhook(body, headers, secret)')
     expect(await verifyWebhook(body, headers, secret)).toMatchObject({ type: 'vm.created' })
   })
 })
@@ -51,7 +51,9 @@ describe('docs/guide/webhooks.md', () => {
 describe('commands that other machines are needed for', () => {
   const io = { env: {}, stdin: process.stdin, stdout: { write: () => {} }, stderr: { write: () => {} } }
   const programs: Record<string, Command> = { berth: createProgram(io), berthd: createOperators(false) }
-  const lines = pages.flatMap((page) => fencesOf(page, 'console').flatMap((text) => text.split('\n').map((line) => [page, line] as const)))
+  const lines = pages.flatMap((page) =>
+    examplesOf(page, 'console').flatMap((text) => text.split('\n').map((line) => [page, line] as const)),
+  )
   const ours = lines.flatMap(([page, line]) => {
     const found = /^(?:sudo |npx )*(berthd?) ([^#&|<>]+)/.exec(line)
     return found ? [{ page, program: found[1]!, words: found[2]!.trim().split(/\s+/) }] : []

@@ -6,14 +6,14 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testDatabase } from '../../server/test/harness.ts'
 import { systemClock } from '../../server/src/kernel/clock.ts'
 import { openDb } from '../../server/src/kernel/database/db.ts'
 import { freePort } from '../../server/test/free-port.ts'
+import { testDatabase } from '../../server/test/harness.ts'
 import { givenHost } from '../../server/test/hosts.ts'
 import { berthdJson, service, type Service, type Settings } from '../../server/test/processes.ts'
-import { fencesOf, pages } from './fences.ts'
-import { start as startBerth } from './world.ts'
+import { examplesOf, pages } from './doc-examples.ts'
+import { start as startBerth } from './fixture.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'berth-docs-'))
@@ -82,23 +82,23 @@ async function reader(page: string, email: string, { settings, up }: Product): P
   const env = { PATH: path, HOME: cwd, BERTH_URL: address, BERTH_TOKEN: token!, BERTH_HYPERVISOR: 'simulated', ...settings }
   writeFileSync(join(cwd, 'token.txt'), token!)
   spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(cwd, 'id_ed25519')])
-  if (!/vm create web-1/.test(fencesOf(page, 'sh').join()) && page.startsWith('docs/guide/')) {
+  if (!/vm create web-1/.test(examplesOf(page, 'sh').join()) && page.startsWith('docs/guide/')) {
     const { code, stdout } = await startBerth(env, ['vm', 'create', 'web-1', '--os', 'debian-12', '-o', 'json']).ended
     if (code !== 0) throw new Error(stdout)
     Object.assign(env, { vm: (JSON.parse(stdout) as { id: string }).id })
   }
-  if (/ssh-keygen/.test(fencesOf(page, 'sh').join())) for (const name of ['id_ed25519', 'id_ed25519.pub']) rmSync(join(cwd, name))
+  if (/ssh-keygen/.test(examplesOf(page, 'sh').join())) for (const name of ['id_ed25519', 'id_ed25519.pub']) rmSync(join(cwd, name))
   return { cwd, env: { ...env, TOKEN: token!, KEY: token!, BERTH: address, api: `${address}/api/public/v1` } }
 }
 
-const executed = pages.filter((page) => fencesOf(page, 'sh').length > 0)
+const executed = pages.filter((page) => examplesOf(page, 'sh').length > 0)
 
 describe.concurrent.each(executed)('%s', (page) => {
   test('works as it is written', { timeout: 300_000 }, async () => {
-    const email = /ada@example.com/.test(fencesOf(page, 'sh').join()) ? 'ada@example.com' : `${page.replace(/\W/g, '')}@example.com`
+    const email = /ada@example.com/.test(examplesOf(page, 'sh').join()) ? 'ada@example.com' : `${page.replace(/\W/g, '')}@example.com`
     const product = page === ALONE ? alone : shared
     const { env, cwd } = await reader(page, email, product)
-    const script = fencesOf(page, 'sh')
+    const script = examplesOf(page, 'sh')
       .join('\n')
       .replaceAll('http://127.0.0.1:8080', env['BERTH_URL']!)
       .replace(/127\.0\.0\.1:808[12]/g, `127.0.0.1:${product.settings['BERTH_METRICS_PORT']}`)

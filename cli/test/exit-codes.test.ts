@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { data, html, json, scripted, type Behaviour } from '../../sdk/test/scripted.ts'
-import { berth, cliWorld } from './world.ts'
+import { berth, createCliFixture } from './fixture.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 const customer = await app.given.customer({ credit: '100.00' })
 const env = app.envOf(customer)
 await app.given.vm(customer, { isProtected: true })

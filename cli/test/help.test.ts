@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { createProgram } from '../src/program.ts'
 import { VERSION } from '../src/version.ts'
-import { berth } from './world.ts'
+import { berth } from './fixture.ts'
 
 const io = { env: {}, stdin: process.stdin, stdout: { write: () => {} }, stderr: { write: () => {} } }
 

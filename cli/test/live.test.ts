@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { receiver, verified } from '../../server/test/receiver.ts'
-import { berth, cliWorld, onTerminal, start } from './world.ts'
+import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 const customer = await app.given.customer({ credit: '100.00' })
 const env = app.envOf(customer)
 const { id } = await app.given.vm(customer)

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
 import { sql } from '../../server/src/kernel/database/db.ts'
+import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
 import { COMMANDS } from './commands.ts'
+import { berth, createCliFixture } from './fixture.ts'
 import { ESCAPE } from './screen.ts'
-import { berth, cliWorld } from './world.ts'
 
-const app = await cliWorld({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
+const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
 await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
 await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
 

@@ -1,9 +1,9 @@
 // The whole output of a customer's first session: on a terminal, and through a pipe.
 import { expect, test } from 'vitest'
-import { ESCAPE, screen, steady } from './screen.ts'
-import { berth, cliWorld, onTerminal, start } from './world.ts'
+import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
+import { ESCAPE, maskVolatile, screen } from './screen.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/
 
@@ -22,7 +22,7 @@ const SESSION = [
 ]
 
 const transcript = (turns: { args: string[]; code: number; said: string }[]): string =>
-  turns.map(({ args, code, said }) => `$ berth ${args.join(' ')}\n${steady(said).trimEnd()}\n[exit ${code}]\n`).join('\n')
+  turns.map(({ args, code, said }) => `$ berth ${args.join(' ')}\n${maskVolatile(said).trimEnd()}\n[exit ${code}]\n`).join('\n')
 
 test('reads well on a terminal', async () => {
   const customer = await app.given.customer({ credit: '100.00' })

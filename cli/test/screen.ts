@@ -21,7 +21,7 @@ export function screen(raw: string): string {
 }
 
 /** Without what differs from run to run. */
-export const steady = (text: string): string =>
+export const maskVolatile = (text: string): string =>
   text
     .replace(/\bc[a-z0-9]{24}\b/g, (id) => '‹id›'.padEnd(id.length))
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '‹time›')

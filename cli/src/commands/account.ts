@@ -1,36 +1,36 @@
 import type { AccountLimit, AuditEntry } from '@berth/sdk'
-import { record, rows } from '../answer.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { given } from '../options.ts'
+import { omitUndefined } from '../options.ts'
+import { details, table } from '../result.ts'
 
-const show = verb({
+const show = defineCommand({
   name: 'show',
-  about: 'whose token this is',
+  description: 'whose token this is',
   example: 'account show',
   run: async ({ berth }) =>
-    record(
+    details(
       await berth.account.get(),
       { Email: (each) => each.email, Name: (each) => each.name, Id: (each) => each.id, Since: (each) => time(each.createdAt) },
       ({ email }: { email?: string }) => email ?? '',
     ),
 })
 
-const limits = verb({
+const limits = defineCommand({
   name: 'limits',
-  about: 'how much you may hold, and how much you do',
+  description: 'how much you may hold, and how much you do',
   example: 'account limits',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.account.limits(),
       { NAME: (each: AccountLimit) => each.name, USED: (each) => each.used, LIMIT: (each) => each.limit },
       'There is no limit',
     ),
 })
 
-const audit = verb<{ from?: string; to?: string; action?: string; token?: string }>({
+const audit = defineCommand<{ from?: string; to?: string; action?: string; token?: string }>({
   name: 'audit',
-  about: 'who changed what, and what was refused, the newest first',
+  description: 'who changed what, and what was refused, the newest first',
   options: [
     ['--from <date>', 'ISO date or time'],
     ['--to <date>', 'ISO date or time'],
@@ -39,8 +39,8 @@ const audit = verb<{ from?: string; to?: string; action?: string; token?: string
   ],
   example: 'account audit --action deleteVm',
   run: async ({ berth }, { from, to, action, token }) =>
-    rows(
-      await berth.account.auditLog(given({ dateFrom: from, dateTo: to, action, tokenId: token })).all(),
+    table(
+      await berth.account.auditLog(omitUndefined({ dateFrom: from, dateTo: to, action, tokenId: token })).all(),
       {
         TIME: (each: AuditEntry) => time(each.createdAt),
         ACTION: (each) => each.action,

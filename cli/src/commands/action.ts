@@ -1,9 +1,9 @@
 import type { Action, Query } from '@berth/sdk'
-import { record, rows, type Columns } from '../answer.ts'
 import { ACTION_COLUMNS } from '../columns.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { given } from '../options.ts'
+import { omitUndefined } from '../options.ts'
+import { details, table, type Columns } from '../result.ts'
 
 const ACTION_FIELDS: Columns<Action> = {
   Id: (action) => action.id,
@@ -17,29 +17,30 @@ const ACTION_FIELDS: Columns<Action> = {
   Completed: (action) => time(action.completedAt),
 }
 
-const list = verb<{ status?: Query<'listActions'>['status'] }>({
+const list = defineCommand<{ status?: Query<'listActions'>['status'] }>({
   name: 'list',
-  about: 'list actions of all VMs, the newest first',
+  description: 'list actions of all VMs, the newest first',
   options: [['--status <status>', 'PENDING, RUNNING, COMPLETED, FAILED or CANCELLED']],
   example: 'action list --status RUNNING',
-  run: async ({ berth }, { status }) => rows(await berth.actions.list(given({ status })).all(), ACTION_COLUMNS, 'Nothing was done yet'),
+  run: async ({ berth }, { status }) =>
+    table(await berth.actions.list(omitUndefined({ status })).all(), ACTION_COLUMNS, 'Nothing was done yet'),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show an action with its steps',
+  description: 'show an action with its steps',
   args: '<vm> <action-id>',
   example: 'action get web-1 cmh5x0a2b1c3d4e5f6g7h8i9j',
-  run: async (call, _, vm: string, id: string) => record(await call.berth.actions.get(await call.id('vm', vm), id), ACTION_FIELDS),
+  run: async (ctx, _, vm: string, id: string) => details(await ctx.berth.actions.get(await ctx.resolveId('vm', vm), id), ACTION_FIELDS),
 })
 
-const wait = verb({
+const wait = defineCommand({
   name: 'wait',
-  about: 'wait for the end of an action',
+  description: 'wait for the end of an action',
   args: '<vm> <action-id>',
   example: 'action wait web-1 cmh5x0a2b1c3d4e5f6g7h8i9j --timeout 60',
   waits: true,
-  run: async (call, _, vm: string, id: string) => record(await call.waitFor(await call.id('vm', vm), id, 'waiting'), ACTION_FIELDS),
+  run: async (ctx, _, vm: string, id: string) => details(await ctx.waitFor(await ctx.resolveId('vm', vm), id, 'waiting'), ACTION_FIELDS),
 })
 
 export const action = group('action', 'work on your VMs', [list, get, wait])

@@ -1,31 +1,35 @@
 import { Berth } from '@berth/sdk'
-import { rows, said } from '../answer.ts'
-import { group, verb } from '../command.ts'
-import { contextOf, contextsFile, readContexts, whatOverrules, writeContexts } from '../contexts.ts'
-import { wrongUsage } from '../failure.ts'
-import { isAttended, type Io } from '../io.ts'
-import { ask, readAll } from '../prompt.ts'
+import { defineCommand, group } from '../command.ts'
+import { contextsFile, getContext, overrideWarning, readContexts, writeContexts } from '../contexts.ts'
+import { usageError } from '../exit-codes.ts'
+import { isInteractive, type Io } from '../io.ts'
+import { prompt, readStdin } from '../prompt.ts'
+import { message, table } from '../result.ts'
 
-export const login = verb<{ name?: string; keepCurrent?: true }>({
+export const login = defineCommand<{ name?: string; keepCurrent?: true }>({
   name: 'login',
-  about: 'keep a server and a token for later commands; the token is asked for, or read from stdin',
+  description: 'keep a server and a token for later commands; the token is asked for, or read from stdin',
   args: '[url]',
   options: [
     ['--name <context>', 'what to call it; the host of the server unless given'],
     ['--keep-current', 'go on talking to the server that is used now, if there is one'],
   ],
   example: 'login https://cloud.example.com --name production',
-  async run(call, { name, keepCurrent }, url: string = 'http://127.0.0.1:8080') {
-    if (!URL.canParse(url)) throw wrongUsage(`"${url}" is no address: give one such as https://cloud.example.com`)
-    const { io } = call
+  async run(ctx, { name, keepCurrent }, url: string = 'http://127.0.0.1:8080') {
+    if (!URL.canParse(url)) throw usageError(`"${url}" is no address: give one such as https://cloud.example.com`)
+    const { io } = ctx
     const context = name ?? new URL(url).host
     const token = await readToken(io, url)
     const account = await new Berth({ baseUrl: url, token, maxRetries: 1 }).account.get()
     const { current, contexts } = readContexts(io.env)
     writeContexts(io.env, { current: (keepCurrent && current) || context, contexts: { ...contexts, [context]: { url, token } } })
-    const overruled = !keepCurrent && whatOverrules(io.env, context)
-    if (overruled) call.note(overruled)
-    return said({ context, url, email: account.email }, context, `Signed in to ${url} as ${account.email}. Kept in ${contextsFile(io.env)}`)
+    const overruled = !keepCurrent && overrideWarning(io.env, context)
+    if (overruled) ctx.printNote(overruled)
+    return message(
+      { context, url, email: account.email },
+      context,
+      `Signed in to ${url} as ${account.email}. Kept in ${contextsFile(io.env)}`,
+    )
   },
 })
 
@@ -34,9 +38,9 @@ export const login = verb<{ name?: string; keepCurrent?: true }>({
  * another server.
  */
 async function readToken(io: Io, url: string): Promise<string> {
-  const given = isAttended(io) ? await ask(io, `API token of ${url} (vmk_…): `, { hidden: true }) : await readAll(io.stdin)
+  const given = isInteractive(io) ? await prompt(io, `API token of ${url} (vmk_…): `, { hidden: true }) : await readStdin(io.stdin)
   if (!given.trim().startsWith('vmk_'))
-    throw wrongUsage('An API token begins with vmk_: make one in the dashboard under Settings, API Keys')
+    throw usageError('An API token begins with vmk_: make one in the dashboard under Settings, API Keys')
   return given.trim()
 }
 
@@ -46,13 +50,13 @@ interface Context {
   current: boolean
 }
 
-const listContexts = verb({
+const listContexts = defineCommand({
   name: 'list',
-  about: 'list servers, without their tokens',
+  description: 'list servers, without their tokens',
   example: 'context list',
   async run({ io }) {
     const { current, contexts } = readContexts(io.env)
-    return rows<Context>(
+    return table<Context>(
       Object.entries(contexts).map(([name, { url }]) => ({ name, url, current: name === current })),
       { NAME: (each) => each.name, SERVER: (each) => each.url, CURRENT: (each) => each.current },
       'You are not signed in. Run: berth login',
@@ -60,35 +64,35 @@ const listContexts = verb({
   },
 })
 
-const useContext = verb({
+const useContext = defineCommand({
   name: 'use',
-  about: 'talk to this server from now on',
+  description: 'talk to this server from now on',
   args: '<context>',
   example: 'context use production',
-  async run(call, _, name: string) {
-    const { env } = call.io
-    const { url } = contextOf(env, name)
+  async run(ctx, _, name: string) {
+    const { env } = ctx.io
+    const { url } = getContext(env, name)
     writeContexts(env, { ...readContexts(env), current: name })
-    const overruled = whatOverrules(env, name)
-    if (overruled) call.note(overruled)
-    return said({ name, url }, name, overruled ? `${name}, ${url}, is the current context now` : `Commands now go to ${name}, ${url}`)
+    const overruled = overrideWarning(env, name)
+    if (overruled) ctx.printNote(overruled)
+    return message({ name, url }, name, overruled ? `${name}, ${url}, is the current context now` : `Commands now go to ${name}, ${url}`)
   },
 })
 
-const deleteContext = verb({
+const deleteContext = defineCommand({
   name: 'delete',
-  about: 'forget a server and its token; the token stays valid',
+  description: 'forget a server and its token; the token stays valid',
   args: '<context>',
   example: 'context delete staging',
-  asks: true,
-  async run(call, _, name: string) {
-    const { env } = call.io
-    const { url } = contextOf(env, name)
-    await call.confirm(`The token for ${url} will be forgotten.`, name)
+  confirms: true,
+  async run(ctx, _, name: string) {
+    const { env } = ctx.io
+    const { url } = getContext(env, name)
+    await ctx.confirm(`The token for ${url} will be forgotten.`, name)
     const { current, contexts } = readContexts(env)
     const { [name]: _gone, ...rest } = contexts
     writeContexts(env, { current: current === name ? null : current, contexts: rest })
-    return said({ name }, name, `${name} is forgotten`)
+    return message({ name }, name, `${name} is forgotten`)
   },
 })
 

@@ -1,7 +1,7 @@
 import type { Backup } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
+import { details, message, table, type Columns } from '../result.ts'
 
 const BACKUP_FIELDS: Columns<Backup> = {
   Name: (backup) => backup.name,
@@ -14,14 +14,14 @@ const BACKUP_FIELDS: Columns<Backup> = {
   Created: (backup) => time(backup.createdAt),
 }
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list the backups of a VM',
+  description: 'list the backups of a VM',
   args: '<vm>',
   example: 'backup list web-1',
-  run: async (call, _, vm: string) =>
-    rows(
-      await call.berth.backups.list(await call.id('vm', vm)).all(),
+  run: async (ctx, _, vm: string) =>
+    table(
+      await ctx.berth.backups.list(await ctx.resolveId('vm', vm)).all(),
       {
         NAME: (each: Backup) => each.name,
         TYPE: (each) => each.type,
@@ -35,57 +35,57 @@ const list = verb({
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show a backup',
+  description: 'show a backup',
   args: '<vm> <backup>',
   example: 'backup get web-1 monday',
-  async run(call, _, vm: string, backup: string) {
-    const vmId = await call.id('vm', vm)
-    return record(await call.berth.backups.get(vmId, await call.id('backup', backup, vmId)), BACKUP_FIELDS)
+  async run(ctx, _, vm: string, backup: string) {
+    const vmId = await ctx.resolveId('vm', vm)
+    return details(await ctx.berth.backups.get(vmId, await ctx.resolveId('backup', backup, vmId)), BACKUP_FIELDS)
   },
 })
 
-const create = verb({
+const create = defineCommand({
   name: 'create',
-  about: 'back a VM up now',
+  description: 'back a VM up now',
   args: '<vm> <name>',
   example: 'backup create web-1 monday',
   waits: true,
-  async run(call, _, vm: string, name: string) {
-    const started = await call.berth.backups.create(await call.id('vm', vm), { name })
-    const again = () => call.berth.backups.get(started.vmId, started.backup.id)
-    return call.finish(started, `backup ${name}`, async () => record(await again(), BACKUP_FIELDS))
+  async run(ctx, _, vm: string, name: string) {
+    const started = await ctx.berth.backups.create(await ctx.resolveId('vm', vm), { name })
+    const again = () => ctx.berth.backups.get(started.vmId, started.backup.id)
+    return ctx.finish(started, `backup ${name}`, async () => details(await again(), BACKUP_FIELDS))
   },
 })
 
-const restore = verb<{ withoutNetworks?: true }>({
+const restore = defineCommand<{ withoutNetworks?: true }>({
   name: 'restore',
-  about: 'bring a VM back to a backup: what was written since is lost',
+  description: 'bring a VM back to a backup: what was written since is lost',
   args: '<vm> <backup>',
   options: [['--without-networks', 'when its host is lost, and its private networks with it: bring it back without them']],
   example: 'backup restore web-1 monday',
   waits: true,
-  asks: true,
-  async run(call, { withoutNetworks = false }, vm: string, backup: string) {
-    const id = await call.id('backup', backup, await call.id('vm', vm))
-    await call.confirm(`What ${vm} has written since is lost.`, vm)
-    return call.changeVm(vm, 'restoring', (berth, vmId) => berth.backups.restore(vmId, id, { withoutNetworks }))
+  confirms: true,
+  async run(ctx, { withoutNetworks = false }, vm: string, backup: string) {
+    const id = await ctx.resolveId('backup', backup, await ctx.resolveId('vm', vm))
+    await ctx.confirm(`What ${vm} has written since is lost.`, vm)
+    return ctx.changeVm(vm, 'restoring', (berth, vmId) => berth.backups.restore(vmId, id, { withoutNetworks }))
   },
 })
 
-const remove = verb({
+const remove = defineCommand({
   name: 'delete',
-  about: 'delete a backup',
+  description: 'delete a backup',
   args: '<vm> <backup>',
   example: 'backup delete web-1 monday',
-  asks: true,
-  async run(call, _, vm: string, backup: string) {
-    const vmId = await call.id('vm', vm)
-    const id = await call.id('backup', backup, vmId)
-    await call.confirm(`Backup ${backup} of ${vm} will be gone.`, backup)
-    const answer = await call.berth.backups.delete(vmId, id)
-    return said(answer, backup, answer.message)
+  confirms: true,
+  async run(ctx, _, vm: string, backup: string) {
+    const vmId = await ctx.resolveId('vm', vm)
+    const id = await ctx.resolveId('backup', backup, vmId)
+    await ctx.confirm(`Backup ${backup} of ${vm} will be gone.`, backup)
+    const answer = await ctx.berth.backups.delete(vmId, id)
+    return message(answer, backup, answer.message)
   },
 })
 

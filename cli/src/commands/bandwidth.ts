@@ -1,16 +1,16 @@
 import type { BandwidthUsage } from '@berth/sdk'
-import { rows, said } from '../answer.ts'
-import { priced, TRANSACTION_COLUMNS } from '../columns.ts'
-import { group, verb } from '../command.ts'
+import { quoteDetails, TRANSACTION_COLUMNS } from '../columns.ts'
+import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
-import { whole } from '../options.ts'
+import { parseInteger } from '../options.ts'
+import { message, table } from '../result.ts'
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'what each VM has used of its month',
+  description: 'what each VM has used of its month',
   example: 'bandwidth list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.bandwidth.list(),
       {
         VM: (each: BandwidthUsage) => each.vmName,
@@ -25,30 +25,30 @@ const list = verb({
     ),
 })
 
-const packs = verb({
+const packs = defineCommand({
   name: 'packs',
-  about: 'packs that were bought for a VM',
+  description: 'packs that were bought for a VM',
   args: '<vm>',
   example: 'bandwidth packs web-1',
-  run: async (call, _, vm: string) =>
-    rows(
-      await call.berth.bandwidth.packs(await call.id('vm', vm)).all(),
+  run: async (ctx, _, vm: string) =>
+    table(
+      await ctx.berth.bandwidth.packs(await ctx.resolveId('vm', vm)).all(),
       TRANSACTION_COLUMNS,
       `There is none yet: berth bandwidth buy ${vm} 1000`,
     ),
 })
 
-const buy = verb<{ dryRun?: true }>({
+const buy = defineCommand<{ dryRun?: true }>({
   name: 'buy',
-  about: 'buy traffic until the next renewal, in GB (10^9 bytes)',
+  description: 'buy traffic until the next renewal, in GB (10^9 bytes)',
   args: '<vm> <gigabytes>',
   example: 'bandwidth buy web-1 1000 --dry-run',
-  priced: true,
-  async run(call, { dryRun }, vm: string, gigabytes: string) {
-    const [id, amount] = [await call.id('vm', vm), whole('<gigabytes>', gigabytes)]
-    if (dryRun) return priced(await call.berth.bandwidth.quotePack(id, amount))
-    const entry = await call.berth.bandwidth.buyPack(id, amount)
-    return said(entry, entry.id, `${vm} has ${amount} GB more. Charged ${entry.amount.replace('-', '')}, left ${entry.balanceAfter}`)
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string, gigabytes: string) {
+    const [id, amount] = [await ctx.resolveId('vm', vm), parseInteger('<gigabytes>', gigabytes)]
+    if (dryRun) return quoteDetails(await ctx.berth.bandwidth.quotePack(id, amount))
+    const entry = await ctx.berth.bandwidth.buyPack(id, amount)
+    return message(entry, entry.id, `${vm} has ${amount} GB more. Charged ${entry.amount.replace('-', '')}, left ${entry.balanceAfter}`)
   },
 })
 

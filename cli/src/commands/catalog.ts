@@ -1,14 +1,14 @@
 import type { Node, OsTemplate, Plan, Region } from '@berth/sdk'
-import { record, rows } from '../answer.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { bytes, mebibytes, time } from '../format.ts'
+import { details, table } from '../result.ts'
 
-const listRegions = verb({
+const listRegions = defineCommand({
   name: 'list',
-  about: 'list regions',
+  description: 'list regions',
   example: 'region list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.regions.list(),
       {
         SLUG: (each: Region) => each.slug,
@@ -21,14 +21,14 @@ const listRegions = verb({
     ),
 })
 
-const listNodes = verb({
+const listNodes = defineCommand({
   name: 'nodes',
-  about: 'the machines of a region that private networks can live on',
+  description: 'the machines of a region that private networks can live on',
   args: '<region>',
   example: 'region nodes fra1',
-  run: async (call, _, region: string) =>
-    rows(
-      await call.berth.regions.nodes(await call.id('region', region)),
+  run: async (ctx, _, region: string) =>
+    table(
+      await ctx.berth.regions.nodes(await ctx.resolveId('region', region)),
       { NAME: (each: Node) => each.name, AVAILABLE: (each) => each.available, ID: (each) => each.id },
       'There is no machine',
     ),
@@ -36,12 +36,12 @@ const listNodes = verb({
 
 export const region = group('region', 'where VMs run', [listRegions, listNodes])
 
-const listPlans = verb({
+const listPlans = defineCommand({
   name: 'list',
-  about: 'list plans with their prices',
+  description: 'list plans with their prices',
   example: 'plan list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.plans.list(),
       {
         SLUG: (each: Plan) => each.slug,
@@ -59,12 +59,12 @@ const listPlans = verb({
 
 export const plan = group('plan', 'sizes and prices', [listPlans])
 
-const listOsTemplates = verb({
+const listOsTemplates = defineCommand({
   name: 'list',
-  about: 'list OS templates',
+  description: 'list OS templates',
   example: 'os list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.osTemplates.list(),
       {
         SLUG: (each: OsTemplate) => each.slug,
@@ -79,13 +79,13 @@ const listOsTemplates = verb({
     ),
 })
 
-const getOsTemplate = verb({
+const getOsTemplate = defineCommand({
   name: 'get',
-  about: 'show an OS template',
+  description: 'show an OS template',
   args: '<os>',
   example: 'os get debian-12',
   run: async ({ berth }, _, slug: string) =>
-    record(await berth.osTemplates.get(slug), {
+    details(await berth.osTemplates.get(slug), {
       Slug: (each) => each.slug,
       Id: (each) => each.id,
       Name: (each) => each.name,

@@ -1,8 +1,8 @@
 import type { Body, FirewallRule, RuleInput } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { group, verb } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
-import { given, json, requireSome, whole, words } from '../options.ts'
+import { defineCommand, group } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
+import { omitUndefined, parseInteger, parseJson, requireChanges, splitList } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
 
 const RULE_COLUMNS: Columns<FirewallRule> = {
   '#': (rule) => rule.position,
@@ -39,96 +39,99 @@ const RULE_OPTIONS: [string, string][] = [
   ['--position <number>', 'where it stands, from 1'],
 ]
 
-const ruleOf = ({ direction, action, protocol, port, from, to, description, position }: RuleOptions) =>
-  given({
+const toRuleInput = ({ direction, action, protocol, port, from, to, description, position }: RuleOptions) =>
+  omitUndefined({
     direction: direction?.toUpperCase() as RuleInput['direction'] | undefined,
     action: action?.toUpperCase() as RuleInput['action'] | undefined,
     protocol: protocol?.toUpperCase() as RuleInput['protocol'] | undefined,
     port,
-    sourceIps: words(from),
-    destIps: words(to),
+    sourceIps: splitList(from),
+    destIps: splitList(to),
     description,
-    position: position === undefined ? undefined : whole('--position', position),
+    position: position === undefined ? undefined : parseInteger('--position', position),
   })
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list the rules of a firewall',
+  description: 'list the rules of a firewall',
   args: '<firewall>',
   example: 'firewall rule list web',
-  run: async (call, _, firewall: string) =>
-    rows(
-      await call.berth.firewalls.rules(await call.id('firewall', firewall)),
+  run: async (ctx, _, firewall: string) =>
+    table(
+      await ctx.berth.firewalls.rules(await ctx.resolveId('firewall', firewall)),
       RULE_COLUMNS,
       `It lets nothing in: berth firewall rule add ${firewall} --port 22`,
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show a rule, named by its number or id',
+  description: 'show a rule, named by its number or id',
   args: '<firewall> <rule>',
   example: 'firewall rule get web 2',
-  async run(call, _, firewall: string, rule: string) {
-    const id = await call.id('firewall', firewall)
-    return record(await call.berth.firewalls.rule(id, await call.id('rule', rule, id)), RULE_COLUMNS)
+  async run(ctx, _, firewall: string, rule: string) {
+    const id = await ctx.resolveId('firewall', firewall)
+    return details(await ctx.berth.firewalls.rule(id, await ctx.resolveId('rule', rule, id)), RULE_COLUMNS)
   },
 })
 
-const LET_IN = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP' } as const
+const ACCEPT_TCP_IN = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP' } as const
 
-const add = verb<RuleOptions>({
+const add = defineCommand<RuleOptions>({
   name: 'add',
-  about: 'add a rule; unless told otherwise, it lets TCP in',
+  description: 'add a rule; unless told otherwise, it lets TCP in',
   args: '<firewall>',
   options: RULE_OPTIONS,
   example: 'firewall rule add web --port 80,443 --from 0.0.0.0/0',
-  run: async (call, options, firewall: string) =>
-    record(await call.berth.firewalls.addRule(await call.id('firewall', firewall), { ...LET_IN, ...ruleOf(options) }), RULE_COLUMNS),
+  run: async (ctx, options, firewall: string) =>
+    details(
+      await ctx.berth.firewalls.addRule(await ctx.resolveId('firewall', firewall), { ...ACCEPT_TCP_IN, ...toRuleInput(options) }),
+      RULE_COLUMNS,
+    ),
 })
 
-const update = verb<RuleOptions>({
+const update = defineCommand<RuleOptions>({
   name: 'update',
-  about: 'change or move a rule, named by its number or id',
+  description: 'change or move a rule, named by its number or id',
   args: '<firewall> <rule>',
   options: RULE_OPTIONS,
   example: 'firewall rule update web 2 --port 8080 --position 1',
-  async run(call, options, firewall: string, rule: string) {
-    const body = requireSome(ruleOf(options), '--port, --from, --position …')
-    const id = await call.id('firewall', firewall)
-    return record(await call.berth.firewalls.updateRule(id, await call.id('rule', rule, id), body), RULE_COLUMNS)
+  async run(ctx, options, firewall: string, rule: string) {
+    const body = requireChanges(toRuleInput(options), '--port, --from, --position …')
+    const id = await ctx.resolveId('firewall', firewall)
+    return details(await ctx.berth.firewalls.updateRule(id, await ctx.resolveId('rule', rule, id), body), RULE_COLUMNS)
   },
 })
 
 type Rules = Body<'replaceFirewallRules'>['rules']
 
-const replace = verb<{ rules?: string }>({
+const replace = defineCommand<{ rules?: string }>({
   name: 'replace',
-  about: 'replace all rules at once: no packet ever meets half of them',
+  description: 'replace all rules at once: no packet ever meets half of them',
   args: '<firewall>',
   options: [['--rules <json>', 'an array of rules, @file, or - for stdin (required)']],
   example: 'firewall rule replace web --rules @rules.json',
-  asks: true,
-  async run(call, { rules }, firewall: string) {
-    if (rules === undefined) throw wrongUsage('Say which rules: --rules @rules.json')
-    const wanted = json('--rules', rules) as Rules
-    const id = await call.id('firewall', firewall)
-    await call.confirm(`The rules that ${firewall} has now will be gone.`, firewall)
-    return rows(await call.berth.firewalls.replaceRules(id, wanted), RULE_COLUMNS, 'It has no rules now')
+  confirms: true,
+  async run(ctx, { rules }, firewall: string) {
+    if (rules === undefined) throw usageError('Say which rules: --rules @rules.json')
+    const wanted = parseJson('--rules', rules) as Rules
+    const id = await ctx.resolveId('firewall', firewall)
+    await ctx.confirm(`The rules that ${firewall} has now will be gone.`, firewall)
+    return table(await ctx.berth.firewalls.replaceRules(id, wanted), RULE_COLUMNS, 'It has no rules now')
   },
 })
 
-const remove = verb({
+const remove = defineCommand({
   name: 'delete',
-  about: 'delete a rule, named by its number or id',
+  description: 'delete a rule, named by its number or id',
   args: '<firewall> <rule>',
   example: 'firewall rule delete web 2',
-  asks: true,
-  async run(call, _, firewall: string, rule: string) {
-    const id = await call.id('firewall', firewall)
-    const ruleId = await call.id('rule', rule, id)
-    await call.confirm(`Rule ${rule} of ${firewall} will be gone.`, rule)
-    return said(await call.berth.firewalls.deleteRule(id, ruleId), rule, `Rule ${rule} of ${firewall} is gone`)
+  confirms: true,
+  async run(ctx, _, firewall: string, rule: string) {
+    const id = await ctx.resolveId('firewall', firewall)
+    const ruleId = await ctx.resolveId('rule', rule, id)
+    await ctx.confirm(`Rule ${rule} of ${firewall} will be gone.`, rule)
+    return message(await ctx.berth.firewalls.deleteRule(id, ruleId), rule, `Rule ${rule} of ${firewall} is gone`)
   },
 })
 

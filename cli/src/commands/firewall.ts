@@ -1,9 +1,9 @@
 import type { Body, Firewall, FirewallBindingState } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { group, verb } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
+import { defineCommand, group } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
-import { given, requireSome, whole } from '../options.ts'
+import { omitUndefined, parseInteger, requireChanges } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
 import { rule } from './firewall-rule.ts'
 
 const FIREWALL_FIELDS: Columns<Firewall> = {
@@ -17,12 +17,12 @@ const FIREWALL_FIELDS: Columns<Firewall> = {
   Applied: (firewall) => firewall.applied,
 }
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list your firewalls',
+  description: 'list your firewalls',
   example: 'firewall list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.firewalls.list().all(),
       {
         NAME: (each: Firewall) => each.name,
@@ -37,71 +37,72 @@ const list = verb({
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show a firewall',
+  description: 'show a firewall',
   args: '<firewall>',
   example: 'firewall get web',
-  run: async (call, _, firewall: string) => record(await call.berth.firewalls.get(await call.id('firewall', firewall)), FIREWALL_FIELDS),
+  run: async (ctx, _, firewall: string) =>
+    details(await ctx.berth.firewalls.get(await ctx.resolveId('firewall', firewall)), FIREWALL_FIELDS),
 })
 
-const create = verb<{ description?: string }>({
+const create = defineCommand<{ description?: string }>({
   name: 'create',
-  about: 'make a firewall; without rules it lets nothing in',
+  description: 'make a firewall; without rules it lets nothing in',
   args: '<name>',
   options: [['--description <text>', 'what it is for']],
   example: 'firewall create web',
   run: async ({ berth }, { description }, name: string) =>
-    record(await berth.firewalls.create({ name, ...given({ description }) }), FIREWALL_FIELDS),
+    details(await berth.firewalls.create({ name, ...omitUndefined({ description }) }), FIREWALL_FIELDS),
 })
 
-const update = verb<{ name?: string; description?: string }>({
+const update = defineCommand<{ name?: string; description?: string }>({
   name: 'update',
-  about: 'change the name or description of a firewall',
+  description: 'change the name or description of a firewall',
   args: '<firewall>',
   options: [
     ['--name <name>', 'its new name'],
     ['--description <text>', 'what it is for'],
   ],
   example: 'firewall update web --name frontend',
-  async run(call, { name, description }, firewall: string) {
-    const body = requireSome(given({ name, description }), '--name, --description')
-    return record(await call.berth.firewalls.update(await call.id('firewall', firewall), body), FIREWALL_FIELDS)
+  async run(ctx, { name, description }, firewall: string) {
+    const body = requireChanges(omitUndefined({ name, description }), '--name, --description')
+    return details(await ctx.berth.firewalls.update(await ctx.resolveId('firewall', firewall), body), FIREWALL_FIELDS)
   },
 })
 
-const remove = verb({
+const remove = defineCommand({
   name: 'delete',
-  about: 'delete a firewall that is bound to no VM',
+  description: 'delete a firewall that is bound to no VM',
   args: '<firewall>',
   example: 'firewall delete web',
-  asks: true,
-  async run(call, _, firewall: string) {
-    const id = await call.id('firewall', firewall)
-    await call.confirm(`Firewall ${firewall} and its rules will be gone.`, firewall)
-    return said(await call.berth.firewalls.delete(id), firewall, `Firewall ${firewall} is gone`)
+  confirms: true,
+  async run(ctx, _, firewall: string) {
+    const id = await ctx.resolveId('firewall', firewall)
+    await ctx.confirm(`Firewall ${firewall} and its rules will be gone.`, firewall)
+    return message(await ctx.berth.firewalls.delete(id), firewall, `Firewall ${firewall} is gone`)
   },
 })
 
-const bind = verb({
+const bind = defineCommand({
   name: 'bind',
-  about: 'let a firewall guard a VM',
+  description: 'let a firewall guard a VM',
   args: '<firewall> <vm>',
   example: 'firewall bind web web-1',
-  async run(call, _, firewall: string, vm: string) {
-    const [id, vmId] = await Promise.all([call.id('firewall', firewall), call.id('vm', vm)])
-    return said(await call.berth.firewalls.bind(id, vmId), firewall, `Firewall ${firewall} guards ${vm}`)
+  async run(ctx, _, firewall: string, vm: string) {
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    return message(await ctx.berth.firewalls.bind(id, vmId), firewall, `Firewall ${firewall} guards ${vm}`)
   },
 })
 
-const unbind = verb({
+const unbind = defineCommand({
   name: 'unbind',
-  about: 'let a firewall guard a VM no longer',
+  description: 'let a firewall guard a VM no longer',
   args: '<firewall> <vm>',
   example: 'firewall unbind web web-1',
-  async run(call, _, firewall: string, vm: string) {
-    const [id, vmId] = await Promise.all([call.id('firewall', firewall), call.id('vm', vm)])
-    return said(await call.berth.firewalls.unbind(id, vmId), firewall, `Firewall ${firewall} no longer guards ${vm}`)
+  async run(ctx, _, firewall: string, vm: string) {
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    return message(await ctx.berth.firewalls.unbind(id, vmId), firewall, `Firewall ${firewall} no longer guards ${vm}`)
   },
 })
 
@@ -114,36 +115,36 @@ const BINDING_COLUMNS: Columns<FirewallBindingState> = {
 
 const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
 
-const bindings = verb({
+const bindings = defineCommand({
   name: 'bindings',
-  about: 'which VMs a firewall guards, and whether their hosts have its latest rules',
+  description: 'which VMs a firewall guards, and whether their hosts have its latest rules',
   args: '<firewall>',
   example: 'firewall bindings web',
-  run: async (call, _, firewall: string) =>
-    rows(
-      await call.berth.firewalls.bindings(await call.id('firewall', firewall)),
+  run: async (ctx, _, firewall: string) =>
+    table(
+      await ctx.berth.firewalls.bindings(await ctx.resolveId('firewall', firewall)),
       BINDING_COLUMNS,
       `It guards no VM yet: berth firewall bind ${firewall} <vm>`,
       vmOf,
     ),
 })
 
-const binding = verb({
+const binding = defineCommand({
   name: 'binding',
-  about: "whether a firewall guards a VM, and whether the VM's host has its latest rules",
+  description: "whether a firewall guards a VM, and whether the VM's host has its latest rules",
   args: '<firewall> <vm>',
   example: 'firewall binding web web-1',
-  async run(call, _, firewall: string, vm: string) {
-    const [id, vmId] = await Promise.all([call.id('firewall', firewall), call.id('vm', vm)])
-    return record(await call.berth.firewalls.binding(id, vmId), BINDING_COLUMNS, vmOf)
+  async run(ctx, _, firewall: string, vm: string) {
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    return details(await ctx.berth.firewalls.binding(id, vmId), BINDING_COLUMNS, vmOf)
   },
 })
 
 type Packet = Body<'checkPacket'>
 
-const check = verb<{ protocol?: string; port?: string; from?: string; to?: string }>({
+const check = defineCommand<{ protocol?: string; port?: string; from?: string; to?: string }>({
   name: 'check',
-  about: 'would this packet pass, and which rule decides?',
+  description: 'would this packet pass, and which rule decides?',
   args: '<firewall> <vm>',
   options: [
     ['--protocol <protocol>', 'tcp (unless given), udp or icmp'],
@@ -152,23 +153,23 @@ const check = verb<{ protocol?: string; port?: string; from?: string; to?: strin
     ['--to <address>', 'a packet from the VM to there'],
   ],
   example: 'firewall check web web-1 --port 22 --from 198.51.100.7',
-  async run(call, { protocol = 'tcp', port, from, to }, firewall: string, vm: string) {
+  async run(ctx, { protocol = 'tcp', port, from, to }, firewall: string, vm: string) {
     const address = from ?? to
-    if (!address || (from && to)) throw wrongUsage('Say either --from or --to, with an address')
-    const [id, vmId] = await Promise.all([call.id('firewall', firewall), call.id('vm', vm)])
-    const verdict = await call.berth.firewalls.check(id, {
+    if (!address || (from && to)) throw usageError('Say either --from or --to, with an address')
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    const verdict = await ctx.berth.firewalls.check(id, {
       vmId,
       address,
       direction: from ? 'IN' : 'OUT',
       protocol: protocol.toUpperCase() as Packet['protocol'],
-      ...given({ port: port === undefined ? undefined : whole('--port', port) }),
+      ...omitUndefined({ port: port === undefined ? undefined : parseInteger('--port', port) }),
     })
     const why = verdict.rule ? `rule ${verdict.rule.position} of firewall ${verdict.firewallId}` : 'no rule matches, so the default decides'
-    return said(verdict, verdict.action, `${verdict.action}: ${why}`)
+    return message(verdict, verdict.action, `${verdict.action}: ${why}`)
   },
 })
 
 const changes = [create, update, remove, rule]
-const guarding = [bind, unbind, bindings, binding, check]
+const bindingCommands = [bind, unbind, bindings, binding, check]
 
-export const firewall = group('firewall', 'what may reach your VMs', [list, get, ...changes, ...guarding])
+export const firewall = group('firewall', 'what may reach your VMs', [list, get, ...changes, ...bindingCommands])

@@ -1,5 +1,5 @@
 // Every command, in the order of the help.
-import type { Entry } from '../command.ts'
+import type { CommandNode } from '../command.ts'
 import { account } from './account.ts'
 import { action } from './action.ts'
 import { api } from './api.ts'
@@ -19,10 +19,10 @@ import { vm } from './vm.ts'
 import { wallet } from './wallet.ts'
 import { webhook } from './webhook.ts'
 
-const things = [vm, snapshot, backup, network, firewall, key]
+const resources = [vm, snapshot, backup, network, firewall, key]
 const catalog = [region, plan, os]
-const money = [wallet, invoice, bandwidth]
-const happenings = [event, webhook, action, account, ticket]
-const ours = [login, context, completion, api]
+const billing = [wallet, invoice, bandwidth]
+const accountAndEvents = [event, webhook, action, account, ticket]
+const local = [login, context, completion, api]
 
-export const ENTRIES: Entry[] = [...things, ...catalog, ...money, ...happenings, ...ours]
+export const COMMAND_TREE: CommandNode[] = [...resources, ...catalog, ...billing, ...accountAndEvents, ...local]

@@ -1,14 +1,14 @@
 import type { InvoiceSummary } from '@berth/sdk'
-import { record, rows } from '../answer.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
+import { details, table } from '../result.ts'
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list invoices, the newest first',
+  description: 'list invoices, the newest first',
   example: 'invoice list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.invoices.list().all(),
       {
         NUMBER: (each: InvoiceSummary) => each.number,
@@ -21,13 +21,13 @@ const list = verb({
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show an invoice, named by its number, month or id',
+  description: 'show an invoice, named by its number, month or id',
   args: '<invoice>',
   example: 'invoice get INV-000042',
-  run: async (call, _, invoice: string) =>
-    record(await call.berth.invoices.get(await call.id('invoice', invoice)), {
+  run: async (ctx, _, invoice: string) =>
+    details(await ctx.berth.invoices.get(await ctx.resolveId('invoice', invoice)), {
       Number: (each) => each.number,
       Month: (each) => each.month,
       Charged: (each) => `${each.charged} ${each.currency}`,

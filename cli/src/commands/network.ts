@@ -1,9 +1,9 @@
 import type { Network } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { group, verb } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
+import { defineCommand, group } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
 import { time } from '../format.ts'
-import { given } from '../options.ts'
+import { omitUndefined } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
 
 const NETWORK_FIELDS: Columns<Network> = {
   Name: (network) => network.name,
@@ -17,12 +17,12 @@ const NETWORK_FIELDS: Columns<Network> = {
   Created: (network) => time(network.createdAt),
 }
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list your private networks',
+  description: 'list your private networks',
   example: 'network list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.networks.list().all(),
       {
         NAME: (each: Network) => each.name,
@@ -37,12 +37,12 @@ const list = verb({
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show a private network',
+  description: 'show a private network',
   args: '<network>',
   example: 'network get backend',
-  run: async (call, _, network: string) => record(await call.berth.networks.get(await call.id('network', network)), NETWORK_FIELDS),
+  run: async (ctx, _, network: string) => details(await ctx.berth.networks.get(await ctx.resolveId('network', network)), NETWORK_FIELDS),
 })
 
 interface CreateOptions {
@@ -54,9 +54,9 @@ interface CreateOptions {
   dhcp: boolean
 }
 
-const create = verb<CreateOptions>({
+const create = defineCommand<CreateOptions>({
   name: 'create',
-  about: 'make a private network',
+  description: 'make a private network',
   args: '<name>',
   options: [
     ['--cidr <range>', 'such as 10.0.0.0/24 (required)'],
@@ -67,62 +67,62 @@ const create = verb<CreateOptions>({
     ['--no-dhcp', 'VMs are not told their addresses'],
   ],
   example: 'network create backend --cidr 10.0.0.0/24 --region fra1',
-  async run(call, { cidr, region, node, gateway, snat, dhcp }, name: string) {
-    if (!cidr) throw wrongUsage('Say which range: --cidr 10.0.0.0/24')
-    if (!region && !node) throw wrongUsage('Say where: --region and one of berth region list')
-    const nodeId = node ?? (await call.id('region', region!))
-    return record(
-      await call.berth.networks.create({ name, nodeId, cidr, enableSnat: snat, enableDhcp: dhcp, ...given({ gateway }) }),
+  async run(ctx, { cidr, region, node, gateway, snat, dhcp }, name: string) {
+    if (!cidr) throw usageError('Say which range: --cidr 10.0.0.0/24')
+    if (!region && !node) throw usageError('Say where: --region and one of berth region list')
+    const nodeId = node ?? (await ctx.resolveId('region', region!))
+    return details(
+      await ctx.berth.networks.create({ name, nodeId, cidr, enableSnat: snat, enableDhcp: dhcp, ...omitUndefined({ gateway }) }),
       NETWORK_FIELDS,
     )
   },
 })
 
-const rename = verb({
+const rename = defineCommand({
   name: 'rename',
-  about: 'give a network another name',
+  description: 'give a network another name',
   args: '<network> <name>',
   example: 'network rename backend databases',
-  async run(call, _, network: string, name: string) {
-    const renamed = await call.berth.networks.rename(await call.id('network', network), name)
-    return said(renamed, renamed.name, `${network} is now called ${renamed.name}`)
+  async run(ctx, _, network: string, name: string) {
+    const renamed = await ctx.berth.networks.rename(await ctx.resolveId('network', network), name)
+    return message(renamed, renamed.name, `${network} is now called ${renamed.name}`)
   },
 })
 
-const remove = verb({
+const remove = defineCommand({
   name: 'delete',
-  about: 'delete a network that no VM is in',
+  description: 'delete a network that no VM is in',
   args: '<network>',
   example: 'network delete backend',
-  asks: true,
-  async run(call, _, network: string) {
-    const id = await call.id('network', network)
-    await call.confirm(`Network ${network} will be gone.`, network)
-    return said(await call.berth.networks.delete(id), network, `Network ${network} is gone`)
+  confirms: true,
+  async run(ctx, _, network: string) {
+    const id = await ctx.resolveId('network', network)
+    await ctx.confirm(`Network ${network} will be gone.`, network)
+    return message(await ctx.berth.networks.delete(id), network, `Network ${network} is gone`)
   },
 })
 
-const attach = verb({
+const attach = defineCommand({
   name: 'attach',
-  about: 'put a VM into a network',
+  description: 'put a VM into a network',
   args: '<network> <vm>',
   example: 'network attach backend web-1',
   waits: true,
-  async run(call, _, network: string, vm: string) {
-    const networkId = await call.id('network', network)
-    return call.changeVm(vm, `attaching ${network} to`, (berth, id) => berth.vms.attachNetwork(id, networkId))
+  async run(ctx, _, network: string, vm: string) {
+    const networkId = await ctx.resolveId('network', network)
+    return ctx.changeVm(vm, `attaching ${network} to`, (berth, id) => berth.vms.attachNetwork(id, networkId))
   },
 })
 
-const detach = verb({
+const detach = defineCommand({
   name: 'detach',
-  about: 'take a VM out of a network',
+  description: 'take a VM out of a network',
   args: '<network> <vm>',
   example: 'network detach backend web-1',
   waits: true,
-  async run(call, _, network: string, vm: string) {
-    const networkId = await call.id('network', network)
-    return call.changeVm(vm, `detaching ${network} from`, (berth, id) => berth.vms.detachNetwork(id, networkId))
+  async run(ctx, _, network: string, vm: string) {
+    const networkId = await ctx.resolveId('network', network)
+    return ctx.changeVm(vm, `detaching ${network} from`, (berth, id) => berth.vms.detachNetwork(id, networkId))
   },
 })
 

@@ -1,8 +1,8 @@
 import type { Snapshot } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { bytes, time } from '../format.ts'
-import { given } from '../options.ts'
+import { omitUndefined } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
 
 const SNAPSHOT_FIELDS: Columns<Snapshot> = {
   Name: (snapshot) => snapshot.name,
@@ -13,14 +13,14 @@ const SNAPSHOT_FIELDS: Columns<Snapshot> = {
   Created: (snapshot) => time(snapshot.createdAt),
 }
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list the snapshots of a VM',
+  description: 'list the snapshots of a VM',
   args: '<vm>',
   example: 'snapshot list web-1',
-  run: async (call, _, vm: string) =>
-    rows(
-      await call.berth.snapshots.list(await call.id('vm', vm)).all(),
+  run: async (ctx, _, vm: string) =>
+    table(
+      await ctx.berth.snapshots.list(await ctx.resolveId('vm', vm)).all(),
       {
         NAME: (each: Snapshot) => each.name,
         STATUS: (each) => each.status,
@@ -32,58 +32,58 @@ const list = verb({
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show a snapshot',
+  description: 'show a snapshot',
   args: '<vm> <snapshot>',
   example: 'snapshot get web-1 before-upgrade',
-  async run(call, _, vm: string, snapshot: string) {
-    const vmId = await call.id('vm', vm)
-    return record(await call.berth.snapshots.get(vmId, await call.id('snapshot', snapshot, vmId)), SNAPSHOT_FIELDS)
+  async run(ctx, _, vm: string, snapshot: string) {
+    const vmId = await ctx.resolveId('vm', vm)
+    return details(await ctx.berth.snapshots.get(vmId, await ctx.resolveId('snapshot', snapshot, vmId)), SNAPSHOT_FIELDS)
   },
 })
 
-const create = verb<{ description?: string }>({
+const create = defineCommand<{ description?: string }>({
   name: 'create',
-  about: 'keep the state of a disk',
+  description: 'keep the state of a disk',
   args: '<vm> <name>',
   options: [['--description <text>', 'what it is for']],
   example: 'snapshot create web-1 before-upgrade',
   waits: true,
-  async run(call, { description }, vm: string, name: string) {
-    const started = await call.berth.snapshots.create(await call.id('vm', vm), { name, ...given({ description }) })
-    const again = () => call.berth.snapshots.get(started.vmId, started.snapshot.id)
-    return call.finish(started, `snapshot ${name}`, async () => record(await again(), SNAPSHOT_FIELDS))
+  async run(ctx, { description }, vm: string, name: string) {
+    const started = await ctx.berth.snapshots.create(await ctx.resolveId('vm', vm), { name, ...omitUndefined({ description }) })
+    const again = () => ctx.berth.snapshots.get(started.vmId, started.snapshot.id)
+    return ctx.finish(started, `snapshot ${name}`, async () => details(await again(), SNAPSHOT_FIELDS))
   },
 })
 
-const restore = verb({
+const restore = defineCommand({
   name: 'restore',
-  about: 'bring a VM back to a snapshot: what was written since is lost',
+  description: 'bring a VM back to a snapshot: what was written since is lost',
   args: '<vm> <snapshot>',
   example: 'snapshot restore web-1 before-upgrade',
   waits: true,
-  asks: true,
-  async run(call, _, vm: string, snapshot: string) {
-    const id = await call.id('snapshot', snapshot, await call.id('vm', vm))
-    await call.confirm(`What ${vm} has written since is lost.`, vm)
-    return call.changeVm(vm, 'restoring', (berth, vmId) => berth.snapshots.restore(vmId, id))
+  confirms: true,
+  async run(ctx, _, vm: string, snapshot: string) {
+    const id = await ctx.resolveId('snapshot', snapshot, await ctx.resolveId('vm', vm))
+    await ctx.confirm(`What ${vm} has written since is lost.`, vm)
+    return ctx.changeVm(vm, 'restoring', (berth, vmId) => berth.snapshots.restore(vmId, id))
   },
 })
 
-const remove = verb({
+const remove = defineCommand({
   name: 'delete',
-  about: 'delete a snapshot; the VM is not touched',
+  description: 'delete a snapshot; the VM is not touched',
   args: '<vm> <snapshot>',
   example: 'snapshot delete web-1 before-upgrade',
   waits: true,
-  asks: true,
-  async run(call, _, vm: string, snapshot: string) {
-    const vmId = await call.id('vm', vm)
-    const id = await call.id('snapshot', snapshot, vmId)
-    await call.confirm(`Snapshot ${snapshot} of ${vm} will be gone.`, snapshot)
-    const started = await call.berth.snapshots.delete(vmId, id)
-    return call.finish(started, `deleting ${snapshot}`, (action) => said(action, snapshot, `Snapshot ${snapshot} is gone`))
+  confirms: true,
+  async run(ctx, _, vm: string, snapshot: string) {
+    const vmId = await ctx.resolveId('vm', vm)
+    const id = await ctx.resolveId('snapshot', snapshot, vmId)
+    await ctx.confirm(`Snapshot ${snapshot} of ${vm} will be gone.`, snapshot)
+    const started = await ctx.berth.snapshots.delete(vmId, id)
+    return ctx.finish(started, `deleting ${snapshot}`, (action) => message(action, snapshot, `Snapshot ${snapshot} is gone`))
   },
 })
 

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os'
 import type { SshKey } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { textOrFile } from '../options.ts'
+import { readTextOrFile } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
 
 const KEY_FIELDS: Columns<SshKey> = {
   Name: (key) => key.name,
@@ -15,12 +15,12 @@ const KEY_FIELDS: Columns<SshKey> = {
   Created: (key) => time(key.createdAt),
 }
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list your SSH keys',
+  description: 'list your SSH keys',
   example: 'key list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.sshKeys.list().all(),
       {
         NAME: (each: SshKey) => each.name,
@@ -32,47 +32,47 @@ const list = verb({
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show an SSH key',
+  description: 'show an SSH key',
   args: '<key>',
   example: 'key get laptop',
-  run: async (call, _, key: string) => record(await call.berth.sshKeys.get(await call.id('key', key)), KEY_FIELDS),
+  run: async (ctx, _, key: string) => details(await ctx.berth.sshKeys.get(await ctx.resolveId('key', key)), KEY_FIELDS),
 })
 
-const add = verb({
+const add = defineCommand({
   name: 'add',
-  about: 'add a public key: as text, @file, or - for stdin',
+  description: 'add a public key: as text, @file, or - for stdin',
   args: '<name> <public-key>',
   example: 'key add laptop @~/.ssh/id_ed25519.pub',
   run: async ({ berth }, _, name: string, publicKey: string) =>
-    record(await berth.sshKeys.create({ name, publicKey: textOrFile(atHome(publicKey)).trim() }), KEY_FIELDS),
+    details(await berth.sshKeys.create({ name, publicKey: readTextOrFile(expandHome(publicKey)).trim() }), KEY_FIELDS),
 })
 
 /** Shells leave the ~ of @~/… as it is. */
-const atHome = (text: string): string => text.replace(/^@~\//, `@${homedir()}/`)
+const expandHome = (text: string): string => text.replace(/^@~\//, `@${homedir()}/`)
 
-const rename = verb({
+const rename = defineCommand({
   name: 'rename',
-  about: 'give a key another name',
+  description: 'give a key another name',
   args: '<key> <name>',
   example: 'key rename laptop old-laptop',
-  async run(call, _, key: string, name: string) {
-    const renamed = await call.berth.sshKeys.rename(await call.id('key', key), name)
-    return said(renamed, renamed.name, `${key} is now called ${renamed.name}`)
+  async run(ctx, _, key: string, name: string) {
+    const renamed = await ctx.berth.sshKeys.rename(await ctx.resolveId('key', key), name)
+    return message(renamed, renamed.name, `${key} is now called ${renamed.name}`)
   },
 })
 
-const remove = verb({
+const remove = defineCommand({
   name: 'delete',
-  about: 'forget a key; VMs that have it keep it',
+  description: 'forget a key; VMs that have it keep it',
   args: '<key>',
   example: 'key delete laptop',
-  asks: true,
-  async run(call, _, key: string) {
-    const id = await call.id('key', key)
-    await call.confirm(`Key ${key} will be gone; VMs that have it keep it.`, key)
-    return said(await call.berth.sshKeys.delete(id), key, `Key ${key} is gone`)
+  confirms: true,
+  async run(ctx, _, key: string) {
+    const id = await ctx.resolveId('key', key)
+    await ctx.confirm(`Key ${key} will be gone; VMs that have it keep it.`, key)
+    return message(await ctx.berth.sshKeys.delete(id), key, `Key ${key} is gone`)
   },
 })
 

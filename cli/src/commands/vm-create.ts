@@ -1,10 +1,10 @@
 import type { Body } from '@berth/sdk'
-import { record } from '../answer.ts'
-import type { Call } from '../call.ts'
-import { priced, VM_FIELDS } from '../columns.ts'
-import { verb } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
-import { given, textOrFile, whole, words } from '../options.ts'
+import { quoteDetails, VM_FIELDS } from '../columns.ts'
+import type { CommandContext } from '../command-context.ts'
+import { defineCommand } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
+import { omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
+import { details } from '../result.ts'
 
 interface Options {
   os: string
@@ -24,9 +24,9 @@ interface Options {
   dryRun?: true
 }
 
-export const createVm = verb<Options>({
+export const createVm = defineCommand<Options>({
   name: 'create',
-  about: 'create a VM',
+  description: 'create a VM',
   args: '<hostname>',
   options: [
     ['--os <os>', 'OS template, as in berth os list (required)'],
@@ -46,27 +46,27 @@ export const createVm = verb<Options>({
   ],
   example: 'vm create web-1 --os debian-12 --plan small --key laptop',
   waits: true,
-  priced: true,
-  async run(call, options, hostname: string) {
-    const body = await bodyOf(call, options, hostname)
-    if (options.dryRun) return priced(await call.berth.vms.quoteCreate(body))
-    const created = await call.berth.vms.create(body)
-    return call.finish(created, `creating ${created.vm.name}`, async () => {
-      const vm = await call.berth.vms.get(created.vmId)
-      return { ...record(vm, VM_FIELDS), hint: `To log in: berth vm ssh ${vm.name}` }
+  supportsDryRun: true,
+  async run(ctx, options, hostname: string) {
+    const body = await buildRequest(ctx, options, hostname)
+    if (options.dryRun) return quoteDetails(await ctx.berth.vms.quoteCreate(body))
+    const created = await ctx.berth.vms.create(body)
+    return ctx.finish(created, `creating ${created.vm.name}`, async () => {
+      const vm = await ctx.berth.vms.get(created.vmId)
+      return { ...details(vm, VM_FIELDS), hint: `To log in: berth vm ssh ${vm.name}` }
     })
   },
 })
 
-async function bodyOf(call: Call, options: Options, hostname: string): Promise<Body<'createVm'>> {
-  if (!options.os) throw wrongUsage('Say which OS: --os debian-12, or another of berth os list')
+async function buildRequest(ctx: CommandContext, options: Options, hostname: string): Promise<Body<'createVm'>> {
+  if (!options.os) throw usageError('Say which OS: --os debian-12, or another of berth os list')
   const [regionId, osTemplateId, planId, sshKeyIds, firewallIds, privateNetworkIds] = await Promise.all([
-    regionOf(call, options.region),
-    call.id('os', options.os),
-    options.plan && call.id('plan', options.plan),
-    call.ids('key', words(options.key)),
-    call.ids('firewall', words(options.firewall)),
-    call.ids('network', words(options.network)),
+    resolveRegionId(ctx, options.region),
+    ctx.resolveId('os', options.os),
+    options.plan && ctx.resolveId('plan', options.plan),
+    ctx.resolveIds('key', splitList(options.key)),
+    ctx.resolveIds('firewall', splitList(options.firewall)),
+    ctx.resolveIds('network', splitList(options.network)),
   ])
   return {
     regionId,
@@ -75,11 +75,11 @@ async function bodyOf(call: Call, options: Options, hostname: string): Promise<B
     sshKeyIds,
     firewallIds,
     privateNetworkIds,
-    ...given({
+    ...omitUndefined({
       planId: planId || undefined,
-      customConfig: ownSize(options),
+      customConfig: customSize(options),
       name: options.name,
-      password: options.password && textOrFile(options.password).trim(),
+      password: options.password && readTextOrFile(options.password).trim(),
       dailyBackupEnabled: options.dailyBackups,
       network10gEnabled: options.network10g,
       isProtected: options.protect,
@@ -87,15 +87,15 @@ async function bodyOf(call: Call, options: Options, hostname: string): Promise<B
   }
 }
 
-async function regionOf(call: Call, region: string | undefined): Promise<string> {
-  if (region) return call.id('region', region)
-  const regions = (await call.berth.regions.list()).filter(({ available }) => available)
+async function resolveRegionId(ctx: CommandContext, region: string | undefined): Promise<string> {
+  if (region) return ctx.resolveId('region', region)
+  const regions = (await ctx.berth.regions.list()).filter(({ available }) => available)
   if (regions.length === 1) return regions[0]!.id
-  throw wrongUsage(`Say where: --region ${regions.map(({ slug }) => slug).join(' or ') || 'and one of berth region list'}`)
+  throw usageError(`Say where: --region ${regions.map(({ slug }) => slug).join(' or ') || 'and one of berth region list'}`)
 }
 
-function ownSize({ vcpu, ram, disk }: Options): Body<'createVm'>['customConfig'] {
+function customSize({ vcpu, ram, disk }: Options): Body<'createVm'>['customConfig'] {
   if (!vcpu && !ram && !disk) return undefined
-  if (!vcpu || !ram || !disk) throw wrongUsage('A size of your own takes all of --vcpu, --ram and --disk')
-  return { vcpu: whole('--vcpu', vcpu), ram: whole('--ram', ram), disk: whole('--disk', disk) }
+  if (!vcpu || !ram || !disk) throw usageError('A size of your own takes all of --vcpu, --ram and --disk')
+  return { vcpu: parseInteger('--vcpu', vcpu), ram: parseInteger('--ram', ram), disk: parseInteger('--disk', disk) }
 }

@@ -1,12 +1,12 @@
 import type { Query, VmListItem, VmMetrics } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { ACTION_COLUMNS, priced, VM_FIELDS } from '../columns.ts'
-import { group, verb } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
+import { ACTION_COLUMNS, quoteDetails, VM_FIELDS } from '../columns.ts'
+import { defineCommand, group } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
 import { bytes, time } from '../format.ts'
-import { isAttended, type Io } from '../io.ts'
-import { given, onOff, requireSome, textOrFile, whole, words } from '../options.ts'
-import { ask, readAll } from '../prompt.ts'
+import { isInteractive, type Io } from '../io.ts'
+import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
+import { prompt, readStdin } from '../prompt.ts'
+import { details, message, table, type Columns } from '../result.ts'
 import { createVm } from './vm-create.ts'
 import { openConsole, ssh } from './vm-remote.ts'
 
@@ -20,71 +20,71 @@ const VM_COLUMNS: Columns<VmListItem> = {
   RENEWS: (vm) => time(vm.billing.nextRenewalAt),
 }
 
-const list = verb<{ status?: Query<'listVms'>['status'] }>({
+const list = defineCommand<{ status?: Query<'listVms'>['status'] }>({
   name: 'list',
-  about: 'list your VMs',
+  description: 'list your VMs',
   options: [['--status <status>', 'only those that are RUNNING, STOPPED, …']],
   example: 'vm list --status RUNNING',
   run: async ({ berth }, { status }) =>
-    rows(await berth.vms.list(given({ status })).all(), VM_COLUMNS, 'There is no VM yet: berth vm create --help'),
+    table(await berth.vms.list(omitUndefined({ status })).all(), VM_COLUMNS, 'There is no VM yet: berth vm create --help'),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show a VM',
+  description: 'show a VM',
   args: '<vm>',
   example: 'vm get web-1',
-  run: async (call, _, vm: string) => record(await call.vm(vm), VM_FIELDS),
+  run: async (ctx, _, vm: string) => details(await ctx.getVm(vm), VM_FIELDS),
 })
 
-const start = verb({
+const start = defineCommand({
   name: 'start',
-  about: 'start a VM',
+  description: 'start a VM',
   args: '<vm>',
   example: 'vm start web-1',
   waits: true,
-  run: (call, _, vm: string) => call.changeVm(vm, 'starting', (berth, id) => berth.vms.start(id)),
+  run: (ctx, _, vm: string) => ctx.changeVm(vm, 'starting', (berth, id) => berth.vms.start(id)),
 })
 
-const stop = verb<{ force?: true }>({
+const stop = defineCommand<{ force?: true }>({
   name: 'stop',
-  about: 'stop a VM: it is asked to shut down, and cut off when it does not',
+  description: 'stop a VM: it is asked to shut down, and cut off when it does not',
   args: '<vm>',
   options: [['--force', 'cut it off at once']],
   example: 'vm stop web-1',
   waits: true,
-  run: (call, { force = false }, vm: string) => call.changeVm(vm, 'stopping', (berth, id) => berth.vms.stop(id, { force })),
+  run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'stopping', (berth, id) => berth.vms.stop(id, { force })),
 })
 
-const restart = verb<{ force?: true }>({
+const restart = defineCommand<{ force?: true }>({
   name: 'restart',
-  about: 'restart a VM',
+  description: 'restart a VM',
   args: '<vm>',
   options: [['--force', 'cut it off at once instead of asking it to shut down']],
   example: 'vm restart web-1',
   waits: true,
-  run: (call, { force = false }, vm: string) => call.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force })),
+  run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force })),
 })
 
-const upgrade = verb<{ plan?: string; dryRun?: true }>({
+const upgrade = defineCommand<{ plan?: string; dryRun?: true }>({
   name: 'upgrade',
-  about: 'move a VM to a larger plan',
+  description: 'move a VM to a larger plan',
   args: '<vm>',
   options: [['--plan <plan>', 'as in berth plan list (required)']],
   example: 'vm upgrade web-1 --plan large',
   waits: true,
-  priced: true,
-  async run(call, { plan, dryRun }, vm: string) {
-    if (!plan) throw wrongUsage('Say which plan: --plan large, or another of berth plan list')
-    const planId = await call.id('plan', plan)
-    if (dryRun) return priced(await call.berth.vms.quoteUpgrade(await call.id('vm', vm), planId))
-    return call.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, planId))
+  supportsDryRun: true,
+  async run(ctx, { plan, dryRun }, vm: string) {
+    if (!plan) throw usageError('Say which plan: --plan large, or another of berth plan list')
+    const planId = await ctx.resolveId('plan', plan)
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), planId))
+    return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, planId))
   },
 })
 
-const rebuild = verb<{ os?: string; key?: string[]; password?: string; dryRun?: true }>({
+const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; dryRun?: true }>({
   name: 'rebuild',
-  about: 'begin anew from an OS template: everything on the disk is lost',
+  description: 'begin anew from an OS template: everything on the disk is lost',
   args: '<vm>',
   options: [
     ['--os <os>', 'OS template, as in berth os list (required)'],
@@ -93,110 +93,110 @@ const rebuild = verb<{ os?: string; key?: string[]; password?: string; dryRun?: 
   ],
   example: 'vm rebuild web-1 --os debian-12 --key laptop',
   waits: true,
-  asks: true,
-  priced: true,
-  async run(call, { os, key, password, dryRun }, vm: string) {
-    if (!os) throw wrongUsage('Say which OS: --os debian-12, or another of berth os list')
-    const [osTemplateId, sshKeyIds] = await Promise.all([call.id('os', os), key && call.ids('key', words(key))])
-    if (!dryRun) await call.confirm(`Everything on the disk of ${vm} is lost.`, vm)
-    const body = { osTemplateId, ...given({ sshKeyIds, password: password && textOrFile(password).trim() }) }
-    if (dryRun) return priced(await call.berth.vms.quoteRebuild(await call.id('vm', vm), body))
-    return call.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
+  confirms: true,
+  supportsDryRun: true,
+  async run(ctx, { os, key, password, dryRun }, vm: string) {
+    if (!os) throw usageError('Say which OS: --os debian-12, or another of berth os list')
+    const [osTemplateId, sshKeyIds] = await Promise.all([ctx.resolveId('os', os), key && ctx.resolveIds('key', splitList(key))])
+    if (!dryRun) await ctx.confirm(`Everything on the disk of ${vm} is lost.`, vm)
+    const body = { osTemplateId, ...omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() }) }
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteRebuild(await ctx.resolveId('vm', vm), body))
+    return ctx.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
   },
 })
 
-const rename = verb({
+const rename = defineCommand({
   name: 'rename',
-  about: 'give a VM another name; its hostname stays',
+  description: 'give a VM another name; its hostname stays',
   args: '<vm> <name>',
   example: 'vm rename web-1 shop',
-  async run(call, _, vm: string, name: string) {
-    const renamed = await call.berth.vms.update(await call.id('vm', vm), { name })
-    return said(renamed, renamed.name, `${vm} is now called ${renamed.name}`)
+  async run(ctx, _, vm: string, name: string) {
+    const renamed = await ctx.berth.vms.update(await ctx.resolveId('vm', vm), { name })
+    return message(renamed, renamed.name, `${vm} is now called ${renamed.name}`)
   },
 })
 
-const protection = (name: string, isProtected: boolean, about: string, outcome: string) =>
-  verb({
+const protection = (name: string, isProtected: boolean, description: string, outcome: string) =>
+  defineCommand({
     name,
-    about,
+    description,
     args: '<vm>',
     example: `vm ${name} web-1`,
-    async run(call, _, vm: string) {
-      const changed = await call.berth.vms.update(await call.id('vm', vm), { isProtected })
-      return said(changed, changed.name, `${changed.name} ${outcome}`)
+    async run(ctx, _, vm: string) {
+      const changed = await ctx.berth.vms.update(await ctx.resolveId('vm', vm), { isProtected })
+      return message(changed, changed.name, `${changed.name} ${outcome}`)
     },
   })
 
 const protect = protection('protect', true, 'refuse to delete, rebuild or restore a VM', 'is protected')
 const unprotect = protection('unprotect', false, 'allow to delete, rebuild and restore a VM again', 'is no longer protected')
 
-const update = verb<{ dailyBackups?: string; network10g?: string; dryRun?: true }>({
+const update = defineCommand<{ dailyBackups?: string; network10g?: string; dryRun?: true }>({
   name: 'update',
-  about: 'switch add-ons of a VM',
+  description: 'switch add-ons of a VM',
   args: '<vm>',
   options: [
     ['--daily-backups <on|off>', 'back it up every day'],
     ['--network-10g <on|off>', '10 Gbit/s'],
   ],
   example: 'vm update web-1 --daily-backups on --dry-run',
-  priced: true,
-  async run(call, { dailyBackups, network10g, dryRun }, vm: string) {
-    const fields = given({
-      dailyBackupEnabled: onOff('--daily-backups', dailyBackups),
-      network10gEnabled: onOff('--network-10g', network10g),
+  supportsDryRun: true,
+  async run(ctx, { dailyBackups, network10g, dryRun }, vm: string) {
+    const fields = omitUndefined({
+      dailyBackupEnabled: parseOnOff('--daily-backups', dailyBackups),
+      network10gEnabled: parseOnOff('--network-10g', network10g),
     })
-    const body = requireSome(fields, '--daily-backups on|off, --network-10g on|off')
-    const id = await call.id('vm', vm)
-    if (dryRun) return priced(await call.berth.vms.quoteUpdate(id, body))
-    return record(await call.berth.vms.update(id, body), VM_FIELDS)
+    const body = requireChanges(fields, '--daily-backups on|off, --network-10g on|off')
+    const id = await ctx.resolveId('vm', vm)
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpdate(id, body))
+    return details(await ctx.berth.vms.update(id, body), VM_FIELDS)
   },
 })
 
-const password = verb({
+const password = defineCommand({
   name: 'password',
-  about: 'set the password of a VM; asked for on a terminal, else read from stdin',
+  description: 'set the password of a VM; asked for on a terminal, else read from stdin',
   args: '<vm>',
   example: 'vm password web-1 < password.txt',
   waits: true,
-  async run(call, _, vm: string) {
-    const wanted = await newPassword(call.io)
-    return call.changeVm(vm, 'setting the password of', (berth, id) => berth.vms.setPassword(id, wanted))
+  async run(ctx, _, vm: string) {
+    const wanted = await readNewPassword(ctx.io)
+    return ctx.changeVm(vm, 'setting the password of', (berth, id) => berth.vms.setPassword(id, wanted))
   },
 })
 
 /** Never an argument: those can be read by everybody on the machine, and stay in the history of the shell. */
-const newPassword = (io: Io): Promise<string> =>
-  isAttended(io) ? ask(io, 'New password (8 characters or more): ', { hidden: true }) : readAll(io.stdin)
+const readNewPassword = (io: Io): Promise<string> =>
+  isInteractive(io) ? prompt(io, 'New password (8 characters or more): ', { hidden: true }) : readStdin(io.stdin)
 
-const remove = verb<{ dryRun?: true }>({
+const remove = defineCommand<{ dryRun?: true }>({
   name: 'delete',
-  about: 'delete a VM with its snapshots and backups; unused whole days are paid back',
+  description: 'delete a VM with its snapshots and backups; unused whole days are paid back',
   args: '<vm>',
   example: 'vm delete web-1 --yes',
   waits: true,
-  asks: true,
-  priced: true,
-  async run(call, { dryRun }, vm: string) {
-    const { id, name } = await call.vm(vm)
-    if (dryRun) return priced(await call.berth.vms.quoteDelete(id))
-    await call.confirm(`${name} and everything on it will be gone.`, name)
-    return call.finish(await call.berth.vms.delete(id), `deleting ${name}`, (action) => said(action, name, `${name} is gone`))
+  confirms: true,
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string) {
+    const { id, name } = await ctx.getVm(vm)
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteDelete(id))
+    await ctx.confirm(`${name} and everything on it will be gone.`, name)
+    return ctx.finish(await ctx.berth.vms.delete(id), `deleting ${name}`, (action) => message(action, name, `${name} is gone`))
   },
 })
 
-const actions = verb({
+const actions = defineCommand({
   name: 'actions',
-  about: 'what was done to a VM, the newest first',
+  description: 'what was done to a VM, the newest first',
   args: '<vm>',
   example: 'vm actions web-1',
-  run: async (call, _, vm: string) =>
-    rows(await call.berth.actions.ofVm(await call.id('vm', vm)).all(), ACTION_COLUMNS, 'Nothing was done to it yet'),
+  run: async (ctx, _, vm: string) =>
+    table(await ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm)).all(), ACTION_COLUMNS, 'Nothing was done to it yet'),
 })
 
-const metrics = verb<{ from?: string; to?: string; step?: string }>({
+const metrics = defineCommand<{ from?: string; to?: string; step?: string }>({
   name: 'metrics',
-  about: 'CPU, memory, disk and network over time',
+  description: 'CPU, memory, disk and network over time',
   args: '<vm>',
   options: [
     ['--from <time>', 'ISO 8601; an hour ago unless given'],
@@ -204,17 +204,17 @@ const metrics = verb<{ from?: string; to?: string; step?: string }>({
     ['--step <seconds>', 'between two points'],
   ],
   example: 'vm metrics web-1 --from 2027-01-31T12:00:00Z',
-  async run(call, { from, to, step }, vm: string) {
-    const query = given({ from, to, step: step === undefined ? undefined : whole('--step', step) })
-    const measured = await call.berth.vms.metrics(await call.id('vm', vm), query)
+  async run(ctx, { from, to, step }, vm: string) {
+    const query = omitUndefined({ from, to, step: step === undefined ? undefined : parseInteger('--step', step) })
+    const measured = await ctx.berth.vms.metrics(await ctx.resolveId('vm', vm), query)
     return {
-      ...rows(pointsOf(measured), COLUMNS, 'Nothing was measured in that time', ({ at }: Partial<Point>) => at ?? ''),
+      ...table(toPoints(measured), METRICS_COLUMNS, 'Nothing was measured in that time', ({ at }: Partial<Point>) => at ?? ''),
       data: measured,
     }
   },
 })
 
-const pointsOf = ({ timestamps, series }: VmMetrics) =>
+const toPoints = ({ timestamps, series }: VmMetrics) =>
   timestamps.map((at, i) => ({
     at,
     cpu: series.cpuPercent[i] ?? null,
@@ -225,11 +225,11 @@ const pointsOf = ({ timestamps, series }: VmMetrics) =>
     sent: series.networkOutBytesPerSecond[i] ?? null,
   }))
 
-type Point = ReturnType<typeof pointsOf>[number]
+type Point = ReturnType<typeof toPoints>[number]
 
 const rate = (value: number | null): string | null => (value === null ? null : `${bytes(Math.round(value))}/s`)
 
-const COLUMNS = {
+const METRICS_COLUMNS = {
   TIME: ({ at }: Point) => time(at),
   CPU: ({ cpu }: Point) => (cpu === null ? null : `${cpu.toFixed(1)} %`),
   RAM: ({ ram }: Point) => (ram === null ? null : `${Math.round(ram)} MiB`),

@@ -1,9 +1,9 @@
 import type { Deposit, Query } from '@berth/sdk'
-import { record, rows, type Columns } from '../answer.ts'
 import { TRANSACTION_COLUMNS } from '../columns.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { given } from '../options.ts'
+import { omitUndefined } from '../options.ts'
+import { details, table, type Columns } from '../result.ts'
 
 const DEPOSIT_FIELDS: Columns<Deposit> = {
   Id: (deposit) => deposit.id,
@@ -14,12 +14,12 @@ const DEPOSIT_FIELDS: Columns<Deposit> = {
   Created: (deposit) => time(deposit.createdAt),
 }
 
-const show = verb({
+const show = defineCommand({
   name: 'show',
-  about: 'balance, what is due, and how long it lasts',
+  description: 'balance, what is due, and how long it lasts',
   example: 'wallet show',
   run: async ({ berth }) =>
-    record(
+    details(
       await berth.wallet.get(),
       {
         Balance: (each) => `${each.balance} ${each.currency}`,
@@ -30,9 +30,9 @@ const show = verb({
     ),
 })
 
-const transactions = verb<{ type?: Query<'listWalletTransactions'>['type']; from?: string; to?: string }>({
+const transactions = defineCommand<{ type?: Query<'listWalletTransactions'>['type']; from?: string; to?: string }>({
   name: 'transactions',
-  about: 'every charge, deposit and refund, the newest first',
+  description: 'every charge, deposit and refund, the newest first',
   options: [
     ['--type <type>', 'such as VM_CHARGE or DEPOSIT'],
     ['--from <date>', 'ISO date or time'],
@@ -40,23 +40,27 @@ const transactions = verb<{ type?: Query<'listWalletTransactions'>['type']; from
   ],
   example: 'wallet transactions --type VM_CHARGE --from 2027-01-01',
   run: async ({ berth }, { type, from, to }) =>
-    rows(await berth.wallet.transactions(given({ type, dateFrom: from, dateTo: to })).all(), TRANSACTION_COLUMNS, 'No money has moved'),
+    table(
+      await berth.wallet.transactions(omitUndefined({ type, dateFrom: from, dateTo: to })).all(),
+      TRANSACTION_COLUMNS,
+      'No money has moved',
+    ),
 })
 
-const deposit = verb({
+const deposit = defineCommand({
   name: 'deposit',
-  about: 'put money into the wallet: says how to pay',
+  description: 'put money into the wallet: says how to pay',
   args: '<amount>',
   example: 'wallet deposit 25.00',
-  run: async ({ berth }, _, amount: string) => record(await berth.deposits.create({ amount }), DEPOSIT_FIELDS),
+  run: async ({ berth }, _, amount: string) => details(await berth.deposits.create({ amount }), DEPOSIT_FIELDS),
 })
 
-const deposits = verb({
+const deposits = defineCommand({
   name: 'deposits',
-  about: 'list deposits, the newest first',
+  description: 'list deposits, the newest first',
   example: 'wallet deposits',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.deposits.list().all(),
       {
         ID: (each: Deposit) => each.id,
@@ -68,12 +72,12 @@ const deposits = verb({
     ),
 })
 
-const depositStatus = verb({
+const depositStatus = defineCommand({
   name: 'deposit-status',
-  about: 'show a deposit',
+  description: 'show a deposit',
   args: '<deposit-id>',
   example: 'wallet deposit-status cmh5x0a2b1c3d4e5f6g7h8i9j',
-  run: async ({ berth }, _, id: string) => record(await berth.deposits.get(id), DEPOSIT_FIELDS),
+  run: async ({ berth }, _, id: string) => details(await berth.deposits.get(id), DEPOSIT_FIELDS),
 })
 
 export const wallet = group('wallet', 'your money', [show, transactions, deposit, deposits, depositStatus])

@@ -1,9 +1,9 @@
 import { WEBHOOK_EVENTS, type Body, type Query, type Webhook, type WebhookDelivery } from '@berth/sdk'
-import { record, rows, said, type Columns } from '../answer.ts'
-import { group, verb } from '../command.ts'
+import { defineCommand, group } from '../command.ts'
 import { time } from '../format.ts'
-import { given, onOff, requireSome, words } from '../options.ts'
-import { listenToEvents } from './webhook-listen.ts'
+import { omitUndefined, parseOnOff, requireChanges, splitList } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
+import { listenAndForward } from './webhook-listen.ts'
 
 const WEBHOOK_FIELDS: Columns<Webhook> = {
   Id: (webhook) => webhook.id,
@@ -16,12 +16,12 @@ const WEBHOOK_FIELDS: Columns<Webhook> = {
   Description: (webhook) => webhook.description,
 }
 
-const list = verb({
+const list = defineCommand({
   name: 'list',
-  about: 'list your webhooks',
+  description: 'list your webhooks',
   example: 'webhook list',
   run: async ({ berth }) =>
-    rows(
+    table(
       await berth.webhooks.list().all(),
       {
         ID: (each: Webhook) => each.id,
@@ -34,19 +34,19 @@ const list = verb({
     ),
 })
 
-const get = verb({
+const get = defineCommand({
   name: 'get',
-  about: 'show a webhook, named by its id or URL',
+  description: 'show a webhook, named by its id or URL',
   args: '<webhook>',
   example: 'webhook get https://example.com/hook',
-  run: async (call, _, webhook: string) => record(await call.berth.webhooks.get(await call.id('webhook', webhook)), WEBHOOK_FIELDS),
+  run: async (ctx, _, webhook: string) => details(await ctx.berth.webhooks.get(await ctx.resolveId('webhook', webhook)), WEBHOOK_FIELDS),
 })
 
 type Events = Body<'createWebhook'>['events']
 
-const create = verb<{ event?: string[]; description?: string }>({
+const create = defineCommand<{ event?: string[]; description?: string }>({
   name: 'create',
-  about: 'have events sent to a URL; the secret is shown this once',
+  description: 'have events sent to a URL; the secret is shown this once',
   args: '<url>',
   options: [
     ['--event <name...>', 'all ten unless given'],
@@ -54,8 +54,8 @@ const create = verb<{ event?: string[]; description?: string }>({
   ],
   example: 'webhook create https://example.com/hook --event vm.created,vm.terminated',
   run: async ({ berth }, { event, description }, url: string) =>
-    record(
-      await berth.webhooks.create({ url, events: (words(event) ?? WEBHOOK_EVENTS) as Events, ...given({ description }) }),
+    details(
+      await berth.webhooks.create({ url, events: (splitList(event) ?? WEBHOOK_EVENTS) as Events, ...omitUndefined({ description }) }),
       { ...WEBHOOK_FIELDS, Secret: ({ secret }) => secret },
       ({ id }: { id?: string }) => id ?? '',
     ),
@@ -63,9 +63,9 @@ const create = verb<{ event?: string[]; description?: string }>({
 
 type Changes = Body<'updateWebhook'>
 
-const update = verb<{ url?: string; event?: string[]; description?: string; active?: string }>({
+const update = defineCommand<{ url?: string; event?: string[]; description?: string; active?: string }>({
   name: 'update',
-  about: 'change a webhook, or switch it on again',
+  description: 'change a webhook, or switch it on again',
   args: '<webhook>',
   options: [
     ['--url <url>', 'where to send to'],
@@ -74,57 +74,62 @@ const update = verb<{ url?: string; event?: string[]; description?: string; acti
     ['--active <on|off>', 'whether anything is sent'],
   ],
   example: 'webhook update https://example.com/hook --active on',
-  async run(call, { url, event, description, active }, webhook: string) {
-    const fields = given({ url, events: words(event) as Changes['events'], description, isActive: onOff('--active', active) })
-    const body = requireSome(fields, '--url, --event, --description, --active')
-    return record(await call.berth.webhooks.update(await call.id('webhook', webhook), body), WEBHOOK_FIELDS)
+  async run(ctx, { url, event, description, active }, webhook: string) {
+    const fields = omitUndefined({
+      url,
+      events: splitList(event) as Changes['events'],
+      description,
+      isActive: parseOnOff('--active', active),
+    })
+    const body = requireChanges(fields, '--url, --event, --description, --active')
+    return details(await ctx.berth.webhooks.update(await ctx.resolveId('webhook', webhook), body), WEBHOOK_FIELDS)
   },
 })
 
-const remove = verb({
+const remove = defineCommand({
   name: 'delete',
-  about: 'delete a webhook',
+  description: 'delete a webhook',
   args: '<webhook>',
   example: 'webhook delete https://example.com/hook',
-  asks: true,
-  async run(call, _, webhook: string) {
-    const id = await call.id('webhook', webhook)
-    await call.confirm(`Webhook ${webhook} and its secret will be gone.`, webhook)
-    return said(await call.berth.webhooks.delete(id), webhook, `Webhook ${webhook} is gone`)
+  confirms: true,
+  async run(ctx, _, webhook: string) {
+    const id = await ctx.resolveId('webhook', webhook)
+    await ctx.confirm(`Webhook ${webhook} and its secret will be gone.`, webhook)
+    return message(await ctx.berth.webhooks.delete(id), webhook, `Webhook ${webhook} is gone`)
   },
 })
 
-const rotateSecret = verb({
+const rotateSecret = defineCommand({
   name: 'rotate-secret',
-  about: 'make a new secret; for a while both sign',
+  description: 'make a new secret; for a while both sign',
   args: '<webhook>',
   example: 'webhook rotate-secret https://example.com/hook',
-  async run(call, _, webhook: string) {
-    const changed = await call.berth.webhooks.rotateSecret(await call.id('webhook', webhook))
-    return said(changed, changed.secret, `${changed.secret} is the new secret, shown this once`)
+  async run(ctx, _, webhook: string) {
+    const changed = await ctx.berth.webhooks.rotateSecret(await ctx.resolveId('webhook', webhook))
+    return message(changed, changed.secret, `${changed.secret} is the new secret, shown this once`)
   },
 })
 
-const send = verb({
+const sendTest = defineCommand({
   name: 'test',
-  about: 'send a test event now, and say what came of it',
+  description: 'send a test event now, and say what came of it',
   args: '<webhook>',
   example: 'webhook test https://example.com/hook',
-  async run(call, _, webhook: string) {
-    const answer = await call.berth.webhooks.test(await call.id('webhook', webhook))
-    return said(answer, webhook, answer.message)
+  async run(ctx, _, webhook: string) {
+    const answer = await ctx.berth.webhooks.test(await ctx.resolveId('webhook', webhook))
+    return message(answer, webhook, answer.message)
   },
 })
 
-const deliveries = verb<{ status?: Query<'listWebhookDeliveries'>['status'] }>({
+const deliveries = defineCommand<{ status?: Query<'listWebhookDeliveries'>['status'] }>({
   name: 'deliveries',
-  about: 'what was sent, the newest first',
+  description: 'what was sent, the newest first',
   args: '<webhook>',
   options: [['--status <status>', 'PENDING, SUCCEEDED, EXHAUSTED or CANCELLED']],
   example: 'webhook deliveries https://example.com/hook --status EXHAUSTED',
-  run: async (call, { status }, webhook: string) =>
-    rows(
-      await call.berth.webhooks.deliveries(await call.id('webhook', webhook), given({ status })).all(),
+  run: async (ctx, { status }, webhook: string) =>
+    table(
+      await ctx.berth.webhooks.deliveries(await ctx.resolveId('webhook', webhook), omitUndefined({ status })).all(),
       {
         ID: (each: WebhookDelivery) => each.id,
         EVENT: (each) => each.type,
@@ -138,13 +143,13 @@ const deliveries = verb<{ status?: Query<'listWebhookDeliveries'>['status'] }>({
     ),
 })
 
-const delivery = verb({
+const delivery = defineCommand({
   name: 'delivery',
-  about: 'one delivery, with what was sent and answered',
+  description: 'one delivery, with what was sent and answered',
   args: '<webhook> <delivery-id>',
   example: 'webhook delivery https://example.com/hook cmh5x0a2b1c3d4e5f6g7h8i9j -o json',
-  run: async (call, _, webhook: string, id: string) =>
-    record(await call.berth.webhooks.delivery(await call.id('webhook', webhook), id), {
+  run: async (ctx, _, webhook: string, id: string) =>
+    details(await ctx.berth.webhooks.delivery(await ctx.resolveId('webhook', webhook), id), {
       Id: (each) => each.id,
       Event: (each) => each.type,
       Status: (each) => each.status,
@@ -154,16 +159,22 @@ const delivery = verb({
     }),
 })
 
-const redeliver = verb({
+const redeliver = defineCommand({
   name: 'redeliver',
-  about: 'send it again, with all attempts anew',
+  description: 'send it again, with all attempts anew',
   args: '<webhook> <delivery-id>',
   example: 'webhook redeliver https://example.com/hook cmh5x0a2b1c3d4e5f6g7h8i9j',
-  run: async (call, _, webhook: string, id: string) =>
-    said(await call.berth.webhooks.redeliver(await call.id('webhook', webhook), id), id, `Delivery ${id} is sent again`),
+  run: async (ctx, _, webhook: string, id: string) =>
+    message(await ctx.berth.webhooks.redeliver(await ctx.resolveId('webhook', webhook), id), id, `Delivery ${id} is sent again`),
 })
 
 const changes = [create, update, remove, rotateSecret]
-const sending = [send, deliveries, delivery, redeliver]
+const deliveryCommands = [sendTest, deliveries, delivery, redeliver]
 
-export const webhook = group('webhook', 'programs of yours that are told of events', [listenToEvents, list, get, ...changes, ...sending])
+export const webhook = group('webhook', 'programs of yours that are told of events', [
+  listenAndForward,
+  list,
+  get,
+  ...changes,
+  ...deliveryCommands,
+])

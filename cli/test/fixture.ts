@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll } from 'vitest'
-import { eventually } from '../../server/test/processes.ts'
-import type { TestAppOptions } from '../../server/test/harness.ts'
 import { sdkWorld } from '../../sdk/test/world.ts'
+import type { TestAppOptions } from '../../server/test/harness.ts'
+import { eventually } from '../../server/test/processes.ts'
 import { run } from '../src/program.ts'
 import { screen } from './screen.ts'
 
@@ -56,7 +56,7 @@ export function onTerminal(env: Env, args: string[], { by = 'exec', redirect = '
 
 const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
-export async function cliWorld(options: TestAppOptions = {}) {
+export async function createCliFixture(options: TestAppOptions = {}) {
   const app = await sdkWorld(options)
   const home = mkdtempSync(join(tmpdir(), 'berth-cli-'))
   afterAll(() => rmSync(home, { recursive: true, force: true }))

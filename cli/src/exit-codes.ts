@@ -6,7 +6,7 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, auth: 3, notFound: 4, conflict
 type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** A failure of our own, with a sentence for whoever typed the command. */
-export class Failure extends Error {
+export class CliError extends Error {
   readonly exitCode: ExitCode
 
   constructor(exitCode: ExitCode, sentence: string) {
@@ -16,7 +16,7 @@ export class Failure extends Error {
 }
 
 /** Ends with the code of a program that ran in our place, which has said all there was to say. */
-export class EndedWith extends Error {
+export class ChildExitError extends Error {
   readonly exitCode: number
 
   constructor(exitCode: number) {
@@ -25,9 +25,9 @@ export class EndedWith extends Error {
   }
 }
 
-export const wrongUsage = (sentence: string): Failure => new Failure(EXIT.usage, sentence)
+export const usageError = (sentence: string): CliError => new CliError(EXIT.usage, sentence)
 
-const BY_STATUS: Record<number, ExitCode> = {
+const EXIT_BY_STATUS: Record<number, ExitCode> = {
   400: EXIT.usage,
   401: EXIT.auth,
   402: EXIT.money,
@@ -38,15 +38,15 @@ const BY_STATUS: Record<number, ExitCode> = {
 }
 
 export function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof Failure) return error.exitCode
+  if (error instanceof CliError) return error.exitCode
   if (error instanceof ActionTimeoutError) return EXIT.timeout
   if (!(error instanceof ApiError)) return EXIT.failed
-  return error.code === 'quota_exceeded' ? EXIT.money : (BY_STATUS[error.status] ?? EXIT.failed)
+  return error.code === 'quota_exceeded' ? EXIT.money : (EXIT_BY_STATUS[error.status] ?? EXIT.failed)
 }
 
-export function sentenceOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   if (error instanceof ApiError) return `${error.message}${error.status >= 500 && error.requestId ? ` (request ${error.requestId})` : ''}`
-  if (error instanceof Failure || error instanceof BerthError) return error.message
+  if (error instanceof CliError || error instanceof BerthError) return error.message
   if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message // our own mistake
   return error instanceof Error ? error.message : String(error)
 }

@@ -3,13 +3,13 @@ import { Readable } from 'node:stream'
 import type { Action } from '@berth/sdk'
 import { expect, test } from 'vitest'
 import { json, scripted } from '../../sdk/test/scripted.ts'
-import { rows } from '../src/answer.ts'
-import { Call } from '../src/call.ts'
-import { toCommand, verb } from '../src/command.ts'
+import { CommandContext } from '../src/command-context.ts'
+import { buildCommand, defineCommand } from '../src/command.ts'
 import type { Io } from '../src/io.ts'
-import { openProgress } from '../src/progress.ts'
+import { startProgress } from '../src/progress.ts'
+import { table } from '../src/result.ts'
+import { berth } from './fixture.ts'
 import { ESCAPE } from './screen.ts'
-import { berth } from './world.ts'
 
 const EVIL = `a${ESCAPE}[31mb`
 const SHOWN = 'a\ufffd[31mb'
@@ -30,21 +30,21 @@ test("a server's sentence, also of several lines", async () => {
 
 test('a question', async () => {
   const { io, written } = terminal()
-  await expect(new Call(io, {}).confirm(`${EVIL} will be gone.`, EVIL)).rejects.toThrow('Nothing was done')
+  await expect(new CommandContext(io, {}).confirm(`${EVIL} will be gone.`, EVIL)).rejects.toThrow('Nothing was done')
   expect(written.join('')).toContain(`${SHOWN} will be gone. Type ${SHOWN} to go on: `)
   expect(written.join('')).not.toContain(EVIL)
 })
 
 test('a note', () => {
   const { io, written } = terminal()
-  new Call(io, {}).note(EVIL)
+  new CommandContext(io, {}).printNote(EVIL)
   expect(written).toEqual([`${SHOWN}\n`])
 })
 
 test('a hint', async () => {
   const { io, written } = terminal()
-  const hinting = verb({ name: 'hint', about: '', example: '', run: async () => rows([], {}, EVIL) })
-  await toCommand(hinting, io).parseAsync([], { from: 'user' })
+  const hinting = defineCommand({ name: 'hint', description: '', example: '', run: async () => table([], {}, EVIL) })
+  await buildCommand(hinting, io).parseAsync([], { from: 'user' })
   expect(written).toEqual([`${SHOWN}\n`])
 })
 
@@ -52,7 +52,7 @@ test('what is under way, and its steps', () => {
   const { io, written } = terminal()
   const [startedAt, completedAt] = ['2027-01-31T12:00:00Z', '2027-01-31T12:00:01Z']
   const steps = [{ name: EVIL, status: 'COMPLETED', startedAt, completedAt }]
-  const progress = openProgress({ ...io, env: { NO_COLOR: '1' } }, EVIL)
+  const progress = startProgress({ ...io, env: { NO_COLOR: '1' } }, EVIL)
   progress.update({ steps } as Action)
   progress.end()
   const texts = written.map((text) => text.replaceAll('\r\x1b[2K', '')).filter(Boolean)

@@ -1,10 +1,10 @@
 // What a command answers: the API's own data for programs, columns or a sentence for people, bare names for shells.
-import { colourOf, harmless, harmlessJson, type Paint } from './style.ts'
+import { colourOf, escapeJson, sanitizeTerminal, type Paint } from './style.ts'
 
 export const FORMATS = ['table', 'json', 'name'] as const
 export type Format = (typeof FORMATS)[number]
 
-export interface Answer {
+export interface CommandResult {
   data: unknown
   names: string[]
   text: (paint: Paint) => string
@@ -21,53 +21,57 @@ export const nameOf = (item: object): string => {
 }
 
 /** `none` is said when there is nothing, with the way to make one. */
-export function rows<Item extends object>(items: Item[], columns: Columns<Item>, none: string, name = nameOf): Answer {
+export function table<Item extends object>(items: Item[], columns: Columns<Item>, emptyHint: string, name = nameOf): CommandResult {
   return {
     data: items,
     names: items.map(name),
-    text: (paint) => (items.length === 0 ? '' : tableOf(items, columns, paint)),
-    ...(items.length === 0 && { hint: none }),
+    text: (paint) => (items.length === 0 ? '' : renderTable(items, columns, paint)),
+    ...(items.length === 0 && { hint: emptyHint }),
   }
 }
 
-function tableOf<Item>(items: Item[], columns: Columns<Item>, paint: Paint): string {
+function renderTable<Item>(items: Item[], columns: Columns<Item>, paint: Paint): string {
   const titles = Object.keys(columns)
-  const cells = items.map((item) => titles.map((title) => textOf(columns[title]!(item))))
+  const cells = items.map((item) => titles.map((title) => renderCell(columns[title]!(item))))
   const widths = titles.map((title, i) => Math.max(title.length, ...cells.map((line) => line[i]!.length)))
-  const lineOf = (line: string[], colour: (cell: string, column: number) => string): string =>
+  const renderLine = (line: string[], colour: (cell: string, column: number) => string): string =>
     line.map((cell, i) => colour(cell, i) + (i === line.length - 1 ? '' : ' '.repeat(widths[i]! - cell.length))).join('  ')
   return [
-    lineOf(titles, (title) => paint('bold', title)),
-    ...cells.map((line) => lineOf(line, (cell) => highlight(cell, paint)).trimEnd()),
+    renderLine(titles, (title) => paint('bold', title)),
+    ...cells.map((line) => renderLine(line, (cell) => highlight(cell, paint)).trimEnd()),
   ].join('\n')
 }
 
 /** One thing, a line for each of its fields; `undefined` is left out. */
-export function record<Item extends object>(item: Item, fields: Columns<Item>, name = nameOf): Answer {
+export function details<Item extends object>(item: Item, fields: Columns<Item>, name = nameOf): CommandResult {
   const lines = Object.entries(fields).map(([title, of]) => ({ title, value: of(item) }))
   const shown = lines.filter(({ value }) => value !== undefined)
   const width = Math.max(...shown.map(({ title }) => title.length))
   const text = (paint: Paint): string =>
-    shown.map(({ title, value }) => `${paint('bold', title.padEnd(width))}  ${highlight(textOf(value), paint)}`.trimEnd()).join('\n')
+    shown.map(({ title, value }) => `${paint('bold', title.padEnd(width))}  ${highlight(renderCell(value), paint)}`.trimEnd()).join('\n')
   return { data: item, names: [name(item)], text }
 }
 
-export const said = (data: unknown, name: string, sentence: string): Answer => ({ data, names: [name], text: () => harmless(sentence) })
+export const message = (data: unknown, name: string, sentence: string): CommandResult => ({
+  data,
+  names: [name],
+  text: () => sanitizeTerminal(sentence),
+})
 
 const highlight = (cell: string, paint: Paint): string => {
   const colour = colourOf(cell)
   return colour ? paint(colour, cell) : cell
 }
 
-function textOf(value: Cell): string {
+function renderCell(value: Cell): string {
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  return harmless(Array.isArray(value) ? value.join(', ') || '-' : String(value))
+  return sanitizeTerminal(Array.isArray(value) ? value.join(', ') || '-' : String(value))
 }
 
-export function print(answer: Answer, format: Format, paint: Paint): string {
-  if (format === 'json') return `${harmlessJson(answer.data, 2)}\n`
-  if (format === 'name') return answer.names.map((name) => `${harmless(name)}\n`).join('')
+export function render(answer: CommandResult, format: Format, paint: Paint): string {
+  if (format === 'json') return `${escapeJson(answer.data, 2)}\n`
+  if (format === 'name') return answer.names.map((name) => `${sanitizeTerminal(name)}\n`).join('')
   const text = answer.text(paint)
   return text && `${text}\n`
 }

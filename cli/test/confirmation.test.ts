@@ -4,18 +4,19 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
-import type { Entry, Verb } from '../src/command.ts'
-import { ENTRIES } from '../src/commands/index.ts'
+import type { CommandNode, CommandSpec } from '../src/command.ts'
+import { COMMAND_TREE } from '../src/commands/index.ts'
 import { COMMANDS } from './commands.ts'
-import { berth, cliWorld, onTerminal } from './world.ts'
+import { berth, createCliFixture, onTerminal } from './fixture.ts'
 
-const app = await cliWorld({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
 
-const verbs = (entries: Entry[]): Verb[] => entries.flatMap((entry) => ('verbs' in entry ? verbs(entry.verbs) : [entry]))
+const flatten = (nodes: CommandNode[]): CommandSpec[] => nodes.flatMap((node) => ('commands' in node ? flatten(node.commands) : [node]))
 
 test('every verb that loses something takes --yes, and no other', () => {
   const LOSE = ['delete', 'rebuild', 'restore', 'replace']
-  for (const { name, asks = false, example } of verbs(ENTRIES)) expect([example, asks]).toEqual([example, LOSE.includes(name)])
+  for (const { name, confirms = false, example } of flatten(COMMAND_TREE))
+    expect([example, confirms]).toEqual([example, LOSE.includes(name)])
 })
 
 const writes: string[] = []
