@@ -1,4 +1,4 @@
-// Columns and fields of what several commands show.
+// Columns and fields that several resources print.
 import type { Action, Quote, Transaction, Vm } from '@berth/sdk'
 import { bytes, mebibytes, time } from './format.ts'
 import { details, type Columns, type CommandResult } from './result.ts'
@@ -8,14 +8,14 @@ export const VM_FIELDS: Columns<Vm> = {
   Id: (vm) => vm.id,
   Status: (vm) => vm.status,
   Reason: (vm) => vm.statusReason ?? undefined,
-  'Under way': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
+  'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
   Address: (vm) => vm.ipAddress,
   Hostname: (vm) => vm.hostname,
   Size: (vm) => `${vm.vcpu} vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
-  Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} a month`,
+  Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,
   OS: (vm) => vm.osTemplate.name,
   Region: (vm) => vm.region.slug,
-  Traffic: (vm) => `${bytes(vm.bandwidthUsedBytes)} of ${vm.bandwidth === 0 ? 'any' : `${vm.bandwidth} GB`}`,
+  Traffic: (vm) => `${bytes(vm.bandwidthUsedBytes)} of ${vm.bandwidth === 0 ? 'unmetered' : `${vm.bandwidth} GB`}`,
   Keys: (vm) => vm.sshKeys.map(({ name }) => name),
   Firewalls: (vm) => vm.firewalls.map(({ name }) => name),
   Networks: (vm) => vm.privateNetworks.map(({ name }) => name),
@@ -48,9 +48,9 @@ export const quoteDetails = (quote: Quote): CommandResult =>
   details(
     quote,
     {
-      'Charged now': ({ charge, currency }) => (charge.startsWith('-') ? undefined : `${charge} ${currency}`),
-      'Given back': ({ charge, currency }) => (charge.startsWith('-') ? `${charge.slice(1)} ${currency}` : undefined),
-      'Each month': ({ monthly, currency }) => `${monthly} ${currency}`,
+      'Due today': ({ charge, currency }) => (charge.startsWith('-') ? undefined : `${charge} ${currency}`),
+      Refund: ({ charge, currency }) => (charge.startsWith('-') ? `${charge.slice(1)} ${currency}` : undefined),
+      'Monthly price': ({ monthly, currency }) => `${monthly} ${currency}`,
       'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
     },
     ({ charge }: { charge?: string }) => charge ?? '',

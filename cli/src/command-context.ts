@@ -1,4 +1,4 @@
-// One command as it is carried out: its client, its names, its waiting.
+// What a running command uses: the API client, name resolution, confirmation and waiting for actions.
 import { ApiError, Berth, type Action, type Vm } from '@berth/sdk'
 import { resolveServer } from './contexts.ts'
 import { CliError, EXIT } from './exit-codes.ts'
@@ -19,10 +19,10 @@ export interface CommonOptions {
 }
 
 export const RETRIES = 3
-/** A server that is being restarted is waited for, about five minutes. */
+/** Covers a server restart of about five minutes while an action is awaited. */
 const WAIT_RETRIES = 15
-/** A shorter pause needs no explanation. */
-const LONG_PAUSE_MS = 2_000
+/** Shorter retry delays are not reported. */
+const REPORTED_DELAY_MS = 2_000
 
 type StartAction = (berth: Berth, vmId: string) => Promise<{ vmId: string; actionId: string }>
 
@@ -55,7 +55,7 @@ export class CommandContext {
     return Promise.all(texts.map((text) => this.resolveId(kind, text)))
   }
 
-  /** Waits for the end of what was started, unless that is not wanted, and then answers with what came of it. */
+  /** Waits for the started action and returns the result of `done`; with --no-wait returns the started action. */
   async finish<S extends { vmId: string; actionId: string }>(
     started: S,
     label: string,
@@ -63,7 +63,7 @@ export class CommandContext {
   ): Promise<CommandResult> {
     const { vmId, actionId } = started
     if (this.options.wait === false)
-      return message(started, actionId, `Action ${actionId} has begun. To wait for it: berth action wait ${vmId} ${actionId}`)
+      return message(started, actionId, `Action ${actionId} started. To wait: berth action wait ${vmId} ${actionId}`)
     return done(await this.waitFor(vmId, actionId, label))
   }
 
@@ -72,7 +72,7 @@ export class CommandContext {
     const progress = (this.#progress = startProgress(this.io, label))
     const abort = new AbortController()
     const onInterrupt = (): void =>
-      abort.abort(new CliError(EXIT.timeout, `The action goes on. To wait for it again: berth action wait ${vmId} ${actionId}`))
+      abort.abort(new CliError(EXIT.timeout, `The action continues. To wait again: berth action wait ${vmId} ${actionId}`))
     process.once('SIGINT', onInterrupt)
     try {
       return await this.berth.waitForAction(
@@ -85,18 +85,18 @@ export class CommandContext {
     }
   }
 
-  /** For what cannot be taken back. Only a person is asked; a script has said what it wants. */
+  /** Asks before a destructive change. Only an interactive session is asked: a script without a terminal counts as confirmed. */
   async confirm(question: string, word: string): Promise<void> {
     if (this.options.yes || !isInteractive(this.io)) return
-    const answer = await prompt(this.io, `${question} Type ${word} to go on: `)
-    if (answer.trim() !== sanitizeTerminal(word)) throw new CliError(EXIT.failed, 'Nothing was done')
+    const answer = await prompt(this.io, `${question} Type ${word} to confirm: `)
+    if (answer.trim() !== sanitizeTerminal(word)) throw new CliError(EXIT.failed, 'Cancelled. Nothing was changed')
   }
 
   getVm(text: string): Promise<Vm> {
     return this.resolveId('vm', text).then((id) => this.berth.vms.get(id))
   }
 
-  /** Changes a VM by an action, waits for it, and says how the VM is then. */
+  /** Starts an action on a VM, waits for it, and reports the VM's status. */
   async changeVm(text: string, label: string, start: StartAction): Promise<CommandResult> {
     const id = await this.resolveId('vm', text)
     return this.finish(await start(this.berth, id), `${label} ${text}`, async (action) => {
@@ -105,21 +105,21 @@ export class CommandContext {
     })
   }
 
-  printNote(sentence: string): void {
+  printNote(text: string): void {
     this.#progress?.clear()
-    this.io.stderr.write(`${sanitizeTerminal(sentence)}\n`)
+    this.io.stderr.write(`${sanitizeTerminal(text)}\n`)
   }
 
   #pauseBeforeRetry(ms: number, signal?: AbortSignal, error?: unknown): Promise<void> {
-    if (ms >= LONG_PAUSE_MS) this.printNote(`${retryReason(error)}: trying again in ${Math.ceil(ms / 1000)} s`)
+    if (ms >= REPORTED_DELAY_MS) this.printNote(`${retryReason(error)}: retrying in ${Math.ceil(ms / 1000)} s`)
     return sleep(ms, signal)
   }
 }
 
-/** Why a pause is made. A code that is not known is of something in front of the server. */
+/** An unknown error code comes from a proxy in front of the server. */
 function retryReason(error: unknown): string {
-  if (error === undefined) return 'The connection has ended'
-  return error instanceof ApiError && error.code !== 'unknown' ? 'The server asks for patience' : 'The server does not answer'
+  if (error === undefined) return 'Connection closed'
+  return error instanceof ApiError && error.code !== 'unknown' ? 'Server busy or rate limit reached' : 'Server unreachable'
 }
 
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>

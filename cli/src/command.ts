@@ -1,4 +1,4 @@
-// How commands are described, and how a description becomes a command with the options that all have.
+// Declarative command specs, and their conversion to commander commands with the common options.
 import { createCommand, Option, type Command } from 'commander'
 import { CommandContext, RETRIES, type CommonOptions } from './command-context.ts'
 import { usageError } from './exit-codes.ts'
@@ -10,19 +10,19 @@ import { paintOn, sanitizeTerminal } from './style.ts'
 export interface CommandSpec<Options = object> {
   name: string
   description: string
-  /** Such as `<vm> [command...]`. What is called as a kind of `find.ts` is completed with live names. */
+  /** Such as `<vm> [command...]`. An argument named like a key of RESOURCES in resolve-id.ts is completed with existing names. */
   args?: string
-  /** Flags and what they mean. */
+  /** Flags and their descriptions. */
   options?: [string, string][]
   /** Without the leading `berth`. */
   example: string
-  /** Starts an action: takes --no-wait and --timeout. */
+  /** Starts an action: adds --no-wait and --timeout. */
   waits?: true
-  /** Takes --yes, because a person is asked first. */
+  /** Asks for confirmation on a terminal: adds --yes. */
   confirms?: true
-  /** Takes --dry-run. */
+  /** Adds --dry-run. */
   supportsDryRun?: true
-  /** Has no table: takes neither --output nor --context. */
+  /** Prints raw text: omits --output, --context and --retries. */
   rawOutput?: true
   run(ctx: CommandContext, options: Options & CommonOptions, ...args: string[]): Promise<CommandResult | void>
 }
@@ -35,7 +35,7 @@ export interface CommandGroup {
 
 export type CommandNode = CommandSpec | CommandGroup
 
-/** Keeps the type of the options where a verb is written, and forgets it where verbs are listed. */
+/** Checks the option types inside one command and erases them, so that commands of different options fit one list. */
 export const defineCommand = <Options = object>(spec: CommandSpec<Options>): CommandSpec => spec as CommandSpec
 
 export const group = (name: string, description: string, commands: CommandNode[]): CommandGroup => ({ name, description, commands })
@@ -47,7 +47,7 @@ export function buildCommand(node: CommandNode, io: Io): Command {
     return command
   }
   if (node.args) command.arguments(node.args)
-  for (const [flags, meaning] of node.options ?? []) command.addOption(new Option(flags, meaning))
+  for (const [flags, description] of node.options ?? []) command.addOption(new Option(flags, description))
   addCommonOptions(command, node)
   command.addHelpText('after', `\nExample:\n  $ berth ${node.example}`)
   return command.action((...parsed: unknown[]) => runCommand(io, node, parsed.at(-2) as CommonOptions, parsed.slice(0, -2) as string[]))
@@ -55,20 +55,20 @@ export function buildCommand(node: CommandNode, io: Io): Command {
 
 function addCommonOptions(command: Command, { waits, confirms, supportsDryRun, rawOutput }: CommandSpec): void {
   if (waits) {
-    command.option('--no-wait', 'answer at once, with the action')
-    command.option('--timeout <seconds>', 'how long to wait at most (exit code 7; the action goes on)', toSeconds)
+    command.option('--no-wait', 'return at once without waiting for the action')
+    command.option('--timeout <seconds>', 'maximum time to wait (exit code 7; the action continues)', toSeconds)
   }
-  if (confirms) command.option('-y, --yes', 'do not ask first')
-  if (supportsDryRun) command.option('--dry-run', 'say what it would cost or give back, and change nothing')
+  if (confirms) command.option('-y, --yes', 'skip the confirmation prompt')
+  if (supportsDryRun) command.option('--dry-run', 'show the charge or refund without changing anything')
   if (rawOutput) return
-  command.addOption(new Option('-o, --output <format>', 'how to answer').choices(FORMATS).default('table'))
-  command.option('--context <name>', 'the server to talk to: see berth context list')
-  command.option('--retries <number>', `how often to try again when the server is busy or away; ${RETRIES} unless given`, toRetries)
+  command.addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('table'))
+  command.option('--context <name>', 'context to use; see berth context list')
+  command.option('--retries <number>', `maximum retries when the server is busy or unreachable; default: ${RETRIES}`, toRetries)
 }
 
 function toSeconds(text: string): number {
   const value = Number(text)
-  if (!(value > 0)) throw usageError(`--timeout must be a number of seconds above 0, not "${text}"`)
+  if (!(value > 0)) throw usageError(`--timeout must be a number of seconds greater than 0, not "${text}"`)
   return value
 }
 

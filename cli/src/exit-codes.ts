@@ -1,21 +1,21 @@
-// How a command ends. Scripts tell by the code what to do next: wait, pay, sign in, or give up.
+// Exit codes and error messages. Scripts decide by the code whether to wait, pay, sign in or fail.
 import { ActionTimeoutError, ApiError, BerthError } from '@berth/sdk'
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, auth: 3, notFound: 4, conflict: 5, money: 6, timeout: 7, rateLimited: 8 } as const
 
 type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** A failure of our own, with a sentence for whoever typed the command. */
+/** An error of the command itself, with a message for its user. */
 export class CliError extends Error {
   readonly exitCode: ExitCode
 
-  constructor(exitCode: ExitCode, sentence: string) {
-    super(sentence)
+  constructor(exitCode: ExitCode, message: string) {
+    super(message)
     this.exitCode = exitCode
   }
 }
 
-/** Ends with the code of a program that ran in our place, which has said all there was to say. */
+/** Passes on the exit code of a child process such as ssh, which has printed its own errors. */
 export class ChildExitError extends Error {
   readonly exitCode: number
 
@@ -25,7 +25,7 @@ export class ChildExitError extends Error {
   }
 }
 
-export const usageError = (sentence: string): CliError => new CliError(EXIT.usage, sentence)
+export const usageError = (message: string): CliError => new CliError(EXIT.usage, message)
 
 const EXIT_BY_STATUS: Record<number, ExitCode> = {
   400: EXIT.usage,
@@ -47,6 +47,6 @@ export function exitCodeOf(error: unknown): ExitCode {
 export function errorMessage(error: unknown): string {
   if (error instanceof ApiError) return `${error.message}${error.status >= 500 && error.requestId ? ` (request ${error.requestId})` : ''}`
   if (error instanceof CliError || error instanceof BerthError) return error.message
-  if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message // our own mistake
+  if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message // a bug: show where
   return error instanceof Error ? error.message : String(error)
 }

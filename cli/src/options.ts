@@ -1,4 +1,4 @@
-// How words of the command line become values.
+// Parsing of command-line values.
 import { readFileSync } from 'node:fs'
 import { usageError } from './exit-codes.ts'
 
@@ -9,15 +9,15 @@ export const parseOnOff = (flag: string, text: string | undefined): boolean | un
 }
 
 export function parseInteger(flag: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw usageError(`${flag} must be a whole number, not "${text}"`)
+  if (!/^\d+$/.test(text)) throw usageError(`${flag} must be an integer, not "${text}"`)
   return Number(text)
 }
 
-/** `80,443 22` and `80 443` alike: options that take several values may be repeated or have commas. */
+/** Splits `80,443 22` and `80 443` alike: options with several values may be repeated or comma-separated. */
 export const splitList = (texts: string[] | undefined): string[] | undefined =>
   texts?.flatMap((text) => text.split(',')).filter((text) => text !== '')
 
-/** A value as it stands, `@file`, or `-` for what comes in. */
+/** A literal value, `@file`, or `-` for stdin. */
 export function readTextOrFile(text: string): string {
   if (text !== '-' && !text.startsWith('@')) return text
   const path = text === '-' ? 0 : text.slice(1)
@@ -37,11 +37,11 @@ export function parseJson(flag: string, text: string): unknown {
   }
 }
 
-/** The fields that were given. The API tells absent ones from empty ones. */
+/** The API distinguishes absent fields from empty ones. */
 export const omitUndefined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
 export function requireChanges<T extends object>(fields: T, flags: string): T {
-  if (Object.keys(fields).length === 0) throw usageError(`Say what to change: ${flags}`)
+  if (Object.keys(fields).length === 0) throw usageError(`Nothing to change. Use at least one of: ${flags}`)
   return fields
 }

@@ -1,4 +1,4 @@
-// Work that takes its time: one line per finished step, and on a terminal a line that moves while the next one runs.
+// Progress of an action: one line per finished step, and on a terminal a spinner for the running one.
 import type { Action } from '@berth/sdk'
 import { seconds } from './format.ts'
 import type { Io } from './io.ts'
@@ -10,7 +10,7 @@ const WIDTH = 24
 
 export interface Progress {
   update(action: Action): void
-  /** Makes room for another line. */
+  /** Removes the spinner line so that another line can be printed. */
   clear(): void
   end(): void
 }

@@ -1,4 +1,4 @@
-// Asks the person at the terminal, on stderr: stdout is for data. Where stderr goes elsewhere, the terminal itself is asked for.
+// Prompts on stderr, because stdout is for data. When stderr is redirected, /dev/tty is used.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -15,8 +15,8 @@ export async function prompt(io: Io, question: string, { hidden = false } = {}):
       done()
     },
   })
-  const lines = createInterface({ input: io.stdin, output: echo, terminal: true }) // from here on the terminal shows nothing by itself
-  if (hidden) write(shown) // else readline writes it: it clears the line that it begins
+  const lines = createInterface({ input: io.stdin, output: echo, terminal: true }) // turns off the terminal's own echo
+  if (hidden) write(shown) // otherwise readline prints it, after clearing the line
   try {
     return await lines.question(hidden ? '' : shown)
   } finally {
@@ -37,7 +37,7 @@ function openTerminal({ stderr }: Io): Terminal {
     const terminal = openSync('/dev/tty', 'w')
     return { write: (text) => writeSync(terminal, text), close: () => closeSync(terminal) }
   } catch {
-    throw usageError('Nobody can be asked, because stderr is no terminal. Answer beforehand: with --yes, or a secret by stdin')
+    throw usageError('Cannot prompt: no terminal is available. Use --yes to confirm, or pass secrets on stdin')
   }
 }
 

@@ -1,4 +1,4 @@
-// Everything can be called by its id or by its name. Names need not be unique; then only ids help.
+// Resolves a name to an id. Names need not be unique; an ambiguous name is an error that lists the ids.
 import type { Berth } from '@berth/sdk'
 import { CliError, EXIT, usageError } from './exit-codes.ts'
 
@@ -9,7 +9,7 @@ interface NamedItem {
 
 interface Resource {
   label: string
-  /** `of` is the thing it belongs to, such as the VM of a snapshot. */
+  /** `parentId` is the owning resource, such as the VM of a snapshot. */
   list: (berth: Berth, parentId: string) => Promise<NamedItem[]>
 }
 
@@ -40,11 +40,11 @@ export async function resolveId(berth: Berth, kind: ResourceName, text: string, 
   if (ID.test(text)) return text
   const { label, list }: Resource = RESOURCES[kind]
   const all = await list(berth, parentId)
-  const [exact, alike] = [filterByName(all, text, (name) => name), filterByName(all, text, (name) => name.toLowerCase())]
-  const found = exact.length > 0 ? exact : alike
+  const [exact, caseInsensitive] = [filterByName(all, text, (name) => name), filterByName(all, text, (name) => name.toLowerCase())]
+  const found = exact.length > 0 ? exact : caseInsensitive
   if (found.length === 1) return found[0]!.id
-  if (found.length === 0) throw new CliError(EXIT.notFound, `There is no ${label} "${text}". List them to see what there is`)
-  throw usageError(`${found.length} of your ${label}s are called "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`)
+  if (found.length === 0) throw new CliError(EXIT.notFound, `No ${label} named "${text}". Use the list command to see names and ids`)
+  throw usageError(`${found.length} ${label}s are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`)
 }
 
 const filterByName = (all: NamedItem[], text: string, fold: (name: string) => string): NamedItem[] =>

@@ -1,4 +1,4 @@
-// What a command answers: the API's own data for programs, columns or a sentence for people, bare names for shells.
+// The result of a command in three formats: the API's data as JSON, a table or message for people, plain names for shells.
 import { colourOf, escapeJson, sanitizeTerminal, type Paint } from './style.ts'
 
 export const FORMATS = ['table', 'json', 'name'] as const
@@ -8,7 +8,7 @@ export interface CommandResult {
   data: unknown
   names: string[]
   text: (paint: Paint) => string
-  /** What to do next, for people. */
+  /** Next step, printed to stderr in the table format. */
   hint?: string
 }
 
@@ -20,7 +20,7 @@ export const nameOf = (item: object): string => {
   return slug ?? name ?? number ?? id ?? ''
 }
 
-/** `none` is said when there is nothing, with the way to make one. */
+/** `emptyHint` is printed when there are no items. */
 export function table<Item extends object>(items: Item[], columns: Columns<Item>, emptyHint: string, name = nameOf): CommandResult {
   return {
     data: items,
@@ -42,7 +42,7 @@ function renderTable<Item>(items: Item[], columns: Columns<Item>, paint: Paint):
   ].join('\n')
 }
 
-/** One thing, a line for each of its fields; `undefined` is left out. */
+/** One item with a line per field; `undefined` fields are omitted. */
 export function details<Item extends object>(item: Item, fields: Columns<Item>, name = nameOf): CommandResult {
   const lines = Object.entries(fields).map(([title, of]) => ({ title, value: of(item) }))
   const shown = lines.filter(({ value }) => value !== undefined)
@@ -52,10 +52,10 @@ export function details<Item extends object>(item: Item, fields: Columns<Item>, 
   return { data: item, names: [name(item)], text }
 }
 
-export const message = (data: unknown, name: string, sentence: string): CommandResult => ({
+export const message = (data: unknown, name: string, text: string): CommandResult => ({
   data,
   names: [name],
-  text: () => sanitizeTerminal(sentence),
+  text: () => sanitizeTerminal(text),
 })
 
 const highlight = (cell: string, paint: Paint): string => {
@@ -69,9 +69,9 @@ function renderCell(value: Cell): string {
   return sanitizeTerminal(Array.isArray(value) ? value.join(', ') || '-' : String(value))
 }
 
-export function render(answer: CommandResult, format: Format, paint: Paint): string {
-  if (format === 'json') return `${escapeJson(answer.data, 2)}\n`
-  if (format === 'name') return answer.names.map((name) => `${sanitizeTerminal(name)}\n`).join('')
-  const text = answer.text(paint)
+export function render(result: CommandResult, format: Format, paint: Paint): string {
+  if (format === 'json') return `${escapeJson(result.data, 2)}\n`
+  if (format === 'name') return result.names.map((name) => `${sanitizeTerminal(name)}\n`).join('')
+  const text = result.text(paint)
   return text && `${text}\n`
 }

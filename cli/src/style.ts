@@ -1,4 +1,4 @@
-// Colours, for terminals only (https://no-color.org).
+// Colours for terminals (https://no-color.org), and removal of control characters from texts of other users.
 import type { Io, Output } from './io.ts'
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 }
@@ -21,13 +21,13 @@ export function colourOf(word: string): Colour | null {
   return IN_PROGRESS.has(word) ? 'yellow' : null
 }
 
-/** What others have named must not move the cursor or change the title of this terminal. */
+/** Replaces control characters, so that names and messages cannot move the cursor or change the terminal's title. */
 export const sanitizeTerminal = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
 
-/** For texts that may have several lines. */
+/** Keeps line breaks. */
 export const sanitizeLines = (text: string): string => text.split('\n').map(sanitizeTerminal).join('\n')
 
-/** The same for JSON, with nothing lost: what JSON.stringify leaves as it is can be escaped in strings, and occurs nowhere else. */
+/** Escapes the control characters that JSON.stringify leaves in strings, so that no data is lost. */
 export const escapeJson = (data: unknown, indent?: number): string =>
   JSON.stringify(data ?? null, null, indent).replace(
     /[\x7f-\x9f\p{Bidi_Control}]/gu,

@@ -1,4 +1,4 @@
-// The command of every operation, given what the server's own table has arranged for it.
+// The command line of every API operation, built from the parameters and body that the server's endpoint table provides.
 
 interface CommandLine {
   args: string[]
@@ -16,7 +16,7 @@ const commandLine =
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** `:id` is a parameter of the path, `=name` a field of the body. */
+/** `:id` is a path parameter, `=name` a body field. */
 export const COMMANDS: Record<string, (params: Params, body: Body) => CommandLine> = {
   listRegions: commandLine('region', 'list'),
   listNodes: commandLine('region', 'nodes', ':id'),

@@ -1,4 +1,4 @@
-// The examples of the documentation. `sh` is carried out; `console` needs other machines, and is only read; `text` is no command.
+// Code examples of the documentation. `sh` is executed; `console` needs other machines and is only parsed; `text` is not checked.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,7 +14,7 @@ const allExamplesOf = (page: string): { language: string; text: string }[] =>
 
 export const examplesOf = (page: string, language: string): string[] =>
   allExamplesOf(page)
-    .filter((fence) => fence.language === language)
+    .filter((example) => example.language === language)
     .map(({ text }) => text)
 
 export const languagesOf = (page: string): string[] => [...new Set(allExamplesOf(page).map(({ language }) => language))]

@@ -1,4 +1,4 @@
-// The command against the real server: in this process where many calls are made, as a process of its own where that is what counts.
+// Runs the command against a real server: in this process for speed, or as a child process for signals, exit codes and terminals.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -22,25 +22,25 @@ export interface Outcome {
 
 export type Env = Record<string, string>
 
-/** In this process. What is typed comes by a pipe, unless it is a terminal. */
+/** In this process. `isTTY` makes stdin, stdout and stderr claim to be a terminal. */
 export async function berth(env: Env, args: string[], stdin = '', { isTTY = false } = {}): Promise<Outcome> {
-  const said = { stdout: '', stderr: '' }
-  const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => void (said[name] += text), isTTY })
+  const output = { stdout: '', stderr: '' }
+  const stream = (name: 'stdout' | 'stderr') => ({ write: (text: string) => void (output[name] += text), isTTY })
   const input = Object.assign(Readable.from([stdin]), { isTTY }) as unknown as NodeJS.ReadStream
-  return { code: await run(args, { env, stdin: input, stdout: output('stdout'), stderr: output('stderr') }), ...said }
+  return { code: await run(args, { env, stdin: input, stdout: stream('stdout'), stderr: stream('stderr') }), ...output }
 }
 
-/** As a process, with pipes. */
+/** As a child process with pipes. */
 export function start(env: Env, args: string[]) {
   const child = spawn(process.execPath, [BERTH, ...args], { env: { PATH: process.env['PATH']!, ...env }, stdio: 'pipe' })
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (said[name] += text))
-  const ended = once(child, 'close').then(([code]) => ({ code: Number(code), ...said }))
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text))
+  const ended = once(child, 'close').then(([code]) => ({ code: Number(code), ...output }))
   afterAll(() => void child.kill('SIGKILL'))
-  return { child, said, ended }
+  return { child, output, ended }
 }
 
-/** As a process on a terminal of its own, which `script` of Debian's essential bsdutils makes. Answers what is on its screen at the end. */
+/** As a child process on a pseudo-terminal of `script` (Debian's bsdutils). Resolves with the final screen. */
 export function onTerminal(env: Env, args: string[], { by = 'exec', redirect = '' } = {}) {
   const words = [process.execPath, BERTH, ...args].map(quote)
   const child = spawn('script', ['-qec', `stty cols 120; ${by} ${words.join(' ')} ${redirect}`, '/dev/null'], {
@@ -65,7 +65,7 @@ export async function createCliFixture(options: TestAppOptions = {}) {
     ...app,
     home,
     envOf,
-    /** Plays the worker until the command has ended. */
+    /** Runs queued workflows until the command has ended. */
     async whileWorking<T>(work: Promise<T>): Promise<T> {
       let over = false
       const end = (): void => void (over = true)

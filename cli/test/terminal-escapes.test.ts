@@ -1,4 +1,4 @@
-// What others have written must not move the cursor or change the title of a terminal, wherever it is printed.
+// Control characters in texts from the server are replaced wherever they are printed.
 import { Readable } from 'node:stream'
 import type { Action } from '@berth/sdk'
 import { expect, test } from 'vitest'
@@ -22,16 +22,18 @@ function terminal() {
   return { io, written }
 }
 
-test("a server's sentence, also of several lines", async () => {
+test('an error message of the server, with line breaks kept', async () => {
   const { baseUrl } = await scripted(json(409, { success: false, error: `no${ESCAPE}]0;pwned\u0007\nreally` }))
   const outcome = await berth({ BERTH_URL: baseUrl, BERTH_TOKEN: 'vmk_x' }, ['vm', 'list'])
   expect(outcome).toEqual({ code: 5, stdout: '', stderr: 'Error: no\ufffd]0;pwned\ufffd\nreally\n' })
 })
 
-test('a question', async () => {
+test('a confirmation prompt', async () => {
   const { io, written } = terminal()
-  await expect(new CommandContext(io, {}).confirm(`${EVIL} will be gone.`, EVIL)).rejects.toThrow('Nothing was done')
-  expect(written.join('')).toContain(`${SHOWN} will be gone. Type ${SHOWN} to go on: `)
+  await expect(new CommandContext(io, {}).confirm(`${EVIL} will be permanently deleted.`, EVIL)).rejects.toThrow(
+    'Cancelled. Nothing was changed',
+  )
+  expect(written.join('')).toContain(`${SHOWN} will be permanently deleted. Type ${SHOWN} to confirm: `)
   expect(written.join('')).not.toContain(EVIL)
 })
 
@@ -43,12 +45,12 @@ test('a note', () => {
 
 test('a hint', async () => {
   const { io, written } = terminal()
-  const hinting = defineCommand({ name: 'hint', description: '', example: '', run: async () => table([], {}, EVIL) })
-  await buildCommand(hinting, io).parseAsync([], { from: 'user' })
+  const emptyList = defineCommand({ name: 'hint', description: '', example: '', run: async () => table([], {}, EVIL) })
+  await buildCommand(emptyList, io).parseAsync([], { from: 'user' })
   expect(written).toEqual([`${SHOWN}\n`])
 })
 
-test('what is under way, and its steps', () => {
+test('action progress and its steps', () => {
   const { io, written } = terminal()
   const [startedAt, completedAt] = ['2027-01-31T12:00:00Z', '2027-01-31T12:00:01Z']
   const steps = [{ name: EVIL, status: 'COMPLETED', startedAt, completedAt }]

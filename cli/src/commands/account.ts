@@ -6,36 +6,36 @@ import { details, table } from '../result.ts'
 
 const show = defineCommand({
   name: 'show',
-  description: 'whose token this is',
+  description: 'show the account of the current token',
   example: 'account show',
   run: async ({ berth }) =>
     details(
       await berth.account.get(),
-      { Email: (each) => each.email, Name: (each) => each.name, Id: (each) => each.id, Since: (each) => time(each.createdAt) },
+      { Email: (each) => each.email, Name: (each) => each.name, Id: (each) => each.id, Created: (each) => time(each.createdAt) },
       ({ email }: { email?: string }) => email ?? '',
     ),
 })
 
 const limits = defineCommand({
   name: 'limits',
-  description: 'how much you may hold, and how much you do',
+  description: 'show account limits and usage',
   example: 'account limits',
   run: async ({ berth }) =>
     table(
       await berth.account.limits(),
       { NAME: (each: AccountLimit) => each.name, USED: (each) => each.used, LIMIT: (each) => each.limit },
-      'There is no limit',
+      'No limits',
     ),
 })
 
 const audit = defineCommand<{ from?: string; to?: string; action?: string; token?: string }>({
   name: 'audit',
-  description: 'who changed what, and what was refused, the newest first',
+  description: 'list changes and refused requests, newest first',
   options: [
-    ['--from <date>', 'ISO date or time'],
-    ['--to <date>', 'ISO date or time'],
-    ['--action <name>', 'such as createVm'],
-    ['--token <id>', 'only by this token'],
+    ['--from <date>', 'start, ISO date or time'],
+    ['--to <date>', 'end, ISO date or time'],
+    ['--action <name>', 'operation, such as createVm'],
+    ['--token <id>', 'filter by API token'],
   ],
   example: 'account audit --action deleteVm',
   run: async ({ berth }, { from, to, action, token }) =>
@@ -43,14 +43,14 @@ const audit = defineCommand<{ from?: string; to?: string; action?: string; token
       await berth.account.auditLog(omitUndefined({ dateFrom: from, dateTo: to, action, tokenId: token })).all(),
       {
         TIME: (each: AuditEntry) => time(each.createdAt),
-        ACTION: (each) => each.action,
-        BY: (each) => each.actor.name,
-        FROM: (each) => each.ip,
+        ACTIRESOURCE: (each) => each.action,
+        ACTOR: (each) => each.actor.name,
+        IP: (each) => each.ip,
         RESULT: (each) => each.result,
         CODE: (each) => each.errorCode,
-        ON: (each) => each.resourceId,
+        RESOURCE: (each) => each.resourceId,
       },
-      'Nothing was changed yet',
+      'No entries found',
     ),
 })
 

@@ -19,11 +19,10 @@ const ACTION_FIELDS: Columns<Action> = {
 
 const list = defineCommand<{ status?: Query<'listActions'>['status'] }>({
   name: 'list',
-  description: 'list actions of all VMs, the newest first',
-  options: [['--status <status>', 'PENDING, RUNNING, COMPLETED, FAILED or CANCELLED']],
+  description: 'list actions of all VMs, newest first',
+  options: [['--status <status>', 'filter by status: PENDING, RUNNING, COMPLETED, FAILED or CANCELLED']],
   example: 'action list --status RUNNING',
-  run: async ({ berth }, { status }) =>
-    table(await berth.actions.list(omitUndefined({ status })).all(), ACTION_COLUMNS, 'Nothing was done yet'),
+  run: async ({ berth }, { status }) => table(await berth.actions.list(omitUndefined({ status })).all(), ACTION_COLUMNS, 'No actions yet'),
 })
 
 const get = defineCommand({
@@ -36,11 +35,11 @@ const get = defineCommand({
 
 const wait = defineCommand({
   name: 'wait',
-  description: 'wait for the end of an action',
+  description: 'wait for an action to finish',
   args: '<vm> <action-id>',
   example: 'action wait web-1 cmh5x0a2b1c3d4e5f6g7h8i9j --timeout 60',
   waits: true,
   run: async (ctx, _, vm: string, id: string) => details(await ctx.waitFor(await ctx.resolveId('vm', vm), id, 'waiting'), ACTION_FIELDS),
 })
 
-export const action = group('action', 'work on your VMs', [list, get, wait])
+export const action = group('action', 'actions on your VMs', [list, get, wait])

@@ -31,7 +31,7 @@ const list = defineCommand({
         EXPIRES: (each) => time(each.expiresAt),
         ID: (each) => each.id,
       },
-      `There is no backup yet: berth backup create ${vm} <name>`,
+      `No backups yet. Create one: berth backup create ${vm} <name>`,
     ),
 })
 
@@ -48,28 +48,28 @@ const get = defineCommand({
 
 const create = defineCommand({
   name: 'create',
-  description: 'back a VM up now',
+  description: 'back up a VM now',
   args: '<vm> <name>',
   example: 'backup create web-1 monday',
   waits: true,
   async run(ctx, _, vm: string, name: string) {
     const started = await ctx.berth.backups.create(await ctx.resolveId('vm', vm), { name })
-    const again = () => ctx.berth.backups.get(started.vmId, started.backup.id)
-    return ctx.finish(started, `backup ${name}`, async () => details(await again(), BACKUP_FIELDS))
+    const reload = () => ctx.berth.backups.get(started.vmId, started.backup.id)
+    return ctx.finish(started, `backup ${name}`, async () => details(await reload(), BACKUP_FIELDS))
   },
 })
 
 const restore = defineCommand<{ withoutNetworks?: true }>({
   name: 'restore',
-  description: 'bring a VM back to a backup: what was written since is lost',
+  description: 'restore a VM from a backup; data written since is lost',
   args: '<vm> <backup>',
-  options: [['--without-networks', 'when its host is lost, and its private networks with it: bring it back without them']],
+  options: [['--without-networks', 'restore without private networks, if they were lost with the host']],
   example: 'backup restore web-1 monday',
   waits: true,
   confirms: true,
   async run(ctx, { withoutNetworks = false }, vm: string, backup: string) {
     const id = await ctx.resolveId('backup', backup, await ctx.resolveId('vm', vm))
-    await ctx.confirm(`What ${vm} has written since is lost.`, vm)
+    await ctx.confirm(`All data that ${vm} has written since will be permanently deleted.`, vm)
     return ctx.changeVm(vm, 'restoring', (berth, vmId) => berth.backups.restore(vmId, id, { withoutNetworks }))
   },
 })
@@ -83,10 +83,10 @@ const remove = defineCommand({
   async run(ctx, _, vm: string, backup: string) {
     const vmId = await ctx.resolveId('vm', vm)
     const id = await ctx.resolveId('backup', backup, vmId)
-    await ctx.confirm(`Backup ${backup} of ${vm} will be gone.`, backup)
-    const answer = await ctx.berth.backups.delete(vmId, id)
-    return message(answer, backup, answer.message)
+    await ctx.confirm(`Backup ${backup} of ${vm} will be permanently deleted.`, backup)
+    const response = await ctx.berth.backups.delete(vmId, id)
+    return message(response, backup, response.message)
   },
 })
 
-export const backup = group('backup', 'copies of a disk that outlive its host', [list, get, create, restore, remove])
+export const backup = group('backup', 'disk backups that survive the loss of the host', [list, get, create, restore, remove])

@@ -7,7 +7,7 @@ import { message, table } from '../result.ts'
 
 const list = defineCommand({
   name: 'list',
-  description: 'what each VM has used of its month',
+  description: 'list traffic usage of each VM in the current billing period',
   example: 'bandwidth list',
   run: async ({ berth }) =>
     table(
@@ -15,32 +15,32 @@ const list = defineCommand({
       {
         VM: (each: BandwidthUsage) => each.vmName,
         USED: (each) => bytes(each.usedBytes),
-        OF: (each) => bytes(each.capBytes),
+        LIMIT: (each) => bytes(each.capBytes),
         PACKS: (each) => bytes(each.packBytes),
         THROTTLED: (each) => each.throttled,
-        UNTIL: (each) => time(each.nextRenewalAt),
+        'RESETS ON': (each) => time(each.nextRenewalAt),
       },
-      'There is no VM yet: berth vm create --help',
+      'No VMs yet. Create one: berth vm create --help',
       ({ vmName }: { vmName?: string }) => vmName ?? '',
     ),
 })
 
 const packs = defineCommand({
   name: 'packs',
-  description: 'packs that were bought for a VM',
+  description: 'list the traffic packs of a VM',
   args: '<vm>',
   example: 'bandwidth packs web-1',
   run: async (ctx, _, vm: string) =>
     table(
       await ctx.berth.bandwidth.packs(await ctx.resolveId('vm', vm)).all(),
       TRANSACTION_COLUMNS,
-      `There is none yet: berth bandwidth buy ${vm} 1000`,
+      `No traffic packs yet. Buy one: berth bandwidth buy ${vm} 1000`,
     ),
 })
 
 const buy = defineCommand<{ dryRun?: true }>({
   name: 'buy',
-  description: 'buy traffic until the next renewal, in GB (10^9 bytes)',
+  description: 'buy a traffic pack in GB (10^9 bytes), valid until the next renewal',
   args: '<vm> <gigabytes>',
   example: 'bandwidth buy web-1 1000 --dry-run',
   supportsDryRun: true,
@@ -48,8 +48,8 @@ const buy = defineCommand<{ dryRun?: true }>({
     const [id, amount] = [await ctx.resolveId('vm', vm), parseInteger('<gigabytes>', gigabytes)]
     if (dryRun) return quoteDetails(await ctx.berth.bandwidth.quotePack(id, amount))
     const entry = await ctx.berth.bandwidth.buyPack(id, amount)
-    return message(entry, entry.id, `${vm} has ${amount} GB more. Charged ${entry.amount.replace('-', '')}, left ${entry.balanceAfter}`)
+    return message(entry, entry.id, `Added ${amount} GB to ${vm}. Charged ${entry.amount.replace('-', '')}, balance ${entry.balanceAfter}`)
   },
 })
 
-export const bandwidth = group('bandwidth', 'traffic of your VMs', [list, packs, buy])
+export const bandwidth = group('bandwidth', 'traffic usage and traffic packs', [list, packs, buy])

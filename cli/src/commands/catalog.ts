@@ -17,28 +17,28 @@ const listRegions = defineCommand({
         COUNTRY: (each) => each.country,
         AVAILABLE: (each) => each.available,
       },
-      'There is no region',
+      'No regions available',
     ),
 })
 
 const listNodes = defineCommand({
   name: 'nodes',
-  description: 'the machines of a region that private networks can live on',
+  description: 'list the hosts of a region for private networks',
   args: '<region>',
   example: 'region nodes fra1',
   run: async (ctx, _, region: string) =>
     table(
       await ctx.berth.regions.nodes(await ctx.resolveId('region', region)),
       { NAME: (each: Node) => each.name, AVAILABLE: (each) => each.available, ID: (each) => each.id },
-      'There is no machine',
+      'No hosts available',
     ),
 })
 
-export const region = group('region', 'where VMs run', [listRegions, listNodes])
+export const region = group('region', 'regions and their hosts', [listRegions, listNodes])
 
 const listPlans = defineCommand({
   name: 'list',
-  description: 'list plans with their prices',
+  description: 'list plans with prices',
   example: 'plan list',
   run: async ({ berth }) =>
     table(
@@ -50,14 +50,14 @@ const listPlans = defineCommand({
         DISK: (each) => `${each.disk} GiB`,
         TRAFFIC: (each) => (each.bandwidth === 0 ? 'unmetered' : `${each.bandwidth} GB`),
         SPEED: (each) => `${each.networkSpeed} Mbit/s`,
-        'A MONTH': (each) => `${each.priceMonthly} ${each.currency}`,
+        'MONTHLY PRICE': (each) => `${each.priceMonthly} ${each.currency}`,
         AVAILABLE: (each) => each.available,
       },
-      'There is no plan',
+      'No plans available',
     ),
 })
 
-export const plan = group('plan', 'sizes and prices', [listPlans])
+export const plan = group('plan', 'VM sizes and prices', [listPlans])
 
 const listOsTemplates = defineCommand({
   name: 'list',
@@ -70,12 +70,12 @@ const listOsTemplates = defineCommand({
         SLUG: (each: OsTemplate) => each.slug,
         NAME: (each) => each.name,
         ARCH: (each) => each.arch,
-        'LEAST RAM': (each) => mebibytes(each.minRam),
-        'LEAST DISK': (each) => `${each.minDisk} GiB`,
+        'MIN RAM': (each) => mebibytes(each.minRam),
+        'MIN DISK': (each) => `${each.minDisk} GiB`,
         USER: (each) => each.defaultUser,
         AVAILABLE: (each) => each.available,
       },
-      'There is no OS template',
+      'No OS templates available',
     ),
 })
 
@@ -90,8 +90,8 @@ const getOsTemplate = defineCommand({
       Id: (each) => each.id,
       Name: (each) => each.name,
       Arch: (each) => each.arch,
-      'Least RAM': (each) => mebibytes(each.minRam),
-      'Least disk': (each) => `${each.minDisk} GiB`,
+      'Min RAM': (each) => mebibytes(each.minRam),
+      'Min disk': (each) => `${each.minDisk} GiB`,
       User: (each) => each.defaultUser,
       Size: (each) => bytes(each.sizeBytes),
       Available: (each) => each.available,
@@ -99,4 +99,4 @@ const getOsTemplate = defineCommand({
     }),
 })
 
-export const os = group('os', 'operating systems', [listOsTemplates, getOsTemplate])
+export const os = group('os', 'OS templates', [listOsTemplates, getOsTemplate])

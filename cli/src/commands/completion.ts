@@ -5,13 +5,13 @@ import { message } from '../result.ts'
 
 export const completion = defineCommand({
   name: 'completion',
-  description: 'the completion of commands and live names for your shell: bash, zsh or fish',
+  description: 'print the completion script for bash, zsh or fish',
   args: '<shell>',
   example: 'completion bash > /etc/bash_completion.d/berth',
   rawOutput: true,
-  async run(_call, _options, shell: string) {
+  async run(_ctx, _options, shell: string) {
     const script = SCRIPTS[shell]
-    if (script === undefined) throw usageError(`There is no completion for ${shell}: use bash, zsh or fish`)
+    if (script === undefined) throw usageError(`No completion for ${shell}. Use bash, zsh or fish`)
     return { ...message(script, shell, ''), text: () => script.trimEnd() }
   },
 })

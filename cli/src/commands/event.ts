@@ -4,7 +4,6 @@ import { time } from '../format.ts'
 import { omitUndefined } from '../options.ts'
 import { escapeJson, paintOn, sanitizeTerminal, type Paint } from '../style.ts'
 
-// Events as lines that read in order of time.
 const renderEvent = (event: Event, paint: Paint): string =>
   `${paint('dim', time(event.timestamp))}  ${sanitizeTerminal([event.cursor.padStart(5), event.type.padEnd(24), describeSubject(event.data)].join('  ')).trimEnd()}`
 
@@ -22,8 +21,8 @@ function describeSubject(data: EventSubject): string {
 
 const tail = defineCommand<{ after?: string }>({
   name: 'tail',
-  description: 'what happens, as it happens; with -o json a line of JSON each',
-  options: [['--after <cursor>', 'also what came after it: 0 is everything']],
+  description: 'stream events as they happen; -o json prints one JSON object per line',
+  options: [['--after <cursor>', 'start after this cursor; 0 replays all events']],
   example: 'event tail -o json | jq .type',
   async run(ctx, { after, output }) {
     const { stdout, env } = ctx.io
@@ -37,8 +36,8 @@ const tail = defineCommand<{ after?: string }>({
 
 const list = defineCommand<{ after?: string }>({
   name: 'list',
-  description: 'what has happened, the oldest first',
-  options: [['--after <cursor>', 'only what came after it']],
+  description: 'list events, oldest first',
+  options: [['--after <cursor>', 'only events after this cursor']],
   example: 'event list --after 42',
   async run({ berth }, { after }) {
     const events: Event[] = []
@@ -47,9 +46,9 @@ const list = defineCommand<{ after?: string }>({
       data: events,
       names: events.map(({ id }) => id),
       text: (paint) => events.map((each) => renderEvent(each, paint)).join('\n'),
-      ...(events.length === 0 && { hint: 'Nothing has happened yet' }),
+      ...(events.length === 0 && { hint: 'No events yet' }),
     }
   },
 })
 
-export const event = group('event', 'what has happened', [tail, list])
+export const event = group('event', 'account events', [tail, list])

@@ -16,7 +16,6 @@ const RULE_COLUMNS: Columns<FirewallRule> = {
   ID: (rule) => rule.id,
 }
 
-// A rule in words of the command line.
 interface RuleOptions {
   direction?: string
   action?: string
@@ -33,10 +32,10 @@ const RULE_OPTIONS: [string, string][] = [
   ['--action <action>', 'accept, drop or reject'],
   ['--protocol <protocol>', 'tcp, udp, icmp, icmpv6 or any'],
   ['--port <ports>', 'destination ports: 22, 80,443, 8000-9000 or any'],
-  ['--from <range...>', 'only from these addresses'],
-  ['--to <range...>', 'only to these addresses'],
-  ['--description <text>', 'what it is for'],
-  ['--position <number>', 'where it stands, from 1'],
+  ['--from <range...>', 'source IP ranges'],
+  ['--to <range...>', 'destination IP ranges'],
+  ['--description <text>', 'description'],
+  ['--position <number>', 'position in the list, starting at 1'],
 ]
 
 const toRuleInput = ({ direction, action, protocol, port, from, to, description, position }: RuleOptions) =>
@@ -60,13 +59,13 @@ const list = defineCommand({
     table(
       await ctx.berth.firewalls.rules(await ctx.resolveId('firewall', firewall)),
       RULE_COLUMNS,
-      `It lets nothing in: berth firewall rule add ${firewall} --port 22`,
+      `No rules: all inbound traffic is dropped. Add one: berth firewall rule add ${firewall} --port 22`,
     ),
 })
 
 const get = defineCommand({
   name: 'get',
-  description: 'show a rule, named by its number or id',
+  description: 'show a rule by position or id',
   args: '<firewall> <rule>',
   example: 'firewall rule get web 2',
   async run(ctx, _, firewall: string, rule: string) {
@@ -79,7 +78,7 @@ const ACCEPT_TCP_IN = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP' } as 
 
 const add = defineCommand<RuleOptions>({
   name: 'add',
-  description: 'add a rule; unless told otherwise, it lets TCP in',
+  description: 'add a rule; default: accept inbound TCP',
   args: '<firewall>',
   options: RULE_OPTIONS,
   example: 'firewall rule add web --port 80,443 --from 0.0.0.0/0',
@@ -92,7 +91,7 @@ const add = defineCommand<RuleOptions>({
 
 const update = defineCommand<RuleOptions>({
   name: 'update',
-  description: 'change or move a rule, named by its number or id',
+  description: 'change or move a rule, by position or id',
   args: '<firewall> <rule>',
   options: RULE_OPTIONS,
   example: 'firewall rule update web 2 --port 8080 --position 1',
@@ -107,32 +106,32 @@ type Rules = Body<'replaceFirewallRules'>['rules']
 
 const replace = defineCommand<{ rules?: string }>({
   name: 'replace',
-  description: 'replace all rules at once: no packet ever meets half of them',
+  description: 'replace all rules atomically',
   args: '<firewall>',
   options: [['--rules <json>', 'an array of rules, @file, or - for stdin (required)']],
   example: 'firewall rule replace web --rules @rules.json',
   confirms: true,
   async run(ctx, { rules }, firewall: string) {
-    if (rules === undefined) throw usageError('Say which rules: --rules @rules.json')
+    if (rules === undefined) throw usageError('--rules is required, such as --rules @rules.json')
     const wanted = parseJson('--rules', rules) as Rules
     const id = await ctx.resolveId('firewall', firewall)
-    await ctx.confirm(`The rules that ${firewall} has now will be gone.`, firewall)
-    return table(await ctx.berth.firewalls.replaceRules(id, wanted), RULE_COLUMNS, 'It has no rules now')
+    await ctx.confirm(`The current rules of ${firewall} will be permanently deleted.`, firewall)
+    return table(await ctx.berth.firewalls.replaceRules(id, wanted), RULE_COLUMNS, 'No rules left')
   },
 })
 
 const remove = defineCommand({
   name: 'delete',
-  description: 'delete a rule, named by its number or id',
+  description: 'delete a rule by position or id',
   args: '<firewall> <rule>',
   example: 'firewall rule delete web 2',
   confirms: true,
   async run(ctx, _, firewall: string, rule: string) {
     const id = await ctx.resolveId('firewall', firewall)
     const ruleId = await ctx.resolveId('rule', rule, id)
-    await ctx.confirm(`Rule ${rule} of ${firewall} will be gone.`, rule)
-    return message(await ctx.berth.firewalls.deleteRule(id, ruleId), rule, `Rule ${rule} of ${firewall} is gone`)
+    await ctx.confirm(`Rule ${rule} of ${firewall} will be permanently deleted.`, rule)
+    return message(await ctx.berth.firewalls.deleteRule(id, ruleId), rule, `Rule ${rule} of ${firewall} deleted`)
   },
 })
 
-export const rule = group('rule', 'the rules of a firewall, tried in their order', [list, get, add, update, replace, remove])
+export const rule = group('rule', 'rules of a firewall; first match wins', [list, get, add, update, replace, remove])

@@ -19,7 +19,7 @@ const FIREWALL_FIELDS: Columns<Firewall> = {
 
 const list = defineCommand({
   name: 'list',
-  description: 'list your firewalls',
+  description: 'list firewalls',
   example: 'firewall list',
   run: async ({ berth }) =>
     table(
@@ -33,7 +33,7 @@ const list = defineCommand({
         APPLIED: (each) => each.applied,
         DESCRIPTION: (each) => each.description,
       },
-      'There is no firewall yet: berth firewall create --help',
+      'No firewalls yet. Create one: berth firewall create --help',
     ),
 })
 
@@ -48,9 +48,9 @@ const get = defineCommand({
 
 const create = defineCommand<{ description?: string }>({
   name: 'create',
-  description: 'make a firewall; without rules it lets nothing in',
+  description: 'create a firewall; without rules it drops all inbound traffic',
   args: '<name>',
-  options: [['--description <text>', 'what it is for']],
+  options: [['--description <text>', 'description']],
   example: 'firewall create web',
   run: async ({ berth }, { description }, name: string) =>
     details(await berth.firewalls.create({ name, ...omitUndefined({ description }) }), FIREWALL_FIELDS),
@@ -61,8 +61,8 @@ const update = defineCommand<{ name?: string; description?: string }>({
   description: 'change the name or description of a firewall',
   args: '<firewall>',
   options: [
-    ['--name <name>', 'its new name'],
-    ['--description <text>', 'what it is for'],
+    ['--name <name>', 'new name'],
+    ['--description <text>', 'description'],
   ],
   example: 'firewall update web --name frontend',
   async run(ctx, { name, description }, firewall: string) {
@@ -73,36 +73,36 @@ const update = defineCommand<{ name?: string; description?: string }>({
 
 const remove = defineCommand({
   name: 'delete',
-  description: 'delete a firewall that is bound to no VM',
+  description: 'delete a firewall that is not attached to any VM',
   args: '<firewall>',
   example: 'firewall delete web',
   confirms: true,
   async run(ctx, _, firewall: string) {
     const id = await ctx.resolveId('firewall', firewall)
-    await ctx.confirm(`Firewall ${firewall} and its rules will be gone.`, firewall)
-    return message(await ctx.berth.firewalls.delete(id), firewall, `Firewall ${firewall} is gone`)
+    await ctx.confirm(`Firewall ${firewall} and its rules will be permanently deleted.`, firewall)
+    return message(await ctx.berth.firewalls.delete(id), firewall, `Firewall ${firewall} deleted`)
   },
 })
 
 const bind = defineCommand({
   name: 'bind',
-  description: 'let a firewall guard a VM',
+  description: 'attach a firewall to a VM',
   args: '<firewall> <vm>',
   example: 'firewall bind web web-1',
   async run(ctx, _, firewall: string, vm: string) {
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
-    return message(await ctx.berth.firewalls.bind(id, vmId), firewall, `Firewall ${firewall} guards ${vm}`)
+    return message(await ctx.berth.firewalls.bind(id, vmId), firewall, `Firewall ${firewall} attached to ${vm}`)
   },
 })
 
 const unbind = defineCommand({
   name: 'unbind',
-  description: 'let a firewall guard a VM no longer',
+  description: 'detach a firewall from a VM',
   args: '<firewall> <vm>',
   example: 'firewall unbind web web-1',
   async run(ctx, _, firewall: string, vm: string) {
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
-    return message(await ctx.berth.firewalls.unbind(id, vmId), firewall, `Firewall ${firewall} no longer guards ${vm}`)
+    return message(await ctx.berth.firewalls.unbind(id, vmId), firewall, `Firewall ${firewall} detached from ${vm}`)
   },
 })
 
@@ -117,21 +117,21 @@ const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
 
 const bindings = defineCommand({
   name: 'bindings',
-  description: 'which VMs a firewall guards, and whether their hosts have its latest rules',
+  description: 'list the VMs of a firewall, and whether its latest rules are applied',
   args: '<firewall>',
   example: 'firewall bindings web',
   run: async (ctx, _, firewall: string) =>
     table(
       await ctx.berth.firewalls.bindings(await ctx.resolveId('firewall', firewall)),
       BINDING_COLUMNS,
-      `It guards no VM yet: berth firewall bind ${firewall} <vm>`,
+      `No VMs attached. Attach one: berth firewall bind ${firewall} <vm>`,
       vmOf,
     ),
 })
 
 const binding = defineCommand({
   name: 'binding',
-  description: "whether a firewall guards a VM, and whether the VM's host has its latest rules",
+  description: 'show whether the latest rules of a firewall are applied to a VM',
   args: '<firewall> <vm>',
   example: 'firewall binding web web-1',
   async run(ctx, _, firewall: string, vm: string) {
@@ -144,18 +144,18 @@ type Packet = Body<'checkPacket'>
 
 const check = defineCommand<{ protocol?: string; port?: string; from?: string; to?: string }>({
   name: 'check',
-  description: 'would this packet pass, and which rule decides?',
+  description: 'test whether a packet is accepted, and which rule decides',
   args: '<firewall> <vm>',
   options: [
-    ['--protocol <protocol>', 'tcp (unless given), udp or icmp'],
+    ['--protocol <protocol>', 'tcp (default), udp or icmp'],
     ['--port <number>', 'destination port'],
-    ['--from <address>', 'a packet to the VM from there'],
-    ['--to <address>', 'a packet from the VM to there'],
+    ['--from <address>', 'source of an inbound packet'],
+    ['--to <address>', 'destination of an outbound packet'],
   ],
   example: 'firewall check web web-1 --port 22 --from 198.51.100.7',
   async run(ctx, { protocol = 'tcp', port, from, to }, firewall: string, vm: string) {
     const address = from ?? to
-    if (!address || (from && to)) throw usageError('Say either --from or --to, with an address')
+    if (!address || (from && to)) throw usageError('Use either --from or --to, with an address')
     const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
     const verdict = await ctx.berth.firewalls.check(id, {
       vmId,
@@ -164,7 +164,9 @@ const check = defineCommand<{ protocol?: string; port?: string; from?: string; t
       protocol: protocol.toUpperCase() as Packet['protocol'],
       ...omitUndefined({ port: port === undefined ? undefined : parseInteger('--port', port) }),
     })
-    const why = verdict.rule ? `rule ${verdict.rule.position} of firewall ${verdict.firewallId}` : 'no rule matches, so the default decides'
+    const why = verdict.rule
+      ? `rule ${verdict.rule.position} of firewall ${verdict.firewallId}`
+      : 'no rule matches; the default policy applies'
     return message(verdict, verdict.action, `${verdict.action}: ${why}`)
   },
 })
@@ -172,4 +174,4 @@ const check = defineCommand<{ protocol?: string; port?: string; from?: string; t
 const changes = [create, update, remove, rule]
 const bindingCommands = [bind, unbind, bindings, binding, check]
 
-export const firewall = group('firewall', 'what may reach your VMs', [list, get, ...changes, ...bindingCommands])
+export const firewall = group('firewall', 'firewalls for your VMs', [list, get, ...changes, ...bindingCommands])

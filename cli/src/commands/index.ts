@@ -1,4 +1,4 @@
-// Every command, in the order of the help.
+// All commands in help order.
 import type { CommandNode } from '../command.ts'
 import { account } from './account.ts'
 import { action } from './action.ts'

@@ -5,7 +5,7 @@ import { details, table } from '../result.ts'
 
 const list = defineCommand({
   name: 'list',
-  description: 'list invoices, the newest first',
+  description: 'list invoices, newest first',
   example: 'invoice list',
   run: async ({ berth }) =>
     table(
@@ -17,13 +17,13 @@ const list = defineCommand({
         PAID: (each) => `${each.paid} ${each.currency}`,
         BALANCE: (each) => `${each.closingBalance} ${each.currency}`,
       },
-      'There is none yet: an invoice is made when a month is over',
+      'No invoices yet. An invoice is issued at the end of each month',
     ),
 })
 
 const get = defineCommand({
   name: 'get',
-  description: 'show an invoice, named by its number, month or id',
+  description: 'show an invoice by number, month or id',
   args: '<invoice>',
   example: 'invoice get INV-000042',
   run: async (ctx, _, invoice: string) =>
@@ -35,8 +35,8 @@ const get = defineCommand({
       Balance: (each) => `${each.closingBalance} ${each.currency}`,
       Entries: (each) => each.lines.length,
       Issued: (each) => time(each.issuedAt),
-      'To print': (each) => each.pageUrl,
+      'Printable page': (each) => each.pageUrl,
     }),
 })
 
-export const invoice = group('invoice', 'one for each month', [list, get])
+export const invoice = group('invoice', 'monthly invoices', [list, get])

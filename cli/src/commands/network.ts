@@ -8,7 +8,7 @@ import { details, message, table, type Columns } from '../result.ts'
 const NETWORK_FIELDS: Columns<Network> = {
   Name: (network) => network.name,
   Id: (network) => network.id,
-  Range: (network) => network.cidr,
+  CIDR: (network) => network.cidr,
   Gateway: (network) => network.gateway,
   SNAT: (network) => network.enableSnat,
   DHCP: (network) => network.enableDhcp,
@@ -19,21 +19,21 @@ const NETWORK_FIELDS: Columns<Network> = {
 
 const list = defineCommand({
   name: 'list',
-  description: 'list your private networks',
+  description: 'list private networks',
   example: 'network list',
   run: async ({ berth }) =>
     table(
       await berth.networks.list().all(),
       {
         NAME: (each: Network) => each.name,
-        RANGE: (each) => each.cidr,
+        CIDR: (each) => each.cidr,
         GATEWAY: (each) => each.gateway,
         SNAT: (each) => each.enableSnat,
         DHCP: (each) => each.enableDhcp,
         REGION: (each) => each.region.name,
         VMS: (each) => each.attachmentCount,
       },
-      'There is no network yet: berth network create --help',
+      'No networks yet. Create one: berth network create --help',
     ),
 })
 
@@ -56,20 +56,20 @@ interface CreateOptions {
 
 const create = defineCommand<CreateOptions>({
   name: 'create',
-  description: 'make a private network',
+  description: 'create a private network',
   args: '<name>',
   options: [
-    ['--cidr <range>', 'such as 10.0.0.0/24 (required)'],
-    ['--region <region>', 'where; a host with room for the range is chosen'],
-    ['--node <id>', 'on this host, as in berth region nodes'],
-    ['--gateway <address>', 'the first address unless given'],
-    ['--no-snat', 'VMs do not reach the internet through it'],
-    ['--no-dhcp', 'VMs are not told their addresses'],
+    ['--cidr <range>', 'IP range, such as 10.0.0.0/24 (required)'],
+    ['--region <region>', 'region; a host with a free range is selected'],
+    ['--node <id>', 'host; see berth region nodes'],
+    ['--gateway <address>', 'gateway address; default: the first address of the range'],
+    ['--no-snat', 'no outbound internet access through this network'],
+    ['--no-dhcp', 'do not assign addresses by DHCP'],
   ],
   example: 'network create backend --cidr 10.0.0.0/24 --region fra1',
   async run(ctx, { cidr, region, node, gateway, snat, dhcp }, name: string) {
-    if (!cidr) throw usageError('Say which range: --cidr 10.0.0.0/24')
-    if (!region && !node) throw usageError('Say where: --region and one of berth region list')
+    if (!cidr) throw usageError('--cidr is required, such as --cidr 10.0.0.0/24')
+    if (!region && !node) throw usageError('--region is required; see berth region list')
     const nodeId = node ?? (await ctx.resolveId('region', region!))
     return details(
       await ctx.berth.networks.create({ name, nodeId, cidr, enableSnat: snat, enableDhcp: dhcp, ...omitUndefined({ gateway }) }),
@@ -80,31 +80,31 @@ const create = defineCommand<CreateOptions>({
 
 const rename = defineCommand({
   name: 'rename',
-  description: 'give a network another name',
+  description: 'rename a network',
   args: '<network> <name>',
   example: 'network rename backend databases',
   async run(ctx, _, network: string, name: string) {
     const renamed = await ctx.berth.networks.rename(await ctx.resolveId('network', network), name)
-    return message(renamed, renamed.name, `${network} is now called ${renamed.name}`)
+    return message(renamed, renamed.name, `${network} renamed to ${renamed.name}`)
   },
 })
 
 const remove = defineCommand({
   name: 'delete',
-  description: 'delete a network that no VM is in',
+  description: 'delete a network without attached VMs',
   args: '<network>',
   example: 'network delete backend',
   confirms: true,
   async run(ctx, _, network: string) {
     const id = await ctx.resolveId('network', network)
-    await ctx.confirm(`Network ${network} will be gone.`, network)
-    return message(await ctx.berth.networks.delete(id), network, `Network ${network} is gone`)
+    await ctx.confirm(`Network ${network} will be permanently deleted.`, network)
+    return message(await ctx.berth.networks.delete(id), network, `Network ${network} deleted`)
   },
 })
 
 const attach = defineCommand({
   name: 'attach',
-  description: 'put a VM into a network',
+  description: 'attach a VM to a network',
   args: '<network> <vm>',
   example: 'network attach backend web-1',
   waits: true,
@@ -116,7 +116,7 @@ const attach = defineCommand({
 
 const detach = defineCommand({
   name: 'detach',
-  description: 'take a VM out of a network',
+  description: 'detach a VM from a network',
   args: '<network> <vm>',
   example: 'network detach backend web-1',
   waits: true,

@@ -28,7 +28,7 @@ const list = defineCommand({
         CREATED: (each) => time(each.createdAt),
         ID: (each) => each.id,
       },
-      `There is no snapshot yet: berth snapshot create ${vm} <name>`,
+      `No snapshots yet. Create one: berth snapshot create ${vm} <name>`,
     ),
 })
 
@@ -45,35 +45,35 @@ const get = defineCommand({
 
 const create = defineCommand<{ description?: string }>({
   name: 'create',
-  description: 'keep the state of a disk',
+  description: 'create a snapshot',
   args: '<vm> <name>',
-  options: [['--description <text>', 'what it is for']],
+  options: [['--description <text>', 'description']],
   example: 'snapshot create web-1 before-upgrade',
   waits: true,
   async run(ctx, { description }, vm: string, name: string) {
     const started = await ctx.berth.snapshots.create(await ctx.resolveId('vm', vm), { name, ...omitUndefined({ description }) })
-    const again = () => ctx.berth.snapshots.get(started.vmId, started.snapshot.id)
-    return ctx.finish(started, `snapshot ${name}`, async () => details(await again(), SNAPSHOT_FIELDS))
+    const reload = () => ctx.berth.snapshots.get(started.vmId, started.snapshot.id)
+    return ctx.finish(started, `snapshot ${name}`, async () => details(await reload(), SNAPSHOT_FIELDS))
   },
 })
 
 const restore = defineCommand({
   name: 'restore',
-  description: 'bring a VM back to a snapshot: what was written since is lost',
+  description: 'restore a VM from a snapshot; data written since is lost',
   args: '<vm> <snapshot>',
   example: 'snapshot restore web-1 before-upgrade',
   waits: true,
   confirms: true,
   async run(ctx, _, vm: string, snapshot: string) {
     const id = await ctx.resolveId('snapshot', snapshot, await ctx.resolveId('vm', vm))
-    await ctx.confirm(`What ${vm} has written since is lost.`, vm)
+    await ctx.confirm(`All data that ${vm} has written since will be permanently deleted.`, vm)
     return ctx.changeVm(vm, 'restoring', (berth, vmId) => berth.snapshots.restore(vmId, id))
   },
 })
 
 const remove = defineCommand({
   name: 'delete',
-  description: 'delete a snapshot; the VM is not touched',
+  description: 'delete a snapshot; the VM is not affected',
   args: '<vm> <snapshot>',
   example: 'snapshot delete web-1 before-upgrade',
   waits: true,
@@ -81,10 +81,10 @@ const remove = defineCommand({
   async run(ctx, _, vm: string, snapshot: string) {
     const vmId = await ctx.resolveId('vm', vm)
     const id = await ctx.resolveId('snapshot', snapshot, vmId)
-    await ctx.confirm(`Snapshot ${snapshot} of ${vm} will be gone.`, snapshot)
+    await ctx.confirm(`Snapshot ${snapshot} of ${vm} will be permanently deleted.`, snapshot)
     const started = await ctx.berth.snapshots.delete(vmId, id)
-    return ctx.finish(started, `deleting ${snapshot}`, (action) => message(action, snapshot, `Snapshot ${snapshot} is gone`))
+    return ctx.finish(started, `deleting ${snapshot}`, (action) => message(action, snapshot, `Snapshot ${snapshot} deleted`))
   },
 })
 
-export const snapshot = group('snapshot', 'states of a disk to come back to', [list, get, create, restore, remove])
+export const snapshot = group('snapshot', 'disk snapshots', [list, get, create, restore, remove])

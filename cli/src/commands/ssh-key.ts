@@ -17,7 +17,7 @@ const KEY_FIELDS: Columns<SshKey> = {
 
 const list = defineCommand({
   name: 'list',
-  description: 'list your SSH keys',
+  description: 'list SSH keys',
   example: 'key list',
   run: async ({ berth }) =>
     table(
@@ -28,7 +28,7 @@ const list = defineCommand({
         FINGERPRINT: (each) => each.fingerprint,
         VMS: (each) => each.vmCount,
       },
-      'There is no key yet: berth key add laptop @~/.ssh/id_ed25519.pub',
+      'No SSH keys yet. Add one: berth key add laptop @~/.ssh/id_ed25519.pub',
     ),
 })
 
@@ -42,38 +42,38 @@ const get = defineCommand({
 
 const add = defineCommand({
   name: 'add',
-  description: 'add a public key: as text, @file, or - for stdin',
+  description: 'add a public key: text, @file, or - for stdin',
   args: '<name> <public-key>',
   example: 'key add laptop @~/.ssh/id_ed25519.pub',
   run: async ({ berth }, _, name: string, publicKey: string) =>
     details(await berth.sshKeys.create({ name, publicKey: readTextOrFile(expandHome(publicKey)).trim() }), KEY_FIELDS),
 })
 
-/** Shells leave the ~ of @~/… as it is. */
+/** Shells do not expand the ~ of @~/… */
 const expandHome = (text: string): string => text.replace(/^@~\//, `@${homedir()}/`)
 
 const rename = defineCommand({
   name: 'rename',
-  description: 'give a key another name',
+  description: 'rename an SSH key',
   args: '<key> <name>',
   example: 'key rename laptop old-laptop',
   async run(ctx, _, key: string, name: string) {
     const renamed = await ctx.berth.sshKeys.rename(await ctx.resolveId('key', key), name)
-    return message(renamed, renamed.name, `${key} is now called ${renamed.name}`)
+    return message(renamed, renamed.name, `${key} renamed to ${renamed.name}`)
   },
 })
 
 const remove = defineCommand({
   name: 'delete',
-  description: 'forget a key; VMs that have it keep it',
+  description: 'delete an SSH key; VMs keep installed copies',
   args: '<key>',
   example: 'key delete laptop',
   confirms: true,
   async run(ctx, _, key: string) {
     const id = await ctx.resolveId('key', key)
-    await ctx.confirm(`Key ${key} will be gone; VMs that have it keep it.`, key)
-    return message(await ctx.berth.sshKeys.delete(id), key, `Key ${key} is gone`)
+    await ctx.confirm(`SSH key ${key} will be permanently deleted. VMs keep installed copies.`, key)
+    return message(await ctx.berth.sshKeys.delete(id), key, `SSH key ${key} deleted`)
   },
 })
 
-export const key = group('key', 'SSH keys that may log in to new VMs', [list, get, add, rename, remove])
+export const key = group('key', 'SSH keys for new VMs', [list, get, add, rename, remove])

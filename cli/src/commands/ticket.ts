@@ -7,8 +7,8 @@ import { sanitizeLines } from '../style.ts'
 
 const list = defineCommand<{ status?: Query<'listTickets'>['status'] }>({
   name: 'list',
-  description: 'list your tickets',
-  options: [['--status <status>', 'OPEN, ANSWERED or CLOSED']],
+  description: 'list tickets',
+  options: [['--status <status>', 'filter by status: OPEN, ANSWERED or CLOSED']],
   example: 'ticket list --status ANSWERED',
   run: async ({ berth }, { status }) =>
     table(
@@ -20,7 +20,7 @@ const list = defineCommand<{ status?: Query<'listTickets'>['status'] }>({
         REPLIES: (each) => each.replyCount,
         UPDATED: (each) => time(each.updatedAt),
       },
-      'There is no ticket: berth ticket create --help',
+      'No tickets yet. Open one: berth ticket create --help',
     ),
 })
 
@@ -32,32 +32,32 @@ const get = defineCommand({
   async run(ctx, _, ticket: string) {
     const found = await ctx.berth.tickets.get(await ctx.resolveId('ticket', ticket))
     const head = details(found, { Subject: (each) => each.subject, Id: (each) => each.id, Status: (each) => each.status })
-    const said = [{ author: 'customer', createdAt: found.createdAt, body: found.body }, ...found.replies]
-    const lines = said.map(({ author, createdAt, body }) => sanitizeLines(`\n${author}, ${time(createdAt)}:\n${body}`))
+    const posts = [{ author: 'customer', createdAt: found.createdAt, body: found.body }, ...found.replies]
+    const lines = posts.map(({ author, createdAt, body }) => sanitizeLines(`\n${author}, ${time(createdAt)}:\n${body}`))
     return { ...head, names: [found.id], text: (paint) => [head.text(paint), ...lines].join('\n') }
   },
 })
 
 const create = defineCommand({
   name: 'create',
-  description: 'ask support; the question as text, @file, or - for stdin',
+  description: 'open a ticket; the message is text, @file, or - for stdin',
   args: '<subject> <body>',
   example: 'ticket create "No address" "web-1 has none since this morning"',
   async run({ berth }, _, subject: string, body: string) {
-    const made = await berth.tickets.create({ subject, body: readTextOrFile(body) })
-    return message(made, made.id, `Ticket ${made.id} is open. To read answers: berth ticket get ${made.id}`)
+    const ticket = await berth.tickets.create({ subject, body: readTextOrFile(body) })
+    return message(ticket, ticket.id, `Ticket ${ticket.id} opened. To read replies: berth ticket get ${ticket.id}`)
   },
 })
 
 const reply = defineCommand({
   name: 'reply',
-  description: 'write into a ticket; as text, @file, or - for stdin',
+  description: 'reply to a ticket; the message is text, @file, or - for stdin',
   args: '<ticket> <body>',
   example: 'ticket reply "No address" "It has one now"',
   async run(ctx, _, ticket: string, body: string) {
-    const made = await ctx.berth.tickets.reply(await ctx.resolveId('ticket', ticket), readTextOrFile(body))
-    return message(made, made.id, `Support reads it`)
+    const sent = await ctx.berth.tickets.reply(await ctx.resolveId('ticket', ticket), readTextOrFile(body))
+    return message(sent, sent.id, 'Reply sent')
   },
 })
 
-export const ticket = group('ticket', 'questions to support', [list, get, create, reply])
+export const ticket = group('ticket', 'support tickets', [list, get, create, reply])

@@ -29,20 +29,20 @@ export const createVm = defineCommand<Options>({
   description: 'create a VM',
   args: '<hostname>',
   options: [
-    ['--os <os>', 'OS template, as in berth os list (required)'],
-    ['--region <region>', 'as in berth region list; the only one unless given'],
-    ['--plan <plan>', 'as in berth plan list; the default plan unless given'],
-    ['--vcpu <number>', 'a size of your own instead of a plan, with --ram and --disk'],
-    ['--ram <MiB>', 'memory of a size of your own'],
-    ['--disk <GiB>', 'disk of a size of your own'],
-    ['--name <name>', 'the hostname unless given'],
-    ['--key <key...>', 'SSH keys that may log in'],
-    ['--password <password>', 'for the console; - reads it from stdin, @file from a file'],
-    ['--firewall <firewall...>', 'firewalls to bind'],
+    ['--os <os>', 'OS template; see berth os list (required)'],
+    ['--region <region>', 'region; see berth region list; default: the only available one'],
+    ['--plan <plan>', 'plan; see berth plan list; default: the default plan'],
+    ['--vcpu <number>', 'custom size instead of a plan; requires --ram and --disk'],
+    ['--ram <MiB>', 'memory of a custom size'],
+    ['--disk <GiB>', 'disk of a custom size'],
+    ['--name <name>', 'display name; default: the hostname'],
+    ['--key <key...>', 'SSH keys to install'],
+    ['--password <password>', 'console password; - reads stdin, @file reads a file'],
+    ['--firewall <firewall...>', 'firewalls to attach'],
     ['--network <network...>', 'private networks to attach'],
-    ['--daily-backups', 'back it up every day'],
-    ['--network-10g', '10 Gbit/s'],
-    ['--protect', 'refuse to delete or rebuild it'],
+    ['--daily-backups', 'enable daily backups'],
+    ['--network-10g', '10 Gbit/s network'],
+    ['--protect', 'protect from delete, rebuild and restore'],
   ],
   example: 'vm create web-1 --os debian-12 --plan small --key laptop',
   waits: true,
@@ -59,7 +59,7 @@ export const createVm = defineCommand<Options>({
 })
 
 async function buildRequest(ctx: CommandContext, options: Options, hostname: string): Promise<Body<'createVm'>> {
-  if (!options.os) throw usageError('Say which OS: --os debian-12, or another of berth os list')
+  if (!options.os) throw usageError('--os is required, such as --os debian-12; see berth os list')
   const [regionId, osTemplateId, planId, sshKeyIds, firewallIds, privateNetworkIds] = await Promise.all([
     resolveRegionId(ctx, options.region),
     ctx.resolveId('os', options.os),
@@ -91,11 +91,11 @@ async function resolveRegionId(ctx: CommandContext, region: string | undefined):
   if (region) return ctx.resolveId('region', region)
   const regions = (await ctx.berth.regions.list()).filter(({ available }) => available)
   if (regions.length === 1) return regions[0]!.id
-  throw usageError(`Say where: --region ${regions.map(({ slug }) => slug).join(' or ') || 'and one of berth region list'}`)
+  throw usageError(`--region is required: ${regions.map(({ slug }) => slug).join(' or ') || 'see berth region list'}`)
 }
 
 function customSize({ vcpu, ram, disk }: Options): Body<'createVm'>['customConfig'] {
   if (!vcpu && !ram && !disk) return undefined
-  if (!vcpu || !ram || !disk) throw usageError('A size of your own takes all of --vcpu, --ram and --disk')
+  if (!vcpu || !ram || !disk) throw usageError('A custom size requires all of --vcpu, --ram and --disk')
   return { vcpu: parseInteger('--vcpu', vcpu), ram: parseInteger('--ram', ram), disk: parseInteger('--disk', disk) }
 }

@@ -22,11 +22,11 @@ const VM_COLUMNS: Columns<VmListItem> = {
 
 const list = defineCommand<{ status?: Query<'listVms'>['status'] }>({
   name: 'list',
-  description: 'list your VMs',
-  options: [['--status <status>', 'only those that are RUNNING, STOPPED, …']],
+  description: 'list VMs',
+  options: [['--status <status>', 'filter by status: RUNNING, STOPPED, …']],
   example: 'vm list --status RUNNING',
   run: async ({ berth }, { status }) =>
-    table(await berth.vms.list(omitUndefined({ status })).all(), VM_COLUMNS, 'There is no VM yet: berth vm create --help'),
+    table(await berth.vms.list(omitUndefined({ status })).all(), VM_COLUMNS, 'No VMs yet. Create one: berth vm create --help'),
 })
 
 const get = defineCommand({
@@ -48,9 +48,9 @@ const start = defineCommand({
 
 const stop = defineCommand<{ force?: true }>({
   name: 'stop',
-  description: 'stop a VM: it is asked to shut down, and cut off when it does not',
+  description: 'shut down a VM; it is powered off if the guest does not respond',
   args: '<vm>',
-  options: [['--force', 'cut it off at once']],
+  options: [['--force', 'power off at once']],
   example: 'vm stop web-1',
   waits: true,
   run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'stopping', (berth, id) => berth.vms.stop(id, { force })),
@@ -60,7 +60,7 @@ const restart = defineCommand<{ force?: true }>({
   name: 'restart',
   description: 'restart a VM',
   args: '<vm>',
-  options: [['--force', 'cut it off at once instead of asking it to shut down']],
+  options: [['--force', 'reset at once instead of shutting down']],
   example: 'vm restart web-1',
   waits: true,
   run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force })),
@@ -68,14 +68,14 @@ const restart = defineCommand<{ force?: true }>({
 
 const upgrade = defineCommand<{ plan?: string; dryRun?: true }>({
   name: 'upgrade',
-  description: 'move a VM to a larger plan',
+  description: 'upgrade a VM to a larger plan',
   args: '<vm>',
-  options: [['--plan <plan>', 'as in berth plan list (required)']],
+  options: [['--plan <plan>', 'new plan; see berth plan list (required)']],
   example: 'vm upgrade web-1 --plan large',
   waits: true,
   supportsDryRun: true,
   async run(ctx, { plan, dryRun }, vm: string) {
-    if (!plan) throw usageError('Say which plan: --plan large, or another of berth plan list')
+    if (!plan) throw usageError('--plan is required, such as --plan large; see berth plan list')
     const planId = await ctx.resolveId('plan', plan)
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), planId))
     return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, planId))
@@ -84,21 +84,21 @@ const upgrade = defineCommand<{ plan?: string; dryRun?: true }>({
 
 const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; dryRun?: true }>({
   name: 'rebuild',
-  description: 'begin anew from an OS template: everything on the disk is lost',
+  description: 'reinstall from an OS template; all data is lost',
   args: '<vm>',
   options: [
-    ['--os <os>', 'OS template, as in berth os list (required)'],
-    ['--key <key...>', 'SSH keys that may log in'],
-    ['--password <password>', 'for the console; - reads it from stdin, @file from a file'],
+    ['--os <os>', 'OS template; see berth os list (required)'],
+    ['--key <key...>', 'SSH keys to install'],
+    ['--password <password>', 'console password; - reads stdin, @file reads a file'],
   ],
   example: 'vm rebuild web-1 --os debian-12 --key laptop',
   waits: true,
   confirms: true,
   supportsDryRun: true,
   async run(ctx, { os, key, password, dryRun }, vm: string) {
-    if (!os) throw usageError('Say which OS: --os debian-12, or another of berth os list')
+    if (!os) throw usageError('--os is required, such as --os debian-12; see berth os list')
     const [osTemplateId, sshKeyIds] = await Promise.all([ctx.resolveId('os', os), key && ctx.resolveIds('key', splitList(key))])
-    if (!dryRun) await ctx.confirm(`Everything on the disk of ${vm} is lost.`, vm)
+    if (!dryRun) await ctx.confirm(`All data on the disk of ${vm} will be permanently deleted.`, vm)
     const body = { osTemplateId, ...omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() }) }
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteRebuild(await ctx.resolveId('vm', vm), body))
     return ctx.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
@@ -107,12 +107,12 @@ const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; 
 
 const rename = defineCommand({
   name: 'rename',
-  description: 'give a VM another name; its hostname stays',
+  description: 'rename a VM; its hostname does not change',
   args: '<vm> <name>',
   example: 'vm rename web-1 shop',
   async run(ctx, _, vm: string, name: string) {
     const renamed = await ctx.berth.vms.update(await ctx.resolveId('vm', vm), { name })
-    return message(renamed, renamed.name, `${vm} is now called ${renamed.name}`)
+    return message(renamed, renamed.name, `${vm} renamed to ${renamed.name}`)
   },
 })
 
@@ -128,16 +128,16 @@ const protection = (name: string, isProtected: boolean, description: string, out
     },
   })
 
-const protect = protection('protect', true, 'refuse to delete, rebuild or restore a VM', 'is protected')
-const unprotect = protection('unprotect', false, 'allow to delete, rebuild and restore a VM again', 'is no longer protected')
+const protect = protection('protect', true, 'protect a VM from delete, rebuild and restore', 'is protected')
+const unprotect = protection('unprotect', false, 'allow delete, rebuild and restore of a VM', 'is no longer protected')
 
 const update = defineCommand<{ dailyBackups?: string; network10g?: string; dryRun?: true }>({
   name: 'update',
-  description: 'switch add-ons of a VM',
+  description: 'enable or disable add-ons of a VM',
   args: '<vm>',
   options: [
-    ['--daily-backups <on|off>', 'back it up every day'],
-    ['--network-10g <on|off>', '10 Gbit/s'],
+    ['--daily-backups <on|off>', 'daily backups'],
+    ['--network-10g <on|off>', '10 Gbit/s network'],
   ],
   example: 'vm update web-1 --daily-backups on --dry-run',
   supportsDryRun: true,
@@ -155,23 +155,23 @@ const update = defineCommand<{ dailyBackups?: string; network10g?: string; dryRu
 
 const password = defineCommand({
   name: 'password',
-  description: 'set the password of a VM; asked for on a terminal, else read from stdin',
+  description: 'reset the password of a VM; prompts on a terminal, else reads stdin',
   args: '<vm>',
   example: 'vm password web-1 < password.txt',
   waits: true,
   async run(ctx, _, vm: string) {
     const wanted = await readNewPassword(ctx.io)
-    return ctx.changeVm(vm, 'setting the password of', (berth, id) => berth.vms.setPassword(id, wanted))
+    return ctx.changeVm(vm, 'resetting the password of', (berth, id) => berth.vms.setPassword(id, wanted))
   },
 })
 
-/** Never an argument: those can be read by everybody on the machine, and stay in the history of the shell. */
+/** Never an argument: other users can read arguments in the process list, and shells keep them in the history. */
 const readNewPassword = (io: Io): Promise<string> =>
   isInteractive(io) ? prompt(io, 'New password (8 characters or more): ', { hidden: true }) : readStdin(io.stdin)
 
 const remove = defineCommand<{ dryRun?: true }>({
   name: 'delete',
-  description: 'delete a VM with its snapshots and backups; unused whole days are paid back',
+  description: 'delete a VM with its snapshots and backups; unused full days are refunded',
   args: '<vm>',
   example: 'vm delete web-1 --yes',
   waits: true,
@@ -180,35 +180,35 @@ const remove = defineCommand<{ dryRun?: true }>({
   async run(ctx, { dryRun }, vm: string) {
     const { id, name } = await ctx.getVm(vm)
     if (dryRun) return quoteDetails(await ctx.berth.vms.quoteDelete(id))
-    await ctx.confirm(`${name} and everything on it will be gone.`, name)
-    return ctx.finish(await ctx.berth.vms.delete(id), `deleting ${name}`, (action) => message(action, name, `${name} is gone`))
+    await ctx.confirm(`${name} and all its data will be permanently deleted.`, name)
+    return ctx.finish(await ctx.berth.vms.delete(id), `deleting ${name}`, (action) => message(action, name, `${name} deleted`))
   },
 })
 
 const actions = defineCommand({
   name: 'actions',
-  description: 'what was done to a VM, the newest first',
+  description: 'list actions of a VM, newest first',
   args: '<vm>',
   example: 'vm actions web-1',
   run: async (ctx, _, vm: string) =>
-    table(await ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm)).all(), ACTION_COLUMNS, 'Nothing was done to it yet'),
+    table(await ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm)).all(), ACTION_COLUMNS, 'No actions yet'),
 })
 
 const metrics = defineCommand<{ from?: string; to?: string; step?: string }>({
   name: 'metrics',
-  description: 'CPU, memory, disk and network over time',
+  description: 'show CPU, memory, disk and network usage over time',
   args: '<vm>',
   options: [
-    ['--from <time>', 'ISO 8601; an hour ago unless given'],
-    ['--to <time>', 'ISO 8601; now unless given'],
-    ['--step <seconds>', 'between two points'],
+    ['--from <time>', 'start, ISO 8601; default: one hour ago'],
+    ['--to <time>', 'end, ISO 8601; default: now'],
+    ['--step <seconds>', 'interval between data points'],
   ],
   example: 'vm metrics web-1 --from 2027-01-31T12:00:00Z',
   async run(ctx, { from, to, step }, vm: string) {
     const query = omitUndefined({ from, to, step: step === undefined ? undefined : parseInteger('--step', step) })
     const measured = await ctx.berth.vms.metrics(await ctx.resolveId('vm', vm), query)
     return {
-      ...table(toPoints(measured), METRICS_COLUMNS, 'Nothing was measured in that time', ({ at }: Partial<Point>) => at ?? ''),
+      ...table(toPoints(measured), METRICS_COLUMNS, 'No data in this time range', ({ at }: Partial<Point>) => at ?? ''),
       data: measured,
     }
   },

@@ -16,7 +16,7 @@ const DEPOSIT_FIELDS: Columns<Deposit> = {
 
 const show = defineCommand({
   name: 'show',
-  description: 'balance, what is due, and how long it lasts',
+  description: 'show the balance, upcoming charges and days covered',
   example: 'wallet show',
   run: async ({ berth }) =>
     details(
@@ -24,7 +24,7 @@ const show = defineCommand({
       {
         Balance: (each) => `${each.balance} ${each.currency}`,
         'Due within 7 days': (each) => `${each.dueNext7Days} ${each.currency}`,
-        'Lasts for': (each) => (each.daysLeft === null ? 'nothing renews' : `${each.daysLeft} days`),
+        Covers: (each) => (each.daysLeft === null ? 'no upcoming renewals' : `${each.daysLeft} days`),
       },
       ({ balance }: { balance?: string }) => balance ?? '',
     ),
@@ -32,24 +32,24 @@ const show = defineCommand({
 
 const transactions = defineCommand<{ type?: Query<'listWalletTransactions'>['type']; from?: string; to?: string }>({
   name: 'transactions',
-  description: 'every charge, deposit and refund, the newest first',
+  description: 'list charges, deposits and refunds, newest first',
   options: [
     ['--type <type>', 'such as VM_CHARGE or DEPOSIT'],
-    ['--from <date>', 'ISO date or time'],
-    ['--to <date>', 'ISO date or time'],
+    ['--from <date>', 'start, ISO date or time'],
+    ['--to <date>', 'end, ISO date or time'],
   ],
   example: 'wallet transactions --type VM_CHARGE --from 2027-01-01',
   run: async ({ berth }, { type, from, to }) =>
     table(
       await berth.wallet.transactions(omitUndefined({ type, dateFrom: from, dateTo: to })).all(),
       TRANSACTION_COLUMNS,
-      'No money has moved',
+      'No transactions yet',
     ),
 })
 
 const deposit = defineCommand({
   name: 'deposit',
-  description: 'put money into the wallet: says how to pay',
+  description: 'add funds; prints payment instructions',
   args: '<amount>',
   example: 'wallet deposit 25.00',
   run: async ({ berth }, _, amount: string) => details(await berth.deposits.create({ amount }), DEPOSIT_FIELDS),
@@ -57,7 +57,7 @@ const deposit = defineCommand({
 
 const deposits = defineCommand({
   name: 'deposits',
-  description: 'list deposits, the newest first',
+  description: 'list deposits, newest first',
   example: 'wallet deposits',
   run: async ({ berth }) =>
     table(
@@ -68,7 +68,7 @@ const deposits = defineCommand({
         AMOUNT: (each) => `${each.amount} ${each.currency}`,
         CREATED: (each) => time(each.createdAt),
       },
-      'There is no deposit yet: berth wallet deposit 25.00',
+      'No deposits yet. Add funds: berth wallet deposit 25.00',
     ),
 })
 
@@ -80,4 +80,4 @@ const depositStatus = defineCommand({
   run: async ({ berth }, _, id: string) => details(await berth.deposits.get(id), DEPOSIT_FIELDS),
 })
 
-export const wallet = group('wallet', 'your money', [show, transactions, deposit, deposits, depositStatus])
+export const wallet = group('wallet', 'balance, deposits and transactions', [show, transactions, deposit, deposits, depositStatus])

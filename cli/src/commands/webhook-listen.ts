@@ -1,3 +1,4 @@
+// Forwards events from the stream to a local endpoint, with the server's webhook signature. For endpoints that the server cannot reach.
 import { createHmac, randomBytes } from 'node:crypto'
 import { WEBHOOK_EVENTS, type Event } from '@berth/sdk'
 import { defineCommand } from '../command.ts'
@@ -6,7 +7,6 @@ import { seconds, time } from '../format.ts'
 import { splitList } from '../options.ts'
 import { escapeJson, paintOn, sanitizeTerminal, type Paint } from '../style.ts'
 
-// Tries out a receiver that the server could not reach: events come by the stream, and go to the receiver signed as the server signs.
 const SECRET_PREFIX = 'whsec_'
 const RESPONSE_TIMEOUT_MS = 15_000
 
@@ -19,20 +19,20 @@ interface Options {
 
 export const listenAndForward = defineCommand<Options>({
   name: 'listen',
-  description: 'pass events on to a program of yours as they happen, signed like webhooks; with -o json a line of JSON each',
+  description: 'forward events to a local URL, signed like webhooks; -o json prints one JSON object per line',
   options: [
-    ['--forward <url>', 'where your program listens (required)'],
-    ['--event <name...>', 'all ten unless given'],
-    ['--secret <secret>', 'whsec_… to sign with; a new one is made and shown unless given'],
-    ['--after <cursor>', 'also what happened since: 0 is everything'],
+    ['--forward <url>', 'URL to forward to (required)'],
+    ['--event <name...>', 'event types; default: all'],
+    ['--secret <secret>', 'signing secret, whsec_…; default: a generated one'],
+    ['--after <cursor>', 'start after this cursor; 0 replays all events'],
   ],
   example: 'webhook listen --forward http://127.0.0.1:3000/hook',
   async run(ctx, { forward, event, secret = `${SECRET_PREFIX}${randomBytes(32).toString('base64')}`, after, output }) {
-    if (!forward || !URL.canParse(forward)) throw usageError('Say where to: --forward http://127.0.0.1:3000/hook')
-    if (!secret.startsWith(SECRET_PREFIX)) throw usageError('--secret must be the secret of a webhook, whsec_…')
+    if (!forward || !URL.canParse(forward)) throw usageError('--forward is required, such as --forward http://127.0.0.1:3000/hook')
+    if (!secret.startsWith(SECRET_PREFIX)) throw usageError('--secret must be a webhook secret, whsec_…')
     const wanted = new Set<string>(splitList(event) ?? WEBHOOK_EVENTS)
-    ctx.printNote(`Passing events on to ${forward}. Ctrl-C ends it.`)
-    ctx.printNote(`They are signed with ${secret}`)
+    ctx.printNote(`Forwarding events to ${forward}. Press Ctrl-C to stop.`)
+    ctx.printNote(`Signing secret: ${secret}`)
     const paint = paintOn(ctx.io.stdout, ctx.io.env)
     for await (const each of ctx.berth.events.stream({ after, onReconnect: ({ message }) => ctx.printNote(message) })) {
       if (!wanted.has(each.type)) continue
@@ -43,7 +43,7 @@ export const listenAndForward = defineCommand<Options>({
   },
 })
 
-/** Called as in the delivery log of webhooks. */
+/** Fields are named as in the webhook delivery log. */
 interface Attempt {
   responseStatus: number | null
   error: string | null

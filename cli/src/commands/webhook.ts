@@ -10,7 +10,7 @@ const WEBHOOK_FIELDS: Columns<Webhook> = {
   URL: (webhook) => webhook.url,
   Events: (webhook) => webhook.events,
   Active: (webhook) => webhook.isActive,
-  'Why not': (webhook) => webhook.disabledReason,
+  'Disabled reason': (webhook) => webhook.disabledReason,
   Failures: (webhook) => webhook.failCount,
   'Last success': (webhook) => time(webhook.lastSuccessAt),
   Description: (webhook) => webhook.description,
@@ -18,7 +18,7 @@ const WEBHOOK_FIELDS: Columns<Webhook> = {
 
 const list = defineCommand({
   name: 'list',
-  description: 'list your webhooks',
+  description: 'list webhooks',
   example: 'webhook list',
   run: async ({ berth }) =>
     table(
@@ -30,13 +30,13 @@ const list = defineCommand({
         FAILURES: (each) => each.failCount,
         EVENTS: (each) => each.events,
       },
-      'There is no webhook yet: berth webhook create --help',
+      'No webhooks yet. Create one: berth webhook create --help',
     ),
 })
 
 const get = defineCommand({
   name: 'get',
-  description: 'show a webhook, named by its id or URL',
+  description: 'show a webhook by id or URL',
   args: '<webhook>',
   example: 'webhook get https://example.com/hook',
   run: async (ctx, _, webhook: string) => details(await ctx.berth.webhooks.get(await ctx.resolveId('webhook', webhook)), WEBHOOK_FIELDS),
@@ -46,11 +46,11 @@ type Events = Body<'createWebhook'>['events']
 
 const create = defineCommand<{ event?: string[]; description?: string }>({
   name: 'create',
-  description: 'have events sent to a URL; the secret is shown this once',
+  description: 'create a webhook; the signing secret is shown only once',
   args: '<url>',
   options: [
-    ['--event <name...>', 'all ten unless given'],
-    ['--description <text>', 'what it is for'],
+    ['--event <name...>', 'event types; default: all'],
+    ['--description <text>', 'description'],
   ],
   example: 'webhook create https://example.com/hook --event vm.created,vm.terminated',
   run: async ({ berth }, { event, description }, url: string) =>
@@ -65,13 +65,13 @@ type Changes = Body<'updateWebhook'>
 
 const update = defineCommand<{ url?: string; event?: string[]; description?: string; active?: string }>({
   name: 'update',
-  description: 'change a webhook, or switch it on again',
+  description: 'change, enable or disable a webhook',
   args: '<webhook>',
   options: [
-    ['--url <url>', 'where to send to'],
-    ['--event <name...>', 'what to send'],
-    ['--description <text>', 'what it is for'],
-    ['--active <on|off>', 'whether anything is sent'],
+    ['--url <url>', 'endpoint URL'],
+    ['--event <name...>', 'event types'],
+    ['--description <text>', 'description'],
+    ['--active <on|off>', 'enable or disable deliveries'],
   ],
   example: 'webhook update https://example.com/hook --active on',
   async run(ctx, { url, event, description, active }, webhook: string) {
@@ -94,38 +94,38 @@ const remove = defineCommand({
   confirms: true,
   async run(ctx, _, webhook: string) {
     const id = await ctx.resolveId('webhook', webhook)
-    await ctx.confirm(`Webhook ${webhook} and its secret will be gone.`, webhook)
-    return message(await ctx.berth.webhooks.delete(id), webhook, `Webhook ${webhook} is gone`)
+    await ctx.confirm(`Webhook ${webhook} and its secret will be permanently deleted.`, webhook)
+    return message(await ctx.berth.webhooks.delete(id), webhook, `Webhook ${webhook} deleted`)
   },
 })
 
 const rotateSecret = defineCommand({
   name: 'rotate-secret',
-  description: 'make a new secret; for a while both sign',
+  description: 'roll the signing secret; for a grace period both secrets sign',
   args: '<webhook>',
   example: 'webhook rotate-secret https://example.com/hook',
   async run(ctx, _, webhook: string) {
     const changed = await ctx.berth.webhooks.rotateSecret(await ctx.resolveId('webhook', webhook))
-    return message(changed, changed.secret, `${changed.secret} is the new secret, shown this once`)
+    return message(changed, changed.secret, `New secret, shown only once: ${changed.secret}`)
   },
 })
 
 const sendTest = defineCommand({
   name: 'test',
-  description: 'send a test event now, and say what came of it',
+  description: 'send a test event and show the response',
   args: '<webhook>',
   example: 'webhook test https://example.com/hook',
   async run(ctx, _, webhook: string) {
-    const answer = await ctx.berth.webhooks.test(await ctx.resolveId('webhook', webhook))
-    return message(answer, webhook, answer.message)
+    const response = await ctx.berth.webhooks.test(await ctx.resolveId('webhook', webhook))
+    return message(response, webhook, response.message)
   },
 })
 
 const deliveries = defineCommand<{ status?: Query<'listWebhookDeliveries'>['status'] }>({
   name: 'deliveries',
-  description: 'what was sent, the newest first',
+  description: 'list deliveries, newest first',
   args: '<webhook>',
-  options: [['--status <status>', 'PENDING, SUCCEEDED, EXHAUSTED or CANCELLED']],
+  options: [['--status <status>', 'filter by status: PENDING, SUCCEEDED, EXHAUSTED or CANCELLED']],
   example: 'webhook deliveries https://example.com/hook --status EXHAUSTED',
   run: async (ctx, { status }, webhook: string) =>
     table(
@@ -135,17 +135,17 @@ const deliveries = defineCommand<{ status?: Query<'listWebhookDeliveries'>['stat
         EVENT: (each) => each.type,
         STATUS: (each) => each.status,
         ATTEMPTS: (each) => each.attempts,
-        ANSWER: (each) => each.responseStatus,
+        RESPONSE: (each) => each.responseStatus,
         CREATED: (each) => time(each.createdAt),
         ERROR: (each) => each.error,
       },
-      'Nothing was sent yet',
+      'No deliveries yet',
     ),
 })
 
 const delivery = defineCommand({
   name: 'delivery',
-  description: 'one delivery, with what was sent and answered',
+  description: 'show a delivery with its request and responses',
   args: '<webhook> <delivery-id>',
   example: 'webhook delivery https://example.com/hook cmh5x0a2b1c3d4e5f6g7h8i9j -o json',
   run: async (ctx, _, webhook: string, id: string) =>
@@ -161,20 +161,14 @@ const delivery = defineCommand({
 
 const redeliver = defineCommand({
   name: 'redeliver',
-  description: 'send it again, with all attempts anew',
+  description: 'resend a delivery, with all attempts',
   args: '<webhook> <delivery-id>',
   example: 'webhook redeliver https://example.com/hook cmh5x0a2b1c3d4e5f6g7h8i9j',
   run: async (ctx, _, webhook: string, id: string) =>
-    message(await ctx.berth.webhooks.redeliver(await ctx.resolveId('webhook', webhook), id), id, `Delivery ${id} is sent again`),
+    message(await ctx.berth.webhooks.redeliver(await ctx.resolveId('webhook', webhook), id), id, `Delivery ${id} queued for resending`),
 })
 
 const changes = [create, update, remove, rotateSecret]
 const deliveryCommands = [sendTest, deliveries, delivery, redeliver]
 
-export const webhook = group('webhook', 'programs of yours that are told of events', [
-  listenAndForward,
-  list,
-  get,
-  ...changes,
-  ...deliveryCommands,
-])
+export const webhook = group('webhook', 'HTTP callbacks for events', [listenAndForward, list, get, ...changes, ...deliveryCommands])

@@ -1,4 +1,4 @@
-// What could come next: a command, an option, a value of it, or the name of something that exists right now.
+// Shell completion: commands, options, option values, and names of existing resources.
 import type { Berth } from '@berth/sdk'
 import type { Command, Option } from 'commander'
 import { CommandContext } from '../command-context.ts'
@@ -13,7 +13,7 @@ interface Candidate {
   description: string
 }
 
-/** Nobody waits longer than this for a Tab. */
+/** Limits the delay of a Tab press. */
 const TIMEOUT_MS = 2_000
 
 export async function complete(program: Command, io: Io, words: string[]): Promise<Candidate[]> {
@@ -27,7 +27,7 @@ export async function complete(program: Command, io: Io, words: string[]): Promi
   return all.filter(({ word }) => word.startsWith(prefix))
 }
 
-/** Follows the words as far as they name commands: answers the arguments so far, and the option that waits for its value. */
+/** Finds the command, its arguments so far, and the option whose value is being completed. */
 function parseWords(program: Command, words: string[]): { command: Command; args: string[]; pending: Option | undefined } {
   let command = program
   let pending: Option | undefined
@@ -62,7 +62,7 @@ function listOptionValues(io: Io, option: Option, args: string[]): Promise<Candi
   return listNames(io, option.long === '--context' ? 'context' : kind, args)
 }
 
-/** No answer is no candidate: a Tab must not fail. */
+/** Returns no candidates when the server fails: completion must not print errors. */
 async function listNames(io: Io, kind: string, args: string[]): Promise<Candidate[]> {
   if (kind === 'shell') return Object.keys(SCRIPTS).map((word) => ({ word, description: '' }))
   if (!(kind in RESOURCES) && kind !== 'context') return []
