@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the command: as it was built where it is installed, as it is written within its repository.
+// Runs the built JavaScript when installed as a package, and the TypeScript sources inside the repository.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import * as module from 'node:module'
@@ -18,14 +18,14 @@ else {
   await import(source)
 }
 
-/** In the same session, so that what it starts (ssh) still has its terminal. Ctrl-C comes to both of us: the other one decides. */
+/** Same session, so that ssh keeps the terminal. The terminal sends Ctrl-C to both processes; this one ignores it and waits for the child. */
 async function runOnPinnedNode() {
   const pinned = ['.bin/node', `node-${process.platform}-${process.arch}/bin/node`]
   const binary = pinned
     .map((path) => fileURLToPath(new URL(`../../node_modules/${path}`, import.meta.url)))
     .find((path) => existsSync(path))
   if (!binary) {
-    console.error(`berth needs Node 24 to run from its source, and this is ${process.version}. Run: npm ci`)
+    console.error(`berth needs Node 24 to run from source; this is ${process.version}. Run: npm ci`)
     process.exit(1)
   }
   const child = spawn(binary, process.argv.slice(1), { stdio: 'inherit' })

@@ -1,83 +1,83 @@
-// How commands are described, and how a description becomes a command with the options that all have.
+// Declarative command specs, and their conversion to commander commands with the common options.
 import { createCommand, Option, type Command } from 'commander'
-import { FORMATS, print, type Answer } from './answer.ts'
-import { Call, RETRIES, type CommonOptions } from './call.ts'
-import { wrongUsage } from './failure.ts'
+import { CommandContext, RETRIES, type CommonOptions } from './command-context.ts'
+import { usageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
-import { whole } from './options.ts'
-import { harmless, paintOn } from './style.ts'
+import { parseInteger } from './options.ts'
+import { FORMATS, render, type CommandResult } from './result.ts'
+import { paintOn, sanitizeTerminal } from './style.ts'
 
-export interface Verb<Options = object> {
+export interface CommandSpec<Options = object> {
   name: string
-  about: string
-  /** Such as `<vm> [command...]`. What is called as a kind of `find.ts` is completed with live names. */
+  description: string
+  /** Such as `<vm> [command...]`. An argument named like a key of RESOURCES in resolve-id.ts is completed with existing names. */
   args?: string
-  /** Flags and what they mean. */
+  /** Flags and their descriptions. */
   options?: [string, string][]
   /** Without the leading `berth`. */
   example: string
-  /** Starts an action: takes --no-wait and --timeout. */
+  /** Starts an action: adds --no-wait and --timeout. */
   waits?: true
-  /** Takes --yes, because a person is asked first. */
-  asks?: true
-  /** Takes --dry-run. */
-  priced?: true
-  /** Has no table: takes neither --output nor --context. */
-  bare?: true
-  run(call: Call, options: Options & CommonOptions, ...args: string[]): Promise<Answer | void>
+  /** Asks for confirmation on a terminal: adds --yes. */
+  confirms?: true
+  /** Adds --dry-run. */
+  supportsDryRun?: true
+  /** Prints raw text: omits --output, --context and --retries. */
+  rawOutput?: true
+  run(ctx: CommandContext, options: Options & CommonOptions, ...args: string[]): Promise<CommandResult | void>
 }
 
-export interface Group {
+export interface CommandGroup {
   name: string
-  about: string
-  verbs: Entry[]
+  description: string
+  commands: CommandNode[]
 }
 
-export type Entry = Verb | Group
+export type CommandNode = CommandSpec | CommandGroup
 
-/** Keeps the type of the options where a verb is written, and forgets it where verbs are listed. */
-export const verb = <Options = object>(spec: Verb<Options>): Verb => spec as Verb
+/** Checks the option types inside one command and erases them, so that commands of different options fit one list. */
+export const defineCommand = <Options = object>(spec: CommandSpec<Options>): CommandSpec => spec as CommandSpec
 
-export const group = (name: string, about: string, verbs: Entry[]): Group => ({ name, about, verbs })
+export const group = (name: string, description: string, commands: CommandNode[]): CommandGroup => ({ name, description, commands })
 
-export function toCommand(entry: Entry, io: Io): Command {
-  const command = createCommand(entry.name).description(entry.about)
-  if ('verbs' in entry) {
-    for (const each of entry.verbs) command.addCommand(toCommand(each, io))
+export function buildCommand(node: CommandNode, io: Io): Command {
+  const command = createCommand(node.name).description(node.description)
+  if ('commands' in node) {
+    for (const each of node.commands) command.addCommand(buildCommand(each, io))
     return command
   }
-  if (entry.args) command.arguments(entry.args)
-  for (const [flags, about] of entry.options ?? []) command.addOption(new Option(flags, about))
-  addCommonOptions(command, entry)
-  command.addHelpText('after', `\nExample:\n  $ berth ${entry.example}`)
-  return command.action((...given: unknown[]) => carryOut(io, entry, given.at(-2) as CommonOptions, given.slice(0, -2) as string[]))
+  if (node.args) command.arguments(node.args)
+  for (const [flags, description] of node.options ?? []) command.addOption(new Option(flags, description))
+  addCommonOptions(command, node)
+  command.addHelpText('after', `\nExample:\n  $ berth ${node.example}`)
+  return command.action((...parsed: unknown[]) => runCommand(io, node, parsed.at(-2) as CommonOptions, parsed.slice(0, -2) as string[]))
 }
 
-function addCommonOptions(command: Command, { waits, asks, priced, bare }: Verb): void {
+function addCommonOptions(command: Command, { waits, confirms, supportsDryRun, rawOutput }: CommandSpec): void {
   if (waits) {
-    command.option('--no-wait', 'answer at once, with the action')
-    command.option('--timeout <seconds>', 'how long to wait at most (exit code 7; the action goes on)', toSeconds)
+    command.option('--no-wait', 'return at once without waiting for the action')
+    command.option('--timeout <seconds>', 'maximum time to wait (exit code 7; the action continues)', toSeconds)
   }
-  if (asks) command.option('-y, --yes', 'do not ask first')
-  if (priced) command.option('--dry-run', 'say what it would cost or give back, and change nothing')
-  if (bare) return
-  command.addOption(new Option('-o, --output <format>', 'how to answer').choices(FORMATS).default('table'))
-  command.option('--context <name>', 'the server to talk to: see berth context list')
-  command.option('--retries <number>', `how often to try again when the server is busy or away; ${RETRIES} unless given`, toRetries)
+  if (confirms) command.option('-y, --yes', 'skip the confirmation prompt')
+  if (supportsDryRun) command.option('--dry-run', 'show the charge or refund without changing anything')
+  if (rawOutput) return
+  command.addOption(new Option('-o, --output <format>', 'output format').choices(FORMATS).default('table'))
+  command.option('--context <name>', 'context to use; see berth context list')
+  command.option('--retries <number>', `maximum retries when the server is busy or unreachable; default: ${RETRIES}`, toRetries)
 }
 
 function toSeconds(text: string): number {
   const value = Number(text)
-  if (!(value > 0)) throw wrongUsage(`--timeout must be a number of seconds above 0, not "${text}"`)
+  if (!(value > 0)) throw usageError(`--timeout must be a number of seconds greater than 0, not "${text}"`)
   return value
 }
 
-const toRetries = (text: string): number => whole('--retries', text)
+const toRetries = (text: string): number => parseInteger('--retries', text)
 
-async function carryOut(io: Io, { run }: Verb, options: CommonOptions, args: string[]): Promise<void> {
-  const answer = await run(new Call(io, options), options, ...args)
-  if (!answer) return
+async function runCommand(io: Io, { run }: CommandSpec, options: CommonOptions, args: string[]): Promise<void> {
+  const result = await run(new CommandContext(io, options), options, ...args)
+  if (!result) return
   const { output = 'table' } = options
-  io.stdout.write(print(answer, output, paintOn(io.stdout, io.env)))
-  if (answer.hint && output === 'table') io.stderr.write(`${paintOn(io.stderr, io.env)('dim', harmless(answer.hint))}\n`)
+  io.stdout.write(render(result, output, paintOn(io.stdout, io.env)))
+  if (result.hint && output === 'table') io.stderr.write(`${paintOn(io.stderr, io.env)('dim', sanitizeTerminal(result.hint))}\n`)
 }

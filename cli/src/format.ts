@@ -1,8 +1,8 @@
-// Quantities as people read them.
+// Human-readable times and quantities.
 
 const pad = (number: number): string => String(number).padStart(2, '0')
 
-/** In the zone of whoever reads it. */
+/** In the local time zone. */
 export function time(iso: string | null): string {
   if (iso === null) return '-'
   const date = new Date(iso)

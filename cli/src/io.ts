@@ -1,4 +1,4 @@
-// Where the command reads and writes. Data goes to stdout, everything else to stderr.
+// Input and output of a command. Data goes to stdout, everything else to stderr.
 
 export interface Output {
   write(text: string): unknown
@@ -12,5 +12,5 @@ export interface Io {
   stderr: Output
 }
 
-/** Whether somebody sits there who can be asked. */
-export const isAttended = ({ stdin }: Io): boolean => Boolean(stdin.isTTY)
+/** Whether a user at a terminal can answer prompts. */
+export const isInteractive = ({ stdin }: Io): boolean => Boolean(stdin.isTTY)

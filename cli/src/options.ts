@@ -1,47 +1,47 @@
-// How words of the command line become values.
+// Parsing of command-line values.
 import { readFileSync } from 'node:fs'
-import { wrongUsage } from './failure.ts'
+import { usageError } from './exit-codes.ts'
 
-export const onOff = (flag: string, text: string | undefined): boolean | undefined => {
+export const parseOnOff = (flag: string, text: string | undefined): boolean | undefined => {
   if (text === undefined) return undefined
   if (text === 'on' || text === 'off') return text === 'on'
-  throw wrongUsage(`${flag} must be on or off, not "${text}"`)
+  throw usageError(`${flag} must be on or off, not "${text}"`)
 }
 
-export function whole(flag: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw wrongUsage(`${flag} must be a whole number, not "${text}"`)
+export function parseInteger(flag: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw usageError(`${flag} must be an integer, not "${text}"`)
   return Number(text)
 }
 
-/** `80,443 22` and `80 443` alike: options that take several values may be repeated or have commas. */
-export const words = (texts: string[] | undefined): string[] | undefined =>
+/** Splits `80,443 22` and `80 443` alike: options with several values may be repeated or comma-separated. */
+export const splitList = (texts: string[] | undefined): string[] | undefined =>
   texts?.flatMap((text) => text.split(',')).filter((text) => text !== '')
 
-/** A value as it stands, `@file`, or `-` for what comes in. */
-export function textOrFile(text: string): string {
+/** A literal value, `@file`, or `-` for stdin. */
+export function readTextOrFile(text: string): string {
   if (text !== '-' && !text.startsWith('@')) return text
   const path = text === '-' ? 0 : text.slice(1)
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw wrongUsage(`${text === '-' ? 'stdin' : text.slice(1)} cannot be read: ${(error as Error).message}`)
+    throw usageError(`${text === '-' ? 'stdin' : text.slice(1)} cannot be read: ${(error as Error).message}`)
   }
 }
 
-export function json(flag: string, text: string): unknown {
+export function parseJson(flag: string, text: string): unknown {
   try {
-    return JSON.parse(textOrFile(text))
+    return JSON.parse(readTextOrFile(text))
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw wrongUsage(`${flag} must be JSON, @file or - for stdin: ${error.message}`)
+    throw usageError(`${flag} must be JSON, @file or - for stdin: ${error.message}`)
   }
 }
 
-/** The fields that were given. The API tells absent ones from empty ones. */
-export const given = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+/** The API distinguishes absent fields from empty ones. */
+export const omitUndefined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
-export function requireSome<T extends object>(fields: T, flags: string): T {
-  if (Object.keys(fields).length === 0) throw wrongUsage(`Say what to change: ${flags}`)
+export function requireChanges<T extends object>(fields: T, flags: string): T {
+  if (Object.keys(fields).length === 0) throw usageError(`Nothing to change. Use at least one of: ${flags}`)
   return fields
 }

@@ -1,8 +1,8 @@
-// Work that takes its time: one line per finished step, and on a terminal a line that moves while the next one runs.
+// Progress of an action: one line per finished step, and on a terminal a spinner for the running one.
 import type { Action } from '@berth/sdk'
 import { seconds } from './format.ts'
 import type { Io } from './io.ts'
-import { harmless, paintOn } from './style.ts'
+import { paintOn, sanitizeTerminal } from './style.ts'
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 const FRAME_MS = 100
@@ -10,41 +10,41 @@ const WIDTH = 24
 
 export interface Progress {
   update(action: Action): void
-  /** Makes room for another line. */
+  /** Removes the spinner line so that another line can be printed. */
   clear(): void
   end(): void
 }
 
-export function openProgress({ stderr, env }: Io, label: string): Progress {
+export function startProgress({ stderr, env }: Io, label: string): Progress {
   const paint = paintOn(stderr, env)
   const live = stderr.isTTY === true && env['TERM'] !== 'dumb'
-  const began = performance.now()
-  const told = new Set<string>()
-  let doing = label
+  const startedMs = performance.now()
+  const printedSteps = new Set<string>()
+  let currentStep = label
   let frame = 0
 
   const clear = (): void => void (live && stderr.write('\r\x1b[2K'))
   const draw = (): void => {
     const spinner = FRAMES[frame++ % FRAMES.length]!
     stderr.write(
-      `\r\x1b[2K ${paint('yellow', spinner)} ${harmless(doing).padEnd(WIDTH)} ${Math.floor((performance.now() - began) / 1000)} s`,
+      `\r\x1b[2K ${paint('yellow', spinner)} ${sanitizeTerminal(currentStep).padEnd(WIDTH)} ${Math.floor((performance.now() - startedMs) / 1000)} s`,
     )
   }
   const timer = live ? setInterval(draw, FRAME_MS) : undefined
   if (live) draw()
 
-  const tell = (mark: string, text: string, tookMs: number): void => {
+  const printStep = (mark: string, text: string, tookMs: number): void => {
     clear()
-    stderr.write(` ${mark} ${harmless(text).padEnd(WIDTH)} ${seconds(tookMs)}\n`)
+    stderr.write(` ${mark} ${sanitizeTerminal(text).padEnd(WIDTH)} ${seconds(tookMs)}\n`)
   }
   return {
     update(action) {
       for (const { name, status, startedAt, completedAt } of action.steps) {
-        if (status === 'RUNNING') doing = `${label}: ${name}`
-        if (told.has(name) || !startedAt || !completedAt) continue
-        told.add(name)
+        if (status === 'RUNNING') currentStep = `${label}: ${name}`
+        if (printedSteps.has(name) || !startedAt || !completedAt) continue
+        printedSteps.add(name)
         const tookMs = Date.parse(completedAt) - Date.parse(startedAt)
-        tell(status === 'COMPLETED' ? paint('green', '✓') : paint('red', '✗'), name, tookMs)
+        printStep(status === 'COMPLETED' ? paint('green', '✓') : paint('red', '✗'), name, tookMs)
       }
     },
     clear,

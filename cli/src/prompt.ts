@@ -1,22 +1,22 @@
-// Asks the person at the terminal, on stderr: stdout is for data. Where stderr goes elsewhere, the terminal itself is asked for.
+// Prompts on stderr, because stdout is for data. When stderr is redirected, /dev/tty is used.
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { wrongUsage } from './failure.ts'
+import { usageError } from './exit-codes.ts'
 import type { Io } from './io.ts'
-import { harmless } from './style.ts'
+import { sanitizeTerminal } from './style.ts'
 
-export async function ask(io: Io, question: string, { hidden = false } = {}): Promise<string> {
-  const { write, close } = terminalOf(io)
-  const shown = harmless(question)
+export async function prompt(io: Io, question: string, { hidden = false } = {}): Promise<string> {
+  const { write, close } = openTerminal(io)
+  const shown = sanitizeTerminal(question)
   const echo = new Writable({
     write(chunk: Buffer, _encoding, done) {
       if (!hidden) write(chunk.toString())
       done()
     },
   })
-  const lines = createInterface({ input: io.stdin, output: echo, terminal: true }) // from here on the terminal shows nothing by itself
-  if (hidden) write(shown) // else readline writes it: it clears the line that it begins
+  const lines = createInterface({ input: io.stdin, output: echo, terminal: true }) // turns off the terminal's own echo
+  if (hidden) write(shown) // otherwise readline prints it, after clearing the line
   try {
     return await lines.question(hidden ? '' : shown)
   } finally {
@@ -31,17 +31,17 @@ interface Terminal {
   close: () => void
 }
 
-function terminalOf({ stderr }: Io): Terminal {
+function openTerminal({ stderr }: Io): Terminal {
   if (stderr.isTTY) return { write: (text) => stderr.write(text), close: () => {} }
   try {
     const terminal = openSync('/dev/tty', 'w')
     return { write: (text) => writeSync(terminal, text), close: () => closeSync(terminal) }
   } catch {
-    throw wrongUsage('Nobody can be asked, because stderr is no terminal. Answer beforehand: with --yes, or a secret by stdin')
+    throw usageError('Cannot prompt: no terminal is available. Use --yes to confirm, or pass secrets on stdin')
   }
 }
 
-export async function readAll(stdin: NodeJS.ReadStream): Promise<string> {
+export async function readStdin(stdin: NodeJS.ReadStream): Promise<string> {
   let text = ''
   for await (const chunk of stdin.setEncoding('utf8')) text += String(chunk)
   return text.trim()

@@ -1,4 +1,4 @@
-// Colours, for terminals only (https://no-color.org).
+// Colours for terminals (https://no-color.org), and removal of control characters from texts of other users.
 import type { Io, Output } from './io.ts'
 
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 }
@@ -13,22 +13,22 @@ export const paintOn = (output: Output, env: Io['env']): Paint => {
 
 const GOOD = new Set(['RUNNING', 'ACTIVE', 'AVAILABLE', 'COMPLETED', 'SUCCEEDED', 'ANSWERED', 'ACCEPT', 'succeeded', 'yes'])
 const BAD = new Set(['ERROR', 'FAILED', 'SUSPENDED', 'EXHAUSTED', 'PAST_DUE', 'DROP', 'REJECT', 'refused'])
-const UNDER_WAY = new Set(['PROVISIONING', 'REBUILDING', 'UPGRADING', 'PENDING', 'CREATING', 'RESTORING', 'DELETING', 'PROCESSING'])
+const IN_PROGRESS = new Set(['PROVISIONING', 'REBUILDING', 'UPGRADING', 'PENDING', 'CREATING', 'RESTORING', 'DELETING', 'PROCESSING'])
 
 export function colourOf(word: string): Colour | null {
   if (GOOD.has(word)) return 'green'
   if (BAD.has(word)) return 'red'
-  return UNDER_WAY.has(word) ? 'yellow' : null
+  return IN_PROGRESS.has(word) ? 'yellow' : null
 }
 
-/** What others have named must not move the cursor or change the title of this terminal. */
-export const harmless = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
+/** Replaces control characters, so that names and messages cannot move the cursor or change the terminal's title. */
+export const sanitizeTerminal = (text: string): string => text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, '\ufffd')
 
-/** For texts that may have several lines. */
-export const harmlessLines = (text: string): string => text.split('\n').map(harmless).join('\n')
+/** Keeps line breaks. */
+export const sanitizeLines = (text: string): string => text.split('\n').map(sanitizeTerminal).join('\n')
 
-/** The same for JSON, with nothing lost: what JSON.stringify leaves as it is can be escaped in strings, and occurs nowhere else. */
-export const harmlessJson = (data: unknown, indent?: number): string =>
+/** Escapes the control characters that JSON.stringify leaves in strings, so that no data is lost. */
+export const escapeJson = (data: unknown, indent?: number): string =>
   JSON.stringify(data ?? null, null, indent).replace(
     /[\x7f-\x9f\p{Bidi_Control}]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { reset, scripted } from '../../sdk/test/scripted.ts'
-import { berth, cliWorld } from './world.ts'
+import { berth, createCliFixture } from './fixture.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 const customer = await app.given.customer({ credit: '100.00' })
 const env = app.envOf(customer)
 const { id } = await app.given.vm(customer, { name: 'web shop' })
@@ -28,7 +28,7 @@ test('commands, options and their values are completed', async () => {
   expect(await candidates('completion', '')).toEqual(['bash', 'zsh', 'fish'])
 })
 
-test('names of what exists are completed', async () => {
+test('names of existing resources are completed', async () => {
   expect(await candidates('vm', 'get', '')).toEqual(['web shop'])
   expect(await candidates('firewall', 'bind', '')).toEqual(['front'])
   expect(await candidates('firewall', 'bind', 'front', 'w')).toEqual(['web shop'])
@@ -37,7 +37,7 @@ test('names of what exists are completed', async () => {
   expect(await candidates('vm', 'create', 'x', '--firewall', '')).toEqual(['front'])
 })
 
-test('without a server nothing is offered, and nothing fails', async () => {
+test('an unreachable server yields no candidates and no error', async () => {
   for (const words of [
     ['vm', 'get', ''],
     ['snapshot', 'get', 'web shop', ''],
@@ -48,14 +48,14 @@ test('without a server nothing is offered, and nothing fails', async () => {
   }
 })
 
-test('bash asks for them', async () => {
+test('the bash script calls berth __complete and quotes the candidates', async () => {
   const bin = join(app.home, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'berth'), `#!/bin/sh\necho "$*" >> ${app.home}/asked\nprintf 'web shop\\tVM\\nworker\\tVM\\n'\n`)
+  writeFileSync(join(bin, 'berth'), `#!/bin/sh\necho "$*" >> ${app.home}/calls\nprintf 'web shop\\tVM\\nworker\\tVM\\n'\n`)
   chmodSync(join(bin, 'berth'), 0o755)
   const { stdout: script } = await berth(env, ['completion', 'bash'])
   const test = `${script}\nCOMP_WORDS=(berth vm get w) COMP_CWORD=3\n_berth\nprintf '%s\\n' "\${COMPREPLY[@]}"`
-  const said = execFileSync('bash', ['-c', test], { env: { PATH: `${bin}:${process.env['PATH']}` }, encoding: 'utf8' })
-  expect(said).toBe('web\\ shop\nworker\n')
-  expect(execFileSync('cat', [join(app.home, 'asked')], { encoding: 'utf8' })).toBe('__complete vm get w\n')
+  const output = execFileSync('bash', ['-c', test], { env: { PATH: `${bin}:${process.env['PATH']}` }, encoding: 'utf8' })
+  expect(output).toBe('web\\ shop\nworker\n')
+  expect(execFileSync('cat', [join(app.home, 'calls')], { encoding: 'utf8' })).toBe('__complete vm get w\n')
 })

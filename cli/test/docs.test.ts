@@ -1,31 +1,31 @@
-// Every `sh` of the documentation is carried out, page by page, against a product of its own. Each command must end well, and each request
-// be answered well: `curl` alone does not tell, so what it was answered is noted.
+// Executes every `sh` example of the documentation, page by page, against its own server. Each command must succeed, and each `curl` must get
+// a 2xx response: curl exits 0 on HTTP errors, so a wrapper prints the status.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { testDatabase } from '../../server/test/harness.ts'
 import { systemClock } from '../../server/src/kernel/clock.ts'
 import { openDb } from '../../server/src/kernel/database/db.ts'
 import { freePort } from '../../server/test/free-port.ts'
+import { testDatabase } from '../../server/test/harness.ts'
 import { givenHost } from '../../server/test/hosts.ts'
 import { berthdJson, service, type Service, type Settings } from '../../server/test/processes.ts'
-import { fencesOf, pages } from './fences.ts'
-import { start as startBerth } from './world.ts'
+import { examplesOf, pages } from './doc-examples.ts'
+import { start as startBerth } from './fixture.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'berth-docs-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What a page shows of refusals. */
-const REFUSED: Record<string, number[]> = { 'docs/guide/errors.md': [404, 400] }
-/** It takes hosts out of service. */
-const ALONE = 'docs/operate/runbooks.md'
+/** Error responses that a page shows on purpose. */
+const EXPECTED_ERRORS: Record<string, number[]> = { 'docs/guide/errors.md': [404, 400] }
+/** Takes hosts out of service, so it gets its own server. */
+const ISOLATED = 'docs/operate/runbooks.md'
 
-/** `berth`, `berthd` and `npx` as they are found within the repository; `npm start` has been done; `curl` says how it was answered. */
-function makeCommands(): string {
+/** Wrappers for `berth`, `berthd` and `npx` of this repository; `npm start` does nothing; `curl` prints the response status. */
+function createWrappers(): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
   const write = (name: string, text: string): void => {
@@ -36,17 +36,17 @@ function makeCommands(): string {
   write('berthd', `exec ${process.execPath} ${join(root, 'server/bin/berthd.mjs')} "$@"`)
   write('npx', 'exec "$@"')
   write('npm', '[ "$*" = start ]')
-  write('curl', `exec /usr/bin/curl -w '%{stderr}\\ncurl was answered %{http_code}\\n' "$@"`)
+  write('curl', `exec /usr/bin/curl -w '%{stderr}\\ncurl status %{http_code}\\n' "$@"`)
   return `${bin}:${process.env['PATH']}`
 }
-const path = makeCommands()
+const path = createWrappers()
 
-interface Product {
+interface TestServer {
   settings: Settings
   up: Service
 }
 
-async function start(name: string): Promise<Product> {
+async function start(name: string): Promise<TestServer> {
   const settings = {
     BERTH_DATA_DIR: join(folder, name),
     BERTH_DATABASE_URL: await testDatabase(),
@@ -56,23 +56,23 @@ async function start(name: string): Promise<Product> {
   return { settings, up: await service(settings, 'up') }
 }
 
-let shared: Product
-let alone: Product
+let shared: TestServer
+let isolated: TestServer
 beforeAll(async () => {
-  ;[shared, alone] = await Promise.all([start('shared'), start('alone')])
-  const db = openDb({ url: alone.settings['BERTH_DATABASE_URL']!, maxConnections: 1, onError: () => {} })
+  ;[shared, isolated] = await Promise.all([start('shared'), start('isolated')])
+  const db = openDb({ url: isolated.settings['BERTH_DATABASE_URL']!, maxConnections: 1, onError: () => {} })
   await givenHost({ db, clock: systemClock }, 'rack1')
   await db.close()
 }, 120_000)
-afterAll(() => Promise.all([shared, alone].map(({ up }) => up.kill('SIGTERM'))))
+afterAll(() => Promise.all([shared, isolated].map(({ up }) => up.kill('SIGTERM'))))
 
 interface Reader {
   env: Record<string, string>
   cwd: string
 }
 
-/** A customer with money and a folder of their own; most pages also presume a VM. */
-async function reader(page: string, email: string, { settings, up }: Product): Promise<Reader> {
+/** A customer with credit and a working directory; most pages also assume a VM. */
+async function reader(page: string, email: string, { settings, up }: TestServer): Promise<Reader> {
   const address = new URL(up.url).origin
   const cwd = join(folder, page.replaceAll('/', '-'))
   mkdirSync(cwd)
@@ -82,33 +82,33 @@ async function reader(page: string, email: string, { settings, up }: Product): P
   const env = { PATH: path, HOME: cwd, BERTH_URL: address, BERTH_TOKEN: token!, BERTH_HYPERVISOR: 'simulated', ...settings }
   writeFileSync(join(cwd, 'token.txt'), token!)
   spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(cwd, 'id_ed25519')])
-  if (!/vm create web-1/.test(fencesOf(page, 'sh').join()) && page.startsWith('docs/guide/')) {
+  if (!/vm create web-1/.test(examplesOf(page, 'sh').join()) && page.startsWith('docs/guide/')) {
     const { code, stdout } = await startBerth(env, ['vm', 'create', 'web-1', '--os', 'debian-12', '-o', 'json']).ended
     if (code !== 0) throw new Error(stdout)
     Object.assign(env, { vm: (JSON.parse(stdout) as { id: string }).id })
   }
-  if (/ssh-keygen/.test(fencesOf(page, 'sh').join())) for (const name of ['id_ed25519', 'id_ed25519.pub']) rmSync(join(cwd, name))
+  if (/ssh-keygen/.test(examplesOf(page, 'sh').join())) for (const name of ['id_ed25519', 'id_ed25519.pub']) rmSync(join(cwd, name))
   return { cwd, env: { ...env, TOKEN: token!, KEY: token!, BERTH: address, api: `${address}/api/public/v1` } }
 }
 
-const executed = pages.filter((page) => fencesOf(page, 'sh').length > 0)
+const executed = pages.filter((page) => examplesOf(page, 'sh').length > 0)
 
 describe.concurrent.each(executed)('%s', (page) => {
-  test('works as it is written', { timeout: 300_000 }, async () => {
-    const email = /ada@example.com/.test(fencesOf(page, 'sh').join()) ? 'ada@example.com' : `${page.replace(/\W/g, '')}@example.com`
-    const product = page === ALONE ? alone : shared
-    const { env, cwd } = await reader(page, email, product)
-    const script = fencesOf(page, 'sh')
+  test('examples succeed', { timeout: 300_000 }, async () => {
+    const email = /ada@example.com/.test(examplesOf(page, 'sh').join()) ? 'ada@example.com' : `${page.replace(/\W/g, '')}@example.com`
+    const server = page === ISOLATED ? isolated : shared
+    const { env, cwd } = await reader(page, email, server)
+    const script = examplesOf(page, 'sh')
       .join('\n')
       .replaceAll('http://127.0.0.1:8080', env['BERTH_URL']!)
-      .replace(/127\.0\.0\.1:808[12]/g, `127.0.0.1:${product.settings['BERTH_METRICS_PORT']}`)
+      .replace(/127\.0\.0\.1:808[12]/g, `127.0.0.1:${server.settings['BERTH_METRICS_PORT']}`)
     const child = spawn('bash', ['-euxo', 'pipefail', '-c', script], { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
-    const said = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (said[name] += text))
+    const output = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text))
     const [code] = (await once(child, 'close')) as [number]
-    expect(code, said.stdout.slice(-1_000) + said.stderr.slice(-2_000)).toBe(0)
-    const answers = [...said.stderr.matchAll(/^curl was answered (\d+)$/gm)].map(([, status]) => Number(status))
-    expect(answers).toHaveLength(script.match(/\bcurl /g)?.length ?? 0)
-    expect(answers.filter((status) => status < 200 || status > 299)).toEqual(REFUSED[page] ?? [])
+    expect(code, output.stdout.slice(-1_000) + output.stderr.slice(-2_000)).toBe(0)
+    const statuses = [...output.stderr.matchAll(/^curl status (\d+)$/gm)].map(([, status]) => Number(status))
+    expect(statuses).toHaveLength(script.match(/\bcurl /g)?.length ?? 0)
+    expect(statuses.filter((status) => status < 200 || status > 299)).toEqual(EXPECTED_ERRORS[page] ?? [])
   })
 })

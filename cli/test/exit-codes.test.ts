@@ -1,35 +1,35 @@
 import { describe, expect, test } from 'vitest'
 import { data, html, json, scripted, type Behaviour } from '../../sdk/test/scripted.ts'
-import { berth, cliWorld } from './world.ts'
+import { berth, createCliFixture } from './fixture.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 const customer = await app.given.customer({ credit: '100.00' })
 const env = app.envOf(customer)
 await app.given.vm(customer, { isProtected: true })
 
-describe('a command ends with', () => {
+describe('a command exits with', () => {
   const cases: [number, string, string[], RegExp][] = [
     [0, 'success', ['vm', 'list'], /^$/],
     [2, 'an unknown command', ['vm', 'lits'], /^Error: Unknown command 'lits'/],
     [2, 'a missing argument', ['vm', 'get'], /^Error: Missing required argument 'vm'/],
     [2, 'an unknown option', ['vm', 'list', '--fast'], /^Error: Unknown option '--fast'/],
-    [2, 'a format that is none', ['vm', 'list', '-o', 'xml'], /Allowed choices are table, json, name/],
-    [2, 'what the API finds wrong', ['vm', 'create', '-', '--os', 'debian-12'], /hostname must be/],
-    [2, 'nothing to change', ['vm', 'update', 'web-1'], /Say what to change: --daily-backups/],
-    [2, 'half a size', ['vm', 'create', 'a', '--os', 'debian-12', '--vcpu', '2'], /takes all of --vcpu, --ram and --disk/],
-    [4, 'an unknown name', ['vm', 'get', 'web-9'], /^Error: There is no VM "web-9"/],
+    [2, 'an unknown output format', ['vm', 'list', '-o', 'xml'], /Allowed choices are table, json, name/],
+    [2, 'a validation error of the API', ['vm', 'create', '-', '--os', 'debian-12'], /hostname must be/],
+    [2, 'nothing to change', ['vm', 'update', 'web-1'], /Nothing to change\. Use at least one of: --daily-backups/],
+    [2, 'an incomplete custom size', ['vm', 'create', 'a', '--os', 'debian-12', '--vcpu', '2'], /requires all of --vcpu, --ram and --disk/],
+    [4, 'an unknown name', ['vm', 'get', 'web-9'], /^Error: No VM named "web-9"/],
     [4, 'an unknown id', ['vm', 'get', `c${'a'.repeat(24)}`], /^Error: VM not found/],
     [5, 'a conflict', ['vm', 'delete', 'web-1'], /protected/],
     [5, 'a wrong state', ['vm', 'start', 'web-1'], /VM must be/],
-    [6, 'a quota that is used up', ['vm', 'create', 'big', '--os', 'debian-12', '--vcpu', '64', '--ram', '512', '--disk', '5'], /./],
+    [6, 'an exceeded quota', ['vm', 'create', 'big', '--os', 'debian-12', '--vcpu', '64', '--ram', '512', '--disk', '5'], /./],
   ]
-  test.each(cases)('%i on %s', async (code, _, args, sentence) => {
+  test.each(cases)('%i on %s', async (code, _, args, message) => {
     const { stdout, ...outcome } = await berth(env, args)
-    expect(outcome).toEqual({ code, stderr: expect.stringMatching(sentence) })
+    expect(outcome).toEqual({ code, stderr: expect.stringMatching(message) })
     expect(stdout === '').toBe(code !== 0)
   })
 
-  test('3 without a token, with a wrong one, and without the scope', async () => {
+  test('3 on a missing token, an invalid token and a missing scope', async () => {
     const { BERTH_TOKEN: _, ...none } = env
     expect(await berth(none, ['vm', 'list'])).toMatchObject({ code: 3, stderr: expect.stringContaining('berth login') })
     expect(await berth({ ...env, BERTH_TOKEN: 'vmk_wrong' }, ['vm', 'list'])).toMatchObject({ code: 3 })
@@ -37,13 +37,13 @@ describe('a command ends with', () => {
     expect(await berth(app.envOf(reader), ['wallet', 'show'])).toMatchObject({ code: 3, stderr: expect.stringContaining('wallet:read') })
   })
 
-  test('6 when there is too little money', async () => {
+  test('6 on insufficient funds', async () => {
     const poor = await app.given.customer({ credit: '0.10' })
     const outcome = await berth(app.envOf(poor), ['vm', 'create', 'web-1', '--os', 'debian-12'])
     expect(outcome).toMatchObject({ code: 6, stdout: '', stderr: expect.stringMatching(/0\.10 USD available/) })
   })
 
-  test('7 when the action is still under way, which can be waited for again', async () => {
+  test('7 on a timeout while the action is running, which action wait resumes', async () => {
     const outcome = await berth(env, ['vm', 'restart', 'web-1', '--timeout', '2'])
     expect(outcome).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('RESTART is still PENDING') })
     const [, id] = /action (\w+) again/.exec(outcome.stderr)!
@@ -51,7 +51,7 @@ describe('a command ends with', () => {
     expect([waited.code, JSON.parse(waited.stdout)]).toMatchObject([0, { id, status: 'COMPLETED' }])
   })
 
-  test('7 when the server is away for all of the time', async () => {
+  test('7 when the server is unreachable until the timeout', async () => {
     const away = { ...env, BERTH_URL: 'http://127.0.0.1:9' }
     const [vmId, actionId] = [`c${'a'.repeat(24)}`, `c${'b'.repeat(24)}`]
     expect(await berth(away, ['action', 'wait', vmId, actionId, '--timeout', '0.2'])).toMatchObject({
@@ -61,13 +61,13 @@ describe('a command ends with', () => {
     expect(await berth(away, ['action', 'wait', vmId, actionId, '--timeout', '60', '--retries', '0'])).toMatchObject({ code: 1 })
   })
 
-  test('1 when the action fails, with its reason', async () => {
+  test('1 on a failed action, with its error', async () => {
     await app.simulated.faults.plant({ verb: 'ensureSnapshot', kind: 'permanent', times: 10 })
     const failed = await app.whileWorking(berth(env, ['snapshot', 'create', 'web-1', 'broken']))
     expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/Error: \S+/) })
   })
 
-  test('8 when the rate limit holds on', async () => {
+  test('8 on a rate limit after all retries', async () => {
     const { token } = await app.given.token(customer.accountId, { requestsPerMinute: 1 })
     const outcome = await berth({ ...env, BERTH_TOKEN: token }, ['event', 'list', '--retries', '0'])
     expect(outcome.code).toBe(0)
@@ -77,18 +77,18 @@ describe('a command ends with', () => {
     })
   })
 
-  test('1 when nobody answers', async () => {
+  test('1 on an unreachable server', async () => {
     const outcome = await berth({ ...env, BERTH_URL: 'http://127.0.0.1:9' }, ['vm', 'list', '--retries', '0'])
     expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining('Error: ') })
   })
 })
 
-test('a long pause is explained: the server asks for it, or does not answer', async () => {
-  const saidBy = async (...behaviours: Behaviour[]): Promise<string> => {
+test('a long retry delay is reported with its reason', async () => {
+  const stderrFor = async (...behaviours: Behaviour[]): Promise<string> => {
     const { baseUrl } = await scripted(...behaviours)
     return (await berth({ ...env, BERTH_URL: baseUrl }, ['region', 'list', '--retries', '1'])).stderr
   }
   const busy = json(503, { success: false, error: 'Busy' }, { 'x-error-code': 'service_unavailable', 'retry-after': '2' })
-  expect(await saidBy(busy, data([]))).toMatch(/^The server asks for patience: trying again in 3 s\n/)
-  expect(await saidBy(html(503, { 'retry-after': '2' }), data([]))).toMatch(/^The server does not answer: trying again in 3 s\n/)
+  expect(await stderrFor(busy, data([]))).toMatch(/^Server busy or rate limit reached: retrying in 3 s\n/)
+  expect(await stderrFor(html(503, { 'retry-after': '2' }), data([]))).toMatch(/^Server unreachable: retrying in 3 s\n/)
 })

@@ -1,11 +1,11 @@
-// What holds a connection or a terminal: ssh, the console, events as they happen.
+// Commands that hold a connection or a terminal: ssh, console, event streams.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { receiver, verified } from '../../server/test/receiver.ts'
-import { berth, cliWorld, onTerminal, start } from './world.ts'
+import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 const customer = await app.given.customer({ credit: '100.00' })
 const env = app.envOf(customer)
 const { id } = await app.given.vm(customer)
@@ -13,7 +13,7 @@ const { ipAddress } = (await customer.get(`/vms/${id}`)).body.data as { ipAddres
 
 const SSH_OPTIONS = ['-o', `HostKeyAlias=berth-${id}`, '-o', 'StrictHostKeyChecking=accept-new']
 
-test('vm ssh hands over to ssh, with its exit code', async () => {
+test('vm ssh runs ssh and passes on its exit code', async () => {
   const bin = join(app.home, 'bin')
   mkdirSync(bin)
   writeFileSync(join(bin, 'ssh'), '#!/bin/sh\nprintf "%s\\n" "$@"\nexit 42\n')
@@ -24,7 +24,7 @@ test('vm ssh hands over to ssh, with its exit code', async () => {
   expect(code).toBe(42)
 })
 
-test('vm ssh --print says how, and refuses a VM that is off', async () => {
+test('vm ssh --print prints the ssh command, and fails for a stopped VM', async () => {
   expect(await berth(env, ['vm', 'ssh', 'web-1', '-l', 'ada', '--print'])).toMatchObject({
     code: 0,
     stdout: `ssh ${SSH_OPTIONS.join(' ')} ada@${ipAddress}\n`,
@@ -35,7 +35,7 @@ test('vm ssh --print says how, and refuses a VM that is off', async () => {
   expect(await berth(env, ['vm', 'ssh', 'off-1'])).toMatchObject({ code: 5, stderr: expect.stringContaining('berth vm start off-1') })
 })
 
-test('vm console is the VM on this terminal until Ctrl-]', async () => {
+test('vm console connects the terminal to the VM until Ctrl-]', async () => {
   const session = onTerminal(env, ['vm', 'console', 'web-1'])
   await expect.poll(session.text).toContain('web-1 login: ')
   session.type('root\r')
@@ -44,11 +44,11 @@ test('vm console is the VM on this terminal until Ctrl-]', async () => {
   expect(await session.ended).toMatchObject({ code: 0 })
 })
 
-test('webhook listen passes events on, signed as the server signs', async () => {
+test('webhook listen forwards events with a valid signature', async () => {
   const target = await receiver()
-  const { child, said, ended } = start(env, ['webhook', 'listen', '--forward', target.url, '--event', 'vm.stopped,vm.restarted'])
-  await expect.poll(() => said.stderr).toContain('signed with whsec_')
-  const [secret] = /whsec_\S+/.exec(said.stderr)!
+  const { child, output, ended } = start(env, ['webhook', 'listen', '--forward', target.url, '--event', 'vm.stopped,vm.restarted'])
+  await expect.poll(() => output.stderr).toContain('Signing secret: whsec_')
+  const [secret] = /whsec_\S+/.exec(output.stderr)!
   await expect.poll(() => app.app.server.listening).toBe(true)
   await expect
     .poll(async () => {
@@ -58,14 +58,14 @@ test('webhook listen passes events on, signed as the server signs', async () => 
     })
     .toBeGreaterThan(0)
   expect(verified(secret, target.received[0]!)).toMatchObject({ type: 'vm.restarted', data: { vm: { id } } })
-  await expect.poll(() => said.stdout).toMatch(/vm\.restarted +200 /)
+  await expect.poll(() => output.stdout).toMatch(/vm\.restarted +200 /)
   child.kill('SIGINT')
   await ended
 })
 
-test('webhook listen -o json prints a line of JSON for each event, with what came of it', async () => {
+test('webhook listen -o json prints one JSON object per event with the response', async () => {
   const target = await receiver()
-  const { child, said, ended } = start(env, [
+  const { child, output, ended } = start(env, [
     'webhook',
     'listen',
     '--forward',
@@ -77,24 +77,24 @@ test('webhook listen -o json prints a line of JSON for each event, with what cam
     '-o',
     'json',
   ])
-  await expect.poll(() => said.stdout).toContain('\n')
-  const [line] = said.stdout.split('\n')
+  await expect.poll(() => output.stdout).toContain('\n')
+  const [line] = output.stdout.split('\n')
   expect(JSON.parse(line!)).toMatchObject({ type: 'vm.created', cursor: expect.any(String), responseStatus: 200, error: null })
   child.kill('SIGINT')
   await ended
 })
 
-test('event tail prints what happens, from where it is told, as lines of JSON', async () => {
-  const { child, said, ended } = start(env, ['event', 'tail', '--after', '0', '-o', 'json'])
-  await expect.poll(() => said.stdout).toMatch(/"vm\.created".*\n.*"vm\.started"/)
-  expect(JSON.parse(said.stdout.split('\n')[0]!)).toMatchObject({ cursor: '1' })
+test('event tail --after prints past and new events as lines of JSON', async () => {
+  const { child, output, ended } = start(env, ['event', 'tail', '--after', '0', '-o', 'json'])
+  await expect.poll(() => output.stdout).toMatch(/"vm\.created".*\n.*"vm\.started"/)
+  expect(JSON.parse(output.stdout.split('\n')[0]!)).toMatchObject({ cursor: '1' })
   child.kill('SIGTERM')
   await ended
 })
 
-test('api calls what has no command, and says what was refused', async () => {
-  const made = await berth(env, ['api', 'post', 'firewalls', '-d', '{"name":"web"}'])
-  expect([made.code, JSON.parse(made.stdout)]).toMatchObject([0, { name: 'web' }])
+test('api calls any operation and reports errors', async () => {
+  const created = await berth(env, ['api', 'post', 'firewalls', '-d', '{"name":"web"}'])
+  expect([created.code, JSON.parse(created.stdout)]).toMatchObject([0, { name: 'web' }])
   expect(await berth(env, ['api', 'POST', '/firewalls', '-d', 'name=web'])).toMatchObject({ code: 2 })
   expect(await berth(env, ['api', 'GET', '/firewalls/nothing'])).toMatchObject({ code: 4 })
 })

@@ -1,15 +1,15 @@
-// Every operation of the OpenAPI document has a command that calls it.
+// Every operation of the OpenAPI document has a command.
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
 import { sql } from '../../server/src/kernel/database/db.ts'
+import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
 import { COMMANDS } from './commands.ts'
+import { berth, createCliFixture } from './fixture.ts'
 import { ESCAPE } from './screen.ts'
-import { berth, cliWorld } from './world.ts'
 
-const app = await cliWorld({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
+const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
 await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
 await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
 
@@ -27,7 +27,7 @@ test('every operation has a command', () => {
 })
 
 describe.each(operations.filter(({ id }) => id in COMMANDS))('$id', ({ id, method, path }) => {
-  test('is called by its command, and answered in every format', async () => {
+  test('is called by its command and printed in every format', async () => {
     const customer = await app.given.customer({ credit: '10000.00' })
     const { params = {}, body = {} } = await ENDPOINTS[id]!(worldOf(app, customer))
     const { args, stdin } = COMMANDS[id]!(params, body)
@@ -42,7 +42,7 @@ describe.each(operations.filter(({ id }) => id in COMMANDS))('$id', ({ id, metho
     for (const format of ['table', 'name']) {
       const { code, stdout } = await berth(app.envOf(customer), [...args, '-o', format])
       expect([code, stdout]).toEqual([0, expect.stringMatching(/\S\n$/)])
-      for (const never of ['undefined', '[object', 'NaN', ESCAPE]) expect(stdout).not.toContain(never)
+      for (const forbidden of ['undefined', '[object', 'NaN', ESCAPE]) expect(stdout).not.toContain(forbidden)
     }
   })
 })

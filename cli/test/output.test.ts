@@ -1,9 +1,9 @@
-// The whole output of a customer's first session: on a terminal, and through a pipe.
+// Golden output of a customer's first session, on a terminal and through a pipe.
 import { expect, test } from 'vitest'
-import { ESCAPE, screen, steady } from './screen.ts'
-import { berth, cliWorld, onTerminal, start } from './world.ts'
+import { berth, createCliFixture, onTerminal, start } from './fixture.ts'
+import { ESCAPE, maskVolatile, screen } from './screen.ts'
 
-const app = await cliWorld()
+const app = await createCliFixture()
 
 const SPINNER = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/
 
@@ -21,53 +21,53 @@ const SESSION = [
   ['vm', 'list', '-o', 'name'],
 ]
 
-const transcript = (turns: { args: string[]; code: number; said: string }[]): string =>
-  turns.map(({ args, code, said }) => `$ berth ${args.join(' ')}\n${steady(said).trimEnd()}\n[exit ${code}]\n`).join('\n')
+const transcript = (turns: { args: string[]; code: number; output: string }[]): string =>
+  turns.map(({ args, code, output }) => `$ berth ${args.join(' ')}\n${maskVolatile(output).trimEnd()}\n[exit ${code}]\n`).join('\n')
 
-test('reads well on a terminal', async () => {
+test('matches the golden output on a terminal', async () => {
   const customer = await app.given.customer({ credit: '100.00' })
   const turns = []
-  let spun = 0
+  let spinnerFrames = 0
   for (const args of SESSION) {
-    const { code, raw, screen: said } = await app.whileWorking(onTerminal(app.envOf(customer), args).ended)
-    spun += raw.match(new RegExp(SPINNER, 'g'))?.length ?? 0
-    turns.push({ args, code, said })
+    const { code, raw, screen: output } = await app.whileWorking(onTerminal(app.envOf(customer), args).ended)
+    spinnerFrames += raw.match(new RegExp(SPINNER, 'g'))?.length ?? 0
+    turns.push({ args, code, output })
   }
   await expect(transcript(turns)).toMatchFileSnapshot('golden/terminal.txt')
-  expect(spun).toBeGreaterThan(0)
+  expect(spinnerFrames).toBeGreaterThan(0)
   expect(transcript(turns)).not.toMatch(SPINNER)
   expect(transcript(turns)).not.toContain(ESCAPE)
 })
 
-test('reads well through a pipe: data on stdout, progress on stderr, and no ANSI anywhere', async () => {
+test('matches the golden output through a pipe: data on stdout, progress on stderr, no ANSI sequences', async () => {
   const customer = await app.given.customer({ credit: '100.00' })
   const turns = []
   for (const args of SESSION) {
     const { code, stdout, stderr } = await app.whileWorking(start(app.envOf(customer), args).ended)
-    for (const never of [ESCAPE, '\r', SPINNER]) expect(stdout + stderr).not.toMatch(never)
+    for (const forbidden of [ESCAPE, '\r', SPINNER]) expect(stdout + stderr).not.toMatch(forbidden)
     const marked = (text: string, mark: string): string => text.replace(/^(?=.)/gm, `${mark} `)
-    turns.push({ args, code, said: `${marked(stderr, 'err|')}${marked(stdout, 'out|')}` })
+    turns.push({ args, code, output: `${marked(stderr, 'err|')}${marked(stdout, 'out|')}` })
   }
   await expect(transcript(turns)).toMatchFileSnapshot('golden/pipe.txt')
 })
 
-test('asks a person before what cannot be taken back', async () => {
+test('a destructive command asks for confirmation on a terminal', async () => {
   const customer = await app.given.customer({ credit: '100.00' })
   const { id } = await app.given.vm(customer)
   const refused = onTerminal(app.envOf(customer), ['vm', 'delete', 'web-1'])
-  await expect.poll(() => screen(refused.text())).toBe('web-1 and everything on it will be gone. Type web-1 to go on: ')
+  await expect.poll(() => screen(refused.text())).toBe('web-1 and all its data will be permanently deleted. Type web-1 to confirm: ')
   refused.type('no\r')
-  expect(await refused.ended).toMatchObject({ code: 1, screen: expect.stringContaining('Nothing was done') })
+  expect(await refused.ended).toMatchObject({ code: 1, screen: expect.stringContaining('Cancelled. Nothing was changed') })
   expect((await customer.get(`/vms/${id}`)).status).toBe(200)
 
-  const meant = onTerminal(app.envOf(customer), ['vm', 'delete', 'web-1'])
-  await expect.poll(meant.text).toContain('Type web-1 to go on: ')
-  meant.type('web-1\r')
-  expect(await app.whileWorking(meant.ended)).toMatchObject({ code: 0, screen: expect.stringContaining('web-1 is gone') })
+  const confirmed = onTerminal(app.envOf(customer), ['vm', 'delete', 'web-1'])
+  await expect.poll(confirmed.text).toContain('Type web-1 to confirm: ')
+  confirmed.type('web-1\r')
+  expect(await app.whileWorking(confirmed.ended)).toMatchObject({ code: 0, screen: expect.stringContaining('web-1 deleted') })
   expect((await customer.get(`/vms/${id}`)).status).toBe(404)
 })
 
-test('escapes in JSON what would touch the terminal, and loses nothing', async () => {
+test('JSON output escapes control characters without losing data', async () => {
   const customer = await app.given.customer()
   const name = 'a\u009b31mb\u202ec'
   await customer.post('/firewalls', { name })
@@ -81,7 +81,7 @@ test('escapes in JSON what would touch the terminal, and loses nothing', async (
   }
 })
 
-test('lets no name of a thing touch the terminal', async () => {
+test('table output replaces control characters in names', async () => {
   const customer = await app.given.customer()
   await customer.post('/firewalls', { name: 'a\u009b31mb\u202ec' })
   const { code, raw } = await onTerminal(app.envOf(customer), ['firewall', 'list']).ended

@@ -1,4 +1,4 @@
-// What a person sees at the end: the writing of a program as a terminal shows it, with colours named instead of drawn.
+// The final screen of a terminal: control sequences applied, colours replaced by names.
 
 export const ESCAPE = '\u001b'
 
@@ -20,13 +20,13 @@ export function screen(raw: string): string {
   return [...lines, line].join('\n')
 }
 
-/** Without what differs from run to run. */
-export const steady = (text: string): string =>
+/** Masks ids, times and addresses, which differ from run to run. */
+export const maskVolatile = (text: string): string =>
   text
     .replace(/\bc[a-z0-9]{24}\b/g, (id) => '‹id›'.padEnd(id.length))
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '‹time›')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '‹local time›    ')
     .replace(/\b\d+\.\d s\b/g, '‹n› s')
-    .replace(/\b10\.77\.\d+\.\d+ */g, '‹address› ') // as wide as it happens to be
+    .replace(/\b10\.77\.\d+\.\d+ */g, '‹address› ') // padding depends on the address
     .replace(/(ADDRESS(?:⟨\/⟩)?) +/g, '$1  ')
     .replace(/ +$/gm, '')

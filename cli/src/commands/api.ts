@@ -1,23 +1,23 @@
-// Anything of the API, also what has no command of its own.
-import type { Answer } from '../answer.ts'
-import { verb } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
-import { json } from '../options.ts'
-import { harmlessJson } from '../style.ts'
+// Calls any API operation, including those without a command.
+import { defineCommand } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
+import { parseJson } from '../options.ts'
+import type { CommandResult } from '../result.ts'
+import { escapeJson } from '../style.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-export const api = verb<{ data?: string }>({
+export const api = defineCommand<{ data?: string }>({
   name: 'api',
-  about: 'call the API directly and print the data that it answers, as JSON',
+  description: 'call the API directly and print the response data as JSON',
   args: '<method> <path>',
-  options: [['-d, --data <json>', 'the body: JSON, @file, or - for stdin']],
+  options: [['-d, --data <json>', 'request body: JSON, @file, or - for stdin']],
   example: 'api POST /networks -d \'{"name": "backend", "nodeId": "c…", "cidr": "10.0.0.0/24"}\'',
-  async run({ berth }, { data }, method: string, path: string): Promise<Answer> {
-    const verbOf = method.toUpperCase()
-    if (!METHODS.includes(verbOf)) throw wrongUsage(`${method} is no method: use one of ${METHODS.join(', ')}`)
-    const body = data === undefined ? undefined : json('--data', data)
-    const answer = await berth.request({ method: verbOf, path: path.startsWith('/') ? path : `/${path}`, body })
-    return { data: answer, names: [harmlessJson(answer)], text: () => harmlessJson(answer, 2) }
+  async run({ berth }, { data }, method: string, path: string): Promise<CommandResult> {
+    const upper = method.toUpperCase()
+    if (!METHODS.includes(upper)) throw usageError(`${method} is not a supported method. Use one of ${METHODS.join(', ')}`)
+    const body = data === undefined ? undefined : parseJson('--data', data)
+    const response = await berth.request({ method: upper, path: path.startsWith('/') ? path : `/${path}`, body })
+    return { data: response, names: [escapeJson(response)], text: () => escapeJson(response, 2) }
   },
 })

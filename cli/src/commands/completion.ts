@@ -1,17 +1,17 @@
-import { said } from '../answer.ts'
-import { verb } from '../command.ts'
-import { wrongUsage } from '../failure.ts'
+import { defineCommand } from '../command.ts'
 import { SCRIPTS } from '../completion/scripts.ts'
+import { usageError } from '../exit-codes.ts'
+import { message } from '../result.ts'
 
-export const completion = verb({
+export const completion = defineCommand({
   name: 'completion',
-  about: 'the completion of commands and live names for your shell: bash, zsh or fish',
+  description: 'print the completion script for bash, zsh or fish',
   args: '<shell>',
   example: 'completion bash > /etc/bash_completion.d/berth',
-  bare: true,
-  async run(_call, _options, shell: string) {
+  rawOutput: true,
+  async run(_ctx, _options, shell: string) {
     const script = SCRIPTS[shell]
-    if (script === undefined) throw wrongUsage(`There is no completion for ${shell}: use bash, zsh or fish`)
-    return { ...said(script, shell, ''), text: () => script.trimEnd() }
+    if (script === undefined) throw usageError(`No completion for ${shell}. Use bash, zsh or fish`)
+    return { ...message(script, shell, ''), text: () => script.trimEnd() }
   },
 })

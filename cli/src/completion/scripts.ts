@@ -1,4 +1,4 @@
-// What each shell asks us: the words so far, the last of them unfinished. We answer a candidate per line, with a tab and what it is.
+// Completion scripts. Each shell calls `berth __complete` with the words so far and reads one `candidate<tab>description` per line.
 
 const bash = `_berth() {
   local IFS=$'\\n'

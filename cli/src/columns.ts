@@ -1,0 +1,57 @@
+// Columns and fields that several resources print.
+import type { Action, Quote, Transaction, Vm } from '@berth/sdk'
+import { bytes, mebibytes, time } from './format.ts'
+import { details, type Columns, type CommandResult } from './result.ts'
+
+export const VM_FIELDS: Columns<Vm> = {
+  Name: (vm) => vm.name,
+  Id: (vm) => vm.id,
+  Status: (vm) => vm.status,
+  Reason: (vm) => vm.statusReason ?? undefined,
+  'In progress': (vm) => (vm.currentAction ? `${vm.currentAction.action} ${vm.currentAction.progress} %` : undefined),
+  Address: (vm) => vm.ipAddress,
+  Hostname: (vm) => vm.hostname,
+  Size: (vm) => `${vm.vcpu} vCPU, ${mebibytes(vm.ram)} RAM, ${vm.disk} GiB disk`,
+  Plan: (vm) => `${vm.plan.slug}, ${vm.plan.priceMonthly} per month`,
+  OS: (vm) => vm.osTemplate.name,
+  Region: (vm) => vm.region.slug,
+  Traffic: (vm) => `${bytes(vm.bandwidthUsedBytes)} of ${vm.bandwidth === 0 ? 'unmetered' : `${vm.bandwidth} GB`}`,
+  Keys: (vm) => vm.sshKeys.map(({ name }) => name),
+  Firewalls: (vm) => vm.firewalls.map(({ name }) => name),
+  Networks: (vm) => vm.privateNetworks.map(({ name }) => name),
+  'Daily backups': (vm) => vm.dailyBackupEnabled,
+  Protected: (vm) => vm.isProtected,
+  Renews: (vm) => `${time(vm.billing.nextRenewalAt)} for ${vm.billing.priceMonthly}`,
+  Created: (vm) => time(vm.createdAt),
+}
+
+export const ACTION_COLUMNS: Columns<Action> = {
+  ID: (action) => action.id,
+  VM: (action) => action.vmId,
+  ACTION: (action) => action.action,
+  STATUS: (action) => action.status,
+  PROGRESS: (action) => `${action.progress} %`,
+  STARTED: (action) => time(action.startedAt),
+  ERROR: (action) => action.error,
+}
+
+export const TRANSACTION_COLUMNS: Columns<Transaction> = {
+  TIME: (entry) => time(entry.createdAt),
+  TYPE: (entry) => entry.type,
+  AMOUNT: (entry) => entry.amount,
+  BALANCE: (entry) => entry.balanceAfter,
+  DESCRIPTION: (entry) => entry.description,
+  FOR: (entry) => entry.referenceId,
+}
+
+export const quoteDetails = (quote: Quote): CommandResult =>
+  details(
+    quote,
+    {
+      'Due today': ({ charge, currency }) => (charge.startsWith('-') ? undefined : `${charge} ${currency}`),
+      Refund: ({ charge, currency }) => (charge.startsWith('-') ? `${charge.slice(1)} ${currency}` : undefined),
+      'Monthly price': ({ monthly, currency }) => `${monthly} ${currency}`,
+      'Balance after': ({ balanceAfter, currency }) => `${balanceAfter} ${currency}`,
+    },
+    ({ charge }: { charge?: string }) => charge ?? '',
+  )

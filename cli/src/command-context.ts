@@ -1,0 +1,137 @@
+// What a running command uses: the API client, name resolution, confirmation and waiting for actions.
+import { ApiError, Berth, type Action, type Vm } from '@berth/sdk'
+import { resolveServer } from './contexts.ts'
+import { CliError, EXIT } from './exit-codes.ts'
+import { isInteractive, type Io } from './io.ts'
+import { startProgress, type Progress } from './progress.ts'
+import { prompt } from './prompt.ts'
+import { resolveId, type ResourceName } from './resolve-id.ts'
+import { message, type CommandResult, type Format } from './result.ts'
+import { sanitizeTerminal } from './style.ts'
+
+export interface CommonOptions {
+  output?: Format
+  context?: string
+  wait?: boolean
+  timeout?: number
+  yes?: boolean
+  retries?: number
+}
+
+export const RETRIES = 3
+/** Covers a server restart of about five minutes while an action is awaited. */
+const WAIT_RETRIES = 15
+/** Shorter retry delays are not reported. */
+const REPORTED_DELAY_MS = 2_000
+
+type StartAction = (berth: Berth, vmId: string) => Promise<{ vmId: string; actionId: string }>
+
+export class CommandContext {
+  readonly io: Io
+  readonly options: CommonOptions
+  #berth: Berth | undefined
+  #progress: Progress | undefined
+
+  constructor(io: Io, options: CommonOptions) {
+    this.io = io
+    this.options = options
+  }
+
+  get berth(): Berth {
+    return (this.#berth ??= this.createClient())
+  }
+
+  createClient(more: { maxRetries?: number; timeoutMs?: number } = {}): Berth {
+    const { context, retries: maxRetries = RETRIES } = this.options
+    const { url, token } = resolveServer(this.io.env, context)
+    return new Berth({ baseUrl: url, token, maxRetries, sleep: (ms, signal, error) => this.#pauseBeforeRetry(ms, signal, error), ...more })
+  }
+
+  resolveId(kind: ResourceName, text: string, parentId?: string): Promise<string> {
+    return resolveId(this.berth, kind, text, parentId)
+  }
+
+  resolveIds(kind: ResourceName, texts: string[] = []): Promise<string[]> {
+    return Promise.all(texts.map((text) => this.resolveId(kind, text)))
+  }
+
+  /** Waits for the started action and returns the result of `done`; with --no-wait returns the started action. */
+  async finish<S extends { vmId: string; actionId: string }>(
+    started: S,
+    label: string,
+    done: (action: Action) => Promise<CommandResult> | CommandResult,
+  ): Promise<CommandResult> {
+    const { vmId, actionId } = started
+    if (this.options.wait === false)
+      return message(started, actionId, `Action ${actionId} started. To wait: berth action wait ${vmId} ${actionId}`)
+    return done(await this.waitFor(vmId, actionId, label))
+  }
+
+  async waitFor(vmId: string, actionId: string, label: string): Promise<Action> {
+    const { timeout, retries: maxRetries = WAIT_RETRIES } = this.options
+    const progress = (this.#progress = startProgress(this.io, label))
+    const abort = new AbortController()
+    const onInterrupt = (): void =>
+      abort.abort(new CliError(EXIT.timeout, `The action continues. To wait again: berth action wait ${vmId} ${actionId}`))
+    process.once('SIGINT', onInterrupt)
+    try {
+      return await this.berth.waitForAction(
+        { vmId, actionId },
+        { signal: abort.signal, onProgress: (action) => progress.update(action), timeoutMs: timeout && timeout * 1000, maxRetries },
+      )
+    } finally {
+      process.off('SIGINT', onInterrupt)
+      progress.end()
+    }
+  }
+
+  /** Asks before a destructive change. Only an interactive session is asked: a script without a terminal counts as confirmed. */
+  async confirm(question: string, word: string): Promise<void> {
+    if (this.options.yes || !isInteractive(this.io)) return
+    const answer = await prompt(this.io, `${question} Type ${word} to confirm: `)
+    if (answer.trim() !== sanitizeTerminal(word)) throw new CliError(EXIT.failed, 'Cancelled. Nothing was changed')
+  }
+
+  getVm(text: string): Promise<Vm> {
+    return this.resolveId('vm', text).then((id) => this.berth.vms.get(id))
+  }
+
+  /** Starts an action on a VM, waits for it, and reports the VM's status. */
+  async changeVm(text: string, label: string, start: StartAction): Promise<CommandResult> {
+    const id = await this.resolveId('vm', text)
+    return this.finish(await start(this.berth, id), `${label} ${text}`, async (action) => {
+      const vm = await this.berth.vms.get(id)
+      return message(action, vm.name, `${vm.name} is ${vm.status}`)
+    })
+  }
+
+  printNote(text: string): void {
+    this.#progress?.clear()
+    this.io.stderr.write(`${sanitizeTerminal(text)}\n`)
+  }
+
+  #pauseBeforeRetry(ms: number, signal?: AbortSignal, error?: unknown): Promise<void> {
+    if (ms >= REPORTED_DELAY_MS) this.printNote(`${retryReason(error)}: retrying in ${Math.ceil(ms / 1000)} s`)
+    return sleep(ms, signal)
+  }
+}
+
+/** An unknown error code comes from a proxy in front of the server. */
+function retryReason(error: unknown): string {
+  if (error === undefined) return 'Connection closed'
+  return error instanceof ApiError && error.code !== 'unknown' ? 'Server busy or rate limit reached' : 'Server unreachable'
+}
+
+const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error)
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', stop, { once: true })
+  })

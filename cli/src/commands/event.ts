@@ -1,0 +1,54 @@
+import type { Event } from '@berth/sdk'
+import { defineCommand, group } from '../command.ts'
+import { time } from '../format.ts'
+import { omitUndefined } from '../options.ts'
+import { escapeJson, paintOn, sanitizeTerminal, type Paint } from '../style.ts'
+
+const renderEvent = (event: Event, paint: Paint): string =>
+  `${paint('dim', time(event.timestamp))}  ${sanitizeTerminal([event.cursor.padStart(5), event.type.padEnd(24), describeSubject(event.data)].join('  ')).trimEnd()}`
+
+interface EventSubject {
+  vm?: { name: string }
+  ticket?: { subject: string }
+  transaction?: { description: string } | null
+  reason?: string | null
+}
+
+function describeSubject(data: EventSubject): string {
+  const subject = data.vm?.name ?? data.ticket?.subject ?? data.transaction?.description ?? ''
+  return data.reason ? `${subject} (${data.reason})` : subject
+}
+
+const tail = defineCommand<{ after?: string }>({
+  name: 'tail',
+  description: 'stream events as they happen; -o json prints one JSON object per line',
+  options: [['--after <cursor>', 'start after this cursor; 0 replays all events']],
+  example: 'event tail -o json | jq .type',
+  async run(ctx, { after, output }) {
+    const { stdout, env } = ctx.io
+    const paint = paintOn(stdout, env)
+    for await (const each of ctx.berth.events.stream({ after, onReconnect: ({ message }) => ctx.printNote(message) })) {
+      if (output === 'json') stdout.write(`${escapeJson(each)}\n`)
+      else stdout.write(`${output === 'name' ? sanitizeTerminal(each.id) : renderEvent(each, paint)}\n`)
+    }
+  },
+})
+
+const list = defineCommand<{ after?: string }>({
+  name: 'list',
+  description: 'list events, oldest first',
+  options: [['--after <cursor>', 'only events after this cursor']],
+  example: 'event list --after 42',
+  async run({ berth }, { after }) {
+    const events: Event[] = []
+    for await (const each of berth.events.list(omitUndefined({ after }))) events.push(each)
+    return {
+      data: events,
+      names: events.map(({ id }) => id),
+      text: (paint) => events.map((each) => renderEvent(each, paint)).join('\n'),
+      ...(events.length === 0 && { hint: 'No events yet' }),
+    }
+  },
+})
+
+export const event = group('event', 'account events', [tail, list])

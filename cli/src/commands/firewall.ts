@@ -1,0 +1,177 @@
+import type { Body, Firewall, FirewallBindingState } from '@berth/sdk'
+import { defineCommand, group } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
+import { time } from '../format.ts'
+import { omitUndefined, parseInteger, requireChanges } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
+import { rule } from './firewall-rule.ts'
+
+const FIREWALL_FIELDS: Columns<Firewall> = {
+  Name: (firewall) => firewall.name,
+  Id: (firewall) => firewall.id,
+  Description: (firewall) => firewall.description,
+  Inbound: (firewall) => firewall.defaultInbound,
+  Outbound: (firewall) => firewall.defaultOutbound,
+  Rules: (firewall) => firewall.ruleCount,
+  VMs: (firewall) => firewall.bindingCount,
+  Applied: (firewall) => firewall.applied,
+}
+
+const list = defineCommand({
+  name: 'list',
+  description: 'list firewalls',
+  example: 'firewall list',
+  run: async ({ berth }) =>
+    table(
+      await berth.firewalls.list().all(),
+      {
+        NAME: (each: Firewall) => each.name,
+        INBOUND: (each) => each.defaultInbound,
+        OUTBOUND: (each) => each.defaultOutbound,
+        RULES: (each) => each.ruleCount,
+        VMS: (each) => each.bindingCount,
+        APPLIED: (each) => each.applied,
+        DESCRIPTION: (each) => each.description,
+      },
+      'No firewalls yet. Create one: berth firewall create --help',
+    ),
+})
+
+const get = defineCommand({
+  name: 'get',
+  description: 'show a firewall',
+  args: '<firewall>',
+  example: 'firewall get web',
+  run: async (ctx, _, firewall: string) =>
+    details(await ctx.berth.firewalls.get(await ctx.resolveId('firewall', firewall)), FIREWALL_FIELDS),
+})
+
+const create = defineCommand<{ description?: string }>({
+  name: 'create',
+  description: 'create a firewall; without rules it drops all inbound traffic',
+  args: '<name>',
+  options: [['--description <text>', 'description']],
+  example: 'firewall create web',
+  run: async ({ berth }, { description }, name: string) =>
+    details(await berth.firewalls.create({ name, ...omitUndefined({ description }) }), FIREWALL_FIELDS),
+})
+
+const update = defineCommand<{ name?: string; description?: string }>({
+  name: 'update',
+  description: 'change the name or description of a firewall',
+  args: '<firewall>',
+  options: [
+    ['--name <name>', 'new name'],
+    ['--description <text>', 'description'],
+  ],
+  example: 'firewall update web --name frontend',
+  async run(ctx, { name, description }, firewall: string) {
+    const body = requireChanges(omitUndefined({ name, description }), '--name, --description')
+    return details(await ctx.berth.firewalls.update(await ctx.resolveId('firewall', firewall), body), FIREWALL_FIELDS)
+  },
+})
+
+const remove = defineCommand({
+  name: 'delete',
+  description: 'delete a firewall that is not attached to any VM',
+  args: '<firewall>',
+  example: 'firewall delete web',
+  confirms: true,
+  async run(ctx, _, firewall: string) {
+    const id = await ctx.resolveId('firewall', firewall)
+    await ctx.confirm(`Firewall ${firewall} and its rules will be permanently deleted.`, firewall)
+    return message(await ctx.berth.firewalls.delete(id), firewall, `Firewall ${firewall} deleted`)
+  },
+})
+
+const bind = defineCommand({
+  name: 'bind',
+  description: 'attach a firewall to a VM',
+  args: '<firewall> <vm>',
+  example: 'firewall bind web web-1',
+  async run(ctx, _, firewall: string, vm: string) {
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    return message(await ctx.berth.firewalls.bind(id, vmId), firewall, `Firewall ${firewall} attached to ${vm}`)
+  },
+})
+
+const unbind = defineCommand({
+  name: 'unbind',
+  description: 'detach a firewall from a VM',
+  args: '<firewall> <vm>',
+  example: 'firewall unbind web web-1',
+  async run(ctx, _, firewall: string, vm: string) {
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    return message(await ctx.berth.firewalls.unbind(id, vmId), firewall, `Firewall ${firewall} detached from ${vm}`)
+  },
+})
+
+const BINDING_COLUMNS: Columns<FirewallBindingState> = {
+  VM: (each) => each.vmId,
+  APPLIED: (each) => each.applied,
+  SINCE: (each) => time(each.appliedAt),
+  ERROR: (each) => each.error,
+}
+
+const vmOf = ({ vmId }: { vmId?: string }): string => vmId ?? ''
+
+const bindings = defineCommand({
+  name: 'bindings',
+  description: 'list the VMs of a firewall, and whether its latest rules are applied',
+  args: '<firewall>',
+  example: 'firewall bindings web',
+  run: async (ctx, _, firewall: string) =>
+    table(
+      await ctx.berth.firewalls.bindings(await ctx.resolveId('firewall', firewall)),
+      BINDING_COLUMNS,
+      `No VMs attached. Attach one: berth firewall bind ${firewall} <vm>`,
+      vmOf,
+    ),
+})
+
+const binding = defineCommand({
+  name: 'binding',
+  description: 'show whether the latest rules of a firewall are applied to a VM',
+  args: '<firewall> <vm>',
+  example: 'firewall binding web web-1',
+  async run(ctx, _, firewall: string, vm: string) {
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    return details(await ctx.berth.firewalls.binding(id, vmId), BINDING_COLUMNS, vmOf)
+  },
+})
+
+type Packet = Body<'checkPacket'>
+
+const check = defineCommand<{ protocol?: string; port?: string; from?: string; to?: string }>({
+  name: 'check',
+  description: 'test whether a packet is accepted, and which rule decides',
+  args: '<firewall> <vm>',
+  options: [
+    ['--protocol <protocol>', 'tcp (default), udp or icmp'],
+    ['--port <number>', 'destination port'],
+    ['--from <address>', 'source of an inbound packet'],
+    ['--to <address>', 'destination of an outbound packet'],
+  ],
+  example: 'firewall check web web-1 --port 22 --from 198.51.100.7',
+  async run(ctx, { protocol = 'tcp', port, from, to }, firewall: string, vm: string) {
+    const address = from ?? to
+    if (!address || (from && to)) throw usageError('Use either --from or --to, with an address')
+    const [id, vmId] = await Promise.all([ctx.resolveId('firewall', firewall), ctx.resolveId('vm', vm)])
+    const verdict = await ctx.berth.firewalls.check(id, {
+      vmId,
+      address,
+      direction: from ? 'IN' : 'OUT',
+      protocol: protocol.toUpperCase() as Packet['protocol'],
+      ...omitUndefined({ port: port === undefined ? undefined : parseInteger('--port', port) }),
+    })
+    const why = verdict.rule
+      ? `rule ${verdict.rule.position} of firewall ${verdict.firewallId}`
+      : 'no rule matches; the default policy applies'
+    return message(verdict, verdict.action, `${verdict.action}: ${why}`)
+  },
+})
+
+const changes = [create, update, remove, rule]
+const bindingCommands = [bind, unbind, bindings, binding, check]
+
+export const firewall = group('firewall', 'firewalls for your VMs', [list, get, ...changes, ...bindingCommands])

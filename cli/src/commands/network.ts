@@ -1,0 +1,129 @@
+import type { Network } from '@berth/sdk'
+import { defineCommand, group } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
+import { time } from '../format.ts'
+import { omitUndefined } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
+
+const NETWORK_FIELDS: Columns<Network> = {
+  Name: (network) => network.name,
+  Id: (network) => network.id,
+  CIDR: (network) => network.cidr,
+  Gateway: (network) => network.gateway,
+  SNAT: (network) => network.enableSnat,
+  DHCP: (network) => network.enableDhcp,
+  Region: (network) => network.region.name,
+  VMs: (network) => network.attachmentCount,
+  Created: (network) => time(network.createdAt),
+}
+
+const list = defineCommand({
+  name: 'list',
+  description: 'list private networks',
+  example: 'network list',
+  run: async ({ berth }) =>
+    table(
+      await berth.networks.list().all(),
+      {
+        NAME: (each: Network) => each.name,
+        CIDR: (each) => each.cidr,
+        GATEWAY: (each) => each.gateway,
+        SNAT: (each) => each.enableSnat,
+        DHCP: (each) => each.enableDhcp,
+        REGION: (each) => each.region.name,
+        VMS: (each) => each.attachmentCount,
+      },
+      'No networks yet. Create one: berth network create --help',
+    ),
+})
+
+const get = defineCommand({
+  name: 'get',
+  description: 'show a private network',
+  args: '<network>',
+  example: 'network get backend',
+  run: async (ctx, _, network: string) => details(await ctx.berth.networks.get(await ctx.resolveId('network', network)), NETWORK_FIELDS),
+})
+
+interface CreateOptions {
+  cidr?: string
+  region?: string
+  node?: string
+  gateway?: string
+  snat: boolean
+  dhcp: boolean
+}
+
+const create = defineCommand<CreateOptions>({
+  name: 'create',
+  description: 'create a private network',
+  args: '<name>',
+  options: [
+    ['--cidr <range>', 'IP range, such as 10.0.0.0/24 (required)'],
+    ['--region <region>', 'region; a host with a free range is selected'],
+    ['--node <id>', 'host; see berth region nodes'],
+    ['--gateway <address>', 'gateway address; default: the first address of the range'],
+    ['--no-snat', 'no outbound internet access through this network'],
+    ['--no-dhcp', 'do not assign addresses by DHCP'],
+  ],
+  example: 'network create backend --cidr 10.0.0.0/24 --region fra1',
+  async run(ctx, { cidr, region, node, gateway, snat, dhcp }, name: string) {
+    if (!cidr) throw usageError('--cidr is required, such as --cidr 10.0.0.0/24')
+    if (!region && !node) throw usageError('--region is required; see berth region list')
+    const nodeId = node ?? (await ctx.resolveId('region', region!))
+    return details(
+      await ctx.berth.networks.create({ name, nodeId, cidr, enableSnat: snat, enableDhcp: dhcp, ...omitUndefined({ gateway }) }),
+      NETWORK_FIELDS,
+    )
+  },
+})
+
+const rename = defineCommand({
+  name: 'rename',
+  description: 'rename a network',
+  args: '<network> <name>',
+  example: 'network rename backend databases',
+  async run(ctx, _, network: string, name: string) {
+    const renamed = await ctx.berth.networks.rename(await ctx.resolveId('network', network), name)
+    return message(renamed, renamed.name, `${network} renamed to ${renamed.name}`)
+  },
+})
+
+const remove = defineCommand({
+  name: 'delete',
+  description: 'delete a network without attached VMs',
+  args: '<network>',
+  example: 'network delete backend',
+  confirms: true,
+  async run(ctx, _, network: string) {
+    const id = await ctx.resolveId('network', network)
+    await ctx.confirm(`Network ${network} will be permanently deleted.`, network)
+    return message(await ctx.berth.networks.delete(id), network, `Network ${network} deleted`)
+  },
+})
+
+const attach = defineCommand({
+  name: 'attach',
+  description: 'attach a VM to a network',
+  args: '<network> <vm>',
+  example: 'network attach backend web-1',
+  waits: true,
+  async run(ctx, _, network: string, vm: string) {
+    const networkId = await ctx.resolveId('network', network)
+    return ctx.changeVm(vm, `attaching ${network} to`, (berth, id) => berth.vms.attachNetwork(id, networkId))
+  },
+})
+
+const detach = defineCommand({
+  name: 'detach',
+  description: 'detach a VM from a network',
+  args: '<network> <vm>',
+  example: 'network detach backend web-1',
+  waits: true,
+  async run(ctx, _, network: string, vm: string) {
+    const networkId = await ctx.resolveId('network', network)
+    return ctx.changeVm(vm, `detaching ${network} from`, (berth, id) => berth.vms.detachNetwork(id, networkId))
+  },
+})
+
+export const network = group('network', 'private networks between your VMs', [list, get, create, rename, remove, attach, detach])

@@ -1,0 +1,79 @@
+import { homedir } from 'node:os'
+import type { SshKey } from '@berth/sdk'
+import { defineCommand, group } from '../command.ts'
+import { time } from '../format.ts'
+import { readTextOrFile } from '../options.ts'
+import { details, message, table, type Columns } from '../result.ts'
+
+const KEY_FIELDS: Columns<SshKey> = {
+  Name: (key) => key.name,
+  Id: (key) => key.id,
+  Type: (key) => key.type,
+  Fingerprint: (key) => key.fingerprint,
+  'Public key': (key) => key.publicKey,
+  VMs: (key) => key.vmCount,
+  Created: (key) => time(key.createdAt),
+}
+
+const list = defineCommand({
+  name: 'list',
+  description: 'list SSH keys',
+  example: 'key list',
+  run: async ({ berth }) =>
+    table(
+      await berth.sshKeys.list().all(),
+      {
+        NAME: (each: SshKey) => each.name,
+        TYPE: (each) => each.type,
+        FINGERPRINT: (each) => each.fingerprint,
+        VMS: (each) => each.vmCount,
+      },
+      'No SSH keys yet. Add one: berth key add laptop @~/.ssh/id_ed25519.pub',
+    ),
+})
+
+const get = defineCommand({
+  name: 'get',
+  description: 'show an SSH key',
+  args: '<key>',
+  example: 'key get laptop',
+  run: async (ctx, _, key: string) => details(await ctx.berth.sshKeys.get(await ctx.resolveId('key', key)), KEY_FIELDS),
+})
+
+const add = defineCommand({
+  name: 'add',
+  description: 'add a public key: text, @file, or - for stdin',
+  args: '<name> <public-key>',
+  example: 'key add laptop @~/.ssh/id_ed25519.pub',
+  run: async ({ berth }, _, name: string, publicKey: string) =>
+    details(await berth.sshKeys.create({ name, publicKey: readTextOrFile(expandHome(publicKey)).trim() }), KEY_FIELDS),
+})
+
+/** Shells do not expand the ~ of @~/… */
+const expandHome = (text: string): string => text.replace(/^@~\//, `@${homedir()}/`)
+
+const rename = defineCommand({
+  name: 'rename',
+  description: 'rename an SSH key',
+  args: '<key> <name>',
+  example: 'key rename laptop old-laptop',
+  async run(ctx, _, key: string, name: string) {
+    const renamed = await ctx.berth.sshKeys.rename(await ctx.resolveId('key', key), name)
+    return message(renamed, renamed.name, `${key} renamed to ${renamed.name}`)
+  },
+})
+
+const remove = defineCommand({
+  name: 'delete',
+  description: 'delete an SSH key; VMs keep installed copies',
+  args: '<key>',
+  example: 'key delete laptop',
+  confirms: true,
+  async run(ctx, _, key: string) {
+    const id = await ctx.resolveId('key', key)
+    await ctx.confirm(`SSH key ${key} will be permanently deleted. VMs keep installed copies.`, key)
+    return message(await ctx.berth.sshKeys.delete(id), key, `SSH key ${key} deleted`)
+  },
+})
+
+export const key = group('key', 'SSH keys for new VMs', [list, get, add, rename, remove])

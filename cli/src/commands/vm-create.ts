@@ -1,0 +1,101 @@
+import type { Body } from '@berth/sdk'
+import { quoteDetails, VM_FIELDS } from '../columns.ts'
+import type { CommandContext } from '../command-context.ts'
+import { defineCommand } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
+import { omitUndefined, parseInteger, readTextOrFile, splitList } from '../options.ts'
+import { details } from '../result.ts'
+
+interface Options {
+  os: string
+  region?: string
+  plan?: string
+  vcpu?: string
+  ram?: string
+  disk?: string
+  name?: string
+  key?: string[]
+  password?: string
+  firewall?: string[]
+  network?: string[]
+  dailyBackups?: true
+  network10g?: true
+  protect?: true
+  dryRun?: true
+}
+
+export const createVm = defineCommand<Options>({
+  name: 'create',
+  description: 'create a VM',
+  args: '<hostname>',
+  options: [
+    ['--os <os>', 'OS template; see berth os list (required)'],
+    ['--region <region>', 'region; see berth region list; default: the only available one'],
+    ['--plan <plan>', 'plan; see berth plan list; default: the default plan'],
+    ['--vcpu <number>', 'custom size instead of a plan; requires --ram and --disk'],
+    ['--ram <MiB>', 'memory of a custom size'],
+    ['--disk <GiB>', 'disk of a custom size'],
+    ['--name <name>', 'display name; default: the hostname'],
+    ['--key <key...>', 'SSH keys to install'],
+    ['--password <password>', 'console password; - reads stdin, @file reads a file'],
+    ['--firewall <firewall...>', 'firewalls to attach'],
+    ['--network <network...>', 'private networks to attach'],
+    ['--daily-backups', 'enable daily backups'],
+    ['--network-10g', '10 Gbit/s network'],
+    ['--protect', 'protect from delete, rebuild and restore'],
+  ],
+  example: 'vm create web-1 --os debian-12 --plan small --key laptop',
+  waits: true,
+  supportsDryRun: true,
+  async run(ctx, options, hostname: string) {
+    const body = await buildRequest(ctx, options, hostname)
+    if (options.dryRun) return quoteDetails(await ctx.berth.vms.quoteCreate(body))
+    const created = await ctx.berth.vms.create(body)
+    return ctx.finish(created, `creating ${created.vm.name}`, async () => {
+      const vm = await ctx.berth.vms.get(created.vmId)
+      return { ...details(vm, VM_FIELDS), hint: `To log in: berth vm ssh ${vm.name}` }
+    })
+  },
+})
+
+async function buildRequest(ctx: CommandContext, options: Options, hostname: string): Promise<Body<'createVm'>> {
+  if (!options.os) throw usageError('--os is required, such as --os debian-12; see berth os list')
+  const [regionId, osTemplateId, planId, sshKeyIds, firewallIds, privateNetworkIds] = await Promise.all([
+    resolveRegionId(ctx, options.region),
+    ctx.resolveId('os', options.os),
+    options.plan && ctx.resolveId('plan', options.plan),
+    ctx.resolveIds('key', splitList(options.key)),
+    ctx.resolveIds('firewall', splitList(options.firewall)),
+    ctx.resolveIds('network', splitList(options.network)),
+  ])
+  return {
+    regionId,
+    osTemplateId,
+    hostname,
+    sshKeyIds,
+    firewallIds,
+    privateNetworkIds,
+    ...omitUndefined({
+      planId: planId || undefined,
+      customConfig: customSize(options),
+      name: options.name,
+      password: options.password && readTextOrFile(options.password).trim(),
+      dailyBackupEnabled: options.dailyBackups,
+      network10gEnabled: options.network10g,
+      isProtected: options.protect,
+    }),
+  }
+}
+
+async function resolveRegionId(ctx: CommandContext, region: string | undefined): Promise<string> {
+  if (region) return ctx.resolveId('region', region)
+  const regions = (await ctx.berth.regions.list()).filter(({ available }) => available)
+  if (regions.length === 1) return regions[0]!.id
+  throw usageError(`--region is required: ${regions.map(({ slug }) => slug).join(' or ') || 'see berth region list'}`)
+}
+
+function customSize({ vcpu, ram, disk }: Options): Body<'createVm'>['customConfig'] {
+  if (!vcpu && !ram && !disk) return undefined
+  if (!vcpu || !ram || !disk) throw usageError('A custom size requires all of --vcpu, --ram and --disk')
+  return { vcpu: parseInteger('--vcpu', vcpu), ram: parseInteger('--ram', ram), disk: parseInteger('--disk', disk) }
+}

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import type { Vm } from '@berth/sdk'
+import { WebSocket } from 'ws'
+import type { CommandContext } from '../command-context.ts'
+import { defineCommand } from '../command.ts'
+import { ChildExitError, CliError, EXIT } from '../exit-codes.ts'
+import { message } from '../result.ts'
+import { sanitizeTerminal } from '../style.ts'
+
+interface SshOptions {
+  user?: string
+  identity?: string
+  port?: string
+  print?: true
+}
+
+export const ssh = defineCommand<SshOptions>({
+  name: 'ssh',
+  description: 'log in to a VM over SSH',
+  args: '<vm> [command...]',
+  options: [
+    ['-l, --user <name>', "login user; default: the OS template's user"],
+    ['-i, --identity <file>', 'private key file'],
+    ['-p, --port <number>', 'SSH port; default: 22'],
+    ['--print', 'print the ssh command instead of running it'],
+  ],
+  example: 'vm ssh web-1 -- uptime',
+  async run(ctx, options, text: string, ...rest: unknown[]) {
+    const argv = await buildSshCommand(ctx, options, await ctx.getVm(text), (rest[0] as string[] | undefined) ?? [])
+    if (options.print) return message(argv, argv.join(' '), argv.map(shellQuote).join(' '))
+    throw new ChildExitError(await runSsh(ctx, argv))
+  },
+})
+
+/** VMs get addresses that other VMs had before, so the host key is stored under the VM's id. */
+async function buildSshCommand(ctx: CommandContext, { user, identity, port }: SshOptions, vm: Vm, command: string[]): Promise<string[]> {
+  if (vm.status !== 'RUNNING') throw new CliError(EXIT.conflict, `${vm.name} is ${vm.status}. To start it: berth vm start ${vm.name}`)
+  if (!vm.ipAddress) throw new CliError(EXIT.conflict, `${vm.name} has no IP address. Use its console: berth vm console ${vm.name}`)
+  const login = user ?? (await ctx.berth.osTemplates.get(vm.osTemplate.slug)).defaultUser
+  return [
+    'ssh',
+    '-o',
+    `HostKeyAlias=berth-${vm.id}`,
+    '-o',
+    'StrictHostKeyChecking=accept-new',
+    ...(identity ? ['-i', identity] : []),
+    ...(port ? ['-p', port] : []),
+    `${login}@${vm.ipAddress}`,
+    ...(command.length > 0 ? ['--', ...command] : []),
+  ]
+}
+
+const shellQuote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+
+async function runSsh({ io }: CommandContext, [program, ...args]: string[]): Promise<number> {
+  const child = spawn(program!, args, { stdio: 'inherit', env: io.env })
+  const ignore = (): void => {} // Ctrl-C goes to the remote side of ssh
+  process.on('SIGINT', ignore)
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals]
+    return code ?? 128 + constants.signals[signal]
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new CliError(EXIT.failed, 'ssh is not installed. Install it: sudo apt-get install openssh-client')
+  } finally {
+    process.off('SIGINT', ignore)
+  }
+}
+
+/** Ctrl-]. Every other key goes to the VM, Ctrl-C too. */
+const ESCAPE_KEY = 0x1d
+/** WebSocket close code of RFC 6455. */
+const NORMAL_CLOSURE = 1000
+
+export const openConsole = defineCommand<{ type?: 'serial' | 'vnc'; url?: true }>({
+  name: 'console',
+  description: "open a VM's serial console in this terminal; Ctrl-] exits",
+  args: '<vm>',
+  options: [
+    ['--type <type>', 'serial (default), or vnc with --url'],
+    ['--url', 'print the console URL; valid once, for one minute'],
+  ],
+  example: 'vm console web-1',
+  async run(ctx, { type = 'serial', url }, vm: string) {
+    if (type !== 'serial' && !url)
+      throw new CliError(EXIT.usage, 'VNC cannot be shown in a terminal. Add --url and open the URL with noVNC')
+    const link = await ctx.berth.vms.openConsole(await ctx.resolveId('vm', vm), type)
+    if (url) return { data: link, names: [link.url], text: () => sanitizeTerminal(link.url) }
+    await attachTerminal(ctx, link.url)
+  },
+})
+
+async function attachTerminal(ctx: CommandContext, url: string): Promise<void> {
+  const { stdin, stdout } = ctx.io
+  const socket = new WebSocket(url)
+  socket.on('message', (data: Buffer) => stdout.write(data.toString()))
+  const closed = once(socket, 'close') as Promise<[number, Buffer]>
+  await Promise.race([once(socket, 'open'), closed])
+  ctx.printNote('Connected. Press Ctrl-] to exit.')
+  const close = (): void => socket.close(NORMAL_CLOSURE)
+  const sendKeys = (keys: Buffer): void => (keys.includes(ESCAPE_KEY) ? close() : socket.send(keys))
+  if (stdin.isTTY) stdin.setRawMode(true)
+  stdin.on('data', sendKeys).once('end', close)
+  const [code, reason] = await closed
+  stdin.off('data', sendKeys)
+  if (stdin.isTTY) stdin.setRawMode(false)
+  stdin.pause()
+  stdout.write('\n')
+  if (code !== NORMAL_CLOSURE) throw new CliError(EXIT.failed, `Console closed: ${reason.toString() || `code ${code}`}`)
+}

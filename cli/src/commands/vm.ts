@@ -1,0 +1,245 @@
+import type { Query, VmListItem, VmMetrics } from '@berth/sdk'
+import { ACTION_COLUMNS, quoteDetails, VM_FIELDS } from '../columns.ts'
+import { defineCommand, group } from '../command.ts'
+import { usageError } from '../exit-codes.ts'
+import { bytes, time } from '../format.ts'
+import { isInteractive, type Io } from '../io.ts'
+import { omitUndefined, parseInteger, parseOnOff, readTextOrFile, requireChanges, splitList } from '../options.ts'
+import { prompt, readStdin } from '../prompt.ts'
+import { details, message, table, type Columns } from '../result.ts'
+import { createVm } from './vm-create.ts'
+import { openConsole, ssh } from './vm-remote.ts'
+
+const VM_COLUMNS: Columns<VmListItem> = {
+  NAME: (vm) => vm.name,
+  STATUS: (vm) => vm.status,
+  ADDRESS: (vm) => vm.ipAddress,
+  PLAN: (vm) => vm.plan.slug,
+  OS: (vm) => vm.osTemplate.slug,
+  REGION: (vm) => vm.region.slug,
+  RENEWS: (vm) => time(vm.billing.nextRenewalAt),
+}
+
+const list = defineCommand<{ status?: Query<'listVms'>['status'] }>({
+  name: 'list',
+  description: 'list VMs',
+  options: [['--status <status>', 'filter by status: RUNNING, STOPPED, …']],
+  example: 'vm list --status RUNNING',
+  run: async ({ berth }, { status }) =>
+    table(await berth.vms.list(omitUndefined({ status })).all(), VM_COLUMNS, 'No VMs yet. Create one: berth vm create --help'),
+})
+
+const get = defineCommand({
+  name: 'get',
+  description: 'show a VM',
+  args: '<vm>',
+  example: 'vm get web-1',
+  run: async (ctx, _, vm: string) => details(await ctx.getVm(vm), VM_FIELDS),
+})
+
+const start = defineCommand({
+  name: 'start',
+  description: 'start a VM',
+  args: '<vm>',
+  example: 'vm start web-1',
+  waits: true,
+  run: (ctx, _, vm: string) => ctx.changeVm(vm, 'starting', (berth, id) => berth.vms.start(id)),
+})
+
+const stop = defineCommand<{ force?: true }>({
+  name: 'stop',
+  description: 'shut down a VM; it is powered off if the guest does not respond',
+  args: '<vm>',
+  options: [['--force', 'power off at once']],
+  example: 'vm stop web-1',
+  waits: true,
+  run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'stopping', (berth, id) => berth.vms.stop(id, { force })),
+})
+
+const restart = defineCommand<{ force?: true }>({
+  name: 'restart',
+  description: 'restart a VM',
+  args: '<vm>',
+  options: [['--force', 'reset at once instead of shutting down']],
+  example: 'vm restart web-1',
+  waits: true,
+  run: (ctx, { force = false }, vm: string) => ctx.changeVm(vm, 'restarting', (berth, id) => berth.vms.restart(id, { force })),
+})
+
+const upgrade = defineCommand<{ plan?: string; dryRun?: true }>({
+  name: 'upgrade',
+  description: 'upgrade a VM to a larger plan',
+  args: '<vm>',
+  options: [['--plan <plan>', 'new plan; see berth plan list (required)']],
+  example: 'vm upgrade web-1 --plan large',
+  waits: true,
+  supportsDryRun: true,
+  async run(ctx, { plan, dryRun }, vm: string) {
+    if (!plan) throw usageError('--plan is required, such as --plan large; see berth plan list')
+    const planId = await ctx.resolveId('plan', plan)
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpgrade(await ctx.resolveId('vm', vm), planId))
+    return ctx.changeVm(vm, 'upgrading', (berth, id) => berth.vms.upgrade(id, planId))
+  },
+})
+
+const rebuild = defineCommand<{ os?: string; key?: string[]; password?: string; dryRun?: true }>({
+  name: 'rebuild',
+  description: 'reinstall from an OS template; all data is lost',
+  args: '<vm>',
+  options: [
+    ['--os <os>', 'OS template; see berth os list (required)'],
+    ['--key <key...>', 'SSH keys to install'],
+    ['--password <password>', 'console password; - reads stdin, @file reads a file'],
+  ],
+  example: 'vm rebuild web-1 --os debian-12 --key laptop',
+  waits: true,
+  confirms: true,
+  supportsDryRun: true,
+  async run(ctx, { os, key, password, dryRun }, vm: string) {
+    if (!os) throw usageError('--os is required, such as --os debian-12; see berth os list')
+    const [osTemplateId, sshKeyIds] = await Promise.all([ctx.resolveId('os', os), key && ctx.resolveIds('key', splitList(key))])
+    if (!dryRun) await ctx.confirm(`All data on the disk of ${vm} will be permanently deleted.`, vm)
+    const body = { osTemplateId, ...omitUndefined({ sshKeyIds, password: password && readTextOrFile(password).trim() }) }
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteRebuild(await ctx.resolveId('vm', vm), body))
+    return ctx.changeVm(vm, 'rebuilding', (berth, id) => berth.vms.rebuild(id, body))
+  },
+})
+
+const rename = defineCommand({
+  name: 'rename',
+  description: 'rename a VM; its hostname does not change',
+  args: '<vm> <name>',
+  example: 'vm rename web-1 shop',
+  async run(ctx, _, vm: string, name: string) {
+    const renamed = await ctx.berth.vms.update(await ctx.resolveId('vm', vm), { name })
+    return message(renamed, renamed.name, `${vm} renamed to ${renamed.name}`)
+  },
+})
+
+const protection = (name: string, isProtected: boolean, description: string, outcome: string) =>
+  defineCommand({
+    name,
+    description,
+    args: '<vm>',
+    example: `vm ${name} web-1`,
+    async run(ctx, _, vm: string) {
+      const changed = await ctx.berth.vms.update(await ctx.resolveId('vm', vm), { isProtected })
+      return message(changed, changed.name, `${changed.name} ${outcome}`)
+    },
+  })
+
+const protect = protection('protect', true, 'protect a VM from delete, rebuild and restore', 'is protected')
+const unprotect = protection('unprotect', false, 'allow delete, rebuild and restore of a VM', 'is no longer protected')
+
+const update = defineCommand<{ dailyBackups?: string; network10g?: string; dryRun?: true }>({
+  name: 'update',
+  description: 'enable or disable add-ons of a VM',
+  args: '<vm>',
+  options: [
+    ['--daily-backups <on|off>', 'daily backups'],
+    ['--network-10g <on|off>', '10 Gbit/s network'],
+  ],
+  example: 'vm update web-1 --daily-backups on --dry-run',
+  supportsDryRun: true,
+  async run(ctx, { dailyBackups, network10g, dryRun }, vm: string) {
+    const fields = omitUndefined({
+      dailyBackupEnabled: parseOnOff('--daily-backups', dailyBackups),
+      network10gEnabled: parseOnOff('--network-10g', network10g),
+    })
+    const body = requireChanges(fields, '--daily-backups on|off, --network-10g on|off')
+    const id = await ctx.resolveId('vm', vm)
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteUpdate(id, body))
+    return details(await ctx.berth.vms.update(id, body), VM_FIELDS)
+  },
+})
+
+const password = defineCommand({
+  name: 'password',
+  description: 'reset the password of a VM; prompts on a terminal, else reads stdin',
+  args: '<vm>',
+  example: 'vm password web-1 < password.txt',
+  waits: true,
+  async run(ctx, _, vm: string) {
+    const wanted = await readNewPassword(ctx.io)
+    return ctx.changeVm(vm, 'resetting the password of', (berth, id) => berth.vms.setPassword(id, wanted))
+  },
+})
+
+/** Never an argument: other users can read arguments in the process list, and shells keep them in the history. */
+const readNewPassword = (io: Io): Promise<string> =>
+  isInteractive(io) ? prompt(io, 'New password (8 characters or more): ', { hidden: true }) : readStdin(io.stdin)
+
+const remove = defineCommand<{ dryRun?: true }>({
+  name: 'delete',
+  description: 'delete a VM with its snapshots and backups; unused full days are refunded',
+  args: '<vm>',
+  example: 'vm delete web-1 --yes',
+  waits: true,
+  confirms: true,
+  supportsDryRun: true,
+  async run(ctx, { dryRun }, vm: string) {
+    const { id, name } = await ctx.getVm(vm)
+    if (dryRun) return quoteDetails(await ctx.berth.vms.quoteDelete(id))
+    await ctx.confirm(`${name} and all its data will be permanently deleted.`, name)
+    return ctx.finish(await ctx.berth.vms.delete(id), `deleting ${name}`, (action) => message(action, name, `${name} deleted`))
+  },
+})
+
+const actions = defineCommand({
+  name: 'actions',
+  description: 'list actions of a VM, newest first',
+  args: '<vm>',
+  example: 'vm actions web-1',
+  run: async (ctx, _, vm: string) =>
+    table(await ctx.berth.actions.ofVm(await ctx.resolveId('vm', vm)).all(), ACTION_COLUMNS, 'No actions yet'),
+})
+
+const metrics = defineCommand<{ from?: string; to?: string; step?: string }>({
+  name: 'metrics',
+  description: 'show CPU, memory, disk and network usage over time',
+  args: '<vm>',
+  options: [
+    ['--from <time>', 'start, ISO 8601; default: one hour ago'],
+    ['--to <time>', 'end, ISO 8601; default: now'],
+    ['--step <seconds>', 'interval between data points'],
+  ],
+  example: 'vm metrics web-1 --from 2027-01-31T12:00:00Z',
+  async run(ctx, { from, to, step }, vm: string) {
+    const query = omitUndefined({ from, to, step: step === undefined ? undefined : parseInteger('--step', step) })
+    const measured = await ctx.berth.vms.metrics(await ctx.resolveId('vm', vm), query)
+    return {
+      ...table(toPoints(measured), METRICS_COLUMNS, 'No data in this time range', ({ at }: Partial<Point>) => at ?? ''),
+      data: measured,
+    }
+  },
+})
+
+const toPoints = ({ timestamps, series }: VmMetrics) =>
+  timestamps.map((at, i) => ({
+    at,
+    cpu: series.cpuPercent[i] ?? null,
+    ram: series.ramUsed[i] ?? null,
+    read: series.diskReadBytesPerSecond[i] ?? null,
+    written: series.diskWriteBytesPerSecond[i] ?? null,
+    received: series.networkInBytesPerSecond[i] ?? null,
+    sent: series.networkOutBytesPerSecond[i] ?? null,
+  }))
+
+type Point = ReturnType<typeof toPoints>[number]
+
+const rate = (value: number | null): string | null => (value === null ? null : `${bytes(Math.round(value))}/s`)
+
+const METRICS_COLUMNS = {
+  TIME: ({ at }: Point) => time(at),
+  CPU: ({ cpu }: Point) => (cpu === null ? null : `${cpu.toFixed(1)} %`),
+  RAM: ({ ram }: Point) => (ram === null ? null : `${Math.round(ram)} MiB`),
+  'DISK READ': ({ read }: Point) => rate(read),
+  'DISK WRITE': ({ written }: Point) => rate(written),
+  'NET IN': ({ received }: Point) => rate(received),
+  'NET OUT': ({ sent }: Point) => rate(sent),
+}
+
+const power = [start, stop, restart]
+const changes = [upgrade, rebuild, rename, protect, unprotect, update, password, remove]
+
+export const vm = group('vm', 'virtual machines', [list, get, createVm, ssh, openConsole, ...power, ...changes, actions, metrics])

@@ -1,0 +1,52 @@
+// Exit codes and error messages. Scripts decide by the code whether to wait, pay, sign in or fail.
+import { ActionTimeoutError, ApiError, BerthError } from '@berth/sdk'
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, auth: 3, notFound: 4, conflict: 5, money: 6, timeout: 7, rateLimited: 8 } as const
+
+type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** An error of the command itself, with a message for its user. */
+export class CliError extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode, message: string) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** Passes on the exit code of a child process such as ssh, which has printed its own errors. */
+export class ChildExitError extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
+export const usageError = (message: string): CliError => new CliError(EXIT.usage, message)
+
+const EXIT_BY_STATUS: Record<number, ExitCode> = {
+  400: EXIT.usage,
+  401: EXIT.auth,
+  402: EXIT.money,
+  403: EXIT.auth,
+  404: EXIT.notFound,
+  409: EXIT.conflict,
+  429: EXIT.rateLimited,
+}
+
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CliError) return error.exitCode
+  if (error instanceof ActionTimeoutError) return EXIT.timeout
+  if (!(error instanceof ApiError)) return EXIT.failed
+  return error.code === 'quota_exceeded' ? EXIT.money : (EXIT_BY_STATUS[error.status] ?? EXIT.failed)
+}
+
+export function errorMessage(error: unknown): string {
+  if (error instanceof ApiError) return `${error.message}${error.status >= 500 && error.requestId ? ` (request ${error.requestId})` : ''}`
+  if (error instanceof CliError || error instanceof BerthError) return error.message
+  if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message // a bug: show where
+  return error instanceof Error ? error.message : String(error)
+}

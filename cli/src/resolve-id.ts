@@ -1,0 +1,51 @@
+// Resolves a name to an id. Names need not be unique; an ambiguous name is an error that lists the ids.
+import type { Berth } from '@berth/sdk'
+import { CliError, EXIT, usageError } from './exit-codes.ts'
+
+interface NamedItem {
+  id: string
+  names: string[]
+}
+
+interface Resource {
+  label: string
+  /** `parentId` is the owning resource, such as the VM of a snapshot. */
+  list: (berth: Berth, parentId: string) => Promise<NamedItem[]>
+}
+
+const toNamedItems = <Item extends { id: string }>(items: Item[], ...fields: (keyof Item)[]): NamedItem[] =>
+  items.map((item) => ({ id: item.id, names: fields.map((field) => String(item[field])) }))
+
+export const RESOURCES = {
+  vm: { label: 'VM', list: async (berth) => toNamedItems(await berth.vms.list().all(), 'name', 'hostname') },
+  network: { label: 'network', list: async (berth) => toNamedItems(await berth.networks.list().all(), 'name') },
+  firewall: { label: 'firewall', list: async (berth) => toNamedItems(await berth.firewalls.list().all(), 'name') },
+  rule: { label: 'rule', list: async (berth, of) => toNamedItems(await berth.firewalls.rules(of), 'position') },
+  key: { label: 'SSH key', list: async (berth) => toNamedItems(await berth.sshKeys.list().all(), 'name', 'fingerprint') },
+  snapshot: { label: 'snapshot', list: async (berth, of) => toNamedItems(await berth.snapshots.list(of).all(), 'name') },
+  backup: { label: 'backup', list: async (berth, of) => toNamedItems(await berth.backups.list(of).all(), 'name') },
+  webhook: { label: 'webhook', list: async (berth) => toNamedItems(await berth.webhooks.list().all(), 'url', 'description') },
+  invoice: { label: 'invoice', list: async (berth) => toNamedItems(await berth.invoices.list().all(), 'number', 'month') },
+  ticket: { label: 'ticket', list: async (berth) => toNamedItems(await berth.tickets.list().all(), 'subject') },
+  region: { label: 'region', list: async (berth) => toNamedItems(await berth.regions.list(), 'slug', 'name') },
+  plan: { label: 'plan', list: async (berth) => toNamedItems(await berth.plans.list(), 'slug', 'name') },
+  os: { label: 'OS template', list: async (berth) => toNamedItems(await berth.osTemplates.list(), 'slug') },
+} satisfies Record<string, Resource>
+
+export type ResourceName = keyof typeof RESOURCES
+
+const ID = /^c[a-z0-9]{24}$/
+
+export async function resolveId(berth: Berth, kind: ResourceName, text: string, parentId = ''): Promise<string> {
+  if (ID.test(text)) return text
+  const { label, list }: Resource = RESOURCES[kind]
+  const all = await list(berth, parentId)
+  const [exact, caseInsensitive] = [filterByName(all, text, (name) => name), filterByName(all, text, (name) => name.toLowerCase())]
+  const found = exact.length > 0 ? exact : caseInsensitive
+  if (found.length === 1) return found[0]!.id
+  if (found.length === 0) throw new CliError(EXIT.notFound, `No ${label} named "${text}". Use the list command to see names and ids`)
+  throw usageError(`${found.length} ${label}s are named "${text}". Use an id: ${found.map(({ id }) => id).join(', ')}`)
+}
+
+const filterByName = (all: NamedItem[], text: string, fold: (name: string) => string): NamedItem[] =>
+  all.filter(({ names }) => names.some((name) => fold(name) === fold(text)))

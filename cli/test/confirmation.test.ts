@@ -1,0 +1,85 @@
+// Destructive commands ask for confirmation on a terminal, and never in scripts.
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
+import type { CommandNode, CommandSpec } from '../src/command.ts'
+import { COMMAND_TREE } from '../src/commands/index.ts'
+import { COMMANDS } from './commands.ts'
+import { berth, createCliFixture, onTerminal } from './fixture.ts'
+
+const app = await createCliFixture({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
+
+const flatten = (nodes: CommandNode[]): CommandSpec[] => nodes.flatMap((node) => ('commands' in node ? flatten(node.commands) : [node]))
+
+test('only destructive commands take --yes', () => {
+  const DESTRUCTIVE = ['delete', 'rebuild', 'restore', 'replace']
+  for (const { name, confirms = false, example } of flatten(COMMAND_TREE))
+    expect([example, confirms]).toEqual([example, DESTRUCTIVE.includes(name)])
+})
+
+const writes: string[] = []
+app.app.server.on('request', ({ method, url }: IncomingMessage) => void (method === 'GET' || writes.push(`${method} ${url}`)))
+
+const DELETES = ['Vm', 'SshKey', 'Network', 'Firewall', 'FirewallRule', 'Snapshot', 'Backup', 'Webhook'].map(
+  (resource) => `delete${resource}`,
+)
+const OTHERS = ['rebuildVm', 'restoreSnapshot', 'restoreBackup', 'replaceFirewallRules']
+
+describe.each([...DELETES, ...OTHERS])('%s', (operation) => {
+  test('changes nothing without confirmation', async () => {
+    const customer = await app.given.customer({ credit: '1000.00' })
+    const { params = {}, body = {} } = await ENDPOINTS[operation]!(worldOf(app, customer))
+    const { args } = COMMANDS[operation]!(params, body)
+    writes.length = 0
+    const refused = await berth(app.envOf(customer), args, 'no\n', { isTTY: true })
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/ Type \S+ to confirm: .*Nothing was changed/s) })
+    expect(writes).toEqual([])
+    const confirmed = await berth(app.envOf(customer), [...args, '--yes'], '', { isTTY: true })
+    expect(confirmed.code, confirmed.stderr).toBe(0)
+    expect(writes).toHaveLength(1)
+  })
+})
+
+test('context delete keeps the token without confirmation', async () => {
+  const { token } = await app.given.customer()
+  const env = { HOME: app.home }
+  await berth(env, ['login', app.baseUrl, '--name', 'staging'], token)
+  expect(await berth(env, ['context', 'delete', 'staging'], 'no\n', { isTTY: true })).toMatchObject({ code: 1 })
+  expect(await berth(env, ['context', 'delete', 'staging'], 'staging\n', { isTTY: true })).toMatchObject({ code: 0 })
+})
+
+describe('with stderr redirected', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const { id } = await app.given.vm(customer)
+  const stillThere = async (): Promise<boolean> => (await customer.get(`/vms/${id}`)).status === 200
+
+  test('the prompt uses the terminal', async () => {
+    const session = onTerminal(app.envOf(customer), ['vm', 'delete', 'web-1'], { redirect: '2>/dev/null' })
+    await expect.poll(session.text).toContain('Type web-1 to confirm: ')
+    session.type('no\r')
+    expect(await session.ended).toMatchObject({ code: 1 })
+    expect(await stillThere()).toBe(true)
+  })
+
+  test('nothing is changed without a terminal to prompt on', async () => {
+    const log = join(app.home, 'errors.txt')
+    const session = onTerminal(app.envOf(customer), ['vm', 'delete', 'web-1'], { by: 'setsid -w', redirect: `2>${log}` })
+    expect(await session.ended).toMatchObject({ code: 2 })
+    expect(readFileSync(log, 'utf8')).toBe(
+      'Error: Cannot prompt: no terminal is available. Use --yes to confirm, or pass secrets on stdin\n',
+    )
+    expect(await stillThere()).toBe(true)
+  })
+})
+
+test('nothing is changed after Ctrl-C at the prompt', async () => {
+  const customer = await app.given.customer({ credit: '100.00' })
+  const { id } = await app.given.vm(customer)
+  const session = onTerminal(app.envOf(customer), ['vm', 'delete', 'web-1'])
+  await expect.poll(session.text).toContain('Type web-1 to confirm: ')
+  session.type('\x03')
+  expect(await session.ended).toMatchObject({ code: 1 })
+  expect((await customer.get(`/vms/${id}`)).status).toBe(200)
+})
