@@ -12,19 +12,24 @@ describe('the engine of durable work', async () => {
 
   test('refuses the write of a worker that was taken over', async () => {
     const id = await start()
-    let takeOver: Promise<void> | undefined
+    const outcomes: string[] = []
     const slow: Runner = {
       ...runner,
-      checkpoint: (where) => {
-        if (where !== 'build run' || takeOver) return
-        clock.advance('16s') // its lease has run out without its noticing
-        takeOver = resumeRun(runner, id)
+      stepDeps: {
+        buy: world.buy,
+        build: async (house: string) => {
+          await world.build(house)
+          clock.advance('16s') // its lease has run out without its noticing
+          await resumeRun(runner, id)
+          outcomes.push((await runOf(id)).status)
+        },
       },
+      checkpoint: (where) => void outcomes.push(where),
     }
     await resumeRun(slow, id)
-    await takeOver
     const run = await runOf(id)
     expect(run).toMatchObject({ status: 'COMPLETED', attempt: 2 })
+    expect(outcomes.slice(-2)).toEqual(['COMPLETED', 'build run']) // and nothing is saved after that
     expect((await houseOf(run)).row).toEqual({ what: 'owned for 12', times: 1 })
   })
 
