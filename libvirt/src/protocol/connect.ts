@@ -23,6 +23,8 @@ export const connect = {
   getUri: quick(110, 'CONNECT_GET_URI', {}, str),
   getCapabilities: quick(7, 'CONNECT_GET_CAPABILITIES', {}, str),
   getDomainCapabilities: quick(342, 'CONNECT_GET_DOMAIN_CAPABILITIES', wanted, str),
+  /** Whether the host's processor is at least like that one: see `CpuComparison`. */
+  compareCpu: quick(158, 'CONNECT_COMPARE_CPU', { xml: str, flags }, int),
   getNodeInfo: quick(6, 'NODE_GET_INFO', {}, nodeInfo),
   getCpuStats: quick(227, 'NODE_GET_CPU_STATS', cpuQuery, counters),
   getMemoryStats: quick(228, 'NODE_GET_MEMORY_STATS', memoryQuery, counters),

@@ -35,6 +35,7 @@ export const ErrorCode = {
   noBackup: 104,
 } as const
 
+export const CpuComparison = { incompatible: 0, identical: 1, superset: 2 } as const
 export const DomainState = { none: 0, running: 1, blocked: 2, paused: 3, shutdown: 4, shutoff: 5, crashed: 6, pmsuspended: 7 } as const
 export const PoolState = { inactive: 0, building: 1, running: 2, degraded: 3, inaccessible: 4 } as const
 export const VolumeType = { file: 0, block: 1, dir: 2, network: 3, netdir: 4, ploop: 5 } as const

@@ -1,5 +1,6 @@
 // The connection itself, the machine behind it, and asking for events.
 import { expect } from 'vitest'
+import { CpuComparison } from '@berth/libvirt'
 import { expectUnderstood } from './world.ts'
 import type { World } from './world.ts'
 
@@ -12,6 +13,10 @@ export async function provesMachine(world: World): Promise<void> {
   await expectUnderstood(c.connect.getVersion())
   expect(await c.connect.getCapabilities()).toContain("<arch name='x86_64'>")
   expect(await c.connect.getDomainCapabilities({ arch: 'x86_64', machine: 'q35', virtType: 'qemu' })).toContain('<domainCapabilities>')
+  // What every x86 processor has; other architectures are not compared with.
+  const compared = c.connect.compareCpu({ xml: '<cpu><arch>x86_64</arch><model>486</model><feature name="sse2"/></cpu>' })
+  if (process.arch === 'x64') expect(await compared).toBe(CpuComparison.superset)
+  else await expectUnderstood(compared)
   const node = await c.connect.getNodeInfo()
   expect((await box.virsh('nodeinfo')).replaceAll(/\s+/g, ' ')).toContain(`CPU(s): ${node.cpus} `)
   const { count } = await c.connect.getCpuStats()

@@ -1,4 +1,4 @@
-import { areas, ConnectionLostError, CreateFlag, ErrorCode, Host } from '@berth/libvirt'
+import { areas, ConnectionLostError, CpuComparison, CreateFlag, ErrorCode, Host } from '@berth/libvirt'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ScriptedDaemon, type Peer } from '../../../../../libvirt/test/scripted-daemon.ts'
 import { Status, type Frame } from '../../../../../libvirt/src/wire/frame.ts'
@@ -36,6 +36,11 @@ async function hostOf(xml: string, guest: Guest): Promise<{ context: HostContext
     else console?.[1].packet(console[0], Status.continue, Buffer.from('SeaBIOS'))
   }
   daemon.on(connect.getCapabilities, (call, peer) => peer.reply(call, connect.getCapabilities.result, xml))
+  daemon.on(connect.compareCpu, (call, peer) => {
+    const [, feature] = /feature name='(\w+)'/.exec(call.payload.toString())!
+    const isThere = xml.includes(feature === 'svm' ? 'EPYC' : `"${feature}"`)
+    peer.reply(call, connect.compareCpu.result, isThere ? CpuComparison.superset : CpuComparison.incompatible)
+  })
   daemon.on(domains.createXml, (call, peer) => {
     tried++
     if (guest === 'is cut off at first' && tried === 1) return void peer.socket.destroy()
@@ -90,6 +95,7 @@ test.each<[string, string, string[], Guest, string, number]>([
   ['an EPYC without SVM in its firmware', EPYC, ['qemu'], 'greets', 'emulation', 0],
   ['a Xeon without VMX in its firmware', XEON, ['qemu'], 'greets', 'emulation', 0],
   ['a VM without nested virtualisation', NESTED_XEON, ['qemu'], 'greets', 'emulation', 0],
+  ['a VM whose KVM interprets instructions', NESTED_XEON, ['qemu', 'kvm'], 'greets', 'emulation', 0],
   ['an ARM machine with KVM', NEOVERSE, ['qemu', 'kvm'], 'greets', 'kvm', 1],
   ['a machine whose guests hang on KVM', NEOVERSE, ['qemu', 'kvm'], 'hangs', 'emulation', 1],
   ['a machine that refuses guests on KVM', EPYC, ['qemu', 'kvm'], 'does not start', 'emulation', 1],

@@ -1,6 +1,8 @@
 // Whether guests run on the processor itself (KVM) or are emulated. That KVM is there proves nothing: it is inherited by containers and
 // nested machines where it does not work. So a guest of no consequence is started with it, and must say something soon.
-import { RefusedError, type Host } from '@berth/libvirt'
+// Nor does it prove anything that firmware starts: a KVM for processors without virtualization (kvm_pvm) interprets every instruction of a
+// guest whose kernel was not made for it, many times slower than QEMU's own emulation.
+import { CpuComparison, RefusedError, type Host } from '@berth/libvirt'
 import type { Arch } from '../../driver.ts'
 import { processorXml, type Acceleration } from '../xml/domain-xml.ts'
 import { PROBE_PREFIX } from '../core/resource-names.ts'
@@ -34,7 +36,12 @@ async function decide(context: HostContext): Promise<Decision> {
     readXml(await host.connect.getCapabilities()),
   )
   const arch = capabilities.find('host/cpu/arch')?.text ?? ''
-  const acceleration = isKnown(arch) && offersKvm(capabilities, arch) && (await bootsWithKvm(context, arch, signal)) ? 'kvm' : 'emulation'
+  const runsOnCpu =
+    isKnown(arch) &&
+    offersKvm(capabilities, arch) &&
+    (await cpuVirtualizes(context, arch, signal)) &&
+    (await bootsWithKvm(context, arch, signal))
+  const acceleration = runsOnCpu ? 'kvm' : 'emulation'
   context.log.info({ hostId: context.hostId, arch, acceleration }, 'it is decided how guests run')
   const stop = context.onReconnect(() => {
     decisions.delete(context)
@@ -45,10 +52,27 @@ async function decide(context: HostContext): Promise<Decision> {
 
 const isKnown = (arch: string): arch is Arch => arch === 'x86_64' || arch === 'aarch64'
 
-/** QEMU offers it where it could open KVM. Without virtualization in the processor, or with it off in the firmware, there is none to open. */
+/** QEMU offers it where it could open KVM. With virtualization off in the firmware there is none to open. */
 function offersKvm(capabilities: Element, arch: string): boolean {
   const guest = capabilities.all('guest').find((each) => each.attribute('arch/name') === arch)
   return guest?.all('arch/domain').some((each) => each.attributes['type'] === 'kvm') ?? false
+}
+
+/**
+ * Capabilities name a feature only where the processor's model does not include it, so libvirt is asked to compare.
+ * ARM has no such feature: there KVM is only offered where the processor has it.
+ */
+async function cpuVirtualizes(context: HostContext, arch: Arch, signal: AbortSignal): Promise<boolean> {
+  if (arch !== 'x86_64') return true
+  const has = (feature: string): Promise<boolean> => {
+    const xml = element('cpu', {}, element('arch', {}, arch), element('model', {}, '486'), element('feature', { name: feature })).xml
+    return context.call(
+      'ask what the processor can do',
+      signal,
+      async (host) => (await host.connect.compareCpu({ xml })) !== CpuComparison.incompatible,
+    )
+  }
+  return (await has('vmx')) || has('svm')
 }
 
 const POLL_INTERVAL_MS = 500
