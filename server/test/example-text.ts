@@ -11,6 +11,7 @@ export function shorten(value: unknown): unknown {
 
 const REPLACED: [RegExp, string][] = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2027-01-31T12:00:00.000Z'],
+  [/\buntil \d{4}-\d\d-\d\d\b/g, 'until 2027-02-28'],
   [/"20\d\d-\d\d"/g, '"2027-01"'],
   [/\b10\.77\.\d+\.\d+/g, '10.77.0.10'],
   [/\b10\.1\d\d\.\d+\.(\d+)\b/g, '10.0.0.$1'],
