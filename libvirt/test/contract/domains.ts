@@ -36,6 +36,7 @@ export async function provesRunning(world: World): Promise<void> {
   await c.domains.suspend({ domain: guest })
   expect(await box.virsh('domstate', guest.name)).toContain('paused')
   await c.domains.resume({ domain: guest })
+  await expectUnderstood(c.domains.wakeUp({ domain: guest })) // it does not sleep
   await c.domains.reset({ domain: guest })
   await c.domains.setMemoryStatsPeriod({ domain: guest, periodSeconds: 5, flags: ['live'] })
   expect((await c.domains.getBlockInfo({ domain: guest, disk: 'vda' })).capacity).toBe(1n << 20n)
