@@ -1,9 +1,9 @@
 // Every address. A screen's code is loaded when it is gone to first, or when a link to it is pointed at.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { Broken, NotFound } from './shell/Broken.tsx'
-import { Gate } from './shell/Gate.tsx'
-import { Waiting } from './ui/States.tsx'
+import { Broken, NotFound } from './shell/ErrorPage.tsx'
+import { Gate } from './shell/RequireSession.tsx'
+import { Waiting } from './ui/AsyncState.tsx'
 import { readSearch } from './ui/paging.ts'
 
 type Load = () => Promise<{ default: ComponentType }>
@@ -53,7 +53,7 @@ const tree = root.addChildren([
     screen('/operator/accounts/$accountId', () => import('./screens/operator/AccountPage.tsx')),
     screen('/operator/actions', () => import('./screens/operator/Actions.tsx')),
     screen('/operator/actions/$actionId', () => import('./screens/operator/ActionPage.tsx')),
-    screen('/operator/quarantine', () => import('./screens/operator/Quarantine.tsx')),
+    screen('/operator/quarantine', () => import('./screens/operator/OrphanedVolumes.tsx')),
     screen('/operator/tickets', () => import('./screens/operator/StaffTickets.tsx')),
     screen('/operator/tickets/$ticketId', () => import('./screens/operator/StaffTicket.tsx')),
     screen('/operator/health', () => import('./screens/operator/Health.tsx')),

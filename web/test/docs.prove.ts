@@ -1,7 +1,7 @@
 // The documentation in a browser: in the dashboard's look, for everybody, with nothing from outside; and its forms really ask the API.
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { becomeOwner, button, expectShown, heading, link } from './acts.ts'
+import { becomeOwner, button, expectShown, heading, link } from './page-actions.ts'
 import { violations } from './axe.ts'
 import { expectNoComplaint, visit } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'

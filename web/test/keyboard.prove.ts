@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
-import { becomeRichOwner, button, dialog, expectShown, fill, heading } from './acts.ts'
+import { becomeRichOwner, button, dialog, expectShown, fill, heading } from './page-actions.ts'
 import { visit } from './browser.ts'
-import { furnish } from './furnish.ts'
+import { furnish } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
 
 /** Goes on with Tab until something by this name has the focus. */

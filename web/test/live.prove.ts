@@ -2,9 +2,9 @@
 import type { Page, Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../../server/src/kernel/clock.ts'
-import { becomeRichOwner, expectShown, go, heading, setHidden } from './acts.ts'
+import { becomeRichOwner, expectShown, go, heading, setHidden } from './page-actions.ts'
 import { visit } from './browser.ts'
-import { furnish } from './furnish.ts'
+import { furnish } from './seed-account.ts'
 import { startProduct } from './product.ts'
 
 const WITHIN_MS = 2_000

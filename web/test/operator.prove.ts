@@ -1,10 +1,10 @@
 // The operator's way: look after hosts, sell a plan, serve a customer, answer a ticket.
 import { describe, expect, test } from 'vitest'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
 import { expectNoComplaint, visit } from './browser.ts'
-import { furnish } from './furnish.ts'
+import { furnish } from './seed-account.ts'
 import { startProduct } from './product.ts'
-import { plantFault } from './trouble.ts'
+import { plantFault } from './faults.ts'
 
 const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { uriWithFiles } from '../../server/test/libvirt-host.ts'
 import { berthdJson } from '../../server/test/processes.ts'
 import { canRunReal, TIMEOUT_MS, realProduct } from '../../server/test/real-product.ts'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
 import { expectNoComplaint, visit } from './browser.ts'
 import { OWNER } from './product.ts'
 

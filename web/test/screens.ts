@@ -1,7 +1,7 @@
 // Every address of the dashboard with something to see, for proofs that look at all of them.
 import type { Page } from 'playwright-core'
-import type { Furnished } from './furnish.ts'
-import { expectShown } from './acts.ts'
+import type { Furnished } from './seed-account.ts'
+import { expectShown } from './page-actions.ts'
 
 const VM_TABS = ['overview', 'graphs', 'networking', 'copies', 'activity', 'console', 'settings']
 const SETTINGS_TABS = ['keys', 'security', 'sessions', 'profile', 'limits']

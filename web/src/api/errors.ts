@@ -1,5 +1,5 @@
 import { ApiError, NetworkError, TimeoutError } from '@berth/sdk'
-import { commonWords } from '../words/common.ts'
+import { commonWords } from '../messages/common.ts'
 
 export const isCode = (error: unknown, ...codes: string[]): error is ApiError<string> =>
   error instanceof ApiError && codes.includes(error.code as string)

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { ask } from './ask.ts'
+import { ask } from './request.ts'
 
 export interface ApiKey {
   id: string

@@ -1,7 +1,7 @@
 // What operators see: the shapes of /api/dashboard/operator, as docs/dashboard-api.md lists them.
 import type { Action, Plan, Ticket, TicketWithReplies } from '@berth/sdk'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { ask, askPage } from './ask.ts'
+import { ask, askPage } from './request.ts'
 
 interface UsedOf {
   used: number

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { isCode } from './errors.ts'
-import { ask } from './ask.ts'
+import { ask } from './request.ts'
 
 export interface Session {
   user: { id: string; email: string; name: string; isOperator: boolean; totpEnabled: boolean }

@@ -1,4 +1,4 @@
-import { commonWords } from '../words/common.ts'
+import { commonWords } from '../messages/common.ts'
 import css from './shell.module.css'
 
 export const Brand = ({ size = 26 }: { size?: number }) => (

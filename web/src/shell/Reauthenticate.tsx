@@ -1,10 +1,10 @@
 import { Modal, PasswordInput, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { ask } from '../api/ask.ts'
+import { ask } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
 import { setAsker } from '../api/reauthenticate.ts'
 import { Form } from '../ui/Form.tsx'
-import { commonWords as w } from '../words/common.ts'
+import { commonWords as w } from '../messages/common.ts'
 
 export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
   const answer = useRef<((given: boolean) => void) | null>(null)

@@ -1,10 +1,10 @@
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { ask } from '../api/ask.ts'
+import { ask } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
 import type { Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
-import { commonWords } from '../words/common.ts'
-import { shellWords as w } from '../words/shell.ts'
+import { commonWords } from '../messages/common.ts'
+import { shellWords as w } from '../messages/shell.ts'
 import css from './shell.module.css'
 
 export function UserMenu({ session }: { session: Session }) {

@@ -1,8 +1,8 @@
 import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import type { Write } from '../api/client.ts'
-import { commonWords as w } from '../words/common.ts'
-import { Code } from './Copy.tsx'
+import { commonWords as w } from '../messages/common.ts'
+import { Code } from './CopyButton.tsx'
 import { Form } from './Form.tsx'
 import { Stack } from './Page.tsx'
 

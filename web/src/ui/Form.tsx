@@ -3,7 +3,7 @@ import { Alert, Button } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import { ApiError } from '@berth/sdk'
 import { sentenceOf } from '../api/errors.ts'
-import { commonWords as w } from '../words/common.ts'
+import { commonWords as w } from '../messages/common.ts'
 import { Stack } from './Page.tsx'
 import css from './form.module.css'
 

@@ -1,5 +1,5 @@
 import { useEffect, type ReactNode } from 'react'
-import { commonWords } from '../words/common.ts'
+import { commonWords } from '../messages/common.ts'
 import css from './page.module.css'
 
 interface Props {

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
 import { Pager } from './Pager.tsx'
 import type { ListSearch } from './paging.ts'
-import { Loaded } from './States.tsx'
+import { Loaded } from './AsyncState.tsx'
 import { Table, type Column } from './Table.tsx'
 
 interface PagedProps<Row> {

@@ -1,6 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core'
 import type { Page } from '@berth/sdk'
-import { commonWords as w } from '../words/common.ts'
+import { commonWords as w } from '../messages/common.ts'
 import { usePaging } from './paging.ts'
 import css from './pager.module.css'
 

@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { commonWords } from '../words/common.ts'
+import { commonWords } from '../messages/common.ts'
 import { usePaging } from './paging.ts'
 
 interface Props {

@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { commonWords as w } from '../words/common.ts'
+import { commonWords as w } from '../messages/common.ts'
 import { Icon } from './Icon.tsx'
 import css from './toasts.module.css'
 import { dismiss, toastStore } from './toasts.ts'

@@ -8,12 +8,12 @@ import { Filters } from '../../ui/Filters.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { auditWords as w } from '../../words/audit.ts'
-import { commonWords } from '../../words/common.ts'
+import { auditWords as w } from '../../messages/audit.ts'
+import { commonWords } from '../../messages/common.ts'
 
 const COLUMNS: Column<AuditEntry>[] = [
   { head: w.action, cell: ({ action }) => <code>{action}</code> },

@@ -1,9 +1,9 @@
 import { Checkbox, Switch } from '@mantine/core'
 import type { Firewall, Network } from '@berth/sdk'
 import { Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmWords as w } from '../../messages/create-vm.ts'
 import css from './create-vm.module.css'
-import type { Order } from './order.ts'
+import type { Order } from './vm-form.ts'
 
 interface Props {
   order: Order

@@ -3,11 +3,11 @@ import type { SshKey } from '@berth/sdk'
 import { useState } from 'react'
 import { fieldError } from '../../api/errors.ts'
 import { Row, Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmWords as w } from '../../messages/create-vm.ts'
 import { AddSshKey } from '../ssh-keys/AddSshKey.tsx'
 import { Button } from '@mantine/core'
 import css from './create-vm.module.css'
-import type { Order } from './order.ts'
+import type { Order } from './vm-form.ts'
 
 interface Props {
   order: Order

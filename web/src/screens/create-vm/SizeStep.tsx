@@ -2,10 +2,10 @@ import { NumberInput, SegmentedControl } from '@mantine/core'
 import type { Plan } from '@berth/sdk'
 import { formatDisk, formatMoney, formatRam, formatSpeed, formatTraffic } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmWords as w } from '../../messages/create-vm.ts'
 import { Choice } from './Choice.tsx'
 import css from './create-vm.module.css'
-import type { Order } from './order.ts'
+import type { Order } from './vm-form.ts'
 
 interface Props {
   order: Order

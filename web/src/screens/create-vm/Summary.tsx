@@ -7,9 +7,9 @@ import { formatMoney } from '../../ui/format.ts'
 import { Problem } from '../../ui/Form.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmWords as w } from '../../messages/create-vm.ts'
 import css from './create-vm.module.css'
-import { isComplete, toRequest, type Order } from './order.ts'
+import { isComplete, toRequest, type Order } from './vm-form.ts'
 
 interface Props {
   order: Order

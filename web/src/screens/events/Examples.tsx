@@ -1,9 +1,9 @@
 import { NativeSelect } from '@mantine/core'
 import { WEBHOOK_EVENTS } from '@berth/sdk'
 import { useState } from 'react'
-import { Code } from '../../ui/Copy.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
 import { Card, Columns, Stack } from '../../ui/Page.tsx'
-import { eventWords as w } from '../../words/events.ts'
+import { eventWords as w } from '../../messages/events.ts'
 import { exampleOf } from './example.ts'
 
 export function Examples() {

@@ -7,8 +7,8 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { commonWords } from '../../messages/common.ts'
+import { firewallWords as w } from '../../messages/firewalls.ts'
 
 /** A new one when none is given. */
 export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClose: () => void }) {

@@ -6,8 +6,8 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { commonWords } from '../../messages/common.ts'
+import { firewallWords as w } from '../../messages/firewalls.ts'
 
 const choices = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)

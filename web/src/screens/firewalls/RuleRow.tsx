@@ -2,8 +2,8 @@ import { ActionIcon } from '@mantine/core'
 import type { FirewallRule } from '@berth/sdk'
 import type { DragEvent, KeyboardEvent } from 'react'
 import { Icon } from '../../ui/Icon.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { commonWords } from '../../messages/common.ts'
+import { firewallWords as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
 interface Props {

@@ -3,7 +3,7 @@ import { sessionQuery } from '../../api/session.ts'
 import { sshKeysQuery, walletQuery } from '../../queries/account.ts'
 import { vmsQuery } from '../../queries/vms.ts'
 import { ButtonLink } from '../../ui/links.tsx'
-import { homeWords } from '../../words/home.ts'
+import { homeWords } from '../../messages/home.ts'
 import css from './home.module.css'
 
 const w = homeWords.next

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
-import { commonWords } from '../../words/common.ts'
+import { commonWords } from '../../messages/common.ts'
 import css from './home.module.css'
 
 interface Props {

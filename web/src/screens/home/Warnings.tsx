@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { vmsQuery } from '../../queries/vms.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { homeWords } from '../../words/home.ts'
+import { homeWords } from '../../messages/home.ts'
 import css from './home.module.css'
 
 const w = homeWords.warnings

@@ -7,7 +7,7 @@ import { fieldError } from '../../api/errors.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { networkWords as w } from '../../words/networks.ts'
+import { networkWords as w } from '../../messages/networks.ts'
 import { describeCidr } from './cidr.ts'
 
 export function CreateNetwork({ onClose }: { onClose: () => void }) {

@@ -1,6 +1,6 @@
 // What a range means, while it is being typed.
 import { formatNumber } from '../../ui/format.ts'
-import { networkWords } from '../../words/networks.ts'
+import { networkWords } from '../../messages/networks.ts'
 
 const w = networkWords.helper
 

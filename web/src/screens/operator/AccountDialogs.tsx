@@ -6,7 +6,7 @@ import { operate, type AccountSuspended } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatMoney } from '../../ui/format.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorWords } from '../../messages/operator.ts'
 
 const w = operatorWords.accounts
 

@@ -7,9 +7,9 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
-import { limitName } from '../../words/settings.ts'
+import { commonWords } from '../../messages/common.ts'
+import { operatorWords } from '../../messages/operator.ts'
+import { limitName } from '../../messages/settings.ts'
 
 const w = operatorWords.accounts
 

@@ -3,12 +3,12 @@ import { useWrite } from '../../api/client.ts'
 import { operate, operatorVmsQuery, type OperatorVm } from '../../api/operator.ts'
 import { Card } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { StatusOf } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
-import { vmsWords } from '../../words/vms.ts'
+import { commonWords } from '../../messages/common.ts'
+import { operatorWords } from '../../messages/operator.ts'
+import { vmsWords } from '../../messages/vms.ts'
 
 const w = operatorWords.accounts
 

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { capacityQuery, type RegionCapacity } from '../../api/operator.ts'
 import type { Column } from '../../ui/Table.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorWords } from '../../messages/operator.ts'
 import { List } from './List.tsx'
-import { Room } from './Room.tsx'
+import { Room } from './CapacityMeter.tsx'
 
 const w = operatorWords.capacity
 const h = operatorWords.hosts

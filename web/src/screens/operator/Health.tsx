@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { healthQuery, type Health as State } from '../../api/operator.ts'
 import { formatNumber, formatWord } from '../../ui/format.ts'
 import { Card, Facts, Page } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorWords } from '../../messages/operator.ts'
 
 const w = operatorWords.health
 

@@ -9,10 +9,10 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, type Tone } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonWords } from '../../messages/common.ts'
+import { operatorWords } from '../../messages/operator.ts'
 import { List } from './List.tsx'
-import { Room } from './Room.tsx'
+import { Room } from './CapacityMeter.tsx'
 
 const w = operatorWords.hosts
 const TONES: Record<Host['state'], Tone> = { ready: 'good', maintenance: 'held', unreachable: 'bad', unseen: 'idle' }

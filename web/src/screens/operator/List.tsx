@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { IconName } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 
 interface Words {

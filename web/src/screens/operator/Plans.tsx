@@ -7,8 +7,8 @@ import { formatMoney, formatSize, formatSpeed, formatTraffic } from '../../ui/fo
 import { Icon } from '../../ui/Icon.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonWords } from '../../messages/common.ts'
+import { operatorWords } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 import { PlanDialog } from './PlanDialog.tsx'
 

@@ -10,7 +10,7 @@ import { Form } from '../../ui/Form.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorWords } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 
 const w = operatorWords.pools

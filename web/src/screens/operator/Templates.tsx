@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { operatorTemplatesQuery, type Template } from '../../api/operator.ts'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatOs } from '../../ui/format.ts'
 import { Status, type Tone } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonWords } from '../../messages/common.ts'
+import { operatorWords } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 
 const w = operatorWords.templates

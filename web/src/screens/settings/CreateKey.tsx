@@ -1,14 +1,14 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { scopesQuery, type NewApiKey } from '../../api/keys.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { settingsWords } from '../../messages/settings.ts'
 import { ScopeGrid } from './ScopeGrid.tsx'
 
 const w = settingsWords.keys

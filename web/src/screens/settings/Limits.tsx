@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { limitsQuery } from '../../queries/account.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { limitName, settingsWords } from '../../words/settings.ts'
+import { limitName, settingsWords } from '../../messages/settings.ts'
 
 const w = settingsWords.limits
 

@@ -1,15 +1,15 @@
 import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { sessionQuery, type Session } from '../../api/session.ts'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { commonWords } from '../../words/common.ts'
-import { settingsWords } from '../../words/settings.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { commonWords } from '../../messages/common.ts'
+import { settingsWords } from '../../messages/settings.ts'
 
 const w = settingsWords.profile
 

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { totpQuery, type RecoveryCodes as Codes } from '../../api/session.ts'
 import { Confirm, Secret } from '../../ui/Dialogs.tsx'
 import { Row } from '../../ui/Page.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { settingsWords } from '../../messages/settings.ts'
 
 const w = settingsWords.security
 

@@ -2,7 +2,7 @@ import { Button, Checkbox } from '@mantine/core'
 import type { Scope } from '../../api/keys.ts'
 import { formatWord } from '../../ui/format.ts'
 import { Row } from '../../ui/Page.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { settingsWords } from '../../messages/settings.ts'
 import css from './settings.module.css'
 
 const w = settingsWords.keys

@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { Page } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { settingsWords as w } from '../../words/settings.ts'
+import { settingsWords as w } from '../../messages/settings.ts'
 import { ApiKeys } from './ApiKeys.tsx'
 import { Limits } from './Limits.tsx'
 import { Profile } from './Profile.tsx'

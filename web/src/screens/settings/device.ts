@@ -1,4 +1,4 @@
-import { settingsWords } from '../../words/settings.ts'
+import { settingsWords } from '../../messages/settings.ts'
 
 const w = settingsWords.sessions
 

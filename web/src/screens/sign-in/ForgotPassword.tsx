@@ -1,14 +1,14 @@
 import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { setupQuery } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInWords as w } from '../../messages/sign-in.ts'
 import { EmailField } from './fields.tsx'
-import { Frame } from './Frame.tsx'
+import { Frame } from './AuthLayout.tsx'
 
 export default function ForgotPassword() {
   const [email, setEmail] = useState('')

@@ -1,13 +1,13 @@
 import { Alert } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInWords as w } from '../../messages/sign-in.ts'
 import { NewPasswordField, useEntrance } from './fields.tsx'
-import { Frame } from './Frame.tsx'
-import { takeToken } from './token.ts'
+import { Frame } from './AuthLayout.tsx'
+import { takeToken } from './link-token.ts'
 
 export default function ResetPassword() {
   const [token] = useState(takeToken)

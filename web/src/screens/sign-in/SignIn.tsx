@@ -2,15 +2,15 @@ import { Alert, PasswordInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { sessionQuery, setupQuery, type SignInAnswer } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Redirect } from '../../ui/Redirect.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInWords as w } from '../../messages/sign-in.ts'
 import { EmailField } from './fields.tsx'
-import { Frame } from './Frame.tsx'
+import { Frame } from './AuthLayout.tsx'
 
 export default function SignIn() {
   const [email, setEmail] = useState('')

@@ -1,12 +1,12 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInWords as w } from '../../messages/sign-in.ts'
 import { EmailField, NewPasswordField, useEntrance } from './fields.tsx'
-import { Frame } from './Frame.tsx'
+import { Frame } from './AuthLayout.tsx'
 
 export default function SignUp() {
   const [name, setName] = useState('')

@@ -3,7 +3,7 @@ import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps 
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { fieldError } from '../../api/errors.ts'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInWords as w } from '../../messages/sign-in.ts'
 
 interface Field {
   value: string

@@ -6,7 +6,7 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { sshKeyWords as w } from '../../words/ssh-keys.ts'
+import { sshKeyWords as w } from '../../messages/ssh-keys.ts'
 
 /** Most keys end with a word on where they are from: a name to begin with. */
 const commentOf = (publicKey: string): string => publicKey.trim().split(/\s+/).slice(2).join(' ').slice(0, 100)

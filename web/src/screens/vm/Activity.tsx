@@ -8,11 +8,11 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { StatusOf } from '../../ui/Status.tsx'
 import { Steps } from '../../ui/Steps.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { vmWords as w } from '../../words/vm.ts'
+import { vmWords as w } from '../../messages/vm.ts'
 import css from './vm.module.css'
 
 export function Activity({ vm }: { vm: Vm }) {

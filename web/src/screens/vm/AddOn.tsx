@@ -7,8 +7,8 @@ import { useWrite } from '../../api/client.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmWords } from '../../words/vm.ts'
+import { commonWords } from '../../messages/common.ts'
+import { vmWords } from '../../messages/vm.ts'
 
 const w = vmWords.settings
 

@@ -4,10 +4,10 @@ import { lazy, Suspense, useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { Card, Row, Stack } from '../../ui/Page.tsx'
-import { Waiting } from '../../ui/States.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmWords } from '../../words/vm.ts'
-import { Verb } from './Verb.tsx'
+import { Waiting } from '../../ui/AsyncState.tsx'
+import { commonWords } from '../../messages/common.ts'
+import { vmWords } from '../../messages/vm.ts'
+import { Verb } from './ActionButton.tsx'
 
 const Serial = lazy(() => import('./Serial.tsx'))
 const Vnc = lazy(() => import('./Vnc.tsx'))

@@ -4,10 +4,10 @@ import { RowMenu } from '../../ui/RowMenu.tsx'
 import { StatusOf } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmWords } from '../../words/vm.ts'
-import type { Copy, CopyKind } from './Copies.tsx'
-import { whyNot } from './Verb.tsx'
+import { commonWords } from '../../messages/common.ts'
+import { vmWords } from '../../messages/vm.ts'
+import type { Copy, CopyKind } from './SnapshotsBackups.tsx'
+import { whyNot } from './ActionButton.tsx'
 
 const w = vmWords.copies
 

@@ -1,14 +1,14 @@
 import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
 import { StatusOf } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmsWords } from '../../words/vms.ts'
-import { vmWords as w } from '../../words/vm.ts'
+import { commonWords } from '../../messages/common.ts'
+import { vmsWords } from '../../messages/vms.ts'
+import { vmWords as w } from '../../messages/vm.ts'
 import { TrafficMeter } from './Traffic.tsx'
 
 export function Overview({ vm }: { vm: Vm }) {

@@ -5,8 +5,8 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { Confirm } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { vmWords as w } from '../../words/vm.ts'
-import { Verb, whyNot } from './Verb.tsx'
+import { vmWords as w } from '../../messages/vm.ts'
+import { Verb, whyNot } from './ActionButton.tsx'
 
 const changes = ['vm', 'vms', 'actions']
 

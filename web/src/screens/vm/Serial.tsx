@@ -3,7 +3,7 @@ import { Terminal } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
 import { useEffect, useRef } from 'react'
 import type { ScreenProps } from './Console.tsx'
-import { isLeaveKey } from './leave-key.ts'
+import { isLeaveKey } from './console-screen.ts'
 import css from './vm.module.css'
 
 export default function Serial({ url, label, onConnected, onClosed }: ScreenProps) {

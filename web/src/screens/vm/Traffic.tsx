@@ -1,10 +1,10 @@
 import type { Vm } from '@berth/sdk'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatSpeed } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Facts } from '../../ui/Page.tsx'
-import { vmsWords } from '../../words/vms.ts'
-import { vmWords as w } from '../../words/vm.ts'
+import { vmsWords } from '../../messages/vms.ts'
+import { vmWords as w } from '../../messages/vm.ts'
 
 export const Traffic = ({ vm }: { vm: Vm }) => (
   <Facts

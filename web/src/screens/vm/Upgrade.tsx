@@ -8,9 +8,9 @@ import { plansQuery } from '../../queries/catalog.ts'
 import { formatMoney, formatSize } from '../../ui/format.ts'
 import { Problem } from '../../ui/Form.tsx'
 import { Facts, Row, Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { vmWords } from '../../words/vm.ts'
-import { Verb, whyNot } from './Verb.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { vmWords } from '../../messages/vm.ts'
+import { Verb, whyNot } from './ActionButton.tsx'
 
 const w = vmWords.settings
 

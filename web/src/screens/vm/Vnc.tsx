@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import RFB from '@novnc/novnc'
 import { useEffect, useRef } from 'react'
-import { vmWords } from '../../words/vm.ts'
+import { vmWords } from '../../messages/vm.ts'
 import type { ScreenProps } from './Console.tsx'
-import { isLeaveKey } from './leave-key.ts'
+import { isLeaveKey } from './console-screen.ts'
 import css from './vm.module.css'
 
 export default function Vnc({ url, label, onConnected, onClosed }: ScreenProps) {

@@ -6,8 +6,8 @@ import { Card } from '../../ui/Page.tsx'
 import { StatusOf } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { walletWords as w } from '../../words/wallet.ts'
+import { commonWords } from '../../messages/common.ts'
+import { walletWords as w } from '../../messages/wallet.ts'
 
 /** Only what is still on its way: the rest is in the transactions. */
 export function Deposits() {

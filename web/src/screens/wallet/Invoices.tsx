@@ -6,10 +6,10 @@ import { useWrite } from '../../api/client.ts'
 import { invoicesQuery } from '../../queries/account.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { walletWords as w } from '../../words/wallet.ts'
+import { commonWords } from '../../messages/common.ts'
+import { walletWords as w } from '../../messages/wallet.ts'
 
 export function Invoices() {
   const invoices = useQuery(invoicesQuery)

@@ -10,11 +10,11 @@ import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { walletWords as w } from '../../words/wallet.ts'
+import { commonWords } from '../../messages/common.ts'
+import { walletWords as w } from '../../messages/wallet.ts'
 
 type Type = Transaction['type']
 type Filter = Pick<Query<'listWalletTransactions'>, 'type' | 'dateFrom' | 'dateTo'>

@@ -1,12 +1,12 @@
 import type { WebhookAttempt } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { deliveryQuery } from '../../queries/webhooks.ts'
-import { Code } from '../../ui/Copy.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { webhookWords as w } from '../../words/webhooks.ts'
+import { webhookWords as w } from '../../messages/webhooks.ts'
 
 const pretty = (json: string): string => {
   try {

@@ -7,8 +7,8 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { commonWords } from '../../words/common.ts'
-import { webhookWords as w } from '../../words/webhooks.ts'
+import { commonWords } from '../../messages/common.ts'
+import { webhookWords as w } from '../../messages/webhooks.ts'
 
 interface Props {
   webhook?: Webhook

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, hold, link } from './acts.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, hold, link } from './page-actions.ts'
 import { expectNoComplaint, visit } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 

@@ -1,8 +1,8 @@
 // Names are words, whatever is written in them: nothing of it runs, nothing leaves the page, nothing breaks its width.
 import { describe, expect, test } from 'vitest'
-import { becomeRichOwner } from './acts.ts'
+import { becomeRichOwner } from './page-actions.ts'
 import { expectNoComplaint, visit } from './browser.ts'
-import { furnish, type Furnished } from './furnish.ts'
+import { furnish, type Furnished } from './seed-account.ts'
 import { startProduct } from './product.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, pagesOf } from './screens.ts'
 

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { sessionQuery } from '../api/session.ts'
 import { Redirect } from '../ui/Redirect.tsx'
-import { Failed } from '../ui/States.tsx'
+import { Failed } from '../ui/AsyncState.tsx'
 import { Shell } from './Shell.tsx'
 
 export function Gate() {

@@ -1,9 +1,9 @@
 // No screen shuts anybody out, whether it is empty, full or cannot be loaded, in light and in dark.
 import { describe, expect, test } from 'vitest'
-import { becomeOwner } from './acts.ts'
+import { becomeOwner } from './page-actions.ts'
 import { violations } from './axe.ts'
 import { expectNoComplaint, visit } from './browser.ts'
-import { furnish } from './furnish.ts'
+import { furnish } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, OUTSIDE, pagesOf } from './screens.ts'
 

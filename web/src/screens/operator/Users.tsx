@@ -2,8 +2,8 @@ import type { AccountDetails } from '../../api/operator.ts'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonWords } from '../../messages/common.ts'
+import { operatorWords } from '../../messages/operator.ts'
 
 const w = operatorWords.accounts
 

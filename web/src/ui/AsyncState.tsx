@@ -4,9 +4,9 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiError } from '@berth/sdk'
 import { isMissing, sentenceOf } from '../api/errors.ts'
-import { commonWords as w } from '../words/common.ts'
+import { commonWords as w } from '../messages/common.ts'
 import { Icon, type IconName } from './Icon.tsx'
-import css from './states.module.css'
+import css from './async-state.module.css'
 
 export const Waiting = ({ lines = 5 }: { lines?: number }) => (
   <div className={css['waiting']} role="status" aria-label={w.loading}>

@@ -1,10 +1,10 @@
 // What is charged is shown first, and what is not charged is not foretold.
 import { describe, expect, test } from 'vitest'
 import { ActionFailedError } from '../../sdk/src/index.ts'
-import { becomeRichOwner, button, dialog, expectShown, heading } from './acts.ts'
+import { becomeRichOwner, button, dialog, expectShown, heading } from './page-actions.ts'
 import { expectNoComplaint, visit } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
-import { plantFault } from './trouble.ts'
+import { plantFault } from './faults.ts'
 
 describe('a VM that never came up', async () => {
   const product = await startProduct()

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { newToken } from '../../server/src/kernel/crypto.ts'
-import { becomeOwner, button, expectShown, fill, heading } from './acts.ts'
+import { becomeOwner, button, expectShown, fill, heading } from './page-actions.ts'
 import { visit } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 

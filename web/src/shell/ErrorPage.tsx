@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { ButtonLink } from '../ui/links.tsx'
-import { Empty } from '../ui/States.tsx'
-import { commonWords as w } from '../words/common.ts'
+import { Empty } from '../ui/AsyncState.tsx'
+import { commonWords as w } from '../messages/common.ts'
 
 /** A screen that broke takes nothing else with it: the shell around it stays. */
 export const Broken = ({ error }: { error: unknown }) => {

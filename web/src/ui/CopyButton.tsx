@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton } from '@mantine/core'
-import { commonWords as w } from '../words/common.ts'
+import { commonWords as w } from '../messages/common.ts'
 import { Icon } from './Icon.tsx'
-import css from './copy.module.css'
+import css from './copy-button.module.css'
 
 export const Copy = ({ text, what }: { text: string; what: string }) => (
   <CopyButton value={text}>

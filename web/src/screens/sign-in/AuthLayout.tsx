@@ -1,9 +1,9 @@
 import { useEffect, type ReactNode } from 'react'
 import { Brand } from '../../shell/Brand.tsx'
 import { ThemeToggle } from '../../shell/UserMenu.tsx'
-import { commonWords } from '../../words/common.ts'
-import { signInWords as w } from '../../words/sign-in.ts'
-import css from './frame.module.css'
+import { commonWords } from '../../messages/common.ts'
+import { signInWords as w } from '../../messages/sign-in.ts'
+import css from './auth-layout.module.css'
 
 interface Props {
   title: string

@@ -6,7 +6,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { walletWords as w } from '../../words/wallet.ts'
+import { walletWords as w } from '../../messages/wallet.ts'
 
 const toAmount = (text: string): string => (/^\d+$/.test(text) ? `${text}.00` : text)
 

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { operatorVmsQuery, type AccountSuspended } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { operatorWords } from '../../words/operator.ts'
-import { vmsWords } from '../../words/vms.ts'
+import { operatorWords } from '../../messages/operator.ts'
+import { vmsWords } from '../../messages/vms.ts'
 
 const w = operatorWords.accounts
 

@@ -9,10 +9,10 @@ import { backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
 import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { vmWords } from '../../words/vm.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { vmWords } from '../../messages/vm.ts'
 import { CopyTable } from './CopyTable.tsx'
-import { Verb } from './Verb.tsx'
+import { Verb } from './ActionButton.tsx'
 
 const w = vmWords.copies
 const changes = ['snapshots', 'backups', 'vm', 'actions']

@@ -2,8 +2,8 @@
 import { Button, Tooltip, type ButtonProps } from '@mantine/core'
 import type { Vm } from '@berth/sdk'
 import type { ReactNode } from 'react'
-import { vmsWords } from '../../words/vms.ts'
-import { vmWords as w } from '../../words/vm.ts'
+import { vmsWords } from '../../messages/vms.ts'
+import { vmWords as w } from '../../messages/vm.ts'
 
 /** Only such VMs are paid for no more: they were refunded, and hold neither a disk nor an address. */
 export const neverCameUp = (vm: Vm): boolean => vm.billing.status === 'CANCELLED'

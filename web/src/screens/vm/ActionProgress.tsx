@@ -6,8 +6,8 @@ import { formatDuration } from '../../ui/format.ts'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { Steps } from '../../ui/Steps.tsx'
 import { useNow } from '../../ui/Time.tsx'
-import { vmsWords } from '../../words/vms.ts'
-import { vmWords as w } from '../../words/vm.ts'
+import { vmsWords } from '../../messages/vms.ts'
+import { vmWords as w } from '../../messages/vm.ts'
 
 /** The action that runs now, step by step. Its id is on the server: a reload shows the same. */
 export function Underway({ vmId, current }: { vmId: string; current: NonNullable<Vm['currentAction']> }) {

@@ -1,6 +1,6 @@
 import { formatNumber } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorWords } from '../../messages/operator.ts'
 
 const w = operatorWords.hosts
 

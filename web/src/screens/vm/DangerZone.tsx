@@ -12,8 +12,8 @@ import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney, formatOs } from '../../ui/format.ts'
 import { Form, Problem } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { vmWords } from '../../words/vm.ts'
-import { neverCameUp } from './Verb.tsx'
+import { vmWords } from '../../messages/vm.ts'
+import { neverCameUp } from './ActionButton.tsx'
 
 const w = vmWords.settings
 const changes = ['vm', 'vms', 'actions', 'wallet']

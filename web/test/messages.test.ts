@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import catalog from '../../server/catalog.json' with { type: 'json' }
-import { limitName } from '../src/words/settings.ts'
+import { limitName } from '../src/messages/settings.ts'
 
 test.each(Object.keys(catalog.numbers).filter((name) => name.startsWith('quota.')))('%s has a name for people', (number) => {
   const name = number.replace('quota.', '')

@@ -1,9 +1,9 @@
-import { ask } from '../../api/ask.ts'
+import { ask } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import type { ApiKey } from '../../api/keys.ts'
 import { Confirm } from '../../ui/Dialogs.tsx'
-import { commonWords } from '../../words/common.ts'
-import { settingsWords } from '../../words/settings.ts'
+import { commonWords } from '../../messages/common.ts'
+import { settingsWords } from '../../messages/settings.ts'
 
 const w = settingsWords.keys
 

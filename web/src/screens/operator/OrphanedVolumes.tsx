@@ -3,7 +3,7 @@ import { quarantineQuery, type Stray } from '../../api/operator.ts'
 import { formatBytes } from '../../ui/format.ts'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorWords } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 
 const w = operatorWords.quarantine
