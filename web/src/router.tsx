@@ -1,15 +1,15 @@
 // Every address. A screen's code is loaded when it is gone to first, or when a link to it is pointed at.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { Broken, NotFound } from './shell/ErrorPage.tsx'
-import { Gate } from './shell/RequireSession.tsx'
-import { Waiting } from './ui/AsyncState.tsx'
+import { ErrorPage, NotFound } from './shell/ErrorPage.tsx'
+import { RequireSession } from './shell/RequireSession.tsx'
+import { Loading } from './ui/AsyncState.tsx'
 import { readSearch } from './ui/paging.ts'
 
 type Load = () => Promise<{ default: ComponentType }>
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
-const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: Gate })
+const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: RequireSession })
 
 const screen = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => gate, path, component: lazyRouteComponent(load), validateSearch: readSearch })
@@ -63,9 +63,9 @@ const tree = root.addChildren([
 export const router = createRouter({
   routeTree: tree,
   defaultPreload: 'intent',
-  defaultErrorComponent: Broken,
+  defaultErrorComponent: ErrorPage,
   defaultNotFoundComponent: NotFound,
-  defaultPendingComponent: Waiting,
+  defaultPendingComponent: Loading,
   scrollRestoration: true,
 })
 

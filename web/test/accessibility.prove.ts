@@ -2,15 +2,15 @@
 import { describe, expect, test } from 'vitest'
 import { becomeOwner } from './page-actions.ts'
 import { violations } from './axe.ts'
-import { expectNoComplaint, visit } from './browser.ts'
-import { furnish } from './seed-account.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, OUTSIDE, pagesOf } from './screens.ts'
 
 describe('axe finds nothing', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
-  const stranger = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
+  const stranger = await openBrowser(product.origin)
   const { page } = owner
   await becomeOwner(page, product)
 
@@ -30,7 +30,7 @@ describe('axe finds nothing', async () => {
   test('on full screens, light and dark', async () => {
     await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
     const { berth } = await product.client(OWNER.email)
-    const pages = pagesOf(await furnish(berth))
+    const pages = pagesOf(await seedAccount(berth))
     expect(await look([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS])).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
     expect(await look([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS, '/no-such-page'])).toEqual([])
@@ -41,6 +41,6 @@ describe('axe finds nothing', async () => {
       route.fulfill({ status: 500, json: { success: false, error: 'Something went wrong on our side' } }),
     )
     expect(await look([...CUSTOMER_LISTS, '/vms/cmissing00', '/firewalls/cmissing00', ...OPERATOR_LISTS])).toEqual([])
-    expectNoComplaint(owner)
+    expectNoProblems(owner)
   })
 })

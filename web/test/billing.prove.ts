@@ -1,16 +1,16 @@
 // What is charged is shown first, and what is not charged is not foretold.
 import { describe, expect, test } from 'vitest'
 import { ActionFailedError } from '../../sdk/src/index.ts'
-import { becomeRichOwner, button, dialog, expectShown, heading } from './page-actions.ts'
-import { expectNoComplaint, visit } from './browser.ts'
+import { becomeFundedOwner, button, dialog, expectShown, heading } from './page-actions.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
-import { plantFault } from './faults.ts'
+import { injectFault } from './faults.ts'
 
 describe('a VM that never came up', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   const { page } = owner
-  const berth = await becomeRichOwner(page, product)
+  const berth = await becomeFundedOwner(page, product)
   const adjust = (amount: string) => product.run('account', 'adjust', '--account', OWNER.email, '--amount', amount, '--reason', 'proof')
   const submit = button(dialog(page), 'Rebuild')
   let vmId = ''
@@ -23,7 +23,7 @@ describe('a VM that never came up', async () => {
   }
 
   test('was refunded', async () => {
-    await plantFault(product, { verb: 'ensureDisk', kind: 'permanent' })
+    await injectFault(product, { verb: 'ensureDisk', kind: 'permanent' })
     const [regions, templates, plans] = await Promise.all([berth.regions.list(), berth.osTemplates.list(), berth.plans.list()])
     const begun = await berth.vms.create({
       regionId: regions[0]!.id,
@@ -74,6 +74,6 @@ describe('a VM that never came up', async () => {
     await product.run('vm', 'unmanage', vmId)
     await page.reload()
     await expectShown(page.getByText('No VM renews, so nothing will be charged.'))
-    expectNoComplaint(owner)
+    expectNoProblems(owner)
   })
 })

@@ -22,29 +22,29 @@ afterAll(async () => {
   launched = undefined
 })
 
-export interface Visit {
+export interface BrowserVisit {
   page: Page
   context: BrowserContext
   /** Everything that went wrong so far. */
-  complaints: string[]
+  problems: string[]
 }
 
-export async function visit(origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
+export async function openBrowser(origin: string, options: BrowserContextOptions = {}): Promise<BrowserVisit> {
   const context = await (
     await launch()
   ).newContext({ baseURL: origin, viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(15_000)
-  const complaints: string[] = []
+  const problems: string[] = []
   context.on('request', (request) => {
     const { protocol, host } = new URL(request.url())
-    if (/^(http|ws)s?:$/.test(protocol) && host !== new URL(origin).host) complaints.push(`asks ${request.url()}`)
+    if (/^(http|ws)s?:$/.test(protocol) && host !== new URL(origin).host) problems.push(`asks ${request.url()}`)
   })
-  context.on('weberror', (error) => complaints.push(`breaks: ${error.error().message}`))
+  context.on('weberror', (error) => problems.push(`breaks: ${error.error().message}`))
   context.on('console', (message) => {
-    if (/Content Security Policy|Refused to|Warning:/.test(message.text())) complaints.push(`console: ${message.text()}`)
+    if (/Content Security Policy|Refused to|Warning:/.test(message.text())) problems.push(`console: ${message.text()}`)
   })
-  return { page: await context.newPage(), context, complaints }
+  return { page: await context.newPage(), context, problems }
 }
 
 /** In every test's end: nothing went wrong on the way. */
-export const expectNoComplaint = ({ complaints }: Visit): void => expect(complaints).toEqual([])
+export const expectNoProblems = ({ problems }: BrowserVisit): void => expect(problems).toEqual([])

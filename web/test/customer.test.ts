@@ -2,14 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, hold, link } from './page-actions.ts'
-import { expectNoComplaint, visit } from './browser.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, holdResponses, link } from './page-actions.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 
 describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
   const product = await startProduct()
   const mailbox = await receiver()
-  const guest = await visit(product.origin)
+  const guest = await openBrowser(product.origin)
   const { page } = guest
   let token = ''
   let secret = ''
@@ -55,7 +55,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await page.getByRole('checkbox', { name: 'laptop' }).check()
     const summary = page.getByRole('region').or(page.locator('section')).filter({ hasText: 'Charged now' }).last()
     await expectShown(summary.getByText('$94.00'))
-    const quotes = await hold(page, /dryRun=true/)
+    const quotes = await holdResponses(page, /dryRun=true/)
     await page.getByLabel(/^Medium/).check()
     await quotes.asked
     expect(await button(page, 'Create VM').isDisabled()).toBe(true)
@@ -133,7 +133,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await go(page, 'Virtual machines')
     await link(page, 'web-1').click()
     await page.getByRole('tab', { name: 'Settings' }).click()
-    const quotes = await hold(page, /dryRun=true/)
+    const quotes = await holdResponses(page, /dryRun=true/)
     await page.getByLabel('Plan', { exact: true }).selectOption({ index: 1 })
     await quotes.asked
     expect(await button(page, 'Upgrade to Large').isDisabled()).toBe(true)
@@ -164,5 +164,5 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByRole('cell', { name: 'Refund' }))
   })
 
-  test('met no error, no refusal of the browser and nobody else on the way', () => expectNoComplaint(guest))
+  test('met no error, no refusal of the browser and nobody else on the way', () => expectNoProblems(guest))
 })

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { becomeOwner, button, expectShown, heading, link } from './page-actions.ts'
 import { violations } from './axe.ts'
-import { expectNoComplaint, visit } from './browser.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 
 const PAGES = [
@@ -27,7 +27,7 @@ const look = (page: Page): Promise<object> =>
 
 describe('the documentation', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   const { page } = owner
   await becomeOwner(page, product)
   const { berth, token } = await product.client(OWNER.email)
@@ -102,14 +102,14 @@ describe('the documentation', async () => {
     await page.keyboard.press('Enter')
     await expectShown(answerOf('renameNetwork').getByText(/^HTTP 200/))
     expect((await berth.networks.get(id)).name).toBe('by the docs')
-    expectNoComplaint(owner)
+    expectNoProblems(owner)
   })
 
   test('is as good for somebody who is not signed in', async () => {
-    const stranger = await visit(product.origin)
+    const stranger = await openBrowser(product.origin)
     await stranger.page.goto('/docs/reference/catalog')
     await expectShown(stranger.page.getByText('You are not signed in to the dashboard.'))
     expect(await stranger.page.locator('#session').isDisabled()).toBe(true)
-    expectNoComplaint(stranger)
+    expectNoProblems(stranger)
   })
 })

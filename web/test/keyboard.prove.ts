@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
-import { becomeRichOwner, button, dialog, expectShown, fill, heading } from './page-actions.ts'
-import { visit } from './browser.ts'
-import { furnish } from './seed-account.ts'
+import { becomeFundedOwner, button, dialog, expectShown, fill, heading } from './page-actions.ts'
+import { openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
 
 /** Goes on with Tab until something by this name has the focus. */
@@ -24,9 +24,9 @@ const focusedName = (page: Page): Promise<string> =>
 
 describe('by keyboard alone', async () => {
   const product = await startProduct()
-  const { page } = await visit(product.origin)
-  const berth = await becomeRichOwner(page, product)
-  const { firewallId } = await furnish(berth)
+  const { page } = await openBrowser(product.origin)
+  const berth = await becomeFundedOwner(page, product)
+  const { firewallId } = await seedAccount(berth)
 
   test('the menu is skipped, and a VM is created', async () => {
     await page.goto('/vms/new')

@@ -2,9 +2,9 @@
 import type { Page, Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../../server/src/kernel/clock.ts'
-import { becomeRichOwner, expectShown, go, heading, setHidden } from './page-actions.ts'
-import { visit } from './browser.ts'
-import { furnish } from './seed-account.ts'
+import { becomeFundedOwner, expectShown, go, heading, setHidden } from './page-actions.ts'
+import { openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
 
 const WITHIN_MS = 2_000
@@ -12,10 +12,10 @@ const TABS = 8 // two more than the connections that a browser opens to one serv
 
 describe('the dashboard', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   const { page } = owner
-  const berth = await becomeRichOwner(page, product)
-  const { vmId } = await furnish(berth)
+  const berth = await becomeFundedOwner(page, product)
+  const { vmId } = await seedAccount(berth)
 
   /** From the end of an action to its sight. */
   const lag = async (act: 'start' | 'stop', status: string): Promise<number> => {

@@ -1,17 +1,17 @@
 // The operator's way: look after hosts, sell a plan, serve a customer, answer a ticket.
 import { describe, expect, test } from 'vitest'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
-import { expectNoComplaint, visit } from './browser.ts'
-import { furnish } from './seed-account.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
-import { plantFault } from './faults.ts'
+import { injectFault } from './faults.ts'
 
 const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
 
 describe('an operator in the dashboard', async () => {
   const product = await startProduct()
-  const operator = await visit(product.origin)
-  const customer = await visit(product.origin)
+  const operator = await openBrowser(product.origin)
+  const customer = await openBrowser(product.origin)
   const { page } = operator
   const menu = (name: string) => button(page, `More for ${name}`)
   const pick = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
@@ -73,8 +73,8 @@ describe('an operator in the dashboard', async () => {
 
   test('sees what the customer does, suspends the account and lifts it again', async () => {
     const { berth } = await product.client(CUSTOMER.email)
-    const { vmId } = await furnish(berth)
-    await plantFault(product, { verb: 'ensureSnapshot', kind: 'hang' })
+    const { vmId } = await seedAccount(berth)
+    await injectFault(product, { verb: 'ensureSnapshot', kind: 'hang' })
     await berth.snapshots.create(vmId, { name: 'endless' })
     await page.reload()
     await expectShown(page.getByRole('cell', { name: 'web', exact: true }))
@@ -109,7 +109,7 @@ describe('an operator in the dashboard', async () => {
     await expectShown(customer.page.getByText('Here is the answer.'))
     await go(page, 'System health')
     await expectShown(page.getByRole('table', { name: 'Checks' }))
-    expectNoComplaint(operator)
-    expectNoComplaint(customer)
+    expectNoProblems(operator)
+    expectNoProblems(customer)
   })
 })

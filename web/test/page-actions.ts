@@ -16,7 +16,7 @@ export async function fill(within: Page | Locator, values: Record<string, string
 }
 
 /** Keeps back the answers to some requests until it is called off; `asked` resolves with the first of them. */
-export async function hold(page: Page, requests: RegExp): Promise<{ asked: Promise<unknown>; letGo: () => Promise<void> }> {
+export async function holdResponses(page: Page, requests: RegExp): Promise<{ asked: Promise<unknown>; letGo: () => Promise<void> }> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   await page.route(requests, (route) => released.then(() => route.continue()).catch(() => {})) // the page may have given it up
   const letGo = async (): Promise<void> => {
@@ -45,7 +45,7 @@ export async function becomeOwner(page: Page, { welcome }: Pick<Product, 'welcom
 }
 
 /** With money, and a program beside the browser. */
-export async function becomeRichOwner(page: Page, product: Product): Promise<Berth> {
+export async function becomeFundedOwner(page: Page, product: Product): Promise<Berth> {
   await becomeOwner(page, product)
   await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
   return (await product.client(OWNER.email)).berth

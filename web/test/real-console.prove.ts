@@ -5,7 +5,7 @@ import { uriWithFiles } from '../../server/test/libvirt-host.ts'
 import { berthdJson } from '../../server/test/processes.ts'
 import { canRunReal, TIMEOUT_MS, realProduct } from '../../server/test/real-product.ts'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
-import { expectNoComplaint, visit } from './browser.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER } from './product.ts'
 
 const PASSWORD = 'correct horse 7'
@@ -24,7 +24,7 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
   const product = await realProduct(uriWithFiles)
   const { settings, processes, ssh, box } = product
   const origin = new URL(processes.api.url).origin
-  const guest = await visit(origin)
+  const guest = await openBrowser(origin)
   const { page } = guest
   const screen = page.getByRole('region', { name: 'Console of seen' })
   const says = (words: string | RegExp): Promise<void> => expectShown(screen.getByText(words), TIMEOUT_MS)
@@ -100,7 +100,7 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
     await button(dialog(page), 'Delete this VM').click()
     await expectShown(page.getByText('No virtual machines yet'), TIMEOUT_MS)
     await expect.poll(() => box.virsh('list', '--all', '--name')).toBe('\n')
-    expectNoComplaint(guest)
+    expectNoProblems(guest)
     expect(await product.broken()).toBe('')
   })
 })

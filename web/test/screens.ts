@@ -1,6 +1,6 @@
 // Every address of the dashboard with something to see, for proofs that look at all of them.
 import type { Page } from 'playwright-core'
-import type { Furnished } from './seed-account.ts'
+import type { SeededAccount } from './seed-account.ts'
 import { expectShown } from './page-actions.ts'
 
 const VM_TABS = ['overview', 'graphs', 'networking', 'copies', 'activity', 'console', 'settings']
@@ -35,7 +35,7 @@ export const OPERATOR_LISTS = [
 export const OUTSIDE = ['/sign-in', '/sign-up', '/welcome', '/forgot-password', '/reset']
 export const CUSTOMER_LISTS = [...LISTS, ...SETTINGS_TABS.map((tab) => `/settings?tab=${tab}`)]
 
-export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: Furnished): string[] => [
+export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: SeededAccount): string[] => [
   ...VM_TABS.map((tab) => `/vms/${vmId}?tab=${tab}`),
   `/firewalls/${firewallId}`,
   `/webhooks/${webhookId}`,

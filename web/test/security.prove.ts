@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { newToken } from '../../server/src/kernel/crypto.ts'
 import { becomeOwner, button, expectShown, fill, heading } from './page-actions.ts'
-import { visit } from './browser.ts'
+import { openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 
 const WRONG_TRIES = 50
@@ -25,7 +25,7 @@ async function foreignPage(origin: string): Promise<string[]> {
 
 describe('the dashboard', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   const { page, context } = owner
   await becomeOwner(page, product)
   const pages = await foreignPage(product.origin)
@@ -64,7 +64,7 @@ describe('the dashboard', async () => {
 
   test('begins a session with a secret that nobody can have planted', async () => {
     const planted = { name: 'berth', value: newToken('ses_'), url: product.origin }
-    const victim = await visit(product.origin)
+    const victim = await openBrowser(product.origin)
     await victim.context.addCookies([planted])
     await victim.page.goto('/')
     await fill(victim.page, { 'E-mail': OWNER.email, Password: OWNER.password })
@@ -73,13 +73,13 @@ describe('the dashboard', async () => {
     const cookies = await victim.context.cookies()
     expect(cookies).toEqual([expect.objectContaining({ name: 'berth', httpOnly: true, sameSite: 'Strict' })])
     expect(cookies[0]!.value).not.toBe(planted.value)
-    const attacker = await visit(product.origin)
+    const attacker = await openBrowser(product.origin)
     await attacker.context.addCookies([planted])
     expect((await attacker.page.request.get('/api/dashboard/session')).status()).toBe(401)
   })
 
   test(`stops whoever guesses a password ${WRONG_TRIES} times, and keeps whoever is signed in`, async () => {
-    const guesser = await visit(product.origin)
+    const guesser = await openBrowser(product.origin)
     await guesser.page.goto('/sign-in')
     await fill(guesser.page, { 'E-mail': OWNER.email })
     const guess = async (password: string): Promise<number> => {

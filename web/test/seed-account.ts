@@ -3,7 +3,7 @@ import type { Berth } from '../../sdk/src/index.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { receiver } from '../../server/test/receiver.ts'
 
-export interface Furnished {
+export interface SeededAccount {
   vmId: string
   firewallId: string
   webhookId: string
@@ -12,14 +12,14 @@ export interface Furnished {
 
 type Naming = (what: string) => string
 
-export async function furnish(berth: Berth, name: Naming = (what) => what): Promise<Furnished> {
+export async function seedAccount(berth: Berth, name: Naming = (what) => what): Promise<SeededAccount> {
   const [regions, templates, plans] = await Promise.all([berth.regions.list(), berth.osTemplates.list(), berth.plans.list()])
   const regionId = regions[0]!.id
   const osTemplateId = templates.find(({ available }) => available)!.id
   const mailbox = await receiver()
   const key = await berth.sshKeys.create({ name: name('laptop'), publicKey: generateKey().line })
   const network = await berth.networks.create({ name: name('backend'), nodeId: regionId, cidr: '10.20.0.0/24' })
-  const firewallId = await furnishFirewall(berth, name)
+  const firewallId = await seedFirewall(berth, name)
   const webhook = await berth.webhooks.create({ url: mailbox.url, events: ['vm.created', 'vm.started'], description: name('deploy bot') })
   const plan = plans.find(({ slug }) => slug === 'small')!
   const [first, second] = await Promise.all(
@@ -45,7 +45,7 @@ export async function furnish(berth: Berth, name: Naming = (what) => what): Prom
   return { vmId, firewallId, webhookId: webhook.id, ticketId: ticket.id }
 }
 
-async function furnishFirewall(berth: Berth, name: Naming): Promise<string> {
+async function seedFirewall(berth: Berth, name: Naming): Promise<string> {
   const { id } = await berth.firewalls.create({ name: name('web'), description: name('what it is for') })
   await berth.firewalls.addRule(id, {
     direction: 'IN',

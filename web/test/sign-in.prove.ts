@@ -7,7 +7,7 @@ import { eventually } from '../../server/test/processes.ts'
 import { smtpServer } from '../../server/test/smtp-server.ts'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link, setHidden } from './page-actions.ts'
 import { violations } from './axe.ts'
-import { expectNoComplaint, visit } from './browser.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 
 const ADA = { email: 'ada@example.com', password: 'a sentence of mine' }
@@ -31,9 +31,9 @@ describe('somebody new', async () => {
   const mailbox = await smtpServer()
   const mail = { BERTH_SMTP_URL: mailbox.url(), BERTH_MAIL_FROM: 'noreply@cloud.example' }
   const product = await startProduct({ BERTH_SIGN_UP: 'open', ...mail })
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   await becomeOwner(owner.page, product)
-  const guest = await visit(product.origin, { colorScheme: 'dark' })
+  const guest = await openBrowser(product.origin, { colorScheme: 'dark' })
   const { page } = guest
   let recoveryCodes: string[] = []
 
@@ -146,6 +146,6 @@ describe('somebody new', async () => {
     await signOut()
     await byCode(recoveryCodes[1]!)
     await expectShown(page.getByText(/each recovery code works once/))
-    expectNoComplaint(guest)
+    expectNoProblems(guest)
   })
 })

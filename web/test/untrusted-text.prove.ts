@@ -1,8 +1,8 @@
 // Names are words, whatever is written in them: nothing of it runs, nothing leaves the page, nothing breaks its width.
 import { describe, expect, test } from 'vitest'
-import { becomeRichOwner } from './page-actions.ts'
-import { expectNoComplaint, visit } from './browser.ts'
-import { furnish, type Furnished } from './seed-account.ts'
+import { becomeFundedOwner } from './page-actions.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
+import { seedAccount, type SeededAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, pagesOf } from './screens.ts'
 
@@ -12,10 +12,10 @@ const NARROW = { width: 360, height: 740 }
 
 describe('hostile names', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   const { page } = owner
-  const berth = await becomeRichOwner(page, product)
-  const furnished: Furnished = await furnish(berth, (what) => `${what}${HOSTILE}`.slice(0, 100))
+  const berth = await becomeFundedOwner(page, product)
+  const furnished: SeededAccount = await seedAccount(berth, (what) => `${what}${HOSTILE}`.slice(0, 100))
   const paths = [...CUSTOMER_LISTS, ...pagesOf(furnished), ...OPERATOR_LISTS]
 
   test('are shown as they are and do nothing', async () => {
@@ -26,7 +26,7 @@ describe('hostile names', async () => {
     }
     await open(page, '/vms')
     expect(await page.getByRole('table').innerText()).toContain(`web${HOSTILE}`)
-    expectNoComplaint(owner)
+    expectNoProblems(owner)
   })
 
   test('and long ones scroll no screen of 360 pixels sideways', async () => {

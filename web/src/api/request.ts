@@ -14,52 +14,52 @@ interface Envelope {
 
 type Query = Record<string, string | number | boolean | undefined>
 
-const PAUSE_MS = 500
+const RETRY_DELAY_MS = 500
 const BASE = '/api/dashboard'
 
 /** What only reads is asked once more when no answer came: laptops change networks. */
 async function send(method: string, path: string, body?: unknown): Promise<Envelope> {
-  const once = (): Promise<Envelope> => sendOnce(method, path, body)
+  const once = (): Promise<Envelope> => fetchEnvelope(method, path, body)
   return once().catch((error: unknown) => {
     if (method !== 'GET' || !(error instanceof NetworkError)) throw error
-    return new Promise((resolve) => setTimeout(resolve, PAUSE_MS)).then(once)
+    return new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS)).then(once)
   })
 }
 
-async function sendOnce(method: string, path: string, body?: unknown): Promise<Envelope> {
+async function fetchEnvelope(method: string, path: string, body?: unknown): Promise<Envelope> {
   const headers: Record<string, string> = { accept: 'application/json, application/problem+json' }
   if (body !== undefined) headers['content-type'] = 'application/json'
   const init = { method, headers, credentials: 'same-origin', ...(body !== undefined && { body: JSON.stringify(body) }) } as const
   const response = await fetch(`${BASE}${path}`, init).catch((cause: unknown) => {
     throw new NetworkError(String(cause), { cause })
   })
-  const answer = (await response.json().catch(() => ({}))) as Envelope
-  if (response.ok && answer.success) return answer
-  throw toError(response, answer)
+  const envelope = (await response.json().catch(() => ({}))) as Envelope
+  if (response.ok && envelope.success) return envelope
+  throw toApiError(response, envelope)
 }
 
-function toError({ status, statusText, headers }: Response, answer: Envelope): ApiError<string> {
+function toApiError({ status, statusText, headers }: Response, envelope: Envelope): ApiError<string> {
   const retryAfter = headers.get('retry-after')
-  return new ApiError<string>(answer.detail ?? answer.error ?? `${status} ${statusText}`, {
+  return new ApiError<string>(envelope.detail ?? envelope.error ?? `${status} ${statusText}`, {
     status,
-    code: answer.code ?? headers.get('x-error-code') ?? 'unknown',
-    requestId: answer.requestId ?? headers.get('x-request-id'),
-    fields: answer.errors ?? [],
+    code: envelope.code ?? headers.get('x-error-code') ?? 'unknown',
+    requestId: envelope.requestId ?? headers.get('x-request-id'),
+    fields: envelope.errors ?? [],
     retryAfterSeconds: retryAfter === null ? null : Number(retryAfter),
   })
 }
 
-export async function ask<T>(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T> {
+export async function apiRequest<T>(method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T> {
   return (await send(method, path, body)).data as T
 }
 
-export async function askPage<T>(path: string, query: Query = {}): Promise<Page<T>> {
-  const { data, pagination } = await send('GET', `${path}${searchOf(query)}`)
+export async function apiRequestPage<T>(path: string, query: Query = {}): Promise<Page<T>> {
+  const { data, pagination } = await send('GET', `${path}${queryString(query)}`)
   const items = data as T[]
   return { items, pagination: pagination ?? { page: 1, limit: items.length, total: items.length, totalPages: 1 } }
 }
 
-function searchOf(query: Query): string {
+function queryString(query: Query): string {
   const given = Object.entries(query).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined)
   return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
 }

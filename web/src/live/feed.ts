@@ -15,39 +15,39 @@ interface Listener {
 
 const POLL_MS = 2_000
 /** Some proxies keep a stream to themselves: it is cut where no answer to it begins. */
-const OPEN_WITHIN_MS = 2_000
-const ANSWER_WITHIN_MS = 10_000
+const OPEN_TIMEOUT_MS = 2_000
+const POLL_TIMEOUT_MS = 10_000
 
 export async function followFeed({ onEvent, onState, onGap }: Listener, signal: AbortSignal): Promise<void> {
   let after: string | undefined
-  let isAway = false
+  let isOffline = false
   let isFirst = true
-  const take = (event: Event): void => {
+  const accept = (event: Event): void => {
     after = event.cursor
     onEvent(event)
   }
-  const opened = (): void => {
-    isAway = false
+  const onOpened = (): void => {
+    isOffline = false
     onState('live')
     if (!isFirst && after === undefined) onGap()
   }
   while (!signal.aborted) {
-    await inSight(signal)
-    const soonest = pause(POLL_MS, signal)
-    after = (await readStream(after, take, opened, signal)) ?? after
+    await waitUntilVisible(signal)
+    const nextPoll = sleep(POLL_MS, signal)
+    after = (await readStream(after, accept, onOpened, signal)) ?? after
     isFirst = false
     if (signal.aborted) return
-    onState(document.hidden ? 'connecting' : isAway ? 'offline' : 'polling')
+    onState(document.hidden ? 'connecting' : isOffline ? 'offline' : 'polling')
     if (document.hidden) continue
-    await soonest
+    await nextPoll
     try {
       const limit = after === undefined ? 1 : 100
-      const events = await berth.events.page({ after, limit }, { signal, maxRetries: 0, timeoutMs: ANSWER_WITHIN_MS })
-      isAway = false
+      const events = await berth.events.page({ after, limit }, { signal, maxRetries: 0, timeoutMs: POLL_TIMEOUT_MS })
+      isOffline = false
       if (after === undefined) onGap()
-      else for (const event of events) take(event)
+      else for (const event of events) accept(event)
     } catch {
-      isAway = true // until an answer comes, there is nothing better to say
+      isOffline = true // until an answer comes, there is nothing better to say
     }
   }
 }
@@ -55,50 +55,50 @@ export async function followFeed({ onEvent, onState, onGap }: Listener, signal: 
 /** Ends when the stream is cut, for whatever reason; answers the cursor to go on from, where one is known. */
 async function readStream(
   after: string | undefined,
-  take: (event: Event) => void,
-  opened: () => void,
+  onEvent: (event: Event) => void,
+  onOpened: () => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const cut = new AbortController()
-  const both = AbortSignal.any([signal, cut.signal])
+  const abort = new AbortController()
+  const streamSignal = AbortSignal.any([signal, abort.signal])
   let cursor: string | undefined
   const onReconnect = (_: Error, known: string | null): void => {
     cursor = known ?? undefined
-    cut.abort()
+    abort.abort()
   }
-  addEventListener('offline', () => cut.abort(), { signal: both }) // sooner than the silence tells
-  document.addEventListener('visibilitychange', () => document.hidden && cut.abort(), { signal: both })
-  const late = setTimeout(() => cut.abort(), OPEN_WITHIN_MS)
+  addEventListener('offline', () => abort.abort(), { signal: streamSignal }) // sooner than the silence tells
+  document.addEventListener('visibilitychange', () => document.hidden && abort.abort(), { signal: streamSignal })
+  const openTimer = setTimeout(() => abort.abort(), OPEN_TIMEOUT_MS)
   const onOpen = (): void => {
-    clearTimeout(late)
-    opened()
+    clearTimeout(openTimer)
+    onOpened()
   }
   try {
-    for await (const event of berth.events.stream({ after, signal: both, maxRetries: 0, onOpen, onReconnect })) take(event)
+    for await (const event of berth.events.stream({ after, signal: streamSignal, maxRetries: 0, onOpen, onReconnect })) onEvent(event)
   } catch {
     // Cut, refused or given up: the caller asks on.
   } finally {
-    clearTimeout(late)
-    cut.abort() // nobody listens for this stream any more
+    clearTimeout(openTimer)
+    abort.abort() // nobody listens for this stream any more
   }
   return cursor
 }
 
 /** Resolves when the tab is looked at, or the signal aborted. */
-const inSight = (signal: AbortSignal): Promise<void> =>
+const waitUntilVisible = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = new AbortController()
-    const look = (): void => {
+    const check = (): void => {
       if (document.hidden && !signal.aborted) return
       done.abort()
       resolve()
     }
-    document.addEventListener('visibilitychange', look, { signal: done.signal })
-    signal.addEventListener('abort', look, { signal: done.signal })
-    look()
+    document.addEventListener('visibilitychange', check, { signal: done.signal })
+    signal.addEventListener('abort', check, { signal: done.signal })
+    check()
   })
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
     signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })

@@ -1,4 +1,4 @@
-export const auditWords = {
+export const auditMessages = {
   title: 'Audit log',
   about: 'Who changed what, and what was refused. Kept for a year; nobody can edit it.',
   emptyTitle: 'Nothing yet',

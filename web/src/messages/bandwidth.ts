@@ -1,4 +1,4 @@
-export const bandwidthWords = {
+export const bandwidthMessages = {
   title: 'Bandwidth',
   about: 'Traffic of each VM in its billing month, both directions. At 100 % a VM is slowed down, never cut off.',
   emptyTitle: 'No traffic yet',

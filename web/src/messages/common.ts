@@ -1,4 +1,4 @@
-export const commonWords = {
+export const commonMessages = {
   product: 'Berth',
   noAnswer: 'The server does not answer. Check your connection; this page goes on by itself once it is back.',
   brokenPage: 'Something on this page broke. Reload it; nothing you saved is lost.',

@@ -1,4 +1,4 @@
-export const createVmWords = {
+export const createVmMessages = {
   title: 'Create a virtual machine',
   back: 'Virtual machines',
   region: 'Region',

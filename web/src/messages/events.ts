@@ -1,4 +1,4 @@
-export const eventWords = {
+export const eventMessages = {
   title: 'Events',
   about: 'Everything that happened in this account, newest first. The same log feeds webhooks and the API.',
   emptyTitle: 'Nothing happened yet',

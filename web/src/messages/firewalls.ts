@@ -1,4 +1,4 @@
-export const firewallWords = {
+export const firewallMessages = {
   title: 'Firewalls',
   about: 'Rules for what may reach your VMs on their public address. One firewall can guard many.',
   back: 'Firewalls',

@@ -1,4 +1,4 @@
-export const homeWords = {
+export const homeMessages = {
   title: 'Home',
   hello: (name: string) => (name ? `Hello, ${name}` : 'Hello'),
   vms: 'Virtual machines',

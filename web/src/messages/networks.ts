@@ -1,4 +1,4 @@
-export const networkWords = {
+export const networkMessages = {
   title: 'Networks',
   about: 'Private networks between your VMs in one place. Traffic inside them is free and never leaves the host.',
   create: 'Create network',

@@ -1,4 +1,4 @@
-export const operatorWords = {
+export const operatorMessages = {
   hosts: {
     title: 'Hosts',
     about: 'The machines VMs run on. Add one with: berthd host add.',

@@ -19,7 +19,7 @@ const LIMITS: Record<string, string> = {
 export const limitName = (name: string): string =>
   LIMITS[name.replace(/_[mg]ib$/, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())] ?? name
 
-export const settingsWords = {
+export const settingsMessages = {
   title: 'Settings',
   tabs: { keys: 'API keys', security: 'Security', sessions: 'Sessions', profile: 'Profile', limits: 'Limits' },
   keys: {

@@ -1,4 +1,4 @@
-export const shellWords = {
+export const shellMessages = {
   skip: 'Skip to the content',
   navigation: 'Main',
   openMenu: 'Open the menu',

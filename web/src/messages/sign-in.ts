@@ -1,4 +1,4 @@
-export const signInWords = {
+export const signInMessages = {
   tagline: 'Virtual machines, calmly.',
   signIn: 'Sign in',
   signInAbout: 'to your account',

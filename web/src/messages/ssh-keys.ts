@@ -1,4 +1,4 @@
-export const sshKeyWords = {
+export const sshKeyMessages = {
   title: 'SSH keys',
   about: 'Public keys that can be put on new VMs. Deleting one here does not remove it from VMs it is on.',
   add: 'Add SSH key',

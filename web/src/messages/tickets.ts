@@ -1,4 +1,4 @@
-export const ticketWords = {
+export const ticketMessages = {
   title: 'Support',
   about: 'Ask us anything. Every answer comes here and by mail.',
   back: 'Support',

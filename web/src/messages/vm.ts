@@ -1,4 +1,4 @@
-export const vmWords = {
+export const vmMessages = {
   back: 'Virtual machines',
   ssh: 'SSH command',
   noAddress: 'The address comes with the first start.',

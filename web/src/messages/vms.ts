@@ -1,4 +1,4 @@
-export const vmsWords = {
+export const vmsMessages = {
   title: 'Virtual machines',
   about: 'Your servers, wherever they run.',
   create: 'Create VM',

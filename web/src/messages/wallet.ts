@@ -1,4 +1,4 @@
-export const walletWords = {
+export const walletMessages = {
   title: 'Wallet',
   about: 'Everything is paid from here, before it is used. It never goes below zero.',
   balance: 'Balance',

@@ -1,4 +1,4 @@
-export const webhookWords = {
+export const webhookMessages = {
   title: 'Webhooks',
   about: 'We tell your server what happens, signed, and again until it answers.',
   back: 'Webhooks',

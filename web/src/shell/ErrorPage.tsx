@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { ButtonLink } from '../ui/links.tsx'
 import { Empty } from '../ui/AsyncState.tsx'
-import { commonWords as w } from '../messages/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 
 /** A screen that broke takes nothing else with it: the shell around it stays. */
-export const Broken = ({ error }: { error: unknown }) => {
+export const ErrorPage = ({ error }: { error: unknown }) => {
   console.error(error)
   const reload = <Button onClick={() => location.reload()}>{w.reload}</Button>
   return <Empty level={1} icon="warning" title={w.failedTitle} about={w.brokenPage} action={reload} />

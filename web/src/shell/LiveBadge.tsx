@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core'
 import type { FeedState } from '../live/feed.ts'
 import { Status, type Tone } from '../ui/Status.tsx'
-import { shellWords as w } from '../messages/shell.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 import css from './shell.module.css'
 
 const TONES: Record<FeedState, Tone> = { connecting: 'busy', live: 'good', polling: 'busy', offline: 'bad' }

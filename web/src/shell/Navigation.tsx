@@ -1,7 +1,7 @@
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { Icon } from '../ui/Icon.tsx'
-import { shellWords as w } from '../messages/shell.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 import { CUSTOMER, OPERATOR } from './navigation.ts'
 import css from './shell.module.css'
 

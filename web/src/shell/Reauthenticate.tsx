@@ -1,10 +1,10 @@
 import { Modal, PasswordInput, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { ask } from '../api/request.ts'
+import { apiRequest } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
-import { setAsker } from '../api/reauthenticate.ts'
+import { setPasswordPrompt } from '../api/reauthenticate.ts'
 import { Form } from '../ui/Form.tsx'
-import { commonWords as w } from '../messages/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 
 export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
   const answer = useRef<((given: boolean) => void) | null>(null)
@@ -20,7 +20,7 @@ export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
   }
   useEffect(
     () =>
-      setAsker(
+      setPasswordPrompt(
         () =>
           new Promise((resolve) => {
             answer.current = resolve
@@ -29,8 +29,8 @@ export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
       ),
     [],
   )
-  const write = useWrite(() => ask('POST', '/reauthenticate', { password, ...(totp && { totp }) }), {
-    after: () => close(true),
+  const write = useWrite(() => apiRequest('POST', '/reauthenticate', { password, ...(totp && { totp }) }), {
+    onDone: () => close(true),
     inForm: true,
   })
   return (

@@ -1,5 +1,5 @@
 import type { IconName } from '../ui/Icon.tsx'
-import { shellWords as w } from '../messages/shell.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 
 export interface NavItem {
   to: string

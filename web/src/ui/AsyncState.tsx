@@ -3,12 +3,12 @@ import { Button, Skeleton } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ApiError } from '@berth/sdk'
-import { isMissing, sentenceOf } from '../api/errors.ts'
-import { commonWords as w } from '../messages/common.ts'
+import { isNotFound, errorMessage } from '../api/errors.ts'
+import { commonMessages as w } from '../messages/common.ts'
 import { Icon, type IconName } from './Icon.tsx'
 import css from './async-state.module.css'
 
-export const Waiting = ({ lines = 5 }: { lines?: number }) => (
+export const Loading = ({ lines = 5 }: { lines?: number }) => (
   <div className={css['waiting']} role="status" aria-label={w.loading}>
     {Array.from({ length: lines }, (_, line) => (
       <Skeleton key={line} height={14} width={`${92 - ((line * 17) % 40)}%`} radius={6} />
@@ -39,8 +39,8 @@ export const Empty = ({ level = 2, icon, title, about, action }: EmptyProps) => 
 const Title = ({ level, children }: { level: 1 | 2; children: string }) =>
   level === 1 ? <h1 className={css['title']}>{children}</h1> : <h2 className={css['title']}>{children}</h2>
 
-export const Failed = ({ error, retry, level = 2 }: { error: unknown; retry?: () => unknown; level?: 1 | 2 }) => {
-  const missing = isMissing(error)
+export const LoadError = ({ error, retry, level = 2 }: { error: unknown; retry?: () => unknown; level?: 1 | 2 }) => {
+  const missing = isNotFound(error)
   const requestId = error instanceof ApiError && error.status >= 500 ? error.requestId : null
   return (
     <div className={css['empty']} role="alert">
@@ -49,7 +49,7 @@ export const Failed = ({ error, retry, level = 2 }: { error: unknown; retry?: ()
       </span>
       <Title level={level}>{missing ? w.notFoundTitle : w.failedTitle}</Title>
       <p className={css['about']}>
-        {missing ? w.notFound : sentenceOf(error)} {requestId && w.quote(requestId)}
+        {missing ? w.notFound : errorMessage(error)} {requestId && w.quote(requestId)}
       </p>
       {retry && !missing && (
         <Button variant="default" onClick={() => void retry()}>
@@ -70,7 +70,7 @@ interface LoadedProps<T> {
 
 /** What was loaded before stays on screen while a newer answer fails: the shell says that the server is away. What is gone does not. */
 export function Loaded<T>({ of, lines, isPage = false, children }: LoadedProps<T>) {
-  if (of.data !== undefined && !isMissing(of.error)) return <>{children(of.data)}</>
-  if (of.isError) return <Failed error={of.error} retry={() => of.refetch()} level={isPage ? 1 : 2} />
-  return <Waiting lines={lines} />
+  if (of.data !== undefined && !isNotFound(of.error)) return <>{children(of.data)}</>
+  if (of.isError) return <LoadError error={of.error} retry={() => of.refetch()} level={isPage ? 1 : 2} />
+  return <Loading lines={lines} />
 }

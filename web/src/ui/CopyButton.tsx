@@ -1,10 +1,10 @@
-import { ActionIcon, CopyButton } from '@mantine/core'
-import { commonWords as w } from '../messages/common.ts'
+import { ActionIcon, CopyButton as MantineCopyButton } from '@mantine/core'
+import { commonMessages as w } from '../messages/common.ts'
 import { Icon } from './Icon.tsx'
 import css from './copy-button.module.css'
 
-export const Copy = ({ text, what }: { text: string; what: string }) => (
-  <CopyButton value={text}>
+export const CopyButton = ({ text, what }: { text: string; what: string }) => (
+  <MantineCopyButton value={text}>
     {({ copied, copy }) => (
       <ActionIcon
         variant="subtle"
@@ -17,13 +17,13 @@ export const Copy = ({ text, what }: { text: string; what: string }) => (
         <Icon name={copied ? 'check' : 'copy'} size={15} />
       </ActionIcon>
     )}
-  </CopyButton>
+  </MantineCopyButton>
 )
 
 export const Copyable = ({ text, what }: { text: string; what: string }) => (
   <span className={css['copyable']}>
     <code>{text}</code>
-    <Copy text={text} what={what} />
+    <CopyButton text={text} what={what} />
   </span>
 )
 
@@ -33,7 +33,7 @@ export const Code = ({ text, what }: { text: string; what: string }) => (
       {text}
     </pre>
     <span className={css['corner']}>
-      <Copy text={text} what={what} />
+      <CopyButton text={text} what={what} />
     </span>
   </div>
 )

@@ -1,13 +1,13 @@
 import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import type { Write } from '../api/client.ts'
-import { commonWords as w } from '../messages/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 import { Code } from './CopyButton.tsx'
 import { Form } from './Form.tsx'
 import { Stack } from './Page.tsx'
 
 /** Dialogs are there only while they are open; whoever opened one finds the focus where it was. */
-function useFocusBack(): void {
+function useRestoreFocus(): void {
   useEffect(() => {
     const opener = document.activeElement
     return () => {
@@ -28,9 +28,9 @@ interface ConfirmProps {
   disabled?: boolean
 }
 
-export function Confirm({ title, children, submit, write, onClose, name, disabled = false }: ConfirmProps) {
+export function ConfirmDialog({ title, children, submit, write, onClose, name, disabled = false }: ConfirmProps) {
   const [typed, setTyped] = useState('')
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': w.close }}>
       <Form
@@ -66,7 +66,7 @@ interface DialogProps {
 }
 
 export function Dialog({ title, onClose, children, size = 'md' }: DialogProps) {
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': w.close }}>
       {children}
@@ -75,9 +75,9 @@ export function Dialog({ title, onClose, children, size = 'md' }: DialogProps) {
 }
 
 /** A secret leaves the screen only when the reader says that it is kept elsewhere. */
-export function Secret({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
+export function SecretDialog({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
   const [saved, setSaved] = useState(false)
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal
       opened

@@ -1,5 +1,5 @@
 import { useEffect, type ReactNode } from 'react'
-import { commonWords } from '../messages/common.ts'
+import { commonMessages } from '../messages/common.ts'
 import css from './page.module.css'
 
 interface Props {
@@ -16,7 +16,7 @@ interface Props {
 
 export function Page({ title, heading, about, above, actions, children, narrow = false }: Props) {
   useEffect(() => {
-    document.title = `${title} · ${commonWords.product}`
+    document.title = `${title} · ${commonMessages.product}`
   }, [title])
   return (
     <div className={narrow ? css['narrow'] : css['page']}>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { formatWord } from './format.ts'
+import { formatConstant } from './format.ts'
 import css from './status.module.css'
 
 export type Tone = 'good' | 'busy' | 'idle' | 'bad' | 'held'
@@ -40,6 +40,6 @@ export const Status = ({ tone, children }: { tone: Tone; children: ReactNode }) 
 )
 
 /** `working` is for an action that runs: there RUNNING is not an end. */
-export const StatusOf = ({ status, working = false }: { status: string; working?: boolean }) => (
-  <Status tone={working && status === 'RUNNING' ? 'busy' : toneOf(status)}>{formatWord(status)}</Status>
+export const StatusBadge = ({ status, working = false }: { status: string; working?: boolean }) => (
+  <Status tone={working && status === 'RUNNING' ? 'busy' : toneOf(status)}>{formatConstant(status)}</Status>
 )

@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { commonWords } from '../messages/common.ts'
+import { commonMessages } from '../messages/common.ts'
 import { usePaging } from './paging.ts'
 
 interface Props {
@@ -18,7 +18,7 @@ export function StatusFilter({ label, status, choices, size = 'sm' }: Props) {
       aria-label={label}
       value={status ?? ''}
       onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
-      data={[{ value: '', label: commonWords.all }, ...Object.entries(choices).map(([value, words]) => ({ value, label: words }))]}
+      data={[{ value: '', label: commonMessages.all }, ...Object.entries(choices).map(([value, words]) => ({ value, label: words }))]}
     />
   )
 }

@@ -66,7 +66,7 @@ export function formatDuration(ms: number): string {
 }
 
 /** `SNAPSHOT_CREATE` → `Snapshot create` */
-export const formatWord = (constant: string): string => {
+export const formatConstant = (constant: string): string => {
   const words = constant.toLowerCase().replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -34,9 +34,9 @@ export function readSearch(search: Record<string, unknown>): ListSearch {
 export function usePaging() {
   const search: ListSearch = useSearch({ strict: false })
   const navigate = useNavigate()
-  const turn = (change: ListSearch): void =>
+  const setSearch = (change: ListSearch): void =>
     void navigate({ to: '.', search: (now: ListSearch) => ({ ...now, ...change }), replace: false, resetScroll: false })
   /** Another filter begins at its first page. */
-  const filter = (change: ListSearch): void => turn({ page: undefined, ...change })
-  return { search, turn, filter }
+  const filter = (change: ListSearch): void => setSearch({ page: undefined, ...change })
+  return { search, setSearch, filter }
 }

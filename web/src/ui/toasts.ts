@@ -2,7 +2,7 @@
 export interface Toast {
   id: number
   kind: 'done' | 'failed'
-  sentence: string
+  message: string
 }
 
 const DONE_MS = 5_000
@@ -19,15 +19,15 @@ function set(next: readonly Toast[]): void {
 
 export const dismiss = (id: number): void => set(toasts.filter((each) => each.id !== id))
 
-function say(kind: Toast['kind'], sentence: string): void {
+function show(kind: Toast['kind'], message: string): void {
   const id = ++lastId
-  set([...toasts.filter((each) => each.sentence !== sentence), { id, kind, sentence }].slice(-4))
+  set([...toasts.filter((each) => each.message !== message), { id, kind, message }].slice(-4))
   setTimeout(dismiss, kind === 'done' ? DONE_MS : FAILED_MS, id)
 }
 
 export const toast = {
-  done: (sentence: string): void => say('done', sentence),
-  failed: (sentence: string): void => say('failed', sentence),
+  success: (message: string): void => show('done', message),
+  error: (message: string): void => show('failed', message),
 }
 
 export const toastStore = {

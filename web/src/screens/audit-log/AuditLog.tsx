@@ -12,8 +12,8 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { auditWords as w } from '../../messages/audit.ts'
-import { commonWords } from '../../messages/common.ts'
+import { auditMessages as w } from '../../messages/audit.ts'
+import { commonMessages } from '../../messages/common.ts'
 
 const COLUMNS: Column<AuditEntry>[] = [
   { head: w.action, cell: ({ action }) => <code>{action}</code> },
@@ -26,8 +26,8 @@ const COLUMNS: Column<AuditEntry>[] = [
       </div>
     ),
   },
-  { head: w.from, cell: ({ ip }) => <code>{ip ?? commonWords.unknown}</code> },
-  { head: w.on, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonWords.unknown}</code> },
+  { head: w.from, cell: ({ ip }) => <code>{ip ?? commonMessages.unknown}</code> },
+  { head: w.on, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonMessages.unknown}</code> },
   {
     head: w.result,
     cell: ({ result, errorCode, count }) => (

@@ -1,7 +1,7 @@
 // What is being ordered, as the form holds it and as the API takes it.
 import type { CreateVm } from '@berth/sdk'
 
-export interface Order {
+export interface VmForm {
   regionId: string
   osTemplateId: string
   kind: 'plan' | 'custom'
@@ -20,7 +20,7 @@ export interface Order {
   isProtected: boolean
 }
 
-export const EMPTY: Order = {
+export const EMPTY_FORM: VmForm = {
   regionId: '',
   osTemplateId: '',
   kind: 'plan',
@@ -39,12 +39,12 @@ export const EMPTY: Order = {
   isProtected: false,
 }
 
-export const isComplete = ({ regionId, osTemplateId, kind, planId, hostname }: Order): boolean =>
+export const isComplete = ({ regionId, osTemplateId, kind, planId, hostname }: VmForm): boolean =>
   regionId !== '' && osTemplateId !== '' && hostname !== '' && (kind === 'custom' || planId !== '')
 
 /** Says only what was chosen, so that the code shown for it is short. */
-export function toRequest(order: Order): CreateVm {
-  const { regionId, osTemplateId, kind, planId, vcpu, ram, disk, hostname, name, password } = order
+export function toRequest(form: VmForm): CreateVm {
+  const { regionId, osTemplateId, kind, planId, vcpu, ram, disk, hostname, name, password } = form
   return {
     regionId,
     osTemplateId,
@@ -52,11 +52,11 @@ export function toRequest(order: Order): CreateVm {
     ...(kind === 'plan' ? { planId } : { customConfig: { vcpu, ram, disk } }),
     ...(name && { name }),
     ...(password && { password }),
-    ...(order.sshKeyIds.length > 0 && { sshKeyIds: order.sshKeyIds }),
-    ...(order.privateNetworkIds.length > 0 && { privateNetworkIds: order.privateNetworkIds }),
-    ...(order.firewallIds.length > 0 && { firewallIds: order.firewallIds }),
-    ...(order.dailyBackupEnabled && { dailyBackupEnabled: true }),
-    ...(order.network10gEnabled && { network10gEnabled: true }),
-    ...(order.isProtected && { isProtected: true }),
+    ...(form.sshKeyIds.length > 0 && { sshKeyIds: form.sshKeyIds }),
+    ...(form.privateNetworkIds.length > 0 && { privateNetworkIds: form.privateNetworkIds }),
+    ...(form.firewallIds.length > 0 && { firewallIds: form.firewallIds }),
+    ...(form.dailyBackupEnabled && { dailyBackupEnabled: true }),
+    ...(form.network10gEnabled && { network10gEnabled: true }),
+    ...(form.isProtected && { isProtected: true }),
   }
 }

@@ -6,7 +6,7 @@ const named = (value: unknown): string | undefined => {
 }
 
 /** What an event is about, in a word or two. */
-export function subjectOf({ data }: Event): string {
+export function eventSubject({ data }: Event): string {
   for (const key of ['vm', 'ticket', 'transaction', 'webhook']) {
     const text = named(data[key])
     if (text) return text

@@ -13,18 +13,18 @@ import { Card } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { firewallWords as w } from '../../messages/firewalls.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
-const changes = ['firewalls', 'vm']
+const invalidates = ['firewalls', 'vm']
 
 export function Bindings({ firewallId }: { firewallId: string }) {
   const [binds, setBinds] = useState(false)
   const bindings = useQuery(bindingsQuery(firewallId))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
-  const unbind = useWrite((vmId: string) => berth.firewalls.unbind(firewallId, vmId), { changes, says: w.unbound })
+  const unbind = useWrite((vmId: string) => berth.firewalls.unbind(firewallId, vmId), { invalidates, successMessage: w.unbound })
   const columns: Column<FirewallBindingState>[] = [
     {
       head: w.vm,
@@ -36,10 +36,12 @@ export function Bindings({ firewallId }: { firewallId: string }) {
     },
     {
       head: w.applied,
-      cell: ({ applied, error }) => <Status tone={applied ? 'good' : 'busy'}>{applied ? commonWords.yes : (error ?? w.appliedNo)}</Status>,
+      cell: ({ applied, error }) => (
+        <Status tone={applied ? 'good' : 'busy'}>{applied ? commonMessages.yes : (error ?? w.appliedNo)}</Status>
+      ),
     },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: ({ vmId }) => (
@@ -66,7 +68,7 @@ export function Bindings({ firewallId }: { firewallId: string }) {
         }
       </Loaded>
       {binds && (
-        <BindDialog
+        <AttachDialog
           firewallId={firewallId}
           vms={vms.filter(({ id }) => !bindings.data?.some(({ vmId }) => vmId === id))}
           onClose={() => setBinds(false)}
@@ -76,10 +78,15 @@ export function Bindings({ firewallId }: { firewallId: string }) {
   )
 }
 
-function BindDialog({ firewallId, vms, onClose }: { firewallId: string; vms: { id: string; name: string }[]; onClose: () => void }) {
+function AttachDialog({ firewallId, vms, onClose }: { firewallId: string; vms: { id: string; name: string }[]; onClose: () => void }) {
   const [chosen, setChosen] = useState('')
   const vmId = chosen || (vms[0]?.id ?? '')
-  const bind = useWrite(() => berth.firewalls.bind(firewallId, vmId), { inForm: true, changes, says: w.bound, after: onClose })
+  const bind = useWrite(() => berth.firewalls.bind(firewallId, vmId), {
+    inForm: true,
+    invalidates,
+    successMessage: w.bound,
+    onDone: onClose,
+  })
   return (
     <Dialog title={w.bindTitle} onClose={onClose}>
       <Form

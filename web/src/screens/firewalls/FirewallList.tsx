@@ -11,7 +11,7 @@ import { usePaging } from '../../ui/paging.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { firewallWords as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import { EditFirewall } from './EditFirewall.tsx'
 
 export default function FirewallList() {

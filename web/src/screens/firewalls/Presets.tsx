@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import type { AddRule, FirewallRule } from '@berth/sdk'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { firewallWords as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 
 const PRESETS: [string, AddRule & { port: string }][] = [
   [w.presets.ssh, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22', description: w.presets.ssh }],
@@ -12,7 +12,10 @@ const PRESETS: [string, AddRule & { port: string }][] = [
 
 /** Each can be added once. The second click of a double click may come before the first is known to be under way. */
 export function Presets({ firewallId, rules }: { firewallId: string; rules: FirewallRule[] }) {
-  const add = useWrite((rule: AddRule) => berth.firewalls.addRule(firewallId, rule), { changes: ['firewalls'], says: w.saved })
+  const add = useWrite((rule: AddRule) => berth.firewalls.addRule(firewallId, rule), {
+    invalidates: ['firewalls'],
+    successMessage: w.saved,
+  })
   return (
     <>
       <span className="muted">{w.presetsLabel}</span>

@@ -6,8 +6,8 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { firewallWords as w } from '../../messages/firewalls.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 
 const choices = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
@@ -33,13 +33,13 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
   } as AddRule
   const save = useWrite(() => (rule ? berth.firewalls.updateRule(firewallId, rule.id, body) : berth.firewalls.addRule(firewallId, body)), {
     inForm: true,
-    changes: ['firewalls'],
-    says: w.saved,
-    after: onClose,
+    invalidates: ['firewalls'],
+    successMessage: w.saved,
+    onDone: onClose,
   })
   return (
     <Dialog title={rule ? w.ruleTitle : w.addRule} onClose={onClose}>
-      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonWords.save} onCancel={onClose}>
+      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonMessages.save} onCancel={onClose}>
         <NativeSelect
           label={w.direction}
           value={direction}

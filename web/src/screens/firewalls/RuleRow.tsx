@@ -2,8 +2,8 @@ import { ActionIcon } from '@mantine/core'
 import type { FirewallRule } from '@berth/sdk'
 import type { DragEvent, KeyboardEvent } from 'react'
 import { Icon } from '../../ui/Icon.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { firewallWords as w } from '../../messages/firewalls.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
 interface Props {
@@ -58,10 +58,10 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
       </span>
       <span className={css['note']}>{rule.description}</span>
       <span className={css['tools']}>
-        <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={commonWords.edit}>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={commonMessages.edit}>
           <Icon name="settings" size={16} />
         </ActionIcon>
-        <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={commonWords.delete}>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={commonMessages.delete}>
           <Icon name="trash" size={16} />
         </ActionIcon>
       </span>

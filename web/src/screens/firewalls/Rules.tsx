@@ -7,18 +7,18 @@ import { useWrite } from '../../api/client.ts'
 import { rulesQuery } from '../../queries/network.ts'
 import { Card, Row } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { firewallWords as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 import { Presets } from './Presets.tsx'
 import { RuleDialog } from './RuleDialog.tsx'
 import { RuleRow } from './RuleRow.tsx'
 
-const changes = ['firewalls']
+const invalidates = ['firewalls']
 
 export function Rules({ firewallId }: { firewallId: string }) {
   const rules = useQuery(rulesQuery(firewallId))
   const [edited, setEdited] = useState<FirewallRule | 'new' | null>(null)
-  const remove = useWrite((id: string) => berth.firewalls.deleteRule(firewallId, id), { changes, says: w.ruleDeleted })
+  const remove = useWrite((id: string) => berth.firewalls.deleteRule(firewallId, id), { invalidates, successMessage: w.ruleDeleted })
   const { order, move, target, setTarget, said } = useOrder(firewallId, rules.data ?? [])
   const positionOf = (id: string): number => order.findIndex((rule) => rule.id === id)
   const actions = (
@@ -68,7 +68,7 @@ function useOrder(firewallId: string, order: FirewallRule[]) {
   const [target, setTarget] = useState<number | null>(null)
   const [said, setSaid] = useState('')
   const write = useWrite(({ id, position }: { id: string; position: number }) => berth.firewalls.updateRule(firewallId, id, { position }), {
-    changes,
+    invalidates,
   })
   const move = (from: number, to: number): void => {
     setTarget(null)
@@ -77,7 +77,7 @@ function useOrder(firewallId: string, order: FirewallRule[]) {
     const others = order.filter((each) => each !== rule)
     client.setQueryData(rulesQuery(firewallId).queryKey, others.toSpliced(to, 0, rule))
     setSaid(w.moved(from + 1, to + 1))
-    write.mutate({ id: rule.id, position: to + 1 }, { onError: () => void client.invalidateQueries({ queryKey: changes }) })
+    write.mutate({ id: rule.id, position: to + 1 }, { onError: () => void client.invalidateQueries({ queryKey: invalidates }) })
   }
   return { order, move, target, setTarget, said }
 }

@@ -9,7 +9,7 @@ import { bindingsQuery, rulesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { firewallWords as w } from '../../messages/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
 export function Tester({ firewall }: { firewall: Firewall }) {

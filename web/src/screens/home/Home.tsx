@@ -6,8 +6,8 @@ import { formatBytes, formatMoney } from '../../ui/format.ts'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Columns, Page } from '../../ui/Page.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { homeWords as w } from '../../messages/home.ts'
-import { vmsWords } from '../../messages/vms.ts'
+import { homeMessages as w } from '../../messages/home.ts'
+import { vmsMessages } from '../../messages/vms.ts'
 import css from './home.module.css'
 import { NextStep } from './NextStep.tsx'
 import { Recent } from './Recent.tsx'
@@ -27,7 +27,7 @@ export default function Home() {
   const lasts = wallet.data && (wallet.data.daysLeft === null ? w.daysForever : w.daysLeft(wallet.data.daysLeft))
   const create = (
     <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
-      {vmsWords.create}
+      {vmsMessages.create}
     </ButtonLink>
   )
   return (

@@ -3,10 +3,10 @@ import { sessionQuery } from '../../api/session.ts'
 import { sshKeysQuery, walletQuery } from '../../queries/account.ts'
 import { vmsQuery } from '../../queries/vms.ts'
 import { ButtonLink } from '../../ui/links.tsx'
-import { homeWords } from '../../messages/home.ts'
+import { homeMessages } from '../../messages/home.ts'
 import css from './home.module.css'
 
-const w = homeWords.next
+const w = homeMessages.next
 
 /** One thing at a time, until there is nothing left to set up; then it is gone. */
 export function NextStep() {

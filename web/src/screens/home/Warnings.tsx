@@ -5,10 +5,10 @@ import type { ReactNode } from 'react'
 import { vmsQuery } from '../../queries/vms.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { homeWords } from '../../messages/home.ts'
+import { homeMessages } from '../../messages/home.ts'
 import css from './home.module.css'
 
-const w = homeWords.warnings
+const w = homeMessages.warnings
 
 export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; throttled: BandwidthUsage[] }) {
   const broken = useQuery(vmsQuery({ status: 'ERROR', limit: 3 })).data?.items ?? []

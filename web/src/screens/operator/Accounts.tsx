@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { accountsQuery, operate, type AccountRow } from '../../api/operator.ts'
+import { accountsQuery, operatorRequest, type AccountRow } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Filters } from '../../ui/Filters.tsx'
 import { Form } from '../../ui/Form.tsx'
@@ -19,9 +19,9 @@ import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorWords } from '../../messages/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.accounts
+const w = operatorMessages.accounts
 
 const COLUMNS: Column<AccountRow>[] = [
   {
@@ -86,11 +86,11 @@ function CreateAccount({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [name, setName] = useState('')
   const navigate = useNavigate()
-  const create = useWrite(() => operate<AccountRow>('POST', '/accounts', { email, ...(name && { name }) }), {
+  const create = useWrite(() => operatorRequest<AccountRow>('POST', '/accounts', { email, ...(name && { name }) }), {
     inForm: true,
-    changes: ['operator'],
-    says: w.created,
-    after: ({ id }) => navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } }),
+    invalidates: ['operator'],
+    successMessage: w.created,
+    onDone: ({ id }) => navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } }),
   })
   return (
     <Dialog title={w.create} onClose={onClose}>

@@ -1,8 +1,8 @@
 import { formatNumber } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
-import { operatorWords } from '../../messages/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.hosts
+const w = operatorMessages.hosts
 
 interface Props {
   of: { used: number; total: number }
@@ -13,7 +13,7 @@ interface Props {
   mebibytes?: boolean
 }
 
-export function Room({ of: { used, total }, what, where, unit, mebibytes = false }: Props) {
+export function CapacityMeter({ of: { used, total }, what, where, unit, mebibytes = false }: Props) {
   const show = (value: number): string => formatNumber(mebibytes ? Math.round(value / 1024) : value)
   const suffix = unit ? ` ${unit}` : ''
   return <Meter used={used} of={total} label={w.of(what, where)} text={w.used(show(used), `${show(total)}${suffix}`)} />

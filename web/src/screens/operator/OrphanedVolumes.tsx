@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { quarantineQuery, type Stray } from '../../api/operator.ts'
+import { orphanedVolumesQuery, type OrphanedVolume } from '../../api/operator.ts'
 import { formatBytes } from '../../ui/format.ts'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorWords } from '../../messages/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 
-const w = operatorWords.quarantine
+const w = operatorMessages.quarantine
 
-const COLUMNS: Column<Stray>[] = [
+const COLUMNS: Column<OrphanedVolume>[] = [
   { head: w.id, cell: ({ id }) => <code>{id}</code> },
   { head: w.kind, cell: ({ kind }) => kind },
   { head: w.host, cell: ({ host }) => host },
@@ -18,7 +18,9 @@ const COLUMNS: Column<Stray>[] = [
   { head: w.removed, cell: ({ removedAfter }) => <Time at={removedAfter} />, right: true },
 ]
 
-export default function Quarantine() {
-  const strays = useQuery(quarantineQuery)
-  return <List words={w} icon="lock" of={strays} columns={COLUMNS} rowKey={({ host, id, generation }) => `${host}/${id}/${generation}`} />
+export default function OrphanedVolumes() {
+  const strays = useQuery(orphanedVolumesQuery)
+  return (
+    <List messages={w} icon="lock" of={strays} columns={COLUMNS} rowKey={({ host, id, generation }) => `${host}/${id}/${generation}`} />
+  )
 }

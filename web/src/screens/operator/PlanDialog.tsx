@@ -3,13 +3,13 @@ import type { Plan } from '@berth/sdk'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { operate } from '../../api/operator.ts'
+import { operatorRequest } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { operatorWords } from '../../messages/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.plans
+const w = operatorMessages.plans
 
 const FIRST = {
   name: '',
@@ -34,12 +34,15 @@ export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void
   const { name, slug, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps, price, available } = values
   const changeable = { name, price, available, bandwidth, networkSpeed, throttleMbps }
   const save = useWrite(
-    () => (plan ? operate('PATCH', `/plans/${plan.id}`, changeable) : operate('POST', '/plans', { ...changeable, slug, vcpu, ram, disk })),
-    { inForm: true, changes: ['operator', 'plans'], says: plan ? commonWords.saved : w.created, after: onClose },
+    () =>
+      plan
+        ? operatorRequest('PATCH', `/plans/${plan.id}`, changeable)
+        : operatorRequest('POST', '/plans', { ...changeable, slug, vcpu, ram, disk }),
+    { inForm: true, invalidates: ['operator', 'plans'], successMessage: plan ? commonMessages.saved : w.created, onDone: onClose },
   )
   return (
     <Dialog title={plan ? w.edit : w.create} onClose={onClose}>
-      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonWords.save} onCancel={onClose}>
+      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonMessages.save} onCancel={onClose}>
         <TextInput
           label={w.name}
           value={name}

@@ -2,14 +2,14 @@ import type { AccountDetails } from '../../api/operator.ts'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { operatorWords } from '../../messages/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.accounts
+const w = operatorMessages.accounts
 
-type Person = AccountDetails['people'][number]
+type User = AccountDetails['people'][number]
 
-const COLUMNS: Column<Person>[] = [
+const COLUMNS: Column<User>[] = [
   {
     head: w.person,
     cell: ({ email, isOperator, hasPassword }) => (
@@ -19,11 +19,11 @@ const COLUMNS: Column<Person>[] = [
       </div>
     ),
   },
-  { head: w.totp, cell: ({ totpEnabled }) => (totpEnabled ? commonWords.on : commonWords.off) },
-  { head: w.lastSeen, cell: ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} as="ago" /> : commonWords.never), right: true },
+  { head: w.totp, cell: ({ totpEnabled }) => (totpEnabled ? commonMessages.on : commonMessages.off) },
+  { head: w.lastSeen, cell: ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} as="ago" /> : commonMessages.never), right: true },
 ]
 
-export const People = ({ people }: { people: Person[] }) => (
+export const Users = ({ people }: { people: User[] }) => (
   <Card flush title={w.people}>
     <Table caption={w.people} columns={COLUMNS} rows={people} rowKey={({ id }) => id} />
   </Card>

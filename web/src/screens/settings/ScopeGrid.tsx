@@ -1,11 +1,11 @@
 import { Button, Checkbox } from '@mantine/core'
 import type { Scope } from '../../api/keys.ts'
-import { formatWord } from '../../ui/format.ts'
+import { formatConstant } from '../../ui/format.ts'
 import { Row } from '../../ui/Page.tsx'
-import { settingsWords } from '../../messages/settings.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 import css from './settings.module.css'
 
-const w = settingsWords.keys
+const w = settingsMessages.keys
 
 interface Props {
   scopes: Scope[]
@@ -45,8 +45,8 @@ export function ScopeGrid({ scopes, chosen, onChange }: Props) {
         return (
           <div key={resource} className={css['scopeRow']}>
             <Checkbox
-              label={formatWord(resource)}
-              aria-label={w.allOf(formatWord(resource))}
+              label={formatConstant(resource)}
+              aria-label={w.allOf(formatConstant(resource))}
               fw={560}
               checked={count === names.length}
               indeterminate={count > 0 && count < names.length}

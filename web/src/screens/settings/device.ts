@@ -1,6 +1,6 @@
-import { settingsWords } from '../../messages/settings.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 
-const w = settingsWords.sessions
+const w = settingsMessages.sessions
 
 // The first that matches: many browsers say that they are others too.
 const BROWSERS: [RegExp, string][] = [

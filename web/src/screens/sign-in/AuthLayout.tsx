@@ -1,8 +1,8 @@
 import { useEffect, type ReactNode } from 'react'
 import { Brand } from '../../shell/Brand.tsx'
 import { ThemeToggle } from '../../shell/UserMenu.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { signInWords as w } from '../../messages/sign-in.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
 import css from './auth-layout.module.css'
 
 interface Props {
@@ -12,9 +12,9 @@ interface Props {
   below?: ReactNode
 }
 
-export function Frame({ title, about, children, below }: Props) {
+export function AuthLayout({ title, about, children, below }: Props) {
   useEffect(() => {
-    document.title = `${title} · ${commonWords.product}`
+    document.title = `${title} · ${commonMessages.product}`
   }, [title])
   return (
     <div className={css['frame']}>

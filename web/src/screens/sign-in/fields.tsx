@@ -3,7 +3,7 @@ import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps 
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { fieldError } from '../../api/errors.ts'
-import { signInWords as w } from '../../messages/sign-in.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
 
 interface Field {
   value: string
@@ -37,7 +37,7 @@ export const NewPasswordField = ({ value, onChange, failure, ...more }: Field & 
 )
 
 /** Somebody has just been let in: what was known of nobody is forgotten. */
-export function useEntrance(): () => Promise<void> {
+export function useAfterSignIn(): () => Promise<void> {
   const client = useQueryClient()
   const navigate = useNavigate()
   return async () => {

@@ -1,5 +1,5 @@
 /** What stands after # is sent to no server and kept in no log. It leaves the address bar at once, but a reload keeps it for this tab. */
-export function takeToken(): string {
+export function readLinkToken(): string {
   const key = `berth${location.pathname}`
   const given = location.hash.slice(1)
   if (given) {

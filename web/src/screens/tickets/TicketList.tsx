@@ -19,7 +19,7 @@ import { Status, toneOf } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { ticketWords as w } from '../../messages/tickets.ts'
+import { ticketMessages as w } from '../../messages/tickets.ts'
 
 const COLUMNS: Column<Ticket>[] = [
   {
@@ -72,9 +72,9 @@ function NewTicket({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const create = useWrite(() => berth.tickets.create({ subject, body }), {
     inForm: true,
-    changes: ['tickets'],
-    says: w.created,
-    after: ({ id }) => navigate({ to: '/tickets/$ticketId', params: { ticketId: id } }),
+    invalidates: ['tickets'],
+    successMessage: w.created,
+    onDone: ({ id }) => navigate({ to: '/tickets/$ticketId', params: { ticketId: id } }),
   })
   return (
     <Dialog title={w.create} onClose={onClose} size="lg">

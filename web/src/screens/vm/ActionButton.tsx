@@ -2,30 +2,30 @@
 import { Button, Tooltip, type ButtonProps } from '@mantine/core'
 import type { Vm } from '@berth/sdk'
 import type { ReactNode } from 'react'
-import { vmsWords } from '../../messages/vms.ts'
-import { vmWords as w } from '../../messages/vm.ts'
+import { vmsMessages } from '../../messages/vms.ts'
+import { vmMessages as w } from '../../messages/vm.ts'
 
 /** Only such VMs are paid for no more: they were refunded, and hold neither a disk nor an address. */
-export const neverCameUp = (vm: Vm): boolean => vm.billing.status === 'CANCELLED'
+export const failedToProvision = (vm: Vm): boolean => vm.billing.status === 'CANCELLED'
 
 /** Null when it is allowed. */
-export function whyNot(vm: Vm, verb: string): string | null {
-  if (vm.allowedActions.includes(verb)) return null
-  if (vm.currentAction) return w.why.busy(vmsWords.actionNames[vm.currentAction.action] ?? vm.currentAction.action)
-  if (vm.isProtected && ['delete', 'rebuild', 'restore'].includes(verb)) return w.why.protected
-  if (neverCameUp(vm)) return w.why.never
-  return w.why.state(vmsWords.statuses[vm.status])
+export function disabledReason(vm: Vm, action: string): string | null {
+  if (vm.allowedActions.includes(action)) return null
+  if (vm.currentAction) return w.why.busy(vmsMessages.actionNames[vm.currentAction.action] ?? vm.currentAction.action)
+  if (vm.isProtected && ['delete', 'rebuild', 'restore'].includes(action)) return w.why.protected
+  if (failedToProvision(vm)) return w.why.never
+  return w.why.state(vmsMessages.statuses[vm.status])
 }
 
 interface Props extends ButtonProps {
   vm: Vm
-  verb: string
+  action: string
   onClick: () => void
   children: ReactNode
 }
 
-export function Verb({ vm, verb, onClick, children, ...props }: Props) {
-  const reason = whyNot(vm, verb)
+export function ActionButton({ vm, action, onClick, children, ...props }: Props) {
+  const reason = disabledReason(vm, action)
   const button = (
     <Button
       {...props}

@@ -6,20 +6,20 @@ import { formatDuration } from '../../ui/format.ts'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { Steps } from '../../ui/Steps.tsx'
 import { useNow } from '../../ui/Time.tsx'
-import { vmsWords } from '../../messages/vms.ts'
-import { vmWords as w } from '../../messages/vm.ts'
+import { vmsMessages } from '../../messages/vms.ts'
+import { vmMessages as w } from '../../messages/vm.ts'
 
 /** The action that runs now, step by step. Its id is on the server: a reload shows the same. */
-export function Underway({ vmId, current }: { vmId: string; current: NonNullable<Vm['currentAction']> }) {
+export function ActionProgress({ vmId, current }: { vmId: string; current: NonNullable<Vm['currentAction']> }) {
   const { data: action } = useQuery(actionQuery(vmId, current.id))
   const now = useNow(1_000)
-  const name = vmsWords.actionNames[current.action] ?? current.action
+  const name = vmsMessages.actionNames[current.action] ?? current.action
   const progress = action?.progress ?? current.progress
   const about = action && w.elapsed(formatDuration(now - Date.parse(action.startedAt ?? action.createdAt)))
   return (
     <Card title={name} about={about}>
       <Stack gap={16}>
-        <Progress value={progress} size="sm" color="yellow.6" aria-label={vmsWords.progressOf(name)} />
+        <Progress value={progress} size="sm" color="yellow.6" aria-label={vmsMessages.progressOf(name)} />
         {action && <Steps steps={action.steps} />}
       </Stack>
     </Card>

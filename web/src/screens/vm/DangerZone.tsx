@@ -8,15 +8,15 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
 import { templatesQuery } from '../../queries/catalog.ts'
-import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney, formatOs } from '../../ui/format.ts'
-import { Form, Problem } from '../../ui/Form.tsx'
+import { Form, ErrorAlert } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { vmWords } from '../../messages/vm.ts'
-import { neverCameUp } from './ActionButton.tsx'
+import { vmMessages } from '../../messages/vm.ts'
+import { failedToProvision } from './ActionButton.tsx'
 
-const w = vmWords.settings
-const changes = ['vm', 'vms', 'actions', 'wallet']
+const w = vmMessages.settings
+const invalidates = ['vm', 'vms', 'actions', 'wallet']
 
 interface Props {
   vm: Vm
@@ -28,20 +28,25 @@ export function DeleteVm({ vm, onClose }: Props) {
   const quote = useQuery({ queryKey: ['quote', vm.id, 'delete'], queryFn: ({ signal }) => berth.vms.quoteDelete(vm.id, { signal }) })
   const write = useWrite(() => berth.vms.delete(vm.id), {
     inForm: true,
-    changes: ['vms', 'wallet', 'actions'],
-    says: w.deleting(vm.name),
-    after: () => navigate({ to: '/vms' }),
+    invalidates: ['vms', 'wallet', 'actions'],
+    successMessage: w.deleting(vm.name),
+    onDone: () => navigate({ to: '/vms' }),
   })
   return (
-    <Confirm title={w.deleteTitle(vm.name)} submit={w.deleteButton} write={write} onClose={onClose} name={vm.name}>
+    <ConfirmDialog title={w.deleteTitle(vm.name)} submit={w.deleteButton} write={write} onClose={onClose} name={vm.name}>
       {w.deleteAbout} {quote.data && w.refund(formatMoney(quote.data.charge.replace('-', ''), quote.data.currency))}
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
-export function SetPassword({ vm, onClose }: Props) {
+export function ResetVmPassword({ vm, onClose }: Props) {
   const [password, setPassword] = useState('')
-  const write = useWrite(() => berth.vms.setPassword(vm.id, password), { inForm: true, changes, says: w.settingPassword, after: onClose })
+  const write = useWrite(() => berth.vms.setPassword(vm.id, password), {
+    inForm: true,
+    invalidates,
+    successMessage: w.settingPassword,
+    onDone: onClose,
+  })
   return (
     <Dialog title={w.password} onClose={onClose}>
       <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={w.password} onCancel={onClose}>
@@ -68,15 +73,15 @@ export function RebuildVm({ vm, onClose }: Props) {
   const current = choices.find(({ slug }) => slug === vm.osTemplate.slug) ?? choices[0]
   const osTemplateId = chosen || (current?.id ?? '')
   const body = { osTemplateId, sshKeyIds }
-  const isCharged = neverCameUp(vm)
+  const isCharged = failedToProvision(vm)
   const quote = useQuery({
     queryKey: ['quote', vm.id, 'rebuild', body],
     queryFn: ({ signal }) => berth.vms.quoteRebuild(vm.id, body, { signal }),
     enabled: isCharged && osTemplateId !== '',
   })
-  const write = useWrite(() => berth.vms.rebuild(vm.id, body), { inForm: true, changes, says: w.rebuilding })
+  const write = useWrite(() => berth.vms.rebuild(vm.id, body), { inForm: true, invalidates, successMessage: w.rebuilding })
   return (
-    <Confirm
+    <ConfirmDialog
       title={w.rebuildTitle(vm.name)}
       submit={w.rebuild}
       write={write}
@@ -87,7 +92,7 @@ export function RebuildVm({ vm, onClose }: Props) {
       <Stack gap={14}>
         <p>{isCharged ? w.rebuildFirst : w.rebuildAbout}</p>
         {quote.data && <Price quote={quote.data} />}
-        <Problem error={quote.error} />
+        <ErrorAlert error={quote.error} />
         <NativeSelect
           label={w.os}
           value={osTemplateId}
@@ -103,7 +108,7 @@ export function RebuildVm({ vm, onClose }: Props) {
           </Stack>
         </Checkbox.Group>
       </Stack>
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 

@@ -2,11 +2,10 @@ import { FitAddon } from '@xterm/addon-fit'
 import { Terminal } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
 import { useEffect, useRef } from 'react'
-import type { ScreenProps } from './Console.tsx'
-import { isLeaveKey } from './console-screen.ts'
+import { isLeaveKey, type ConsoleScreenProps } from './console-screen.ts'
 import css from './vm.module.css'
 
-export default function Serial({ url, label, onConnected, onClosed }: ScreenProps) {
+export default function Serial({ url, label, onConnected, onClosed }: ConsoleScreenProps) {
   const place = useRef<HTMLDivElement>(null)
   const tell = useRef({ onConnected, onClosed })
   tell.current = { onConnected, onClosed }

@@ -1,27 +1,25 @@
 import { Checkbox, Textarea, TextInput } from '@mantine/core'
-import type { Backup, Snapshot, Vm } from '@berth/sdk'
+import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { fieldError, isCode } from '../../api/errors.ts'
+import { fieldError, hasCode } from '../../api/errors.ts'
 import { backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
-import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { vmWords } from '../../messages/vm.ts'
-import { CopyTable } from './CopyTable.tsx'
-import { Verb } from './ActionButton.tsx'
+import { vmMessages } from '../../messages/vm.ts'
+import { CopyTable, type Copy, type CopyKind } from './CopyTable.tsx'
+import { ActionButton } from './ActionButton.tsx'
 
-const w = vmWords.copies
-const changes = ['snapshots', 'backups', 'vm', 'actions']
+const w = vmMessages.copies
+const invalidates = ['snapshots', 'backups', 'vm', 'actions']
 
-export type CopyKind = 'snapshots' | 'backups'
-export type Copy = (Snapshot | Backup) & { type?: Backup['type']; expiresAt?: string | null; description?: string }
 type Open = { what: 'make'; kind: CopyKind } | { what: 'restore' | 'delete'; kind: CopyKind; copy: Copy } | null
 
-export function Copies({ vm }: { vm: Vm }) {
+export function SnapshotsBackups({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
   const snapshots = useQuery(snapshotsQuery(vm.id))
@@ -43,9 +41,9 @@ export function Copies({ vm }: { vm: Vm }) {
         title={w.snapshots}
         about={w.snapshotsAbout}
         actions={
-          <Verb vm={vm} verb="snapshot" size="xs" onClick={() => setOpen({ what: 'make', kind: 'snapshots' })}>
+          <ActionButton vm={vm} action="snapshot" size="xs" onClick={() => setOpen({ what: 'make', kind: 'snapshots' })}>
             {w.takeSnapshot}
-          </Verb>
+          </ActionButton>
         }
       >
         <Loaded of={snapshots} lines={2}>
@@ -57,29 +55,29 @@ export function Copies({ vm }: { vm: Vm }) {
         title={w.backups}
         about={w.backupsAbout}
         actions={
-          <Verb vm={vm} verb="backup" size="xs" variant="default" onClick={() => setOpen({ what: 'make', kind: 'backups' })}>
+          <ActionButton vm={vm} action="backup" size="xs" variant="default" onClick={() => setOpen({ what: 'make', kind: 'backups' })}>
             {w.makeBackup}
-          </Verb>
+          </ActionButton>
         }
       >
         <Loaded of={backups} lines={2}>
           {({ items }) => tableOf('backups', items, w.noBackups)}
         </Loaded>
       </Card>
-      {open?.what === 'make' && <Make vmId={vm.id} kind={open.kind} onClose={close} />}
-      {open?.what === 'restore' && <Restore vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
-      {open?.what === 'delete' && <Delete vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
+      {open?.what === 'make' && <CreateCopy vmId={vm.id} kind={open.kind} onClose={close} />}
+      {open?.what === 'restore' && <RestoreCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
+      {open?.what === 'delete' && <DeleteCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
     </Stack>
   )
 }
 
-function Make({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onClose: () => void }) {
+function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onClose: () => void }) {
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const isSnapshot = kind === 'snapshots'
   const make = useWrite<void, unknown>(
     () => (isSnapshot ? berth.snapshots.create(vmId, { name, ...(description && { description }) }) : berth.backups.create(vmId, { name })),
-    { inForm: true, changes, says: isSnapshot ? w.taking : w.making, after: onClose },
+    { inForm: true, invalidates, successMessage: isSnapshot ? w.taking : w.making, onDone: onClose },
   )
   const title = isSnapshot ? w.takeSnapshot : w.makeBackup
   return (
@@ -106,21 +104,21 @@ function Make({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onClose: 
   )
 }
 
-interface ActProps {
+interface CopyDialogProps {
   vmId: string
   kind: CopyKind
   copy: Copy
   onClose: () => void
 }
 
-function Restore({ vmId, kind, copy, onClose }: ActProps) {
+function RestoreCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
   const [withoutNetworks, setWithoutNetworks] = useState(false)
   const start = () =>
     kind === 'backups' ? berth.backups.restore(vmId, copy.id, { withoutNetworks }) : berth.snapshots.restore(vmId, copy.id)
-  const write = useWrite<void, unknown>(start, { inForm: true, changes, says: w.restoring })
-  const areNetworksLost = isCode(write.error, 'networks_lost')
+  const write = useWrite<void, unknown>(start, { inForm: true, invalidates, successMessage: w.restoring })
+  const areNetworksLost = hasCode(write.error, 'networks_lost')
   return (
-    <Confirm title={w.restoreTitle(copy.name)} submit={w.restore} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.restoreTitle(copy.name)} submit={w.restore} write={write} onClose={onClose}>
       {w.restoreAbout}
       {(areNetworksLost || withoutNetworks) && (
         <Checkbox
@@ -130,15 +128,15 @@ function Restore({ vmId, kind, copy, onClose }: ActProps) {
           onChange={(event) => setWithoutNetworks(event.currentTarget.checked)}
         />
       )}
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
-function Delete({ vmId, kind, copy, onClose }: ActProps) {
-  const write = useWrite<void, unknown>(() => berth[kind].delete(vmId, copy.id), { inForm: true, changes, says: w.deleting })
+function DeleteCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
+  const write = useWrite<void, unknown>(() => berth[kind].delete(vmId, copy.id), { inForm: true, invalidates, successMessage: w.deleting })
   return (
-    <Confirm title={w.deleteTitle(copy.name)} submit={w.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle(copy.name)} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

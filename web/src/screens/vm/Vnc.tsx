@@ -1,12 +1,11 @@
 import { Button } from '@mantine/core'
 import RFB from '@novnc/novnc'
 import { useEffect, useRef } from 'react'
-import { vmWords } from '../../messages/vm.ts'
-import type { ScreenProps } from './Console.tsx'
-import { isLeaveKey } from './console-screen.ts'
+import { vmMessages } from '../../messages/vm.ts'
+import { isLeaveKey, type ConsoleScreenProps } from './console-screen.ts'
 import css from './vm.module.css'
 
-export default function Vnc({ url, label, onConnected, onClosed }: ScreenProps) {
+export default function Vnc({ url, label, onConnected, onClosed }: ConsoleScreenProps) {
   const place = useRef<HTMLDivElement>(null)
   const rfb = useRef<RFB | null>(null)
   const tell = useRef({ onConnected, onClosed })
@@ -39,7 +38,7 @@ export default function Vnc({ url, label, onConnected, onClosed }: ScreenProps) 
     <>
       <div ref={place} className={css['screen']} role="region" aria-label={label} />
       <Button variant="default" size="xs" style={{ alignSelf: 'flex-start' }} onClick={() => rfb.current?.sendCtrlAltDel()}>
-        {vmWords.console.ctrlAltDel}
+        {vmMessages.console.ctrlAltDel}
       </Button>
     </>
   )

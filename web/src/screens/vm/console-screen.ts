@@ -1,2 +1,11 @@
-/** Tab belongs to the VM, so there is another way out. */
+// What the serial and the VNC console have in common.
+
+export interface ConsoleScreenProps {
+  url: string
+  label: string
+  onConnected: () => void
+  onClosed: (reason: string) => void
+}
+
+/** The console captures Tab, so keyboard users leave with Ctrl+Shift+Escape. */
 export const isLeaveKey = ({ ctrlKey, shiftKey, key }: KeyboardEvent): boolean => ctrlKey && shiftKey && key === 'Escape'

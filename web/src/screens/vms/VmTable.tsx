@@ -5,7 +5,7 @@ import { formatBytes, formatOs, formatSize } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { vmsWords as w } from '../../messages/vms.ts'
+import { vmsMessages as w } from '../../messages/vms.ts'
 import css from './vms.module.css'
 import { VmStatus } from './VmStatus.tsx'
 

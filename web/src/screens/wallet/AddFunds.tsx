@@ -6,13 +6,13 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { walletWords as w } from '../../messages/wallet.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 
 const toAmount = (text: string): string => (/^\d+$/.test(text) ? `${text}.00` : text)
 
-export function TopUp({ currency, onClose }: { currency: string; onClose: () => void }) {
+export function AddFunds({ currency, onClose }: { currency: string; onClose: () => void }) {
   const [amount, setAmount] = useState('25.00')
-  const deposit = useWrite(() => berth.deposits.create({ amount: toAmount(amount) }), { inForm: true, changes: ['wallet'] })
+  const deposit = useWrite(() => berth.deposits.create({ amount: toAmount(amount) }), { inForm: true, invalidates: ['wallet'] })
   if (deposit.data)
     return (
       <Dialog title={w.topUpTitle} onClose={onClose}>

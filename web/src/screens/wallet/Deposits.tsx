@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { depositsQuery } from '../../queries/account.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
-import { StatusOf } from '../../ui/Status.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { walletWords as w } from '../../messages/wallet.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 
 /** Only what is still on its way: the rest is in the transactions. */
 export function Deposits() {
@@ -15,10 +15,10 @@ export function Deposits() {
   if (deposits.length === 0) return null
   const columns: Column<Deposit>[] = [
     { head: w.amount, cell: ({ amount, currency }) => <strong>{formatMoney(amount, currency)}</strong> },
-    { head: commonWords.status, cell: ({ status }) => <StatusOf status={status} /> },
+    { head: commonMessages.status, cell: ({ status }) => <StatusBadge status={status} /> },
     { head: w.date, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: ({ checkoutUrl, instructions }) =>

@@ -5,7 +5,7 @@ import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { walletWords as w } from '../../messages/wallet.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 import { forecast, type Renewal } from './renewals.ts'
 
 export function Forecast({ wallet }: { wallet: Wallet | undefined }) {

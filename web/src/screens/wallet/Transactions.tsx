@@ -13,8 +13,8 @@ import { usePaging } from '../../ui/paging.ts'
 import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../messages/common.ts'
-import { walletWords as w } from '../../messages/wallet.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 
 type Type = Transaction['type']
 type Filter = Pick<Query<'listWalletTransactions'>, 'type' | 'dateFrom' | 'dateTo'>
@@ -39,7 +39,7 @@ export function Transactions({ currency }: { currency: string }) {
           aria-label={w.type}
           value={type ?? ''}
           onChange={(event) => filter({ type: event.currentTarget.value || undefined })}
-          data={[{ value: '', label: commonWords.all }, ...Object.entries(w.types).map(([value, label]) => ({ value, label }))]}
+          data={[{ value: '', label: commonMessages.all }, ...Object.entries(w.types).map(([value, label]) => ({ value, label }))]}
         />
         <TextInput
           type="date"

@@ -6,11 +6,11 @@ import { formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { walletWords as w } from '../../messages/wallet.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 import { Deposits } from './Deposits.tsx'
 import { Forecast } from './Forecast.tsx'
 import { Invoices } from './Invoices.tsx'
-import { TopUp } from './AddFunds.tsx'
+import { AddFunds } from './AddFunds.tsx'
 import { Transactions } from './Transactions.tsx'
 
 export default function WalletPage() {
@@ -42,7 +42,7 @@ export default function WalletPage() {
         <Forecast wallet={wallet.data} />
         <Invoices />
       </Columns>
-      {topUp && <TopUp currency={wallet.data?.currency ?? 'USD'} onClose={() => setTopUp(false)} />}
+      {topUp && <AddFunds currency={wallet.data?.currency ?? 'USD'} onClose={() => setTopUp(false)} />}
     </Page>
   )
 }
