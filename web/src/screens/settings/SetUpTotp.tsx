@@ -13,7 +13,7 @@ import { settingsMessages } from '../../messages/settings.ts'
 import { ShowCodes } from './RecoveryCodes.tsx'
 import css from './settings.module.css'
 
-const QrCode = lazy(() => import('../../qr/QrCode.tsx'))
+const QrCode = lazy(() => import('../../ui/QrCode.tsx'))
 
 const w = settingsMessages.security
 
