@@ -12,13 +12,13 @@ describe('a VM that never came up', async () => {
   const { page } = owner
   const berth = await becomeFundedOwner(page, product)
   const adjust = (amount: string) => product.run('account', 'adjust', '--account', OWNER.email, '--amount', amount, '--reason', 'proof')
-  const submit = button(dialog(page), 'Rebuild')
+  const submit = button(dialog(page), 'Rebuild VM')
   let vmId = ''
 
   const askForRebuild = async (): Promise<void> => {
     await page.goto(`/vms/${vmId}?tab=settings`)
-    await expectShown(page.getByText(/^It never came up and was refunded/))
-    await button(page, 'Rebuild').click()
+    await expectShown(page.getByText(/^Provisioning failed and the charge was refunded/))
+    await button(page, 'Rebuild VM').click()
     await dialog(page).getByLabel('Type web to confirm').fill('web')
   }
 
@@ -58,8 +58,8 @@ describe('a VM that never came up', async () => {
     await asked.promise
     expect(await submit.isDisabled()).toBe(true)
     answer.resolve()
-    await expectShown(dialog(page).getByText('$6.00 are charged now, $94.00 are left in your wallet.'))
-    expect(await dialog(page).getByText('price stay').count()).toBe(0)
+    await expectShown(dialog(page).getByText('Due today: $6.00. Balance after: $94.00.'))
+    expect(await dialog(page).getByText('the price stay').count()).toBe(0)
     await submit.click()
     await page.getByRole('tab', { name: 'Overview' }).click()
     await expectShown(heading(page, 'web'))
@@ -73,7 +73,7 @@ describe('a VM that never came up', async () => {
     await expectShown(renewals.getByRole('cell', { name: '$88.00' }))
     await product.run('vm', 'unmanage', vmId)
     await page.reload()
-    await expectShown(page.getByText('No VM renews, so nothing will be charged.'))
+    await expectShown(page.getByText('No upcoming renewals.'))
     expectNoProblems(owner)
   })
 })

@@ -40,7 +40,7 @@ describe('the dashboard', async () => {
       /event-stream/.test(route.request().headers()['accept'] ?? '') ? meet(route) : route.continue(),
     )
     await page.reload()
-    await expectShown(page.getByText('Checking every 2 s'))
+    await expectShown(page.getByText('Polling'))
     expect(await lag('stop', 'Stopped')).toBeLessThan(WITHIN_MS + 500)
     expect(await page.getByText('Live', { exact: true }).count()).toBe(0)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -90,7 +90,7 @@ describe('the dashboard', async () => {
     await page.goto(`/vms/${vmId}`)
     await expectShown(heading(page, 'web'))
     await page.context().setOffline(true)
-    await expectShown(page.getByText('Server not reachable, trying again'), 30_000)
+    await expectShown(page.getByText('Offline, reconnecting'), 30_000)
     await page.context().setOffline(false)
     await expectShown(page.getByText('Live', { exact: true }), 30_000)
     await berth.vms.update(vmId, { name: 'web renamed' })

@@ -39,8 +39,8 @@ export const go = (page: Page, name: string): Promise<void> => link(page.getByRo
 
 export async function becomeOwner(page: Page, { welcome }: Pick<Product, 'welcome'>): Promise<void> {
   await page.goto(welcome)
-  await fill(page, { 'E-mail': OWNER.email, Password: OWNER.password })
-  await button(page, 'Set the password and go on').click()
+  await fill(page, { Email: OWNER.email, Password: OWNER.password })
+  await button(page, 'Set password').click()
   await expectShown(heading(page, /Hello/))
 }
 

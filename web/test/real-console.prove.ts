@@ -43,9 +43,9 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
     await page.getByLabel(/^Tiny/).check()
     await page.getByLabel(/^Nano/).check()
     await fill(page, { 'Password for root': PASSWORD })
-    await page.getByLabel('Host name').fill('seen')
+    await page.getByLabel('Hostname').fill('seen')
     await page.getByRole('checkbox', { name: 'laptop' }).check()
-    const price = await page.getByText('Charged now').locator('xpath=../dd').filter({ hasText: '$' }).innerText()
+    const price = await page.getByText('Due today').locator('xpath=../dd').filter({ hasText: '$' }).innerText()
     expect(price).toMatch(/^\$\d+\.\d\d$/)
     await button(page, 'Create VM').click()
     await expectShown(heading(page, 'seen'))
@@ -95,9 +95,9 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
 
   test('deletes it by typing its name', async () => {
     await page.getByRole('tab', { name: 'Settings' }).click()
-    await button(page, 'Delete this VM').click()
+    await button(page, 'Delete VM').click()
     await dialog(page).getByLabel('Type seen to confirm').fill('seen')
-    await button(dialog(page), 'Delete this VM').click()
+    await button(dialog(page), 'Delete VM').click()
     await expectShown(page.getByText('No virtual machines yet'), TIMEOUT_MS)
     await expect.poll(() => box.virsh('list', '--all', '--name')).toBe('\n')
     expectNoProblems(guest)

@@ -28,7 +28,7 @@ export const OPERATOR_LISTS = [
   'plans',
   'accounts',
   'actions',
-  'quarantine',
+  'orphaned-volumes',
   'tickets',
   'health',
 ].map((name) => `/operator/${name}`)

@@ -67,7 +67,7 @@ describe('the dashboard', async () => {
     const victim = await openBrowser(product.origin)
     await victim.context.addCookies([planted])
     await victim.page.goto('/')
-    await fill(victim.page, { 'E-mail': OWNER.email, Password: OWNER.password })
+    await fill(victim.page, { Email: OWNER.email, Password: OWNER.password })
     await button(victim.page, 'Sign in').click()
     await expectShown(heading(victim.page, /Hello/))
     const cookies = await victim.context.cookies()
@@ -81,7 +81,7 @@ describe('the dashboard', async () => {
   test(`stops whoever guesses a password ${WRONG_TRIES} times, and keeps whoever is signed in`, async () => {
     const guesser = await openBrowser(product.origin)
     await guesser.page.goto('/sign-in')
-    await fill(guesser.page, { 'E-mail': OWNER.email })
+    await fill(guesser.page, { Email: OWNER.email })
     const guess = async (password: string): Promise<number> => {
       await fill(guesser.page, { Password: password })
       const answered = guesser.page.waitForResponse(/\/sign-in$/)

@@ -9,8 +9,8 @@ export const isNotFound = (error: unknown): boolean => hasCode(error, 'not_found
 /** The server's own sentence, which says what happened, why, and what to do; or that no answer came. */
 export function errorMessage(error: unknown): string {
   if (error instanceof ApiError) return error.message
-  if (error instanceof NetworkError || error instanceof TimeoutError) return commonMessages.noAnswer
-  return commonMessages.brokenPage
+  if (error instanceof NetworkError || error instanceof TimeoutError) return commonMessages.unreachable
+  return commonMessages.pageError
 }
 
 /** What the server says about one field of a form. */

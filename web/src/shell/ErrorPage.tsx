@@ -7,7 +7,7 @@ import { commonMessages as w } from '../messages/common.ts'
 export const ErrorPage = ({ error }: { error: unknown }) => {
   console.error(error)
   const reload = <Button onClick={() => location.reload()}>{w.reload}</Button>
-  return <Empty level={1} icon="warning" title={w.failedTitle} about={w.brokenPage} action={reload} />
+  return <Empty level={1} icon="warning" title={w.loadFailed} about={w.pageError} action={reload} />
 }
 
 export const NotFound = () => (

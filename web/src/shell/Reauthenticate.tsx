@@ -36,7 +36,7 @@ export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
   return (
     <Modal opened={opened} onClose={() => close(false)} title={w.reauthTitle} zIndex={350} closeButtonProps={{ 'aria-label': w.close }}>
       <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={w.confirm} onCancel={() => close(false)}>
-        <p className="muted">{w.reauthWhy}</p>
+        <p className="muted">{w.reauthAbout}</p>
         <PasswordInput
           label={w.password}
           value={password}

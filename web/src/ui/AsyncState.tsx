@@ -47,9 +47,9 @@ export const LoadError = ({ error, retry, level = 2 }: { error: unknown; retry?:
       <span className={css['badge']} data-failed>
         <Icon name="warning" size={22} />
       </span>
-      <Title level={level}>{missing ? w.notFoundTitle : w.failedTitle}</Title>
+      <Title level={level}>{missing ? w.notFoundTitle : w.loadFailed}</Title>
       <p className={css['about']}>
-        {missing ? w.notFound : errorMessage(error)} {requestId && w.quote(requestId)}
+        {missing ? w.notFound : errorMessage(error)} {requestId && w.requestReference(requestId)}
       </p>
       {retry && !missing && (
         <Button variant="default" onClick={() => void retry()}>

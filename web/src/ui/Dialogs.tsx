@@ -89,7 +89,7 @@ export function SecretDialog({ label, secret, hint, onClose }: { label: string; 
       size="lg"
     >
       <Stack gap={16}>
-        <p className="muted">{w.secretOnce}</p>
+        <p className="muted">{w.secretAbout}</p>
         <Code text={secret} what={label} />
         {hint}
         <Checkbox label={w.secretSaved} checked={saved} onChange={(event) => setSaved(event.currentTarget.checked)} />

@@ -48,6 +48,6 @@ export const ErrorAlert = ({ error }: { error: unknown }) =>
   error ? (
     <Alert color="red" role="alert">
       {errorMessage(error)}
-      {error instanceof ApiError && error.status >= 500 && error.requestId && ` ${w.quote(error.requestId)}`}
+      {error instanceof ApiError && error.status >= 500 && error.requestId && ` ${w.requestReference(error.requestId)}`}
     </Alert>
   ) : null

@@ -18,7 +18,7 @@ import { commonMessages } from '../../messages/common.ts'
 const COLUMNS: Column<AuditEntry>[] = [
   { head: w.action, cell: ({ action }) => <code>{action}</code> },
   {
-    head: w.who,
+    head: w.actor,
     cell: ({ actor }) => (
       <div>
         {actor.name}
@@ -27,7 +27,7 @@ const COLUMNS: Column<AuditEntry>[] = [
     ),
   },
   { head: w.from, cell: ({ ip }) => <code>{ip ?? commonMessages.unknown}</code> },
-  { head: w.on, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonMessages.unknown}</code> },
+  { head: w.resource, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonMessages.unknown}</code> },
   {
     head: w.result,
     cell: ({ result, errorCode, count }) => (

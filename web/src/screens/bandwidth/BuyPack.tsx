@@ -20,7 +20,7 @@ export function BuyPack({ vmId, vmName, onClose }: { vmId: string; vmName: strin
   const buy = useWrite(() => berth.bandwidth.buyPack(vmId, gigabytes), {
     inForm: true,
     invalidates: ['bandwidth', 'wallet', 'vm'],
-    successMessage: w.bought,
+    successMessage: w.packAdded,
     onDone: onClose,
   })
   return (

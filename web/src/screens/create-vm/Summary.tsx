@@ -47,18 +47,18 @@ export function Summary({ form, facts, busy, error, onSubmit, onShowCode }: Prop
             {isComplete(form) && !refusal && (
               <>
                 <div className={css['total']}>
-                  <Line name={w.chargedNow} value={amount('charge')} />
+                  <Line name={w.dueToday} value={amount('charge')} />
                 </div>
                 <Line name={w.monthly} value={amount('monthly')} />
                 <Line name={w.balanceAfter} value={amount('balanceAfter')} />
               </>
             )}
           </dl>
-          {!isComplete(form) && <p className="muted">{w.fillIn}</p>}
+          {!isComplete(form) && <p className="muted">{w.incomplete}</p>}
           <ErrorAlert error={problem} />
           {hasCode(problem, 'insufficient_funds') && (
             <ButtonLink to="/wallet" variant="default" fullWidth>
-              {w.topUp}
+              {w.addFunds}
             </ButtonLink>
           )}
           <Button fullWidth size="md" loading={busy} disabled={!isComplete(form) || !price || refusal !== null} onClick={onSubmit}>

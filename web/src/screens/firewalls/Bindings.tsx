@@ -24,7 +24,7 @@ export function Bindings({ firewallId }: { firewallId: string }) {
   const bindings = useQuery(bindingsQuery(firewallId))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
-  const unbind = useWrite((vmId: string) => berth.firewalls.unbind(firewallId, vmId), { invalidates, successMessage: w.unbound })
+  const unbind = useWrite((vmId: string) => berth.firewalls.unbind(firewallId, vmId), { invalidates, successMessage: w.detached })
   const columns: Column<FirewallBindingState>[] = [
     {
       head: w.vm,
@@ -45,15 +45,15 @@ export function Bindings({ firewallId }: { firewallId: string }) {
       quiet: true,
       right: true,
       cell: ({ vmId }) => (
-        <Button variant="subtle" color="red" size="xs" aria-label={w.unbindFrom(nameOf(vmId))} onClick={() => unbind.mutate(vmId)}>
-          {w.unbind}
+        <Button variant="subtle" color="red" size="xs" aria-label={w.detachFrom(nameOf(vmId))} onClick={() => unbind.mutate(vmId)}>
+          {w.detach}
         </Button>
       ),
     },
   ]
   const bind = (
     <Button variant="default" size="xs" onClick={() => setBinds(true)}>
-      {w.bind}
+      {w.attach}
     </Button>
   )
   return (
@@ -84,16 +84,16 @@ function AttachDialog({ firewallId, vms, onClose }: { firewallId: string; vms: {
   const bind = useWrite(() => berth.firewalls.bind(firewallId, vmId), {
     inForm: true,
     invalidates,
-    successMessage: w.bound,
+    successMessage: w.attached,
     onDone: onClose,
   })
   return (
-    <Dialog title={w.bindTitle} onClose={onClose}>
+    <Dialog title={w.attachTitle} onClose={onClose}>
       <Form
         onSubmit={() => bind.mutate()}
         busy={bind.isPending}
         error={bind.error}
-        submit={w.bind}
+        submit={w.attach}
         onCancel={onClose}
         disabled={vmId === ''}
       >

@@ -10,7 +10,6 @@ import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Columns, Page } from '../../ui/Page.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { commonMessages } from '../../messages/common.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 import { Bindings } from './Bindings.tsx'
 import { EditFirewall } from './EditFirewall.tsx'
@@ -36,7 +35,7 @@ function FirewallView({ firewall }: { firewall: Firewall }) {
         {w.edit}
       </Button>
       <Button variant="default" color="red" onClick={() => setOpen('delete')}>
-        {commonMessages.delete}
+        {w.delete}
       </Button>
     </>
   )
@@ -62,7 +61,7 @@ function DeleteFirewall({ firewall, onClose }: { firewall: Firewall; onClose: ()
     onDone: () => navigate({ to: '/firewalls' }),
   })
   return (
-    <ConfirmDialog title={w.deleteTitle(firewall.name)} submit={commonMessages.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle(firewall.name)} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout}
     </ConfirmDialog>
   )

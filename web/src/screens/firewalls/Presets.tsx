@@ -14,14 +14,14 @@ const PRESETS: [string, AddRule & { port: string }][] = [
 export function Presets({ firewallId, rules }: { firewallId: string; rules: FirewallRule[] }) {
   const add = useWrite((rule: AddRule) => berth.firewalls.addRule(firewallId, rule), {
     invalidates: ['firewalls'],
-    successMessage: w.saved,
+    successMessage: w.ruleAdded,
   })
   return (
     <>
       <span className="muted">{w.presetsLabel}</span>
       {PRESETS.map(([name, rule]) => {
-        const isThere = rules.some((each) => isSame(each, rule))
-        const off = isThere || add.isPending
+        const exists = rules.some((each) => isSame(each, rule))
+        const off = exists || add.isPending
         return (
           <Button
             key={name}
@@ -29,7 +29,7 @@ export function Presets({ firewallId, rules }: { firewallId: string; rules: Fire
             size="xs"
             aria-disabled={off}
             data-disabled={off || undefined}
-            title={isThere ? w.presetThere : undefined}
+            title={exists ? w.presetExists : undefined}
             onClick={({ detail: clicks }) => off || clicks > 1 || add.mutate(rule)}
           >
             {name}

@@ -9,7 +9,7 @@ import { Form } from '../../ui/Form.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 
-const choices = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }))
+const choices = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
 /** A new one when none is given. */
@@ -34,7 +34,7 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
   const save = useWrite(() => (rule ? berth.firewalls.updateRule(firewallId, rule.id, body) : berth.firewalls.addRule(firewallId, body)), {
     inForm: true,
     invalidates: ['firewalls'],
-    successMessage: w.saved,
+    successMessage: rule ? w.ruleSaved : w.ruleAdded,
     onDone: onClose,
   })
   return (
@@ -69,14 +69,14 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
           />
         )}
         <TextInput
-          label={`${w.from}: ${w.addresses.toLowerCase()}`}
+          label={w.source}
           description={w.addressesHint}
           value={sourceIps}
           onChange={(event) => setSource(event.currentTarget.value)}
           error={fieldError(save.error, 'sourceIps')}
         />
         <TextInput
-          label={`${w.to}: ${w.addresses.toLowerCase()}`}
+          label={w.destination}
           description={w.addressesHint}
           value={destIps}
           onChange={(event) => setDest(event.currentTarget.value)}

@@ -2,7 +2,6 @@ import { ActionIcon } from '@mantine/core'
 import type { FirewallRule } from '@berth/sdk'
 import type { DragEvent, KeyboardEvent } from 'react'
 import { Icon } from '../../ui/Icon.tsx'
-import { commonMessages } from '../../messages/common.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
@@ -58,10 +57,10 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
       </span>
       <span className={css['note']}>{rule.description}</span>
       <span className={css['tools']}>
-        <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={commonMessages.edit}>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={w.editRule(index + 1)}>
           <Icon name="settings" size={16} />
         </ActionIcon>
-        <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={commonMessages.delete}>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={w.deleteRule(index + 1)}>
           <Icon name="trash" size={16} />
         </ActionIcon>
       </span>
@@ -73,5 +72,5 @@ function whoOf({ direction, sourceIps, destIps }: FirewallRule): string {
   const from = sourceIps.join(', ')
   const to = destIps.join(', ')
   const parts = [from && `${w.from} ${from}`, to && `${w.to} ${to}`].filter(Boolean)
-  return parts.join(' · ') || `${direction === 'IN' ? w.from : w.to} ${w.anyone.toLowerCase()}`
+  return parts.join(' · ') || `${direction === 'IN' ? w.from : w.to} ${w.anyone}`
 }

@@ -64,7 +64,7 @@ export function Tester({ firewall }: { firewall: Firewall }) {
             <NumberInput label={w.port} value={port} min={1} max={65_535} hideControls onChange={(value) => setPort(Number(value))} />
           )}
           <TextInput
-            label={w.otherEnd}
+            label={w.remoteAddress}
             value={address}
             onChange={(event) => setAddress(event.currentTarget.value.trim())}
             error={fieldError(check.error, 'address')}

@@ -24,7 +24,7 @@ export default function Home() {
   const actions = useQuery(runningActionsQuery)
   const throttled = (traffic.data ?? []).filter((usage) => usage.throttled)
   const balance = wallet.data && formatMoney(wallet.data.balance, wallet.data.currency)
-  const lasts = wallet.data && (wallet.data.daysLeft === null ? w.daysForever : w.daysLeft(wallet.data.daysLeft))
+  const lasts = wallet.data && (wallet.data.daysLeft === null ? w.noRenewals : w.coversDays(wallet.data.daysLeft))
   const create = (
     <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
       {vmsMessages.create}
@@ -54,7 +54,7 @@ export default function Home() {
         />
       </div>
       <Columns>
-        <Card title={w.underway}>
+        <Card title={w.inProgress}>
           <RunningActions actions={actions.data?.items ?? []} />
         </Card>
         <Card title={w.recent}>

@@ -16,10 +16,16 @@ export function NextStep() {
   const session = useQuery(sessionQuery).data
   if (!keys || !wallet || !vms || !session) return null
   const steps = [
-    { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, go: w.sshKeyGo, about: w.sshKeyAbout },
-    { done: Number(wallet.balance) > 0 || vms.pagination.total > 0, to: '/wallet', title: w.wallet, go: w.walletGo, about: w.walletAbout },
-    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, go: w.vmGo, about: w.vmAbout },
-    { done: session.user.totpEnabled, to: '/settings', search: { tab: 'security' }, title: w.totp, go: w.totpGo, about: w.totpAbout },
+    { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, button: w.sshKeyButton, about: w.sshKeyAbout },
+    {
+      done: Number(wallet.balance) > 0 || vms.pagination.total > 0,
+      to: '/wallet',
+      title: w.wallet,
+      go: w.walletButton,
+      about: w.walletAbout,
+    },
+    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, go: w.vmButton, about: w.vmAbout },
+    { done: session.user.totpEnabled, to: '/settings', search: { tab: 'security' }, title: w.totp, go: w.totpButton, about: w.totpAbout },
   ]
   const next = steps.find(({ done }) => !done)
   if (!next) return null
@@ -27,13 +33,13 @@ export function NextStep() {
     <section className={css['next']} aria-label={w.title}>
       <div>
         <div className={css['nextKicker']}>
-          {w.title} · {w.of(steps.filter(({ done }) => done).length, steps.length)}
+          {w.title} · {w.progress(steps.filter(({ done }) => done).length, steps.length)}
         </div>
         <div className={css['nextTitle']}>{next.title}</div>
         <div className="muted">{next.about}</div>
       </div>
       <ButtonLink to={next.to} search={next.search ?? {}}>
-        {next.go}
+        {next.button}
       </ButtonLink>
     </section>
   )

@@ -8,7 +8,7 @@ import css from './home.module.css'
 
 export function RunningActions({ actions }: { actions: Action[] }) {
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
-  if (actions.length === 0) return <p className="muted">{w.nothingUnderway}</p>
+  if (actions.length === 0) return <p className="muted">{w.noActions}</p>
   return (
     <ul className={css['list']}>
       {actions.map((action) => {

@@ -16,7 +16,7 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
   return (
     <>
       {low && (
-        <Warning colour="orange" link={<TextLink to="/wallet">{w.topUp}</TextLink>}>
+        <Warning colour="orange" link={<TextLink to="/wallet">{w.addFunds}</TextLink>}>
           {w.lowBalance(formatMoney(wallet.dueNext7Days, wallet.currency))}
         </Warning>
       )}
@@ -31,7 +31,7 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
           colour="red"
           link={
             <TextLink to="/vms/$vmId" params={{ vmId: id }}>
-              {w.look}
+              {w.view}
             </TextLink>
           }
         >

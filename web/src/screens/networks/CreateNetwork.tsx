@@ -53,7 +53,7 @@ export function CreateNetwork({ onClose }: { onClose: () => void }) {
           label={w.node}
           value={nodeId}
           onChange={(event) => setNodeId(event.currentTarget.value)}
-          data={[{ value: '', label: w.anyNode }, ...(nodes ?? []).map(({ id, name: label }) => ({ value: id, label }))]}
+          data={[{ value: '', label: w.automatic }, ...(nodes ?? []).map(({ id, name: label }) => ({ value: id, label }))]}
         />
         <TextInput
           label={w.cidr}

@@ -51,7 +51,7 @@ export default function Networks() {
           name={network.name}
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', network }) },
-            { label: commonMessages.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
           ]}
         />
       ),
@@ -89,7 +89,7 @@ function DeleteNetwork({ network, onClose }: { network: Network; onClose: () => 
     successMessage: w.deleted(network.name),
   })
   return (
-    <ConfirmDialog title={w.deleteTitle} submit={commonMessages.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout(network.name)}
     </ConfirmDialog>
   )

@@ -18,7 +18,7 @@ const maskOf = (number: number, length: number): number => number - (number % 2 
 
 export function describeCidr(cidr: string): string {
   const match = /^(\d{1,3}(?:\.\d{1,3}){3})\/(\d{1,2})$/.exec(cidr)
-  if (!match || match[1]!.split('.').some((octet) => Number(octet) > 255)) return w.bad
+  if (!match || match[1]!.split('.').some((octet) => Number(octet) > 255)) return w.invalid
   const length = Number(match[2])
   if (length < 8 || length > 30) return w.size
   const first = maskOf(toNumber(match[1]!), length)
@@ -26,5 +26,5 @@ export function describeCidr(cidr: string): string {
   const usable = 2 ** (32 - length) - 3
   const masked = `${toAddress(first)}/${length}`
   const prefix = masked === cidr ? '' : `${w.masked(masked)} `
-  return prefix + w.room(formatNumber(usable), toAddress(first + 2), toAddress(first + 2 ** (32 - length) - 2))
+  return prefix + w.usable(formatNumber(usable), toAddress(first + 2), toAddress(first + 2 ** (32 - length) - 2))
 }

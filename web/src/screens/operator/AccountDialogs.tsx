@@ -23,7 +23,7 @@ export function AdjustBalance({ accountId, how, onClose }: Props & { how: 'credi
     {
       inForm: true,
       invalidates: ['operator', 'wallet'],
-      successMessage: ({ balance, currency }) => w.moved(formatMoney(balance, currency)),
+      successMessage: ({ balance, currency }) => w.balanceChanged(formatMoney(balance, currency)),
       onDone: onClose,
     },
   )
@@ -55,7 +55,7 @@ export function SuspendAccount({ accountId, onClose, onDone }: Props & { onDone:
   const write = useWrite(() => operatorRequest<SuspensionResult>('POST', `/accounts/${accountId}/suspend`, { reason }), {
     inForm: true,
     invalidates: ['operator'],
-    successMessage: w.suspending,
+    successMessage: w.suspendedNow,
     onDone: (outcome) => {
       onClose()
       onDone(outcome)

@@ -26,7 +26,7 @@ export function AccountLimits({ accountId, limits }: { accountId: string; limits
       quiet: true,
       right: true,
       cell: (limit) => (
-        <Button variant="default" size="xs" aria-label={w.raise(limitName(limit.name))} onClick={() => setEdited(limit)}>
+        <Button variant="default" size="xs" aria-label={w.changeLimit(limitName(limit.name))} onClick={() => setEdited(limit)}>
           {w.change}
         </Button>
       ),
@@ -52,7 +52,7 @@ function ChangeLimit({ accountId, limit, onClose }: { accountId: string; limit: 
     },
   )
   return (
-    <Dialog title={w.raise(limitName(limit.name))} onClose={onClose}>
+    <Dialog title={w.changeLimit(limitName(limit.name))} onClose={onClose}>
       <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonMessages.save} onCancel={onClose}>
         <NumberInput
           label={w.newLimit}

@@ -53,7 +53,7 @@ function AccountView({ account }: { account: AccountDetails }) {
         name={email}
         items={[
           { label: w.adjust, onClick: () => setOpen('adjust') },
-          { label: w.link, onClick: () => invite.mutate() },
+          { label: w.createInviteLink, onClick: () => invite.mutate() },
           suspendedAt
             ? { label: w.unsuspend, onClick: () => unsuspend.mutate() }
             : { label: w.suspend, onClick: () => setOpen('suspend'), danger: true },
@@ -86,7 +86,14 @@ function AccountView({ account }: { account: AccountDetails }) {
       {(open === 'credit' || open === 'adjust') && <AdjustBalance accountId={id} how={open} onClose={close} />}
       {open === 'suspend' && <SuspendAccount accountId={id} onClose={close} onDone={setOutcome} />}
       {outcome && outcome.untouched.length > 0 && <SkippedVms outcome={outcome} onClose={() => setOutcome(null)} />}
-      {link && <SecretDialog label={w.link} secret={link} hint={<p className="muted">{w.linkAbout}</p>} onClose={() => setLink(null)} />}
+      {link && (
+        <SecretDialog
+          label={w.inviteLink}
+          secret={link}
+          hint={<p className="muted">{w.inviteLinkAbout}</p>}
+          onClose={() => setLink(null)}
+        />
+      )}
     </Page>
   )
 }

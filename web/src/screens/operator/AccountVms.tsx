@@ -12,7 +12,7 @@ import { vmsMessages } from '../../messages/vms.ts'
 
 const w = operatorMessages.accounts
 
-type VmVerb = keyof typeof w.vmVerbs
+type VmVerb = keyof typeof w.vmActions
 
 const verbsFor = (status: string): VmVerb[] =>
   status === 'SUSPENDED' ? ['unsuspend'] : status === 'UNMANAGED' ? ['adopt'] : ['suspend', 'unmanage']
@@ -37,7 +37,7 @@ export function AccountVms({ accountId }: { accountId: string }) {
       cell: ({ id, name, status }) => (
         <RowMenu
           name={name}
-          items={verbsFor(status).map((verb) => ({ label: w.vmVerbs[verb], onClick: () => act.mutate({ id, verb }) }))}
+          items={verbsFor(status).map((verb) => ({ label: w.vmActions[verb], onClick: () => act.mutate({ id, verb }) }))}
         />
       ),
     },

@@ -22,9 +22,9 @@ type Step = OperatorActionDetails['steps'][number]
 const COLUMNS: Column<Step>[] = [
   { head: w.step, cell: ({ name }) => <strong>{name}</strong> },
   { head: w.status, cell: ({ status }) => <StatusBadge status={status} working /> },
-  { head: w.tries, cell: ({ tries }) => tries, right: true },
+  { head: w.attempts, cell: ({ tries }) => tries, right: true },
   {
-    head: w.took,
+    head: w.duration,
     cell: ({ startedAt, completedAt }) =>
       startedAt && completedAt ? formatDuration(Date.parse(completedAt) - Date.parse(startedAt)) : commonMessages.unknown,
     right: true,
@@ -68,7 +68,7 @@ function ActionView({ action }: { action: OperatorActionDetails }) {
             [w.account, action.email ?? commonMessages.unknown],
             [w.workflow, <code key="">{action.workflow}</code>],
             [w.attempt, action.attempt],
-            [w.when, <Time key="" at={action.createdAt} />],
+            [w.started, <Time key="" at={action.createdAt} />],
             [w.next, isOpen ? <Time key="" at={action.nextAttemptAt} /> : commonMessages.unknown],
             [w.deadline, <Time key="" at={action.deadlineAt} />],
             ['ID', <Copyable key="" text={action.id} what="ID" />],

@@ -30,14 +30,14 @@ const COLUMNS: Column<OperatorAction>[] = [
   { head: w.account, cell: ({ email }) => email ?? commonMessages.unknown },
   { head: w.status, cell: (action) => <ActionStatus action={action} /> },
   { head: w.attempt, cell: ({ attempt }) => attempt, right: true },
-  { head: w.when, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
+  { head: w.started, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
 ]
 
 export const ActionStatus = ({ action: { status, isStranded, isUnwinding } }: { action: OperatorAction }) =>
   isStranded ? (
-    <Status tone="bad">{w.stranded}</Status>
+    <Status tone="bad">{w.cleanupRequired}</Status>
   ) : isUnwinding ? (
-    <Status tone="held">{w.unwinding}</Status>
+    <Status tone="held">{w.rollingBack}</Status>
   ) : (
     <StatusBadge status={status} working />
   )
@@ -47,7 +47,7 @@ export default function Actions() {
   const { status, page, limit } = search
   const query = status === STRANDED ? { stranded: true } : { status: STATUSES.find((each) => each === status) }
   const actions = useQuery(operatorActionsQuery({ page, limit, ...query }))
-  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatConstant(each)])), [STRANDED]: w.stranded }
+  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatConstant(each)])), [STRANDED]: w.cleanupRequired }
   const choose = <StatusFilter label={w.filter} status={status} choices={choices} />
   return (
     <Page title={w.title} about={w.about} actions={choose}>

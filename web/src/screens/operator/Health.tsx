@@ -12,8 +12,8 @@ const w = operatorMessages.health
 
 const CHECKS: Column<State['checks'][number]>[] = [
   { head: w.check, cell: ({ name }) => <strong>{name}</strong> },
-  { head: w.result, cell: ({ isOk }) => <Status tone={isOk ? 'good' : 'bad'}>{isOk ? w.ok : w.bad}</Status> },
-  { head: w.says, cell: ({ sentence }) => sentence },
+  { head: w.result, cell: ({ isOk }) => <Status tone={isOk ? 'good' : 'bad'}>{isOk ? w.healthy : w.unhealthy}</Status> },
+  { head: w.message, cell: ({ sentence }) => sentence },
 ]
 
 export default function Health() {

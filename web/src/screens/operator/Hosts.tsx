@@ -22,7 +22,7 @@ export default function Hosts() {
   const hosts = useQuery(hostsQuery)
   const change = useWrite(({ id, maintenance }: Host) => operatorRequest('PATCH', `/hosts/${id}`, { maintenance: !maintenance }), {
     invalidates: ['operator'],
-    successMessage: (_, { maintenance }) => (maintenance ? w.left : w.entered),
+    successMessage: (_, { maintenance }) => (maintenance ? w.maintenanceDisabled : w.maintenanceEnabled),
   })
   const columns: Column<Host>[] = [
     {
@@ -49,7 +49,7 @@ export default function Hosts() {
         <RowMenu
           name={host.name}
           items={[
-            { label: host.maintenance ? w.leave : w.enter, onClick: () => change.mutate(host) },
+            { label: host.maintenance ? w.disableMaintenance : w.enableMaintenance, onClick: () => change.mutate(host) },
             { label: w.overcommit, onClick: () => setEdited(host) },
           ]}
         />

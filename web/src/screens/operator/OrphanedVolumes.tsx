@@ -6,13 +6,13 @@ import { Time } from '../../ui/Time.tsx'
 import { operatorMessages } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 
-const w = operatorMessages.quarantine
+const w = operatorMessages.orphanedVolumes
 
 const COLUMNS: Column<OrphanedVolume>[] = [
   { head: w.id, cell: ({ id }) => <code>{id}</code> },
   { head: w.kind, cell: ({ kind }) => kind },
   { head: w.host, cell: ({ host }) => host },
-  { head: w.why, cell: ({ why }) => why },
+  { head: w.reason, cell: ({ why }) => why },
   { head: w.size, cell: ({ sizeBytes }) => formatBytes(sizeBytes), right: true },
   { head: w.seen, cell: ({ firstSeenAt }) => <Time at={firstSeenAt} />, right: true },
   { head: w.removed, cell: ({ removedAfter }) => <Time at={removedAfter} />, right: true },

@@ -75,7 +75,7 @@ export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void
           onChange={(event) => set({ price: event.currentTarget.value.trim() })}
           error={fieldError(save.error, 'price')}
         />
-        <Switch label={w.available} checked={available} onChange={(event) => set({ available: event.currentTarget.checked })} />
+        <Switch label={w.availableToCustomers} checked={available} onChange={(event) => set({ available: event.currentTarget.checked })} />
       </Form>
     </Dialog>
   )

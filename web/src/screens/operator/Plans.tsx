@@ -31,14 +31,17 @@ export default function Plans() {
     { head: w.trafficHead, cell: ({ bandwidth, networkSpeed }) => `${formatTraffic(bandwidth)} at ${formatSpeed(networkSpeed)}` },
     { head: w.regions, cell: ({ regions }) => regions.join(', ') },
     { head: w.price, cell: ({ priceMonthly, currency }) => formatMoney(priceMonthly, currency), right: true },
-    { head: w.sold, cell: ({ available }) => <Status tone={available ? 'good' : 'idle'}>{available ? w.on : w.off}</Status> },
+    {
+      head: w.availability,
+      cell: ({ available }) => <Status tone={available ? 'good' : 'idle'}>{available ? w.available : w.unavailable}</Status>,
+    },
     {
       head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: (plan) => (
         <Button variant="default" size="xs" aria-label={`${w.edit}: ${plan.name}`} onClick={() => setEdited(plan)}>
-          {commonMessages.edit}
+          {w.edit}
         </Button>
       ),
     },

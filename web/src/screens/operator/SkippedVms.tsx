@@ -12,12 +12,12 @@ export function SkippedVms({ outcome, onClose }: { outcome: SuspensionResult; on
   const vms = useQuery(operatorVmsQuery({ account: outcome.account.id, limit: 100 })).data?.items ?? []
   const columns: Column<SuspensionResult['untouched'][number]>[] = [
     { head: vmsMessages.columns.name, cell: ({ vmId }) => vms.find(({ id }) => id === vmId)?.name ?? vmId },
-    { head: w.why, cell: ({ why }) => why },
+    { head: w.skipReason, cell: ({ why }) => why },
   ]
   return (
-    <Dialog title={w.untouchedTitle} onClose={onClose}>
-      <p>{outcome.account.suspendedAt ? w.followLater : w.liftAgain}</p>
-      <Table caption={w.untouchedTitle} columns={columns} rows={outcome.untouched} rowKey={({ vmId }) => vmId} />
+    <Dialog title={w.skippedTitle} onClose={onClose}>
+      <p>{outcome.account.suspendedAt ? w.skippedSuspend : w.skippedUnsuspend}</p>
+      <Table caption={w.skippedTitle} columns={columns} rows={outcome.untouched} rowKey={({ vmId }) => vmId} />
     </Dialog>
   )
 }

@@ -11,11 +11,11 @@ type User = AccountDetails['people'][number]
 
 const COLUMNS: Column<User>[] = [
   {
-    head: w.person,
+    head: w.user,
     cell: ({ email, isOperator, hasPassword }) => (
       <div>
         <strong>{email}</strong>
-        <div className="muted">{hasPassword ? (isOperator ? w.roles.operator : w.roles.customer) : w.notYet}</div>
+        <div className="muted">{hasPassword ? (isOperator ? w.roles.operator : w.roles.customer) : w.noPassword}</div>
       </div>
     ),
   },
@@ -24,7 +24,7 @@ const COLUMNS: Column<User>[] = [
 ]
 
 export const Users = ({ people }: { people: User[] }) => (
-  <Card flush title={w.people}>
-    <Table caption={w.people} columns={COLUMNS} rows={people} rowKey={({ id }) => id} />
+  <Card flush title={w.users}>
+    <Table caption={w.users} columns={COLUMNS} rows={people} rowKey={({ id }) => id} />
   </Card>
 )

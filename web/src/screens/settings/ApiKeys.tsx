@@ -49,7 +49,7 @@ export function ApiKeys() {
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
             { label: w.revoke, onClick: () => setOpen({ what: 'revoke', key }), disabled: !key.isActive },
-            { label: commonMessages.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
           ]}
         />
       ),
@@ -71,7 +71,7 @@ export function ApiKeys() {
         <SecretDialog
           label={w.secret}
           secret={open.key.secret}
-          hint={<Code text={tryIt(open.key.secret)} what={w.tryIt} />}
+          hint={<Code text={tryIt(open.key.secret)} what={w.example} />}
           onClose={close}
         />
       )}

@@ -2,7 +2,6 @@ import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import type { ApiKey } from '../../api/keys.ts'
 import { ConfirmDialog } from '../../ui/Dialogs.tsx'
-import { commonMessages } from '../../messages/common.ts'
 import { settingsMessages } from '../../messages/settings.ts'
 
 const w = settingsMessages.keys
@@ -20,7 +19,7 @@ export function RevokeKey({ apiKey, how, onClose }: { apiKey: ApiKey; how: 'revo
   return (
     <ConfirmDialog
       title={how === 'revoke' ? w.revokeTitle : w.deleteTitle}
-      submit={how === 'revoke' ? w.revoke : commonMessages.delete}
+      submit={how === 'revoke' ? w.revoke : w.delete}
       write={write}
       onClose={onClose}
     >

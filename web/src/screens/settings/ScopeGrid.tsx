@@ -30,13 +30,13 @@ export function ScopeGrid({ scopes, chosen, onChange }: Props) {
       <Row>
         <span className="muted">{w.scopesAbout}</span>
         <Button variant="default" size="compact-sm" onClick={() => only(scopes)}>
-          {w.everything}
+          {w.fullAccess}
         </Button>
         <Button variant="default" size="compact-sm" onClick={() => only(scopes.filter(({ verb }) => verb === 'read'))}>
           {w.readOnly}
         </Button>
         <Button variant="default" size="compact-sm" onClick={() => only([])}>
-          {w.nothing}
+          {w.clear}
         </Button>
       </Row>
       {[...resources].map(([resource, all]) => {

@@ -16,8 +16,8 @@ const w = settingsMessages.sessions
 
 export function Sessions() {
   const sessions = useQuery(sessionsQuery)
-  const end = useWrite((id: string) => apiRequest('DELETE', `/sessions/${id}`), { invalidates: ['sessions'], successMessage: w.ended })
-  const endOthers = useWrite(() => apiRequest('DELETE', '/sessions'), { invalidates: ['sessions'], successMessage: w.othersEnded })
+  const end = useWrite((id: string) => apiRequest('DELETE', `/sessions/${id}`), { invalidates: ['sessions'], successMessage: w.signedOut })
+  const endOthers = useWrite(() => apiRequest('DELETE', '/sessions'), { invalidates: ['sessions'], successMessage: w.othersSignedOut })
   const columns: Column<SessionEntry>[] = [
     { head: w.device, cell: ({ userAgent }) => <strong>{deviceOf(userAgent)}</strong> },
     { head: w.address, cell: ({ ip }) => <code>{ip}</code> },
@@ -31,15 +31,15 @@ export function Sessions() {
         isCurrent ? (
           <Status tone="good">{w.current}</Status>
         ) : (
-          <Button variant="default" size="xs" aria-label={w.endOf(deviceOf(userAgent))} onClick={() => end.mutate(id)}>
-            {w.end}
+          <Button variant="default" size="xs" aria-label={w.signOutOf(deviceOf(userAgent))} onClick={() => end.mutate(id)}>
+            {w.signOut}
           </Button>
         ),
     },
   ]
   const others = (
     <Button variant="default" size="xs" loading={endOthers.isPending} onClick={() => endOthers.mutate()}>
-      {w.endOthers}
+      {w.signOutOthers}
     </Button>
   )
   return (

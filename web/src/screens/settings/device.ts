@@ -23,5 +23,5 @@ const find = (list: [RegExp, string][], text: string): string | undefined => lis
 export function deviceOf(userAgent: string): string {
   const browser = find(BROWSERS, userAgent)
   const system = find(SYSTEMS, userAgent)
-  return browser && system ? w.device2(browser, system) : (browser ?? (userAgent.slice(0, 60) || w.unknown))
+  return browser && system ? w.deviceName(browser, system) : (browser ?? (userAgent.slice(0, 60) || w.unknown))
 }

@@ -18,7 +18,7 @@ export default function ForgotPassword() {
     <AuthLayout title={w.forgotTitle} about={w.forgotAbout} below={<TextLink to="/sign-in">{w.back}</TextLink>}>
       {setup.data?.canSendMail === false && (
         <Alert mt="md" color="yellow">
-          {w.noMail}
+          {w.noEmail}
         </Alert>
       )}
       {send.isSuccess ? (

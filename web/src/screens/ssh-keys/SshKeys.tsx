@@ -47,7 +47,7 @@ export default function SshKeys() {
           name={key.name}
           items={[
             { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
-            { label: commonMessages.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
           ]}
         />
       ),
@@ -85,7 +85,7 @@ function DeleteKey({ sshKey, onClose }: { sshKey: SshKey; onClose: () => void })
     successMessage: w.deleted(sshKey.name),
   })
   return (
-    <ConfirmDialog title={w.deleteTitle} submit={commonMessages.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout(sshKey.name)}
     </ConfirmDialog>
   )

@@ -11,10 +11,10 @@ export const failedToProvision = (vm: Vm): boolean => vm.billing.status === 'CAN
 /** Null when it is allowed. */
 export function disabledReason(vm: Vm, action: string): string | null {
   if (vm.allowedActions.includes(action)) return null
-  if (vm.currentAction) return w.why.busy(vmsMessages.actionNames[vm.currentAction.action] ?? vm.currentAction.action)
-  if (vm.isProtected && ['delete', 'rebuild', 'restore'].includes(action)) return w.why.protected
-  if (failedToProvision(vm)) return w.why.never
-  return w.why.state(vmsMessages.statuses[vm.status])
+  if (vm.currentAction) return w.disabled.busy(vmsMessages.actionNames[vm.currentAction.action] ?? vm.currentAction.action)
+  if (vm.isProtected && ['delete', 'rebuild', 'restore'].includes(action)) return w.disabled.protected
+  if (failedToProvision(vm)) return w.disabled.failed
+  return w.disabled.state(vmsMessages.statuses[vm.status])
 }
 
 interface Props extends ButtonProps {

@@ -46,7 +46,7 @@ function ActionEntry({ action }: { action: Action }) {
         <StatusBadge status={action.status} working />
         <span className={css['entryTime']}>
           <Time at={action.createdAt} />
-          {startedAt && completedAt && ` · ${w.took(formatDuration(Date.parse(completedAt) - Date.parse(startedAt)))}`}
+          {startedAt && completedAt && ` · ${w.duration(formatDuration(Date.parse(completedAt) - Date.parse(startedAt)))}`}
         </span>
       </button>
       {action.error && <p className={css['entryError']}>{action.error}</p>}

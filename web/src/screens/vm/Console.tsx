@@ -35,7 +35,7 @@ export default function Console({ vm }: { vm: Vm }) {
   const Screen = kind === 'serial' ? Serial : Vnc
   const onClosed = (reason: string): void => {
     setUrl(null)
-    setState(reason ? w.closedWhy(reason) : w.closed)
+    setState(reason ? w.closedWith(reason) : w.closed)
   }
   return (
     <Card

@@ -44,7 +44,7 @@ export function ResetVmPassword({ vm, onClose }: Props) {
   const write = useWrite(() => berth.vms.setPassword(vm.id, password), {
     inForm: true,
     invalidates,
-    successMessage: w.settingPassword,
+    successMessage: w.resettingPassword,
     onDone: onClose,
   })
   return (
@@ -83,14 +83,14 @@ export function RebuildVm({ vm, onClose }: Props) {
   return (
     <ConfirmDialog
       title={w.rebuildTitle(vm.name)}
-      submit={w.rebuild}
+      submit={w.rebuildButton}
       write={write}
       onClose={onClose}
       name={vm.name}
       disabled={osTemplateId === '' || (isCharged && !quote.data)}
     >
       <Stack gap={14}>
-        <p>{isCharged ? w.rebuildFirst : w.rebuildAbout}</p>
+        <p>{isCharged ? w.rebuildFailed : w.rebuildAbout}</p>
         {quote.data && <Price quote={quote.data} />}
         <ErrorAlert error={quote.error} />
         <NativeSelect

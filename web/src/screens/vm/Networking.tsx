@@ -18,12 +18,15 @@ import { Traffic } from './Traffic.tsx'
 const w = vmMessages.networking
 const invalidates = ['vm', 'actions', 'networks', 'firewalls']
 
-type Open = 'attach' | 'bind' | 'buy' | { detach: { id: string; name: string } } | null
+type Open = 'attach' | 'firewall' | 'buy' | { detach: { id: string; name: string } } | null
 
 export function Networking({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
-  const unbind = useWrite((firewallId: string) => berth.firewalls.unbind(firewallId, vm.id), { invalidates, successMessage: w.unbound })
+  const unbind = useWrite((firewallId: string) => berth.firewalls.unbind(firewallId, vm.id), {
+    invalidates,
+    successMessage: w.firewallDetached,
+  })
   return (
     <Stack>
       <Card
@@ -66,8 +69,8 @@ export function Networking({ vm }: { vm: Vm }) {
         title={w.firewalls}
         about={vm.firewalls.length > 1 ? w.order : undefined}
         actions={
-          <Button variant="default" size="xs" onClick={() => setOpen('bind')}>
-            {w.bind}
+          <Button variant="default" size="xs" onClick={() => setOpen('firewall')}>
+            {w.attachFirewall}
           </Button>
         }
       >
@@ -80,17 +83,17 @@ export function Networking({ vm }: { vm: Vm }) {
               variant="subtle"
               color="red"
               size="xs"
-              aria-label={w.unbindOf(firewall.name)}
+              aria-label={w.detachFirewallOf(firewall.name)}
               loading={unbind.isPending}
               onClick={() => unbind.mutate(firewall.id)}
             >
-              {w.unbind}
+              {w.detachFirewall}
             </Button>
           )}
         />
       </Card>
       {open === 'attach' && <AttachNetwork vm={vm} onClose={close} />}
-      {open === 'bind' && <AttachFirewall vm={vm} onClose={close} />}
+      {open === 'firewall' && <AttachFirewall vm={vm} onClose={close} />}
       {open === 'buy' && <BuyPack vmId={vm.id} vmName={vm.name} onClose={close} />}
       {typeof open === 'object' && open !== null && <DetachNetwork vm={vm} network={open.detach} onClose={close} />}
     </Stack>
@@ -139,6 +142,7 @@ function AttachNetwork({ vm, onClose }: { vm: Vm; onClose: () => void }) {
       label={w.network}
       submit={w.attach}
       items={free}
+      none={w.noNetworks}
       write={attach}
       successMessage={w.attaching}
       onClose={onClose}
@@ -152,12 +156,13 @@ function AttachFirewall({ vm, onClose }: { vm: Vm; onClose: () => void }) {
   const bind = (id: string): Promise<unknown> => berth.firewalls.bind(id, vm.id)
   return (
     <SelectDialog
-      title={w.bindTitle}
+      title={w.attachFirewallTitle}
       label={w.firewall}
-      submit={w.bind}
+      submit={w.attachFirewall}
       items={free}
+      none={w.noFirewalls}
       write={bind}
-      successMessage={w.bound}
+      successMessage={w.firewallAttached}
       onClose={onClose}
     />
   )
@@ -168,20 +173,29 @@ interface SelectDialogProps {
   label: string
   submit: string
   items: Attachment[]
+  /** Shown when there is nothing to choose from. */
+  none: string
   write: (id: string) => Promise<unknown>
   successMessage: string
   onClose: () => void
 }
 
-function SelectDialog({ title, label, submit, items, write, successMessage, onClose }: SelectDialogProps) {
+function SelectDialog({ title, label, submit, items, none, write, successMessage, onClose }: SelectDialogProps) {
   const [chosen, setChosen] = useState('')
   const id = chosen || (items[0]?.id ?? '')
-  const pick = useWrite(() => write(id), { inForm: true, invalidates, successMessage, onDone: onClose })
+  const attach = useWrite(() => write(id), { inForm: true, invalidates, successMessage, onDone: onClose })
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form onSubmit={() => pick.mutate()} busy={pick.isPending} error={pick.error} submit={submit} onCancel={onClose} disabled={id === ''}>
+      <Form
+        onSubmit={() => attach.mutate()}
+        busy={attach.isPending}
+        error={attach.error}
+        submit={submit}
+        onCancel={onClose}
+        disabled={id === ''}
+      >
         {items.length === 0 ? (
-          <p className="muted">{w.none}</p>
+          <p className="muted">{none}</p>
         ) : (
           <NativeSelect
             label={label}
@@ -198,7 +212,7 @@ function SelectDialog({ title, label, submit, items, write, successMessage, onCl
 function DetachNetwork({ vm, network, onClose }: { vm: Vm; network: Attachment; onClose: () => void }) {
   const write = useWrite(() => berth.vms.detachNetwork(vm.id, network.id), { inForm: true, invalidates, successMessage: w.detaching })
   return (
-    <ConfirmDialog title={w.detachTitle} submit={w.detach} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.detachTitle} submit={w.detachButton} write={write} onClose={onClose}>
       {w.detachAbout(network.name)}
     </ConfirmDialog>
   )

@@ -34,7 +34,7 @@ export function Overview({ vm }: { vm: Vm }) {
           ]}
         />
       </Card>
-      <Card title={w.money}>
+      <Card title={w.billing}>
         <Facts
           facts={[
             [f.price, formatMoney(vm.billing.priceMonthly, currency)],

@@ -11,13 +11,17 @@ import { ActionButton, disabledReason } from './ActionButton.tsx'
 const invalidates = ['vm', 'vms', 'actions']
 
 export function Power({ vm }: { vm: Vm }) {
-  const [asks, setAsks] = useState<'stop' | 'force' | 'reset' | null>(null)
+  const [open, setOpen] = useState<'shutDown' | 'powerOff' | 'reset' | null>(null)
   const start = useWrite(() => berth.vms.start(vm.id), { invalidates, successMessage: w.started.start })
-  const restart = useWrite(() => berth.vms.restart(vm.id), { invalidates, successMessage: w.started.restart })
-  const stop = useWrite(() => berth.vms.stop(vm.id), { invalidates, successMessage: w.started.stop, inForm: true })
-  const force = useWrite(() => berth.vms.stop(vm.id, { force: true }), { invalidates, successMessage: w.started.stop, inForm: true })
-  const reset = useWrite(() => berth.vms.restart(vm.id, { force: true }), { invalidates, successMessage: w.started.restart, inForm: true })
-  const close = (): void => setAsks(null)
+  const reboot = useWrite(() => berth.vms.restart(vm.id), { invalidates, successMessage: w.started.restart })
+  const shutDown = useWrite(() => berth.vms.stop(vm.id), { invalidates, successMessage: w.started.stop, inForm: true })
+  const powerOff = useWrite(() => berth.vms.stop(vm.id, { force: true }), {
+    invalidates,
+    successMessage: w.started.powerOff,
+    inForm: true,
+  })
+  const reset = useWrite(() => berth.vms.restart(vm.id, { force: true }), { invalidates, successMessage: w.started.reset, inForm: true })
+  const close = (): void => setOpen(null)
   const stopped = vm.status === 'STOPPED' || (vm.status === 'ERROR' && vm.allowedActions.includes('start'))
   return (
     <>
@@ -38,19 +42,19 @@ export function Power({ vm }: { vm: Vm }) {
             action="restart"
             variant="default"
             leftSection={<Icon name="restart" size={15} />}
-            loading={restart.isPending}
-            onClick={() => restart.mutate()}
+            loading={reboot.isPending}
+            onClick={() => reboot.mutate()}
           >
-            {w.restart}
+            {w.reboot}
           </ActionButton>
           <ActionButton
             vm={vm}
             action="stop"
             variant="default"
             leftSection={<Icon name="stop" size={15} />}
-            onClick={() => setAsks('stop')}
+            onClick={() => setOpen('shutDown')}
           >
-            {w.stop}
+            {w.shutDown}
           </ActionButton>
         </>
       )}
@@ -61,27 +65,27 @@ export function Power({ vm }: { vm: Vm }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item disabled={disabledReason(vm, 'stop') !== null} onClick={() => setAsks('force')}>
-            {w.forceStop}
+          <Menu.Item disabled={disabledReason(vm, 'stop') !== null} onClick={() => setOpen('powerOff')}>
+            {w.powerOff}
           </Menu.Item>
-          <Menu.Item disabled={disabledReason(vm, 'restart') !== null} onClick={() => setAsks('reset')}>
-            {w.forceRestart}
+          <Menu.Item disabled={disabledReason(vm, 'restart') !== null} onClick={() => setOpen('reset')}>
+            {w.reset}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {asks === 'stop' && (
-        <ConfirmDialog title={w.stopTitle(vm.name)} submit={w.stop} write={stop} onClose={close}>
-          {w.stopAbout}
+      {open === 'shutDown' && (
+        <ConfirmDialog title={w.shutDownTitle(vm.name)} submit={w.shutDown} write={shutDown} onClose={close}>
+          {w.shutDownAbout}
         </ConfirmDialog>
       )}
-      {(asks === 'force' || asks === 'reset') && (
-        <ConfirmDialog
-          title={w.forceTitle(vm.name)}
-          submit={asks === 'force' ? w.forceStop : w.forceRestart}
-          write={asks === 'force' ? force : reset}
-          onClose={close}
-        >
-          {w.forceAbout}
+      {open === 'powerOff' && (
+        <ConfirmDialog title={w.powerOffTitle(vm.name)} submit={w.powerOff} write={powerOff} onClose={close}>
+          {w.powerOffAbout}
+        </ConfirmDialog>
+      )}
+      {open === 'reset' && (
+        <ConfirmDialog title={w.resetTitle(vm.name)} submit={w.reset} write={reset} onClose={close}>
+          {w.resetAbout}
         </ConfirmDialog>
       )}
     </>

@@ -42,7 +42,7 @@ export function SnapshotsBackups({ vm }: { vm: Vm }) {
         about={w.snapshotsAbout}
         actions={
           <ActionButton vm={vm} action="snapshot" size="xs" onClick={() => setOpen({ what: 'make', kind: 'snapshots' })}>
-            {w.takeSnapshot}
+            {w.createSnapshot}
           </ActionButton>
         }
       >
@@ -56,7 +56,7 @@ export function SnapshotsBackups({ vm }: { vm: Vm }) {
         about={w.backupsAbout}
         actions={
           <ActionButton vm={vm} action="backup" size="xs" variant="default" onClick={() => setOpen({ what: 'make', kind: 'backups' })}>
-            {w.makeBackup}
+            {w.createBackup}
           </ActionButton>
         }
       >
@@ -77,14 +77,14 @@ function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onC
   const isSnapshot = kind === 'snapshots'
   const make = useWrite<void, unknown>(
     () => (isSnapshot ? berth.snapshots.create(vmId, { name, ...(description && { description }) }) : berth.backups.create(vmId, { name })),
-    { inForm: true, invalidates, successMessage: isSnapshot ? w.taking : w.making, onDone: onClose },
+    { inForm: true, invalidates, successMessage: isSnapshot ? w.creatingSnapshot : w.creatingBackup, onDone: onClose },
   )
-  const title = isSnapshot ? w.takeSnapshot : w.makeBackup
+  const title = isSnapshot ? w.createSnapshot : w.createBackup
   return (
     <Dialog title={title} onClose={onClose}>
       <Form onSubmit={() => make.mutate()} busy={make.isPending} error={make.error} submit={title} onCancel={onClose}>
         <TextInput
-          label={w.snapshotName}
+          label={w.name}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           error={fieldError(make.error, 'name')}
@@ -93,7 +93,7 @@ function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onC
         />
         {isSnapshot && (
           <Textarea
-            label={w.snapshotAbout}
+            label={w.description}
             value={description}
             onChange={(event) => setDescription(event.currentTarget.value)}
             maxLength={500}
@@ -118,7 +118,7 @@ function RestoreCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
   const write = useWrite<void, unknown>(start, { inForm: true, invalidates, successMessage: w.restoring })
   const areNetworksLost = hasCode(write.error, 'networks_lost')
   return (
-    <ConfirmDialog title={w.restoreTitle(copy.name)} submit={w.restore} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.restoreTitle(copy.name)} submit={w.restoreButton[kind]} write={write} onClose={onClose}>
       {w.restoreAbout}
       {(areNetworksLost || withoutNetworks) && (
         <Checkbox
@@ -135,8 +135,8 @@ function RestoreCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
 function DeleteCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
   const write = useWrite<void, unknown>(() => berth[kind].delete(vmId, copy.id), { inForm: true, invalidates, successMessage: w.deleting })
   return (
-    <ConfirmDialog title={w.deleteTitle(copy.name)} submit={w.delete} write={write} onClose={onClose}>
-      {w.deleteAbout}
+    <ConfirmDialog title={w.deleteTitle(copy.name)} submit={w.deleteButton[kind]} write={write} onClose={onClose}>
+      {w.deleteAbout[kind]}
     </ConfirmDialog>
   )
 }

@@ -60,7 +60,7 @@ function UpgradeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
       {quote.data && (
         <Facts
           facts={[
-            [w.payNow, formatMoney(quote.data.charge, quote.data.currency)],
+            [w.dueToday, formatMoney(quote.data.charge, quote.data.currency)],
             [w.newMonthly, formatMoney(quote.data.monthly, quote.data.currency)],
             [w.balanceAfter, formatMoney(quote.data.balanceAfter, quote.data.currency)],
           ]}

@@ -55,9 +55,9 @@ export function VmSettings({ vm }: { vm: Vm }) {
             {w.password}
           </ActionButton>
         </Setting>
-        <Setting name={w.rebuild} about={failedToProvision(vm) ? w.rebuildFirst : w.rebuildAbout}>
+        <Setting name={w.rebuild} about={failedToProvision(vm) ? w.rebuildFailed : w.rebuildAbout}>
           <ActionButton vm={vm} action="rebuild" variant="default" onClick={() => setOpen('rebuild')}>
-            {w.rebuild}
+            {w.rebuildButton}
           </ActionButton>
         </Setting>
         <Setting name={w.delete} about={w.deleteAbout}>

@@ -15,20 +15,26 @@ export function AddFunds({ currency, onClose }: { currency: string; onClose: () 
   const deposit = useWrite(() => berth.deposits.create({ amount: toAmount(amount) }), { inForm: true, invalidates: ['wallet'] })
   if (deposit.data)
     return (
-      <Dialog title={w.topUpTitle} onClose={onClose}>
+      <Dialog title={w.addFundsTitle} onClose={onClose}>
         <Stack gap={16}>
           {deposit.data.instructions && <Alert style={{ whiteSpace: 'pre-line' }}>{deposit.data.instructions}</Alert>}
           {deposit.data.checkoutUrl && (
             <Button component="a" href={deposit.data.checkoutUrl} rel="noreferrer">
-              {w.payAt}
+              {w.openPayment}
             </Button>
           )}
         </Stack>
       </Dialog>
     )
   return (
-    <Dialog title={w.topUpTitle} onClose={onClose}>
-      <Form onSubmit={() => deposit.mutate()} busy={deposit.isPending} error={deposit.error} submit={w.pay} onCancel={onClose}>
+    <Dialog title={w.addFundsTitle} onClose={onClose}>
+      <Form
+        onSubmit={() => deposit.mutate()}
+        busy={deposit.isPending}
+        error={deposit.error}
+        submit={w.continueToPayment}
+        onCancel={onClose}
+      >
         <TextInput
           label={`${w.amount} (${currency})`}
           description={w.amountHint}

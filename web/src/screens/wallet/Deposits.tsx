@@ -22,7 +22,7 @@ export function Deposits() {
       quiet: true,
       right: true,
       cell: ({ checkoutUrl, instructions }) =>
-        checkoutUrl ? <a href={checkoutUrl}>{w.payAt}</a> : <span className="muted">{instructions}</span>,
+        checkoutUrl ? <a href={checkoutUrl}>{w.openPayment}</a> : <span className="muted">{instructions}</span>,
     },
   ]
   return (

@@ -18,7 +18,7 @@ export default function WalletPage() {
   const wallet = useQuery(walletQuery)
   const button = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setTopUp(true)}>
-      {w.topUp}
+      {w.addFunds}
     </Button>
   )
   return (
@@ -30,7 +30,7 @@ export default function WalletPage() {
               facts={[
                 [w.balance, <Big key="" text={formatMoney(balance, currency)} />],
                 [w.due, <Big key="" text={formatMoney(dueNext7Days, currency)} />],
-                [w.lasts, <Big key="" text={w.days(daysLeft)} />],
+                [w.covers, <Big key="" text={w.days(daysLeft)} />],
               ]}
             />
           )}

@@ -25,7 +25,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   const deliveries = useQuery(deliveriesQuery(webhookId, { page: search.page, limit: search.limit, status }))
   const replay = useWrite((id: string) => berth.webhooks.redeliver(webhookId, id), {
     invalidates: ['deliveries'],
-    successMessage: w.replayed,
+    successMessage: w.resent,
   })
   const columns: Column<WebhookDelivery>[] = [
     {
@@ -39,11 +39,11 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
     { head: w.columns.status, cell: (each) => <Status tone={toneOf(each.status)}>{w.statuses[each.status]}</Status> },
     { head: w.columns.attempts, cell: ({ attempts }) => attempts, right: true },
     {
-      head: w.columns.answer,
+      head: w.columns.response,
       cell: ({ responseStatus, error }) => responseStatus ?? <span className="muted">{error ?? commonMessages.unknown}</span>,
     },
     {
-      head: w.columns.took,
+      head: w.columns.duration,
       cell: ({ latencyMs }) => (latencyMs === null ? commonMessages.unknown : formatDuration(latencyMs)),
       right: true,
     },
@@ -54,8 +54,8 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
       right: true,
       cell: ({ id, eventId, type }) =>
         eventId && (
-          <Button variant="default" size="xs" aria-label={`${w.replay}: ${type}`} onClick={() => replay.mutate(id)}>
-            {w.replay}
+          <Button variant="default" size="xs" aria-label={`${w.resend}: ${type}`} onClick={() => replay.mutate(id)}>
+            {w.resend}
           </Button>
         ),
     },

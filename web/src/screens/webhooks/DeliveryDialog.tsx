@@ -40,7 +40,7 @@ const Attempt = ({ attempt, number }: { attempt: WebhookAttempt; number: number 
   <Stack gap={8}>
     <h3>{w.attempt(number)}</h3>
     <p>
-      {w.response(attempt.responseStatus, attempt.latencyMs)} · <Time at={attempt.attemptedAt} />
+      {w.attemptResult(attempt.responseStatus, attempt.latencyMs)} · <Time at={attempt.attemptedAt} />
     </p>
     {attempt.error && <p className="muted">{attempt.error}</p>}
     <Code

@@ -11,7 +11,6 @@ import { TextLink } from '../../ui/links.tsx'
 import { Page, Row } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Loaded } from '../../ui/AsyncState.tsx'
-import { commonMessages } from '../../messages/common.ts'
 import { webhookMessages as w } from '../../messages/webhooks.ts'
 import { Deliveries } from './Deliveries.tsx'
 import { EditWebhook } from './EditWebhook.tsx'
@@ -37,7 +36,7 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
   const test = useWrite(() => berth.webhooks.test(id), { invalidates, successMessage: ({ message }) => message })
   const toggle = useWrite(() => berth.webhooks.update(id, { isActive: !isActive }), {
     invalidates,
-    successMessage: isActive ? w.switchedOff : w.switchedOn,
+    successMessage: isActive ? w.disabledNow : w.enabledNow,
   })
   const actions = (
     <>
@@ -50,9 +49,9 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
       <RowMenu
         name={webhook.url}
         items={[
-          { label: isActive ? w.switchOff : w.switchOn, onClick: () => toggle.mutate() },
-          { label: w.rotate, onClick: () => setOpen('rotate') },
-          { label: commonMessages.delete, onClick: () => setOpen('delete'), danger: true },
+          { label: isActive ? w.disable : w.enable, onClick: () => toggle.mutate() },
+          { label: w.rollSecret, onClick: () => setOpen('rotate') },
+          { label: w.delete, onClick: () => setOpen('delete'), danger: true },
         ]}
       />
     </>
@@ -80,8 +79,8 @@ function WebhookView({ webhook }: { webhook: Webhook }) {
 function RollSecret({ id, onClose, onRolled }: { id: string; onClose: () => void; onRolled: (made: WebhookWithSecret) => void }) {
   const write = useWrite<void, WebhookWithSecret>(() => berth.webhooks.rotateSecret(id), { inForm: true, invalidates, onDone: onRolled })
   return (
-    <ConfirmDialog title={w.rotateTitle} submit={w.rotate} write={write} onClose={onClose}>
-      {w.rotateAbout}
+    <ConfirmDialog title={w.rollSecretTitle} submit={w.rollSecret} write={write} onClose={onClose}>
+      {w.rollSecretAbout}
     </ConfirmDialog>
   )
 }
@@ -95,7 +94,7 @@ function DeleteWebhook({ id, onClose }: { id: string; onClose: () => void }) {
     onDone: () => navigate({ to: '/webhooks' }),
   })
   return (
-    <ConfirmDialog title={w.deleteTitle} submit={commonMessages.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout}
     </ConfirmDialog>
   )
