@@ -14,8 +14,8 @@ const ABOUT: Record<FeedState, string> = {
 
 export const LiveBadge = ({ state }: { state: FeedState }) => (
   <Tooltip label={ABOUT[state]}>
-    <div className={css['live']} role="status" data-state={state}>
+    <output className={css['live']} data-state={state}>
       <Status tone={TONES[state]}>{w[state]}</Status>
-    </div>
+    </output>
   </Tooltip>
 )

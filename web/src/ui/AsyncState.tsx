@@ -9,11 +9,11 @@ import { Icon, type IconName } from './Icon.tsx'
 import css from './async-state.module.css'
 
 export const Loading = ({ lines = 5 }: { lines?: number }) => (
-  <div className={css['waiting']} role="status" aria-label={w.loading}>
+  <output className={css['loading']} aria-label={w.loading}>
     {Array.from({ length: lines }, (_, line) => (
       <Skeleton key={line} height={14} width={`${92 - ((line * 17) % 40)}%`} radius={6} />
     ))}
-  </div>
+  </output>
 )
 
 interface EmptyProps {

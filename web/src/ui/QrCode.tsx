@@ -8,7 +8,8 @@ export default function QrCode({ text, label }: { text: string; label: string })
   const { data, size } = encode(text, { ecc: 'M', border: BORDER })
   const path = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
   return (
-    <svg role="img" aria-label={label} viewBox={`0 0 ${size} ${size}`} width={216} height={216} shapeRendering="crispEdges">
+    <svg viewBox={`0 0 ${size} ${size}`} width={216} height={216} shapeRendering="crispEdges">
+      <title>{label}</title>
       <rect width={size} height={size} rx={2} fill="#fff" />
       <path d={path} fill="#000" />
     </svg>

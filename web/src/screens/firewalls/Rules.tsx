@@ -19,7 +19,7 @@ export function Rules({ firewallId }: { firewallId: string }) {
   const rules = useQuery(rulesQuery(firewallId))
   const [edited, setEdited] = useState<FirewallRule | 'new' | null>(null)
   const remove = useWrite((id: string) => berth.firewalls.deleteRule(firewallId, id), { invalidates, successMessage: w.ruleDeleted })
-  const { order, move, target, setTarget, said } = useOrder(firewallId, rules.data ?? [])
+  const { order, move, target, setTarget, announcement } = useOrder(firewallId, rules.data ?? [])
   const positionOf = (id: string): number => order.findIndex((rule) => rule.id === id)
   const actions = (
     <Row>
@@ -54,9 +54,7 @@ export function Rules({ firewallId }: { firewallId: string }) {
           )
         }
       </Loaded>
-      <div className="hidden" role="status">
-        {said}
-      </div>
+      <output className="hidden">{announcement}</output>
       {edited && <RuleDialog firewallId={firewallId} rule={edited === 'new' ? undefined : edited} onClose={() => setEdited(null)} />}
     </Card>
   )
@@ -66,7 +64,7 @@ export function Rules({ firewallId }: { firewallId: string }) {
 function useOrder(firewallId: string, order: FirewallRule[]) {
   const client = useQueryClient()
   const [target, setTarget] = useState<number | null>(null)
-  const [said, setSaid] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   const write = useWrite(({ id, position }: { id: string; position: number }) => berth.firewalls.updateRule(firewallId, id, { position }), {
     invalidates,
   })
@@ -76,8 +74,8 @@ function useOrder(firewallId: string, order: FirewallRule[]) {
     if (!rule || from === to || to < 0 || to >= order.length) return
     const others = order.filter((each) => each !== rule)
     client.setQueryData(rulesQuery(firewallId).queryKey, others.toSpliced(to, 0, rule))
-    setSaid(w.moved(from + 1, to + 1))
+    setAnnouncement(w.moved(from + 1, to + 1))
     write.mutate({ id: rule.id, position: to + 1 }, { onError: () => void client.invalidateQueries({ queryKey: invalidates }) })
   }
-  return { order, move, target, setTarget, said }
+  return { order, move, target, setTarget, announcement }
 }

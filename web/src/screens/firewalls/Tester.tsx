@@ -80,7 +80,7 @@ function Verdict({ verdict, firewall }: { verdict: FirewallVerdict; firewall: Fi
   const { action, rule, firewallId, applied } = verdict
   const other = firewallId === firewall.id ? '' : w.otherFirewall
   return (
-    <Alert color={action === 'ACCEPT' ? 'tide' : 'red'} role="status" title={w.verdict[action] ?? action}>
+    <Alert color={action === 'ACCEPT' ? 'tide' : 'red'} title={w.verdict[action] ?? action}>
       {rule ? w.byRule(rule.position, other) : w.byDefault} {!applied && w.notApplied}
     </Alert>
   )

@@ -1,4 +1,4 @@
-import { Button, Tooltip } from '@mantine/core'
+import { Button, Tooltip, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiRequest } from '../../api/request.ts'
@@ -93,7 +93,7 @@ const tryIt = (secret: string): string => `curl -H 'x-api-key: ${secret}' ${loca
 
 const Scopes = ({ scopes }: { scopes: string[] }) => (
   <Tooltip label={scopes.join(', ')}>
-    <span tabIndex={0}>{w.allowed(scopes.length)}</span>
+    <UnstyledButton>{w.allowed(scopes.length)}</UnstyledButton>
   </Tooltip>
 )
 

@@ -22,9 +22,7 @@ export default function ForgotPassword() {
         </Alert>
       )}
       {send.isSuccess ? (
-        <Alert mt="md" role="status">
-          {w.forgotDone}
-        </Alert>
+        <Alert mt="md">{w.forgotDone}</Alert>
       ) : (
         <Form onSubmit={() => send.mutate()} busy={send.isPending} error={send.error} submit={w.forgotSubmit} wide>
           <EmailField value={email} onChange={setEmail} autoFocus />

@@ -66,9 +66,7 @@ export default function Console({ vm }: { vm: Vm }) {
           </Suspense>
         )}
         <Row gap={16}>
-          <span role="status" className="muted">
-            {state}
-          </span>
+          <output className="muted">{state}</output>
           {url !== null && (
             <>
               <span className="muted">{w.leave}</span>

@@ -23,7 +23,7 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.size, formatSize(vm)],
             [f.os, formatOs(vm.osTemplate)],
             [f.region, vm.region.name],
-            [f.address, vm.ipAddress ? <Copyable text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
+            [f.address, vm.ipAddress ? <Copyable key="" text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
             [f.hostname, vm.hostname],
             [f.speed, formatSpeed(vm.networkSpeed)],
             [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],

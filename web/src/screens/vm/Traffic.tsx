@@ -9,7 +9,7 @@ import { vmMessages as w } from '../../messages/vm.ts'
 export const Traffic = ({ vm }: { vm: Vm }) => (
   <Facts
     facts={[
-      [w.facts.address, vm.ipAddress ? <Copyable text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
+      [w.facts.address, vm.ipAddress ? <Copyable key="" text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
       [w.facts.speed, formatSpeed(vm.networkSpeed)],
       [w.facts.traffic, <TrafficMeter key="" vm={vm} />],
     ]}

@@ -15,14 +15,8 @@ export function VmStatus({ name, status, running }: { name: string; status: VmSt
   return (
     <span className={css['working']}>
       <Status tone="busy">{w.actionNames[running.action] ?? running.action}</Status>
-      <span
-        className={css['bar']}
-        role="progressbar"
-        aria-label={w.progressOf(name)}
-        aria-valuenow={running.progress}
-        aria-valuemin={0}
-        aria-valuemax={100}
-      >
+      <progress className="hidden" max={100} value={running.progress} aria-label={w.progressOf(name)} />
+      <span className={css['bar']} aria-hidden="true">
         <span style={{ width: `${running.progress}%` }} />
       </span>
     </span>
