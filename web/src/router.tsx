@@ -1,4 +1,4 @@
-// Every address. A screen's code is loaded when it is gone to first, or when a link to it is pointed at.
+// All routes. The code of a screen is loaded on first navigation, or when a link to the screen is hovered.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { ErrorPage, NotFound } from './shell/ErrorPage.tsx'

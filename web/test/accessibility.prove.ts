@@ -1,4 +1,4 @@
-// No screen shuts anybody out, whether it is empty, full or cannot be loaded, in light and in dark.
+// axe checks every screen: empty, full and failed to load, in the light and the dark theme.
 import { describe, expect, test } from 'vitest'
 import { becomeOwner } from './page-actions.ts'
 import { violations } from './axe.ts'
@@ -7,14 +7,14 @@ import { seedAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
 import { CUSTOMER_LISTS, open, OPERATOR_LISTS, OUTSIDE, pagesOf } from './screens.ts'
 
-describe('axe finds nothing', async () => {
+describe('axe reports no violations', async () => {
   const product = await startProduct()
   const owner = await openBrowser(product.origin)
   const stranger = await openBrowser(product.origin)
   const { page } = owner
   await becomeOwner(page, product)
 
-  const look = async (paths: string[], on = page): Promise<string[]> => {
+  const check = async (paths: string[], on = page): Promise<string[]> => {
     const wrong: string[] = []
     for (const path of paths) {
       await open(on, path)
@@ -23,24 +23,24 @@ describe('axe finds nothing', async () => {
     return wrong
   }
 
-  test('before signing in', async () => expect(await look(OUTSIDE, stranger.page)).toEqual([]))
+  test('before signing in', async () => expect(await check(OUTSIDE, stranger.page)).toEqual([]))
 
-  test('on empty screens', async () => expect(await look([...CUSTOMER_LISTS, ...OPERATOR_LISTS])).toEqual([]))
+  test('on empty screens', async () => expect(await check([...CUSTOMER_LISTS, ...OPERATOR_LISTS])).toEqual([]))
 
   test('on full screens, light and dark', async () => {
     await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
     const { berth } = await product.client(OWNER.email)
     const pages = pagesOf(await seedAccount(berth))
-    expect(await look([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS])).toEqual([])
+    expect(await check([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS])).toEqual([])
     await page.emulateMedia({ colorScheme: 'dark' })
-    expect(await look([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS, '/no-such-page'])).toEqual([])
+    expect(await check([...CUSTOMER_LISTS, ...pages, ...OPERATOR_LISTS, '/no-such-page'])).toEqual([])
   })
 
-  test('on screens that cannot be loaded', async () => {
+  test('on screens that fail to load', async () => {
     await page.route(/\/api\/dashboard\/(v1|operator|api-keys|sessions$)/, (route) =>
       route.fulfill({ status: 500, json: { success: false, error: 'Something went wrong on our side' } }),
     )
-    expect(await look([...CUSTOMER_LISTS, '/vms/cmissing00', '/firewalls/cmissing00', ...OPERATOR_LISTS])).toEqual([])
+    expect(await check([...CUSTOMER_LISTS, '/vms/cmissing00', '/firewalls/cmissing00', ...OPERATOR_LISTS])).toEqual([])
     expectNoProblems(owner)
   })
 })

@@ -1,4 +1,4 @@
-// What is charged is shown first, and what is not charged is not foretold.
+// Prices are shown before a charge, and the forecast lists only what will be charged.
 import { describe, expect, test } from 'vitest'
 import { ActionFailedError } from '../../sdk/src/index.ts'
 import { becomeFundedOwner, button, dialog, expectShown, heading } from './page-actions.ts'
@@ -6,7 +6,7 @@ import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 import { injectFault } from './faults.ts'
 
-describe('a VM that never came up', async () => {
+describe('a VM whose provisioning failed', async () => {
   const product = await startProduct()
   const owner = await openBrowser(product.origin)
   const { page } = owner
@@ -15,17 +15,17 @@ describe('a VM that never came up', async () => {
   const submit = button(dialog(page), 'Rebuild VM')
   let vmId = ''
 
-  const askForRebuild = async (): Promise<void> => {
+  const openRebuildDialog = async (): Promise<void> => {
     await page.goto(`/vms/${vmId}?tab=settings`)
     await expectShown(page.getByText(/^Provisioning failed and the charge was refunded/))
     await button(page, 'Rebuild VM').click()
     await dialog(page).getByLabel('Type web to confirm').fill('web')
   }
 
-  test('was refunded', async () => {
+  test('is refunded', async () => {
     await injectFault(product, { verb: 'ensureDisk', kind: 'permanent' })
     const [regions, templates, plans] = await Promise.all([berth.regions.list(), berth.osTemplates.list(), berth.plans.list()])
-    const begun = await berth.vms.create({
+    const creation = await berth.vms.create({
       regionId: regions[0]!.id,
       osTemplateId: templates.find(({ available }) => available)!.id,
       planId: plans.find(({ slug }) => slug === 'small')!.id,
@@ -33,20 +33,20 @@ describe('a VM that never came up', async () => {
       sshKeyIds: [],
       password: 'a long enough sentence 1',
     })
-    vmId = begun.vmId
-    await expect(berth.waitForAction(begun)).rejects.toThrow(ActionFailedError)
+    vmId = creation.vmId
+    await expect(berth.waitForAction(creation)).rejects.toThrow(ActionFailedError)
     expect((await berth.wallet.get()).balance).toBe('100.00')
   })
 
-  test('is not rebuilt without the money, and says so at once', async () => {
+  test('cannot be rebuilt with insufficient funds', async () => {
     await adjust('-95.00')
-    await askForRebuild()
+    await openRebuildDialog()
     await expectShown(dialog(page).getByText('Insufficient wallet balance: 6.00 USD required, 5.00 USD available'))
     expect(await submit.isDisabled()).toBe(true)
     await adjust('95.00')
   })
 
-  test('is rebuilt for the price that is shown, and for none that is not', async () => {
+  test('can be rebuilt only after its price is shown', async () => {
     const asked = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<void>()
     await page.route(/dryRun=true/, async (route) => {
@@ -54,7 +54,7 @@ describe('a VM that never came up', async () => {
       await answer.promise
       await route.continue()
     })
-    await askForRebuild()
+    await openRebuildDialog()
     await asked.promise
     expect(await submit.isDisabled()).toBe(true)
     answer.resolve()
@@ -67,7 +67,7 @@ describe('a VM that never came up', async () => {
     expect((await berth.wallet.get()).balance).toBe('94.00')
   })
 
-  test('is foretold to renew, until it is out of management', async () => {
+  test('is in the renewal forecast until it is unmanaged', async () => {
     await page.goto('/wallet')
     const renewals = page.getByRole('table', { name: 'Forecast' })
     await expectShown(renewals.getByRole('cell', { name: '$88.00' }))

@@ -1,4 +1,4 @@
-// The customer's whole way in a browser: from the welcome link to a VM that is gone again.
+// The customer's path through the dashboard, from the welcome link to deleting a VM.
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { receiver, verified } from '../../server/test/receiver.ts'
@@ -14,13 +14,13 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
   let token = ''
   let secret = ''
 
-  test('becomes the owner by the welcome link', async () => {
+  test('sets a password with the welcome link', async () => {
     await becomeOwner(page, product)
     expect(page.url()).toBe(`${product.origin}/`)
     await expectShown(page.getByText('Next step · 0 of 4 done'))
   })
 
-  test('makes an API key, which works at once', async () => {
+  test('creates an API key that works immediately', async () => {
     await go(page, 'Settings')
     await button(page, 'Create API key').first().click()
     await fill(dialog(page), { Name: 'my laptop' })
@@ -35,7 +35,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     expect(await page.content()).not.toContain(token)
   })
 
-  test('adds an SSH key, which the next step asks for', async () => {
+  test('adds an SSH key from the next step', async () => {
     await go(page, 'Home')
     await link(page, 'Add SSH key').click()
     await button(page, 'Add SSH key').first().click()
@@ -44,7 +44,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByRole('cell', { name: 'laptop' }))
   })
 
-  test('creates a VM at the price that is shown, and sees it come up step by step', async () => {
+  test('creates a VM at the quoted price and follows its steps', async () => {
     await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')
     await go(page, 'Virtual machines')
     await link(page, 'Create VM').first().click()
@@ -57,10 +57,10 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(summary.getByText('$94.00'))
     const quotes = await holdResponses(page, /dryRun=true/)
     await page.getByLabel(/^Medium/).check()
-    await quotes.asked
+    await quotes.requested
     expect(await button(page, 'Create VM').isDisabled()).toBe(true)
     expect(await summary.getByText('$').count()).toBe(0)
-    await quotes.letGo()
+    await quotes.release()
     await expectShown(summary.getByText('$88.00'))
     await page.getByLabel(/^Small/).check()
     await expectShown(summary.getByText('$94.00'))
@@ -76,14 +76,14 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByRole('listitem').filter({ hasText: 'Completed' }))
   })
 
-  test('sits at its console', async () => {
+  test('opens the console', async () => {
     await page.getByRole('tab', { name: 'Console' }).click()
     await button(page, 'Open console').click()
     await expectShown(page.getByText('Connected'))
     await expectShown(page.getByRole('region', { name: 'Console of web-1' }).getByText(/login:/))
   })
 
-  test('guards it with a firewall and asks whether a packet would pass', async () => {
+  test('attaches a firewall and tests packets', async () => {
     await go(page, 'Firewalls')
     await button(page, 'Create firewall').first().click()
     await fill(dialog(page), { Name: 'only ssh' })
@@ -103,7 +103,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     expect(await page.getByText('Inbound · TCP 22').count()).toBe(1)
   })
 
-  test('subscribes a webhook, sees a delivery and has it sent again', async () => {
+  test('creates a webhook, views a delivery and resends it', async () => {
     await go(page, 'Webhooks')
     await button(page, 'Create webhook').first().click()
     await fill(dialog(page), { URL: mailbox.url })
@@ -129,15 +129,15 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await button(dialog(page), 'Close').click()
   })
 
-  test('upgrades it for the difference that is shown', async () => {
+  test('upgrades the VM at the quoted price', async () => {
     await go(page, 'Virtual machines')
     await link(page, 'web-1').click()
     await page.getByRole('tab', { name: 'Settings' }).click()
     const quotes = await holdResponses(page, /dryRun=true/)
     await page.getByLabel('Plan', { exact: true }).selectOption({ index: 1 })
-    await quotes.asked
+    await quotes.requested
     expect(await button(page, 'Upgrade to Large').isDisabled()).toBe(true)
-    await quotes.letGo()
+    await quotes.release()
     await page.getByLabel('Plan', { exact: true }).selectOption({ index: 0 })
     await expectShown(page.getByText('$6.00', { exact: true }))
     await button(page, 'Upgrade to Medium').click()
@@ -145,7 +145,7 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByText('2 vCPU · 2 GiB · 50 GiB'))
   })
 
-  test('deletes it by typing its name, and is told when it is gone', async () => {
+  test('deletes the VM after typing its name, and other tabs update', async () => {
     const beside = await guest.context.newPage()
     await beside.goto(page.url())
     await expectShown(heading(beside, 'web-1'))
@@ -164,5 +164,5 @@ describe('a customer in the dashboard', { timeout: 60_000 }, async () => {
     await expectShown(page.getByRole('cell', { name: 'Refund' }))
   })
 
-  test('met no error, no refusal of the browser and nobody else on the way', () => expectNoProblems(guest))
+  test('caused no error, CSP violation or request to another origin', () => expectNoProblems(guest))
 })

@@ -1,4 +1,4 @@
-// The operator's way: look after hosts, sell a plan, serve a customer, answer a ticket.
+// The operator's path through the dashboard: hosts, plans, accounts, tickets.
 import { describe, expect, test } from 'vitest'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
@@ -17,7 +17,7 @@ describe('an operator in the dashboard', async () => {
   const pick = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
   await becomeOwner(page, product)
 
-  test('takes a host out of service and back', async () => {
+  test('enables and disables maintenance mode of a host', async () => {
     await go(page, 'Hosts')
     await expectShown(page.getByText('Ready', { exact: true }))
     await menu('local').click()
@@ -30,7 +30,7 @@ describe('an operator in the dashboard', async () => {
     await expectShown(page.getByRole('meter', { name: /^IP addresses of/ }))
   })
 
-  test('adds addresses and a plan', async () => {
+  test('adds an IP pool and a plan', async () => {
     await go(page, 'IP pools')
     await button(page, 'Add IP pool').click()
     await fill(dialog(page), { 'IP range': '10.99.0.0/24', Gateway: '10.99.0.1' })
@@ -43,7 +43,7 @@ describe('an operator in the dashboard', async () => {
     await expectShown(page.getByRole('cell', { name: '$1.50' }))
   })
 
-  test('makes an account with credit, and hands the customer a link to it', async () => {
+  test('creates an account with credit and an invite link', async () => {
     await go(page, 'Accounts')
     await button(page, 'Create account').click()
     await fill(dialog(page), { Email: CUSTOMER.email, Name: 'Ada' })
@@ -65,13 +65,13 @@ describe('an operator in the dashboard', async () => {
     expect(await link(customer.page, 'Hosts').count()).toBe(0)
   })
 
-  test('reads the limits by their names, and what is in use of those that are counted', async () => {
+  test('sees the labels and the usage of limits', async () => {
     const limits = page.getByRole('table', { name: 'Limits' })
     await expectShown(limits.getByRole('row', { name: 'Memory (MiB) 0 / 40960 (default)' }))
     await expectShown(limits.getByRole('row', { name: 'Snapshots per VM 5 (default)' }))
   })
 
-  test('sees what the customer does, suspends the account and lifts it again', async () => {
+  test('suspends and unsuspends an account', async () => {
     const { berth } = await product.client(CUSTOMER.email)
     const { vmId } = await seedAccount(berth)
     await injectFault(product, { verb: 'ensureSnapshot', kind: 'hang' })
@@ -82,10 +82,10 @@ describe('an operator in the dashboard', async () => {
     await pick('Suspend account')
     await fill(dialog(page), { Reason: 'Unpaid' })
     await button(dialog(page), 'Suspend account').click()
-    const left = page.getByRole('dialog', { name: 'Some VMs were skipped' })
-    await expectShown(left.getByRole('row', { name: /^web VM is busy/ }))
-    await expectShown(left.getByText('These VMs are suspended once their current action completes.'))
-    await button(left, 'Close').click()
+    const skipped = page.getByRole('dialog', { name: 'Some VMs were skipped' })
+    await expectShown(skipped.getByRole('row', { name: /^web VM is busy/ }))
+    await expectShown(skipped.getByText('These VMs are suspended once their current action completes.'))
+    await button(skipped, 'Close').click()
     await expectShown(page.getByText('Suspended').nth(1))
     await go(page, 'All actions')
     await link(page, 'Suspend').first().click()
@@ -98,7 +98,7 @@ describe('an operator in the dashboard', async () => {
     await expectShown(page.getByText('Active', { exact: true }))
   })
 
-  test('answers a ticket, and the customer reads it', async () => {
+  test('replies to a ticket', async () => {
     await go(page, 'Tickets')
     await link(page, 'a question').click()
     await fill(page, { 'Your reply': 'Here is the answer.' })

@@ -1,4 +1,4 @@
-// What a person does again and again, by what they see: roles and labels.
+// Page interactions by role and label.
 import type { Locator, Page } from 'playwright-core'
 import type { Berth } from '../../sdk/src/index.ts'
 import { OWNER, type Product } from './product.ts'
@@ -15,18 +15,18 @@ export async function fill(within: Page | Locator, values: Record<string, string
   for (const [label, value] of Object.entries(values)) await within.getByLabel(label, { exact: true }).fill(value)
 }
 
-/** Keeps back the answers to some requests until it is called off; `asked` resolves with the first of them. */
-export async function holdResponses(page: Page, requests: RegExp): Promise<{ asked: Promise<unknown>; letGo: () => Promise<void> }> {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  await page.route(requests, (route) => released.then(() => route.continue()).catch(() => {})) // the page may have given it up
-  const letGo = async (): Promise<void> => {
-    release()
+/** Holds matching requests until `release`; `requested` resolves with the first of them. */
+export async function holdResponses(page: Page, requests: RegExp): Promise<{ requested: Promise<unknown>; release: () => Promise<void> }> {
+  const { promise: released, resolve } = Promise.withResolvers<void>()
+  await page.route(requests, (route) => released.then(() => route.continue()).catch(() => {})) // the page may have aborted the request
+  const release = async (): Promise<void> => {
+    resolve()
     await page.unroute(requests)
   }
-  return { asked: page.waitForRequest(requests), letGo }
+  return { requested: page.waitForRequest(requests), release }
 }
 
-/** Chromium without a screen shows all its tabs at once: to the page this is what going to another tab is. */
+/** Headless chromium treats all tabs as visible, so this simulates switching tabs. */
 export const setHidden = (page: Page, hidden: boolean): Promise<void> =>
   page.evaluate((is) => {
     Object.defineProperty(document, 'hidden', { configurable: true, value: is })
@@ -34,7 +34,7 @@ export const setHidden = (page: Page, hidden: boolean): Promise<void> =>
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
   }, hidden)
 
-/** By the menu at the side. */
+/** Navigates with the main menu. */
 export const go = (page: Page, name: string): Promise<void> => link(page.getByRole('navigation', { name: 'Main' }), name).click()
 
 export async function becomeOwner(page: Page, { welcome }: Pick<Product, 'welcome'>): Promise<void> {
@@ -44,7 +44,7 @@ export async function becomeOwner(page: Page, { welcome }: Pick<Product, 'welcom
   await expectShown(heading(page, /Hello/))
 }
 
-/** With money, and a program beside the browser. */
+/** An owner with funds, and an API client for the same account. */
 export async function becomeFundedOwner(page: Page, product: Product): Promise<Berth> {
   await becomeOwner(page, product)
   await product.run('account', 'credit', '--account', OWNER.email, '--amount', '100.00')

@@ -1,4 +1,4 @@
-// A customer in the browser on a real host: a VM is ordered, comes up, is sat in front of by text and by screen, is reached by ssh, and goes.
+// The dashboard on a real host: create a VM, use both consoles, log in over SSH, delete the VM.
 import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { uriWithFiles } from '../../server/test/libvirt-host.ts'
@@ -9,11 +9,11 @@ import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER } from './product.ts'
 
 const PASSWORD = 'correct horse 7'
-/** A prompt is more than this, a cursor or a logo's edge less. */
+/** A prompt has more bright pixels than this, a cursor or the edge of a logo fewer. */
 const PROMPT_PIXELS = 100
 
-/** How many points of a screen are not dark. */
-const brightPoints = (canvas: Locator): Promise<number> =>
+/** Number of bright pixels. */
+const countBrightPixels = (canvas: Locator): Promise<number> =>
   canvas.evaluate((element) => {
     const { width, height } = element as HTMLCanvasElement
     const { data } = (element as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height)
@@ -27,10 +27,10 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
   const guest = await openBrowser(origin)
   const { page } = guest
   const screen = page.getByRole('region', { name: 'Console of seen' })
-  const says = (words: string | RegExp): Promise<void> => expectShown(screen.getByText(words), TIMEOUT_MS)
-  const types = (line: string): Promise<void> => page.keyboard.type(`${line}\n`, { delay: 20 })
+  const expectOutput = (text: string | RegExp): Promise<void> => expectShown(screen.getByText(text), TIMEOUT_MS)
+  const typeLine = (line: string): Promise<void> => page.keyboard.type(`${line}\n`, { delay: 20 })
 
-  test('signs in and orders the smallest VM at the price that is shown', async () => {
+  test('signs in and creates the smallest VM at the quoted price', async () => {
     const { url } = await berthdJson(settings, 'owner', 'invite')
     await becomeOwner(page, { welcome: `${origin}/welcome${new URL(url!).hash}` })
     await berthdJson(settings, 'account', 'credit', '--account', OWNER.email, '--amount', '100.00')
@@ -60,40 +60,40 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
     await page.goBack()
   })
 
-  test('logs in at the text console and is answered by a shell', async () => {
+  test('logs in on the serial console', async () => {
     await page.getByRole('tab', { name: 'Console' }).click()
     await button(page, 'Open console').click()
     await expectShown(page.getByText('Connected'))
-    await types('')
-    await says(/seen login:/)
-    await types('root')
-    await says(/Password:/)
-    await types(PASSWORD)
-    await says(/#/)
-    await types('echo $((6 * 7))-answers')
-    await says(/42-answers/)
-    await types('exit')
+    await typeLine('')
+    await expectOutput(/seen login:/)
+    await typeLine('root')
+    await expectOutput(/Password:/)
+    await typeLine(PASSWORD)
+    await expectOutput(/#/)
+    await typeLine('echo $((6 * 7))-answers')
+    await expectOutput(/42-answers/)
+    await typeLine('exit')
   })
 
-  test('sees its screen, and what is typed there', async () => {
+  test('sees and types on the VNC console', async () => {
     await page.getByText('Screen (VNC)').click()
     await button(page, 'Open console').click()
     await expectShown(page.getByText('Connected'))
     const canvas = screen.locator('canvas')
-    await expect.poll(() => brightPoints(canvas)).toBeGreaterThan(PROMPT_PIXELS)
-    const before = await brightPoints(canvas)
-    await types('root')
-    await expect.poll(() => brightPoints(canvas)).toBeGreaterThan(before + PROMPT_PIXELS)
+    await expect.poll(() => countBrightPixels(canvas)).toBeGreaterThan(PROMPT_PIXELS)
+    const before = await countBrightPixels(canvas)
+    await typeLine('root')
+    await expect.poll(() => countBrightPixels(canvas)).toBeGreaterThan(before + PROMPT_PIXELS)
     await button(page, 'Close').click()
   })
 
-  test('comes in by the ssh line that is shown', async () => {
+  test('logs in with the displayed SSH command', async () => {
     const line = await page.getByText(/^ssh root@/).innerText()
     const address = /^ssh root@([\d.]+)$/.exec(line)![1]!
     expect(await ssh.reached(address, 'hostname')).toBe('seen')
   })
 
-  test('deletes it by typing its name', async () => {
+  test('deletes the VM after typing its name', async () => {
     await page.getByRole('tab', { name: 'Settings' }).click()
     await button(page, 'Delete VM').click()
     await dialog(page).getByLabel('Type seen to confirm').fill('seen')

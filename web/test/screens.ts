@@ -1,4 +1,4 @@
-// Every address of the dashboard with something to see, for proofs that look at all of them.
+// All URLs of the dashboard, for tests that visit every screen.
 import type { Page } from 'playwright-core'
 import type { SeededAccount } from './seed-account.ts'
 import { expectShown } from './page-actions.ts'
@@ -42,7 +42,7 @@ export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: SeededAccount
   `/tickets/${ticketId}`,
 ]
 
-/** Until what is to be loaded is there. */
+/** Opens a page and waits until its data is loaded. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await expectShown(page.getByRole('heading'))

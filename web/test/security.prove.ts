@@ -1,4 +1,4 @@
-// What other people's pages and guesses can do to somebody who is signed in: nothing.
+// Attacks from other origins (CSRF, framing, session fixation) and password guessing.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ import { OWNER, startProduct } from './product.ts'
 
 const WRONG_TRIES = 50
 
-/** A page of somebody else, on the same machine and so on the same site, by one name; on another site by the other. */
+/** An attacker's page: same site under one hostname, cross-site under the other. */
 async function foreignPage(origin: string): Promise<string[]> {
   const target = `${origin}/api/dashboard`
   const html = `<!doctype html><title>Prizes</title>
@@ -31,7 +31,7 @@ describe('the dashboard', async () => {
   const pages = await foreignPage(product.origin)
   const isSignedIn = async (): Promise<boolean> => (await page.request.get('/api/dashboard/session')).status() === 200
 
-  test.each(pages)('takes no form and no request from %s', async (url) => {
+  test.each(pages)('rejects forms and requests from %s', async (url) => {
     const foreign = await context.newPage()
     await foreign.goto(url)
     const answered = foreign.waitForResponse(/\/sign-out$/)
@@ -51,7 +51,7 @@ describe('the dashboard', async () => {
     await foreign.close()
   })
 
-  test('can be put into no frame', async () => {
+  test('cannot be framed', async () => {
     const foreign = await context.newPage()
     await foreign.goto(pages[0]!)
     for (const name of ['framed', 'docs']) {
@@ -62,7 +62,7 @@ describe('the dashboard', async () => {
     await foreign.close()
   })
 
-  test('begins a session with a secret that nobody can have planted', async () => {
+  test('ignores a planted session cookie', async () => {
     const planted = { name: 'berth', value: newToken('ses_'), url: product.origin }
     const victim = await openBrowser(product.origin)
     await victim.context.addCookies([planted])
@@ -78,7 +78,7 @@ describe('the dashboard', async () => {
     expect((await attacker.page.request.get('/api/dashboard/session')).status()).toBe(401)
   })
 
-  test(`stops whoever guesses a password ${WRONG_TRIES} times, and keeps whoever is signed in`, async () => {
+  test(`locks out ${WRONG_TRIES} password guesses, and keeps existing sessions`, async () => {
     const guesser = await openBrowser(product.origin)
     await guesser.page.goto('/sign-in')
     await fill(guesser.page, { Email: OWNER.email })

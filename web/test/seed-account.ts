@@ -1,4 +1,4 @@
-// An account with something of everything in it, under names of the test's choice.
+// Fills an account with one resource of every kind; tests choose the names.
 import type { Berth } from '../../sdk/src/index.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { receiver } from '../../server/test/receiver.ts'

@@ -1,4 +1,4 @@
-// The ways in: signing up, a forgotten password, a second factor scanned from the screen, and a recovery code when it is lost.
+// Sign-up, password reset, two-factor authentication and recovery codes.
 import type { Locator } from 'playwright-core'
 import jsqr from 'jsqr'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ const ADA = { email: 'ada@example.com', password: 'a sentence of mine' }
 const NEXT = 'another sentence of mine'
 const STEP_MS = 30_000
 
-/** What a phone reads off the screen. */
+/** Decodes the QR code from a screenshot, as a phone does. */
 async function scan(picture: Locator): Promise<string | undefined> {
   const png = (await picture.screenshot()).toString('base64')
   const { pixels, width, height } = await picture.page().evaluate(async (base64) => {
@@ -27,7 +27,7 @@ async function scan(picture: Locator): Promise<string | undefined> {
   return jsqr(Uint8ClampedArray.from(pixels), width, height)?.data
 }
 
-describe('somebody new', async () => {
+describe('a new user', async () => {
   const mailbox = await smtpServer()
   const mail = { BERTH_SMTP_URL: mailbox.url(), BERTH_MAIL_FROM: 'noreply@cloud.example' }
   const product = await startProduct({ BERTH_SIGN_UP: 'open', ...mail })
@@ -46,7 +46,7 @@ describe('somebody new', async () => {
     await button(on, 'Sign in').click()
   }
 
-  test('makes an account, where the operator allows it', async () => {
+  test('signs up, if sign-up is open', async () => {
     await page.goto('/')
     await link(page, 'Sign up').click()
     await fill(page, { 'Your name': 'Ada', Email: ADA.email, Password: 'short' })
@@ -58,7 +58,7 @@ describe('somebody new', async () => {
     await signOut()
   })
 
-  test('finds nothing of the one who was signed in before, in any tab', async () => {
+  test('sees nothing of the previous user in any tab', async () => {
     await go(owner.page, 'Settings')
     await setHidden(owner.page, true)
     const beside = await owner.context.newPage()
@@ -75,7 +75,7 @@ describe('somebody new', async () => {
     await expectShown(heading(owner.page, 'Sign in'))
   })
 
-  test('who forgot the password sets another by mail, with a link that works once', async () => {
+  test('resets the password with a single-use email link', async () => {
     await link(page, 'Forgot your password?').click()
     await fill(page, { Email: ADA.email })
     await button(page, 'Send reset link').click()
@@ -95,7 +95,7 @@ describe('somebody new', async () => {
     await expectShown(page.getByText(/This link was used already/))
   })
 
-  test('scans the second factor off the screen, and keeps the recovery codes', async () => {
+  test('enables two-factor authentication by QR code and gets recovery codes', async () => {
     await page.goto('/sign-in')
     await signIn(NEXT)
     await expectShown(heading(page, /Hello/))
@@ -126,7 +126,7 @@ describe('somebody new', async () => {
     await signOut()
   })
 
-  test('comes in by a recovery code once, and makes new ones', async () => {
+  test('signs in with a recovery code once and generates new ones', async () => {
     const byCode = async (code: string): Promise<void> => {
       await signIn(NEXT)
       await fill(page, { 'Authentication code': code })

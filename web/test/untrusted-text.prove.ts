@@ -1,4 +1,4 @@
-// Names are words, whatever is written in them: nothing of it runs, nothing leaves the page, nothing breaks its width.
+// Names are rendered as text: no script runs, no request leaves the page, no name breaks the layout.
 import { describe, expect, test } from 'vitest'
 import { becomeFundedOwner } from './page-actions.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
@@ -18,7 +18,7 @@ describe('hostile names', async () => {
   const furnished: SeededAccount = await seedAccount(berth, (what) => `${what}${HOSTILE}`.slice(0, 100))
   const paths = [...CUSTOMER_LISTS, ...pagesOf(furnished), ...OPERATOR_LISTS]
 
-  test('are shown as they are and do nothing', async () => {
+  test('are shown unchanged and execute nothing', async () => {
     for (const path of paths) {
       await open(page, path)
       expect(await page.evaluate(() => 'pwned' in globalThis), path).toBe(false)
@@ -29,7 +29,7 @@ describe('hostile names', async () => {
     expectNoProblems(owner)
   })
 
-  test('and long ones scroll no screen of 360 pixels sideways', async () => {
+  test('and long names cause no horizontal scrolling at 360 pixels', async () => {
     await berth.vms.update(furnished.vmId, { name: `${LONG}${LONG}${LONG}` })
     await berth.firewalls.update(furnished.firewallId, { name: LONG + LONG, description: LONG + LONG })
     await page.setViewportSize(NARROW)

@@ -1,10 +1,10 @@
-// One cache of what the server said. The SDK repeats what may be repeated, so this does not.
+// The query cache. The SDK retries what is safe to retry, so the query client does not.
 import { QueryCache, QueryClient, useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query'
 import { toast } from '../ui/toasts.ts'
 import { hasCode, errorMessage } from './errors.ts'
 import { withReauthentication } from './reauthenticate.ts'
 
-/** A session that has ended shows in any answer. */
+/** Any response can reveal that the session has expired. */
 const clearEndedSession = (error: unknown): void => {
   if (hasCode(error, 'unauthorized')) queryClient.setQueryData(['session'], null)
 }
@@ -15,12 +15,12 @@ export const queryClient: QueryClient = new QueryClient({
 })
 
 export interface WriteOptions<Input, Output> {
-  /** The first words of the queries that show what was changed. */
+  /** First element of the query keys to refetch. */
   invalidates?: string[]
-  /** What the reader is told afterwards. */
+  /** Text of the toast after success. */
   successMessage?: string | ((output: Output, input: Input) => string)
   onDone?: (output: Output, input: Input) => unknown
-  /** A form shows its errors itself; anything else tells them in a toast. */
+  /** Forms render errors themselves; everything else shows them in a toast. */
   inForm?: boolean
 }
 

@@ -1,4 +1,4 @@
-// What operators see: the shapes of /api/dashboard/operator, as docs/dashboard-api.md lists them.
+// Types and queries of /api/dashboard/operator, see docs/dashboard-api.md.
 import type { Action, Plan, Ticket, TicketWithReplies } from '@berth/sdk'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { apiRequest, apiRequestPage } from './request.ts'
@@ -81,7 +81,7 @@ export interface AccountRow {
 export interface Limit {
   name: string
   limit: number
-  /** Null where the limit holds for each single thing. */
+  /** Null if the limit applies per resource, for example per VM. */
   used: number | null
   isDefault: boolean
 }

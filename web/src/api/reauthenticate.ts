@@ -1,10 +1,10 @@
-// Some writes need a password that was given just now. They are refused first; then the reader is asked, and they are sent again.
+// Some writes need a recently entered password. The server rejects them, the user enters the password, and the write is sent again.
 import { hasCode } from './errors.ts'
 
 type PasswordPrompt = () => Promise<boolean>
 let promptForPassword: PasswordPrompt = () => Promise.resolve(false)
 
-/** The dialog of the shell puts itself here. */
+/** Registered by the dialog of the shell. */
 export function setPasswordPrompt(prompt: PasswordPrompt): () => void {
   promptForPassword = prompt
   return () => {

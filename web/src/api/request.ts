@@ -1,4 +1,4 @@
-// What only a person does: sign-in, API keys, the operator area. The same envelope and errors as the public API.
+// Client of the dashboard API (sign-in, API keys, operator area), with the envelope and errors of the public API.
 import { ApiError, NetworkError, type FieldError, type Page } from '@berth/sdk'
 
 interface Envelope {
@@ -17,7 +17,7 @@ type Query = Record<string, string | number | boolean | undefined>
 const RETRY_DELAY_MS = 500
 const BASE = '/api/dashboard'
 
-/** What only reads is asked once more when no answer came: laptops change networks. */
+/** Retries reads once after a network error, because laptops change networks. */
 async function send(method: string, path: string, body?: unknown): Promise<Envelope> {
   const once = (): Promise<Envelope> => fetchEnvelope(method, path, body)
   return once().catch((error: unknown) => {
@@ -60,6 +60,6 @@ export async function apiRequestPage<T>(path: string, query: Query = {}): Promis
 }
 
 function queryString(query: Query): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined)
-  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
+  const present = Object.entries(query).filter((entry): entry is [string, string | number | boolean] => entry[1] !== undefined)
+  return present.length === 0 ? '' : `?${new URLSearchParams(present.map(([name, value]) => [name, String(value)])).toString()}`
 }

@@ -22,14 +22,14 @@ export interface SignInResult {
 
 let sessionUserId: string | undefined
 
-/** When another person has signed in, in another tab, this one begins anew: nothing of the first is left in memory. */
+/** Another user signed in in another tab: reload, so that nothing of the previous user remains in memory. */
 function reloadOnUserChange(session: Session): Session {
   if (sessionUserId !== undefined && sessionUserId !== session.user.id) location.assign('/')
   sessionUserId = session.user.id
   return session
 }
 
-/** Null for a visitor who has not signed in. */
+/** Null without a session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () =>

@@ -1,6 +1,6 @@
-// One stream of events per tab that is in sight. Browsers open six connections to a server and no more (over HTTP/1.1), so a tab out of sight
-// gives its own back. While the stream is cut, the same log is asked every two seconds, and it is opened again. Both go on after the last event
-// seen, so nothing is missed and nothing comes twice.
+// One event stream per visible tab. Browsers limit HTTP/1.1 to six connections per server, so a hidden tab closes its stream. While the stream
+// is down, the same log is polled every two seconds and the stream is reopened. Both resume after the last cursor, so that no event is lost or
+// delivered twice.
 import type { Event } from '@berth/sdk'
 import { berth } from '../api/berth.ts'
 
@@ -9,12 +9,12 @@ export type FeedState = 'connecting' | 'live' | 'polling' | 'offline'
 interface Listener {
   onEvent: (event: Event) => void
   onState: (state: FeedState) => void
-  /** Something may have happened while nobody listened. */
+  /** Events may have been missed. */
   onGap: () => void
 }
 
 const POLL_MS = 2_000
-/** Some proxies keep a stream to themselves: it is cut where no answer to it begins. */
+/** Some proxies buffer streams: abort if the response does not start in time. */
 const OPEN_TIMEOUT_MS = 2_000
 const POLL_TIMEOUT_MS = 10_000
 
@@ -47,12 +47,12 @@ export async function followFeed({ onEvent, onState, onGap }: Listener, signal: 
       if (after === undefined) onGap()
       else for (const event of events) accept(event)
     } catch {
-      isOffline = true // until an answer comes, there is nothing better to say
+      isOffline = true // until a request succeeds
     }
   }
 }
 
-/** Ends when the stream is cut, for whatever reason; answers the cursor to go on from, where one is known. */
+/** Resolves when the stream ends for any reason, with the cursor to resume from, if known. */
 async function readStream(
   after: string | undefined,
   onEvent: (event: Event) => void,
@@ -66,7 +66,7 @@ async function readStream(
     cursor = known ?? undefined
     abort.abort()
   }
-  addEventListener('offline', () => abort.abort(), { signal: streamSignal }) // sooner than the silence tells
+  addEventListener('offline', () => abort.abort(), { signal: streamSignal }) // faster than the read timeout
   document.addEventListener('visibilitychange', () => document.hidden && abort.abort(), { signal: streamSignal })
   const openTimer = setTimeout(() => abort.abort(), OPEN_TIMEOUT_MS)
   const onOpen = (): void => {
@@ -76,15 +76,15 @@ async function readStream(
   try {
     for await (const event of berth.events.stream({ after, signal: streamSignal, maxRetries: 0, onOpen, onReconnect })) onEvent(event)
   } catch {
-    // Cut, refused or given up: the caller asks on.
+    // Disconnected, rejected or timed out: the caller polls.
   } finally {
     clearTimeout(openTimer)
-    abort.abort() // nobody listens for this stream any more
+    abort.abort() // removes the listeners of this stream
   }
   return cursor
 }
 
-/** Resolves when the tab is looked at, or the signal aborted. */
+/** Resolves when the tab becomes visible or the signal is aborted. */
 const waitUntilVisible = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = new AbortController()

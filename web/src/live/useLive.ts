@@ -4,7 +4,7 @@ import { followFeed, type FeedState } from './feed.ts'
 
 const FLUSH_MS = 250
 
-/** The first words of the queries that an event may have changed. */
+/** Event type prefix → first element of the query keys to refetch. */
 const STALE_QUERIES: Record<string, string[]> = {
   vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks'],
   snapshot: ['snapshots', 'actions', 'vm'],
@@ -16,7 +16,7 @@ const STALE_QUERIES: Record<string, string[]> = {
 
 const ALWAYS_STALE = ['events', 'deliveries']
 
-/** Keeps what is on screen true: every event makes the queries it touches be asked again. */
+/** Refetches the queries affected by each event. */
 export function useLiveUpdates(): FeedState {
   const client = useQueryClient()
   const [state, setState] = useState<FeedState>('connecting')

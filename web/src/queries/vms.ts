@@ -3,7 +3,7 @@ import type { Query } from '@berth/sdk'
 import { berth } from '../api/berth.ts'
 import { isNotFound } from '../api/errors.ts'
 
-/** What no event tells of (a step of an action, a change of plan that begins) is seen by looking. */
+/** Polls for changes without an event, such as the steps of an action. */
 const LOOK_MS = 1_500
 const WATCH_MS = 1_000
 
@@ -15,7 +15,7 @@ export const vmsQuery = (query: Query<'listVms'>) =>
     refetchInterval: LOOK_MS,
   })
 
-/** For choosing one; the first hundred are more than anybody reads. */
+/** For selects: the first 100 VMs. */
 export const vmChoicesQuery = queryOptions({
   queryKey: ['vms', 'choices'],
   queryFn: ({ signal }) => berth.vms.list({ limit: 100 }, { signal }).page(),

@@ -3,7 +3,7 @@ import { ButtonLink } from '../ui/links.tsx'
 import { Empty } from '../ui/AsyncState.tsx'
 import { commonMessages as w } from '../messages/common.ts'
 
-/** A screen that broke takes nothing else with it: the shell around it stays. */
+/** Error boundary of a screen; the shell around it keeps working. */
 export const ErrorPage = ({ error }: { error: unknown }) => {
   console.error(error)
   const reload = <Button onClick={() => location.reload()}>{w.reload}</Button>

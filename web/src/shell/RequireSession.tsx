@@ -1,4 +1,4 @@
-// Who is signed in sees the shell; who is not is led to the sign-in and back.
+// Renders the shell with a session; without one, redirects to sign-in and back.
 import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { sessionQuery } from '../api/session.ts'

@@ -1,4 +1,4 @@
-// What stands around every screen of someone who is signed in.
+// The layout around every screen that requires a session.
 import { ActionIcon, Drawer } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
@@ -61,7 +61,7 @@ export function Shell({ session }: { session: Session }) {
   )
 }
 
-/** A new screen begins at its top, for those who hear it too. */
+/** Moves the focus to the content after navigation, so that screen readers start at the top of the new screen. */
 function useFocusOnNavigation() {
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })

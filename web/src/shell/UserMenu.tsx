@@ -11,7 +11,7 @@ export function UserMenu({ session }: { session: Session }) {
   const { email } = session.user
   const name = session.account.name || session.user.name
   const signOut = useWrite(() => apiRequest('POST', '/sign-out'), {
-    onDone: () => location.assign('/sign-in'), // a new page: nothing of the old session is left in memory
+    onDone: () => location.assign('/sign-in'), // a full page load clears the memory of the old session
   })
   return (
     <div className={css['user']}>

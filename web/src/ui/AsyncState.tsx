@@ -1,4 +1,4 @@
-// The three faces of anything that is loaded: not yet, nothing, and not to be had.
+// The states of a query: loading, empty, failed.
 import { Button, Skeleton } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -17,7 +17,7 @@ export const Loading = ({ lines = 5 }: { lines?: number }) => (
 )
 
 interface EmptyProps {
-  /** 1 where it is all there is on the screen. */
+  /** Heading level: 1 if this is the whole page. */
   level?: 1 | 2
   icon: IconName
   title: string
@@ -63,12 +63,12 @@ export const LoadError = ({ error, retry, level = 2 }: { error: unknown; retry?:
 interface LoadedProps<T> {
   of: UseQueryResult<T>
   lines?: number
-  /** When it is the whole screen. */
+  /** Renders errors with a level 1 heading, because nothing else is on the page. */
   isPage?: boolean
   children: (data: T) => ReactNode
 }
 
-/** What was loaded before stays on screen while a newer answer fails: the shell says that the server is away. What is gone does not. */
+/** Keeps showing loaded data while a refetch fails, because the shell already shows the connection state. Deleted resources are not kept. */
 export function Loaded<T>({ of, lines, isPage = false, children }: LoadedProps<T>) {
   if (of.data !== undefined && !isNotFound(of.error)) return <>{children(of.data)}</>
   if (of.isError) return <LoadError error={of.error} retry={() => of.refetch()} level={isPage ? 1 : 2} />

@@ -6,7 +6,7 @@ import { Code } from './CopyButton.tsx'
 import { Form } from './Form.tsx'
 import { Stack } from './Page.tsx'
 
-/** Dialogs are there only while they are open; whoever opened one finds the focus where it was. */
+/** Dialogs are mounted only while open; on unmount the focus returns to the element that opened the dialog. */
 function useRestoreFocus(): void {
   useEffect(() => {
     const opener = document.activeElement
@@ -22,9 +22,9 @@ interface ConfirmProps {
   submit: string
   write: Write<void, unknown>
   onClose: () => void
-  /** What has to be typed first, for what cannot be undone. */
+  /** Must be typed before submitting, for irreversible actions. */
   name?: string
-  /** While what the reader has to know first is not there. */
+  /** For example while the quote is loading. */
   disabled?: boolean
 }
 
@@ -74,7 +74,7 @@ export function Dialog({ title, onClose, children, size = 'md' }: DialogProps) {
   )
 }
 
-/** A secret leaves the screen only when the reader says that it is kept elsewhere. */
+/** Shows a secret once; closes only after the user confirms that the secret is saved. */
 export function SecretDialog({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
   const [saved, setSaved] = useState(false)
   useRestoreFocus()

@@ -1,4 +1,4 @@
-// Forms are plain: the fields hold their state, the server says what is wrong, and the sentence stands above the button.
+// A form without client-side validation: the server validates, and its message appears above the submit button.
 import { Alert, Button } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import { ApiError } from '@berth/sdk'

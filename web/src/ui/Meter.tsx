@@ -7,7 +7,7 @@ interface Props {
   text?: string
 }
 
-/** How much of something is gone. From 80 % on it warns. */
+/** A usage bar with a warning colour from 80 %. */
 export function Meter({ used, of, label, text }: Props) {
   const part = of > 0 ? Math.min(1, used / of) : 0
   const tone = part >= 1 ? 'full' : part >= 0.8 ? 'high' : 'fine'

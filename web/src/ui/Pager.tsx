@@ -4,7 +4,7 @@ import { commonMessages as w } from '../messages/common.ts'
 import { usePaging } from './paging.ts'
 import css from './pager.module.css'
 
-/** The API's own pages; which one is in the address of the page. */
+/** Server-side pagination; the current page is in the URL. */
 export function Pager({ pagination: { page, limit, total, totalPages } }: { pagination: Page<unknown>['pagination'] }) {
   const { setSearch } = usePaging()
   if (total <= 10) return null

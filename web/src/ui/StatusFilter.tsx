@@ -9,7 +9,7 @@ interface Props {
   size?: 'xs' | 'sm'
 }
 
-/** Which status a list is to show; `choices` are their names in the address with their words. */
+/** Filters a list by status; `choices` maps the value in the URL to its label. */
 export function StatusFilter({ label, status, choices, size = 'sm' }: Props) {
   const { filter } = usePaging()
   return (

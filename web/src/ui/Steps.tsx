@@ -1,4 +1,4 @@
-// What an action has done, is doing and has still to do, with times: never a bare spinner.
+// The steps of an action with their status and duration.
 import type { Action } from '@berth/sdk'
 import { formatDuration, formatConstant } from './format.ts'
 import { Icon, type IconName } from './Icon.tsx'

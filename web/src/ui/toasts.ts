@@ -1,4 +1,4 @@
-// What was done or refused, said in a corner. A store outside of React, so that anything can speak.
+// Toast notifications. The store lives outside React, so that code without a component can show a toast.
 export interface Toast {
   id: number
   kind: 'done' | 'failed'
@@ -14,7 +14,7 @@ const listeners = new Set<() => void>()
 
 function set(next: readonly Toast[]): void {
   toasts = next
-  for (const tell of listeners) tell()
+  for (const notify of listeners) notify()
 }
 
 export const dismiss = (id: number): void => set(toasts.filter((each) => each.id !== id))
@@ -31,9 +31,9 @@ export const toast = {
 }
 
 export const toastStore = {
-  subscribe: (tell: () => void): (() => void) => {
-    listeners.add(tell)
-    return () => listeners.delete(tell)
+  subscribe: (listener: () => void): (() => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   },
   current: (): readonly Toast[] => toasts,
 }

@@ -46,7 +46,7 @@ export default function CreateVm() {
   )
 }
 
-/** Begins with what most people take, so that a host name is all that is missing. */
+/** Preselects region, image and plan, so that only the hostname is missing. */
 function defaultForm({ regions, templates, plans }: Catalog): VmForm {
   const region = regions.find(({ available }) => available) ?? regions[0]
   const template = templates.find(({ available, deprecatedAt }) => available && !deprecatedAt) ?? templates[0]

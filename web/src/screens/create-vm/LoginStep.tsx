@@ -12,7 +12,7 @@ import type { VmForm } from './vm-form.ts'
 interface Props {
   form: VmForm
   set: (change: Partial<VmForm>) => void
-  /** Whom the template lets in. */
+  /** The default user of the image. */
   user: string
   keys: SshKey[]
   error: unknown

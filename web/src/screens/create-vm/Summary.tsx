@@ -20,7 +20,7 @@ interface Props {
   onShowCode: () => void
 }
 
-/** The server's own price for exactly this form: it checks and places it too, and changes nothing. Until it is there nothing can be bought. */
+/** Price from a dry run of the exact request: validation and placement run, nothing changes. Submit is disabled until the price is shown. */
 export function Summary({ form, facts, busy, error, onSubmit, onShowCode }: Props) {
   const [settled] = useDebouncedValue(form, 300)
   const request = toRequest(settled)
@@ -29,7 +29,7 @@ export function Summary({ form, facts, busy, error, onSubmit, onShowCode }: Prop
     queryFn: ({ signal }) => berth.vms.quoteCreate(request, { signal, maxRetries: 1 }),
     enabled: isComplete(settled),
     staleTime: 10_000,
-    gcTime: 0, // who comes back to an form is told its price anew
+    gcTime: 0, // a revisited form gets a fresh price
   })
   const isSettled = settled === form
   const refusal = isSettled ? quote.error : null

@@ -1,4 +1,4 @@
-// What is being ordered, as the form holds it and as the API takes it.
+// State of the create form, and its conversion to the API request.
 import type { CreateVm } from '@berth/sdk'
 
 export interface VmForm {
@@ -42,7 +42,7 @@ export const EMPTY_FORM: VmForm = {
 export const isComplete = ({ regionId, osTemplateId, kind, planId, hostname }: VmForm): boolean =>
   regionId !== '' && osTemplateId !== '' && hostname !== '' && (kind === 'custom' || planId !== '')
 
-/** Says only what was chosen, so that the code shown for it is short. */
+/** Omits fields without a value, so that the request shown as code is short. */
 export function toRequest(form: VmForm): CreateVm {
   const { regionId, osTemplateId, kind, planId, vcpu, ram, disk, hostname, name, password } = form
   return {

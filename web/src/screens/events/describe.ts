@@ -5,7 +5,7 @@ const named = (value: unknown): string | undefined => {
   return name ?? subject ?? url ?? amount
 }
 
-/** What an event is about, in a word or two. */
+/** The name of the resource an event is about. */
 export function eventSubject({ data }: Event): string {
   for (const key of ['vm', 'ticket', 'transaction', 'webhook']) {
     const text = named(data[key])

@@ -1,4 +1,4 @@
-// Payloads as receivers get them.
+// Example webhook payloads.
 const at = '2027-03-01T09:30:00.000Z'
 
 const vm = {

@@ -10,7 +10,7 @@ import { Form } from '../../ui/Form.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { firewallMessages as w } from '../../messages/firewalls.ts'
 
-/** A new one when none is given. */
+/** Creates a firewall, or edits the given one. */
 export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClose: () => void }) {
   const [name, setName] = useState(firewall?.name ?? '')
   const [description, setDescription] = useState(firewall?.description ?? '')

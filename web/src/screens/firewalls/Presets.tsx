@@ -10,7 +10,7 @@ const PRESETS: [string, AddRule & { port: string }][] = [
   [w.presets.ping, { direction: 'IN', action: 'ACCEPT', protocol: 'ICMP', port: 'any', description: w.presets.ping }],
 ]
 
-/** Each can be added once. The second click of a double click may come before the first is known to be under way. */
+/** Each preset can be added once. The second click of a double click can arrive before the first request is pending. */
 export function Presets({ firewallId, rules }: { firewallId: string; rules: FirewallRule[] }) {
   const add = useWrite((rule: AddRule) => berth.firewalls.addRule(firewallId, rule), {
     invalidates: ['firewalls'],

@@ -12,7 +12,7 @@ import { firewallMessages as w } from '../../messages/firewalls.ts'
 const choices = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
-/** A new one when none is given. */
+/** Adds a rule, or edits the given one. */
 export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; rule?: FirewallRule; onClose: () => void }) {
   const [direction, setDirection] = useState(rule?.direction ?? 'IN')
   const [action, setAction] = useState(rule?.action ?? 'ACCEPT')

@@ -18,7 +18,7 @@ interface Props {
 
 const TYPE = 'application/x-rule'
 
-/** Anything can be dragged over it: words, files, rules of another firewall. */
+/** Ignores other drags, such as text or files. */
 const carriesRule = (event: DragEvent): boolean => event.dataTransfer.types.includes(TYPE)
 
 export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onEdit, onDelete }: Props) {

@@ -60,7 +60,7 @@ export function Rules({ firewallId }: { firewallId: string }) {
   )
 }
 
-/** The new order is on screen at once; the server has it a moment later, or it springs back. */
+/** Optimistic reordering: the new order is shown at once and reverted if the server rejects it. */
 function useOrder(firewallId: string, order: FirewallRule[]) {
   const client = useQueryClient()
   const [target, setTarget] = useState<number | null>(null)

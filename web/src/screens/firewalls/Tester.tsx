@@ -27,7 +27,7 @@ export function Tester({ firewall }: { firewall: Firewall }) {
   )
   const rules = useQuery(rulesQuery(firewall.id)).data
   const { reset } = check
-  // A verdict is about the packet and the rules that were asked of, and no others.
+  // A verdict is valid only for the tested packet and rules.
   useEffect(reset, [reset, vmId, direction, protocol, port, address, rules])
   if (bindings.length === 0)
     return (

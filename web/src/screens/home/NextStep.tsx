@@ -8,7 +8,7 @@ import css from './home.module.css'
 
 const w = homeMessages.next
 
-/** One thing at a time, until there is nothing left to set up; then it is gone. */
+/** The next onboarding step; hidden once all are done. */
 export function NextStep() {
   const keys = useQuery(sshKeysQuery({ limit: 1 })).data
   const wallet = useQuery(walletQuery).data
@@ -21,11 +21,18 @@ export function NextStep() {
       done: Number(wallet.balance) > 0 || vms.pagination.total > 0,
       to: '/wallet',
       title: w.wallet,
-      go: w.walletButton,
+      button: w.walletButton,
       about: w.walletAbout,
     },
-    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, go: w.vmButton, about: w.vmAbout },
-    { done: session.user.totpEnabled, to: '/settings', search: { tab: 'security' }, title: w.totp, go: w.totpButton, about: w.totpAbout },
+    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, button: w.vmButton, about: w.vmAbout },
+    {
+      done: session.user.totpEnabled,
+      to: '/settings',
+      search: { tab: 'security' },
+      title: w.totp,
+      button: w.totpButton,
+      about: w.totpAbout,
+    },
   ]
   const next = steps.find(({ done }) => !done)
   if (!next) return null

@@ -1,4 +1,4 @@
-// What a range means, while it is being typed.
+// Describes a CIDR range while the user types.
 import { formatNumber } from '../../ui/format.ts'
 import { networkMessages } from '../../messages/networks.ts'
 

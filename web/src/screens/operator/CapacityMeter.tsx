@@ -9,7 +9,7 @@ interface Props {
   what: string
   where: string
   unit?: 'GiB'
-  /** The numbers are MiB and are shown in GiB. */
+  /** Converts MiB to GiB for display. */
   mebibytes?: boolean
 }
 

@@ -1,4 +1,4 @@
-// Most of the operator's screens are one list: title, what it is, and a table with its three states.
+// A screen that consists of one table; most operator screens do.
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { IconName } from '../../ui/Icon.tsx'

@@ -27,7 +27,7 @@ const SIZES = ['vcpu', 'ram', 'disk'] as const
 const NUMBERS = [...SIZES, 'bandwidth', 'networkSpeed', 'throttleMbps'] as const
 const LABELS = { vcpu: w.vcpu, ram: w.ram, disk: w.disk, bandwidth: w.traffic, networkSpeed: w.speed, throttleMbps: w.throttle }
 
-/** A new one when none is given. The size of one that is sold stays as it is. */
+/** Creates a plan, or edits the given one; the size of an existing plan cannot change. */
 export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void }) {
   const [values, setValues] = useState(plan ? { ...plan, price: plan.priceMonthly } : FIRST)
   const set = (change: Partial<typeof FIRST>): void => setValues((now) => ({ ...now, ...change }))

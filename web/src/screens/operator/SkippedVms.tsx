@@ -7,7 +7,7 @@ import { vmsMessages } from '../../messages/vms.ts'
 
 const w = operatorMessages.accounts
 
-/** The VMs that did not follow their account when it was suspended, or lifted. */
+/** VMs that were busy while their account was suspended or unsuspended. */
 export function SkippedVms({ outcome, onClose }: { outcome: SuspensionResult; onClose: () => void }) {
   const vms = useQuery(operatorVmsQuery({ account: outcome.account.id, limit: 100 })).data?.items ?? []
   const columns: Column<SuspensionResult['untouched'][number]>[] = [

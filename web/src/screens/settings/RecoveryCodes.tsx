@@ -10,7 +10,7 @@ import { settingsMessages } from '../../messages/settings.ts'
 
 const w = settingsMessages.security
 
-/** How many are left, and a way to new ones. */
+/** Number of unused recovery codes, with a button to generate new ones. */
 export function RecoveryCodes() {
   const [asking, setAsking] = useState(false)
   const [codes, setCodes] = useState<string[] | null>(null)

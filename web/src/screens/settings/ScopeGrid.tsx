@@ -13,7 +13,7 @@ interface Props {
   onChange: (chosen: ReadonlySet<string>) => void
 }
 
-/** A line for each resource, a box for each verb. */
+/** One row per resource, one checkbox per scope. */
 export function ScopeGrid({ scopes, chosen, onChange }: Props) {
   const resources = Map.groupBy(scopes, ({ resource }) => resource)
   const set = (names: string[], on: boolean): void => {

@@ -17,7 +17,7 @@ const QrCode = lazy(() => import('../../ui/QrCode.tsx'))
 
 const w = settingsMessages.security
 
-/** First the secret into the app, then a code of it, then the recovery codes onto paper. */
+/** Shows the secret, verifies a code, then shows the recovery codes. */
 export function SetUpTotp({ onClose }: { onClose: () => void }) {
   const [code, setCode] = useState('')
   const setup = useQuery({

@@ -2,7 +2,7 @@ import { settingsMessages } from '../../messages/settings.ts'
 
 const w = settingsMessages.sessions
 
-// The first that matches: many browsers say that they are others too.
+// Order matters: the user agents of most browsers also contain the names of others.
 const BROWSERS: [RegExp, string][] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],

@@ -21,7 +21,7 @@ export default function SignIn() {
   const setup = useQuery(setupQuery)
   const signIn = useWrite(() => apiRequest<SignInResult>('POST', '/sign-in', { email, password, ...(totp && { totp }) }), {
     inForm: true,
-    // A new page: nothing that belonged to another session is left in memory.
+    // A full page load clears the memory of any other session.
     onDone: ({ totpRequired }) => (totpRequired ? setTotp('') : location.assign(next)),
   })
   if (session.data) return <Redirect to={next} />

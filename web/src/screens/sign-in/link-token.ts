@@ -1,4 +1,4 @@
-/** What stands after # is sent to no server and kept in no log. It leaves the address bar at once, but a reload keeps it for this tab. */
+/** The token is in the fragment, which browsers never send to a server or log. It is removed from the address bar; sessionStorage keeps it across a reload of this tab. */
 export function readLinkToken(): string {
   const key = `berth${location.pathname}`
   const given = location.hash.slice(1)

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { sshKeyMessages as w } from '../../messages/ssh-keys.ts'
 
-/** Most keys end with a word on where they are from: a name to begin with. */
+/** The comment of the public key, as the default name. */
 const commentOf = (publicKey: string): string => publicKey.trim().split(/\s+/).slice(2).join(' ').slice(0, 100)
 
 export function AddSshKey({ onClose, onAdded }: { onClose: () => void; onAdded?: (key: SshKey) => void }) {

@@ -5,7 +5,7 @@ import css from './tickets.module.css'
 
 interface Props {
   ticket: Pick<TicketWithReplies, 'body' | 'createdAt' | 'replies'>
-  /** Which side is reading. */
+  /** Whose view: the own messages are labelled “You”. */
   reader: TicketReply['author']
 }
 

@@ -1,14 +1,14 @@
-// A button for something the API may refuse now. It says why, rather than being grey without a word.
+// A button for an action of a VM. When the action is not allowed, a tooltip gives the reason.
 import { Button, Tooltip, type ButtonProps } from '@mantine/core'
 import type { Vm } from '@berth/sdk'
 import type { ReactNode } from 'react'
 import { vmsMessages } from '../../messages/vms.ts'
 import { vmMessages as w } from '../../messages/vm.ts'
 
-/** Only such VMs are paid for no more: they were refunded, and hold neither a disk nor an address. */
+/** Only failed VMs have cancelled billing: they were refunded, and have neither a disk nor an IP address. */
 export const failedToProvision = (vm: Vm): boolean => vm.billing.status === 'CANCELLED'
 
-/** Null when it is allowed. */
+/** Null if the action is allowed. */
 export function disabledReason(vm: Vm, action: string): string | null {
   if (vm.allowedActions.includes(action)) return null
   if (vm.currentAction) return w.disabled.busy(vmsMessages.actionNames[vm.currentAction.action] ?? vm.currentAction.action)

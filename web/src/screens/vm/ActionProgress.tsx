@@ -9,7 +9,7 @@ import { useNow } from '../../ui/Time.tsx'
 import { vmsMessages } from '../../messages/vms.ts'
 import { vmMessages as w } from '../../messages/vm.ts'
 
-/** The action that runs now, step by step. Its id is on the server: a reload shows the same. */
+/** Progress of the current action. The action id comes from the server, so a reload shows the same action. */
 export function ActionProgress({ vmId, current }: { vmId: string; current: NonNullable<Vm['currentAction']> }) {
   const { data: action } = useQuery(actionQuery(vmId, current.id))
   const now = useNow(1_000)

@@ -18,7 +18,7 @@ interface Props {
   field: 'dailyBackupEnabled' | 'network10gEnabled'
 }
 
-/** Nothing is charged that was not shown first. */
+/** Shows a quote before anything is charged. */
 export function AddOn({ vm, label, field }: Props) {
   const [asks, setAsks] = useState(false)
   return (

@@ -16,7 +16,7 @@ const w = vmMessages.console
 
 type Kind = 'serial' | 'vnc'
 
-/** A link opens a console once; so every opening asks for a new one. */
+/** Console links are single-use, so each opening requests a new one. */
 export default function Console({ vm }: { vm: Vm }) {
   const [kind, setKind] = useState<Kind>('serial')
   const [url, setUrl] = useState<string | null>(null)

@@ -63,7 +63,7 @@ export function ResetVmPassword({ vm, onClose }: Props) {
   )
 }
 
-/** Nothing is charged that was not shown first. */
+/** Shows a quote before anything is charged. */
 export function RebuildVm({ vm, onClose }: Props) {
   const templates = useQuery(templatesQuery)
   const keys = useQuery(sshKeysQuery())

@@ -29,7 +29,7 @@ export function Upgrade({ vm }: { vm: Vm }) {
   )
 }
 
-/** The difference in price is the server's, for this very second. */
+/** The prorated price comes from a dry run on the server. */
 function UpgradeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
   const [chosen, setChosen] = useState('')
   const plan = plans.find(({ id }) => id === chosen) ?? plans[0]!
@@ -38,7 +38,7 @@ function UpgradeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
     queryFn: ({ signal }) => berth.vms.quoteUpgrade(vm.id, plan.id, { signal }),
     enabled: vm.allowedActions.includes('upgrade'),
     staleTime: 10_000,
-    gcTime: 0, // who comes back to a plan is told its price anew
+    gcTime: 0, // a revisited plan gets a fresh price
   })
   const upgrade = useWrite(() => berth.vms.upgrade(vm.id, plan.id), {
     inForm: true,

@@ -20,7 +20,7 @@ import { Power } from './Power.tsx'
 import { VmSettings } from './VmSettings.tsx'
 import { ActionProgress } from './ActionProgress.tsx'
 
-// The heavy ones come when they are looked at.
+// Large dependencies, loaded when their tab is opened.
 const Console = lazy(() => import('./Console.tsx'))
 const Graphs = lazy(() => import('./Graphs.tsx'))
 
@@ -74,7 +74,7 @@ function VmView({ vm }: { vm: Vm }) {
   )
 }
 
-/** As the user that its template has. */
+/** With the default user of the image. */
 function SshCommand({ vm: { ipAddress, osTemplate } }: { vm: Vm }) {
   const template = useQuery(templatesQuery).data?.find(({ slug }) => slug === osTemplate.slug)
   return ipAddress && template && <Copyable text={`ssh ${template.defaultUser}@${ipAddress}`} what={w.ssh} />
@@ -99,7 +99,7 @@ function TabContent({ tab, vm }: { tab: Tab; vm: Vm }) {
   }
 }
 
-/** What the reader should know before anything else. */
+/** The most important warning about the VM, if any. */
 function StatusAlert({ vm }: { vm: Vm }) {
   if (vm.status === 'SUSPENDED') return <Alert color="orange">{vm.statusReason ?? w.suspended}</Alert>
   if (vm.status === 'UNMANAGED') return <Alert color="gray">{w.unmanaged}</Alert>

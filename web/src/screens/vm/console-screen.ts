@@ -1,4 +1,4 @@
-// What the serial and the VNC console have in common.
+// Shared by the serial and the VNC console.
 
 export interface ConsoleScreenProps {
   url: string

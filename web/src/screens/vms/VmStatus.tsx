@@ -9,7 +9,7 @@ interface Running {
 
 type VmStatusName = keyof typeof w.statuses
 
-/** What it is, and what is being done to it. */
+/** The status of the VM, or its running action with progress. */
 export function VmStatus({ name, status, running }: { name: string; status: VmStatusName; running?: Running | null }) {
   if (!running) return <Status tone={toneOf(status)}>{w.statuses[status]}</Status>
   return (

@@ -9,7 +9,7 @@ import { Time } from '../../ui/Time.tsx'
 import { commonMessages } from '../../messages/common.ts'
 import { walletMessages as w } from '../../messages/wallet.ts'
 
-/** Only what is still on its way: the rest is in the transactions. */
+/** Pending deposits only; completed ones are listed as transactions. */
 export function Deposits() {
   const deposits = useQuery(depositsQuery).data?.items.filter(({ status }) => status === 'PENDING' || status === 'PROCESSING') ?? []
   if (deposits.length === 0) return null

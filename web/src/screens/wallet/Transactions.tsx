@@ -71,7 +71,7 @@ const Amount = ({ amount, currency }: { amount: string; currency: string }) => (
   </strong>
 )
 
-/** All that the filter lets through, not only the page on screen. */
+/** Exports all pages that match the filter. */
 function Download({ filter }: { filter: Filter }) {
   const download = useWrite(async () => {
     const all = await berth.wallet.transactions(filter).all()

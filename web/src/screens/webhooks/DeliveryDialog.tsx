@@ -12,7 +12,7 @@ const pretty = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json), null, 2)
   } catch {
-    return json // shown as it is
+    return json // not JSON: shown unformatted
   }
 }
 

@@ -16,7 +16,7 @@ interface Props {
   onCreated?: (webhook: WebhookWithSecret) => void
 }
 
-/** A new one when none is given. */
+/** Creates a webhook, or edits the given one. */
 export function EditWebhook({ webhook, onClose, onCreated }: Props) {
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [description, setDescription] = useState(webhook?.description ?? '')
