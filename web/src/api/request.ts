@@ -31,7 +31,7 @@ async function fetchEnvelope(method: string, path: string, body?: unknown): Prom
   if (body !== undefined) headers['content-type'] = 'application/json'
   const init = { method, headers, credentials: 'same-origin', ...(body !== undefined && { body: JSON.stringify(body) }) } as const
   const response = await fetch(`${BASE}${path}`, init).catch((cause: unknown) => {
-    throw new NetworkError(String(cause), { cause })
+    throw new NetworkError(`No response to ${method} ${path}`, { cause })
   })
   const envelope = (await response.json().catch(() => ({}))) as Envelope
   if (response.ok && envelope.success) return envelope
