@@ -23,7 +23,7 @@ async function signIn(browser: Browser, origin: string, link: string): Promise<A
   const page = await context.newPage()
   await page.goto(link)
   await page.getByLabel('Password', { exact: true }).fill('a long enough sentence')
-  await page.getByRole('button', { name: 'Set the password' }).click()
+  await page.getByRole('button', { name: 'Set password' }).click()
   await page.getByRole('heading', { name: /Hello/ }).waitFor()
   const state = await context.storageState()
   await context.close()

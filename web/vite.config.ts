@@ -18,7 +18,7 @@ export default defineConfig({
           groups: [
             // What many screens share comes in two files, not in fifty; the rest with the screen that needs it.
             { name: 'libraries', test: /node_modules/, minShareCount: 6 },
-            { name: 'common', test: /web\/src\/(api|queries|ui|words)/, minShareCount: 4 },
+            { name: 'common', test: /web\/src\/(api|messages|queries|ui)/, minShareCount: 4 },
           ],
         },
       },

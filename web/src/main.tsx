@@ -10,7 +10,7 @@ import { router } from './router.tsx'
 import { cssVariables, theme } from './theme.ts'
 import { Toasts } from './ui/Toasts.tsx'
 
-// A part of the page that could not be fetched (a newer version was put in place, or the network changed) comes with the page anew.
+// Reload when a chunk cannot be fetched: a new version was deployed, or the network changed.
 addEventListener('vite:preloadError', () => {
   const last = Number(sessionStorage.getItem('berth:reloaded') ?? 0)
   if (Date.now() - last < 10_000) return

@@ -1,4 +1,4 @@
-// noVNC brings no types; this is the part of it that we use.
+// noVNC ships no types; this declares the part in use.
 declare module '@novnc/novnc' {
   export default class RFB extends EventTarget {
     constructor(target: HTMLElement, url: string)

@@ -1,15 +1,15 @@
-// Every address. A screen's code is loaded when it is gone to first, or when a link to it is pointed at.
+// All routes. The code of a screen is loaded on first navigation, or when a link to the screen is hovered.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
-import { Broken, NotFound } from './shell/Broken.tsx'
-import { Gate } from './shell/Gate.tsx'
-import { Waiting } from './ui/States.tsx'
+import { ErrorPage, NotFound } from './shell/ErrorPage.tsx'
+import { RequireSession } from './shell/RequireSession.tsx'
+import { Loading } from './ui/AsyncState.tsx'
 import { readSearch } from './ui/paging.ts'
 
 type Load = () => Promise<{ default: ComponentType }>
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
-const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: Gate })
+const gate = createRoute({ getParentRoute: () => root, id: 'gate', component: RequireSession })
 
 const screen = <const Path extends string>(path: Path, load: Load) =>
   createRoute({ getParentRoute: () => gate, path, component: lazyRouteComponent(load), validateSearch: readSearch })
@@ -53,7 +53,7 @@ const tree = root.addChildren([
     screen('/operator/accounts/$accountId', () => import('./screens/operator/AccountPage.tsx')),
     screen('/operator/actions', () => import('./screens/operator/Actions.tsx')),
     screen('/operator/actions/$actionId', () => import('./screens/operator/ActionPage.tsx')),
-    screen('/operator/quarantine', () => import('./screens/operator/Quarantine.tsx')),
+    screen('/operator/orphaned-volumes', () => import('./screens/operator/OrphanedVolumes.tsx')),
     screen('/operator/tickets', () => import('./screens/operator/StaffTickets.tsx')),
     screen('/operator/tickets/$ticketId', () => import('./screens/operator/StaffTicket.tsx')),
     screen('/operator/health', () => import('./screens/operator/Health.tsx')),
@@ -63,9 +63,9 @@ const tree = root.addChildren([
 export const router = createRouter({
   routeTree: tree,
   defaultPreload: 'intent',
-  defaultErrorComponent: Broken,
+  defaultErrorComponent: ErrorPage,
   defaultNotFoundComponent: NotFound,
-  defaultPendingComponent: Waiting,
+  defaultPendingComponent: Loading,
   scrollRestoration: true,
 })
 

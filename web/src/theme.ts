@@ -1,4 +1,4 @@
-// The look: harbour green on quiet paper, one warm accent for what waits for the reader. Every pair of text and ground here passes AA.
+// Colours and type. Every text and background pair meets the WCAG AA contrast ratio.
 import { createTheme, type CSSVariablesResolver, type MantineColorsTuple } from '@mantine/core'
 
 const tide: MantineColorsTuple = [

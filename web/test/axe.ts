@@ -1,4 +1,4 @@
-// Whether everybody can use a page, as far as a machine can tell: WCAG 2.2 AA.
+// Accessibility check of a page with axe: WCAG 2.2 AA.
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
@@ -8,7 +8,7 @@ interface Axe {
 
 const OPTIONS = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'] }
 
-/** One line for each thing that is wrong; none is right. */
+/** One line per violation. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const found = await page.evaluate(async (options) => (globalThis as unknown as { axe: Axe }).axe.run(options), OPTIONS)

@@ -1,5 +1,4 @@
-// Debian's chromium, as a customer's browser. It remembers what no page of ours may ever do: break, be refused by its own CSP, or ask
-// anybody else for anything.
+// Debian's chromium. Records uncaught errors, CSP violations and requests to other origins.
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
 import { afterAll, expect } from 'vitest'
 
@@ -22,29 +21,29 @@ afterAll(async () => {
   launched = undefined
 })
 
-export interface Visit {
+export interface BrowserVisit {
   page: Page
   context: BrowserContext
-  /** Everything that went wrong so far. */
-  complaints: string[]
+  /** Problems recorded so far. */
+  problems: string[]
 }
 
-export async function visit(origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
+export async function openBrowser(origin: string, options: BrowserContextOptions = {}): Promise<BrowserVisit> {
   const context = await (
     await launch()
   ).newContext({ baseURL: origin, viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
   context.setDefaultTimeout(15_000)
-  const complaints: string[] = []
+  const problems: string[] = []
   context.on('request', (request) => {
     const { protocol, host } = new URL(request.url())
-    if (/^(http|ws)s?:$/.test(protocol) && host !== new URL(origin).host) complaints.push(`asks ${request.url()}`)
+    if (/^(http|ws)s?:$/.test(protocol) && host !== new URL(origin).host) problems.push(`requests ${request.url()}`)
   })
-  context.on('weberror', (error) => complaints.push(`breaks: ${error.error().message}`))
+  context.on('weberror', (error) => problems.push(`uncaught error: ${error.error().message}`))
   context.on('console', (message) => {
-    if (/Content Security Policy|Refused to|Warning:/.test(message.text())) complaints.push(`console: ${message.text()}`)
+    if (/Content Security Policy|Refused to|Warning:/.test(message.text())) problems.push(`console: ${message.text()}`)
   })
-  return { page: await context.newPage(), context, complaints }
+  return { page: await context.newPage(), context, problems }
 }
 
-/** In every test's end: nothing went wrong on the way. */
-export const expectNoComplaint = ({ complaints }: Visit): void => expect(complaints).toEqual([])
+/** Called at the end of a test. */
+export const expectNoProblems = ({ problems }: BrowserVisit): void => expect(problems).toEqual([])

@@ -1,9 +1,9 @@
-// The documentation in a browser: in the dashboard's look, for everybody, with nothing from outside; and its forms really ask the API.
+// The documentation in a browser: styled like the dashboard, accessible, self-contained, with forms that call the API.
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { becomeOwner, button, expectShown, heading, link } from './acts.ts'
+import { becomeOwner, button, expectShown, heading, link } from './page-actions.ts'
 import { violations } from './axe.ts'
-import { expectNoComplaint, visit } from './browser.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER, startProduct } from './product.ts'
 
 const PAGES = [
@@ -16,7 +16,7 @@ const PAGES = [
 ]
 const HOSTILE = '"><img src=x onerror=pwned=1><script>pwned=1</script>'
 
-/** What makes two pages look like one another. */
+/** Style properties that both sites share. */
 const look = (page: Page): Promise<object> =>
   page.evaluate(() => {
     const { backgroundColor } = getComputedStyle(document.body)
@@ -27,7 +27,7 @@ const look = (page: Page): Promise<object> =>
 
 describe('the documentation', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   const { page } = owner
   await becomeOwner(page, product)
   const { berth, token } = await product.client(OWNER.email)
@@ -35,7 +35,7 @@ describe('the documentation', async () => {
   const operation = (id: string) => page.locator(`#${id}`)
   const answerOf = (id: string) => operation(id).getByRole('status')
 
-  test('shuts nobody out, in light and in dark, on a small screen and on a wide one', async () => {
+  test('is accessible in light and dark, on small and wide screens', async () => {
     const wrong: string[] = []
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
@@ -52,7 +52,7 @@ describe('the documentation', async () => {
     expect(wrong).toEqual([])
   })
 
-  test('looks like the dashboard, also when its reader has chosen the other colours there', async () => {
+  test('matches the theme of the dashboard', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       await page.goto('/ssh-keys')
@@ -70,7 +70,7 @@ describe('the documentation', async () => {
     expect(await look(page)).toEqual(chosen)
   })
 
-  test('sends a request as the person who is signed in, and shows the answer as it came', async () => {
+  test('sends a request with the session and shows the raw response', async () => {
     await page.goto('/docs')
     await link(page.getByRole('main'), /^List private networks/).click()
     await expectShown(page.getByText(`Signed in as ${OWNER.email}`))
@@ -83,7 +83,7 @@ describe('the documentation', async () => {
     expect(await violations(page)).toEqual([])
   })
 
-  test('sends one with a key that was pasted, and says what was refused', async () => {
+  test('sends a request with a pasted API key and shows errors', async () => {
     await page.goto('/docs/reference/ssh-keys')
     await page.getByLabel('API key', { exact: true }).fill(`${token}x`)
     await button(operation('listSshKeys'), 'Send GET').click()
@@ -102,14 +102,14 @@ describe('the documentation', async () => {
     await page.keyboard.press('Enter')
     await expectShown(answerOf('renameNetwork').getByText(/^HTTP 200/))
     expect((await berth.networks.get(id)).name).toBe('by the docs')
-    expectNoComplaint(owner)
+    expectNoProblems(owner)
   })
 
-  test('is as good for somebody who is not signed in', async () => {
-    const stranger = await visit(product.origin)
+  test('works without a session', async () => {
+    const stranger = await openBrowser(product.origin)
     await stranger.page.goto('/docs/reference/catalog')
     await expectShown(stranger.page.getByText('You are not signed in to the dashboard.'))
     expect(await stranger.page.locator('#session').isDisabled()).toBe(true)
-    expectNoComplaint(stranger)
+    expectNoProblems(stranger)
   })
 })

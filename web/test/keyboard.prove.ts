@@ -1,19 +1,19 @@
-// Everything without a mouse: a VM is created, a rule is moved (as it can be dragged), a password is asked for again.
+// Keyboard operation: create a VM, reorder rules (also by drag and drop), reauthenticate.
 import { describe, expect, test } from 'vitest'
 import type { Page } from 'playwright-core'
 import pg from 'pg'
-import { becomeRichOwner, button, dialog, expectShown, fill, heading } from './acts.ts'
-import { visit } from './browser.ts'
-import { furnish } from './furnish.ts'
+import { becomeFundedOwner, button, dialog, expectShown, fill, heading } from './page-actions.ts'
+import { openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
 import { OWNER, startProduct } from './product.ts'
 
-/** Goes on with Tab until something by this name has the focus. */
+/** Presses Tab until an element with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let steps = 0; steps < 80; steps++) {
     await page.keyboard.press('Tab')
     if (await focusedName(page).then((found) => found.startsWith(name))) return
   }
-  throw new Error(`Tab never comes to ${name}`)
+  throw new Error(`Tab never focuses ${name}`)
 }
 
 const focusedName = (page: Page): Promise<string> =>
@@ -22,33 +22,33 @@ const focusedName = (page: Page): Promise<string> =>
     return focused?.getAttribute('aria-label') ?? focused?.labels?.[0]?.textContent ?? focused?.textContent ?? ''
   })
 
-describe('by keyboard alone', async () => {
+describe('keyboard operation', async () => {
   const product = await startProduct()
-  const { page } = await visit(product.origin)
-  const berth = await becomeRichOwner(page, product)
-  const { firewallId } = await furnish(berth)
+  const { page } = await openBrowser(product.origin)
+  const berth = await becomeFundedOwner(page, product)
+  const { firewallId } = await seedAccount(berth)
 
-  test('the menu is skipped, and a VM is created', async () => {
+  test('the skip link skips the menu, and a VM is created', async () => {
     await page.goto('/vms/new')
     await expectShown(heading(page, 'Create a virtual machine'))
     await page.keyboard.press('Tab')
-    expect(await focusedName(page)).toBe('Skip to the content')
+    expect(await focusedName(page)).toBe('Skip to main content')
     await page.keyboard.press('Enter')
-    await tabTo(page, 'Host name')
+    await tabTo(page, 'Hostname')
     await page.keyboard.type('by-hand')
     await tabTo(page, 'laptop')
     await page.keyboard.press('Space')
-    await expectShown(page.getByText('Charged now').locator('xpath=..').getByText('$'))
+    await expectShown(page.getByText('Due today').locator('xpath=..').getByText('$'))
     await tabTo(page, 'Create VM')
     await page.keyboard.press('Enter')
     await expectShown(heading(page, 'by-hand'))
   })
 
-  test('a rule is moved down, and keeps the place', async () => {
+  test('a rule is moved down with the arrow key', async () => {
     await page.goto(`/firewalls/${firewallId}`)
     await button(page, /^Rule 1:/).focus()
     await page.keyboard.press('ArrowDown')
-    await expectShown(page.getByText('Rule 1 is now number 2'))
+    await expectShown(page.getByText('Rule 1 moved to position 2'))
     await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['DROP', 'ACCEPT'])
   })
 
@@ -58,15 +58,15 @@ describe('by keyboard alone', async () => {
       .getByRole('listitem')
       .nth(number - 1)
 
-  test('and by dragging it with a mouse, back up', async () => {
+  test('a rule is moved up by drag and drop', async () => {
     await rule(2).dragTo(rule(1))
-    await expectShown(page.getByText('Rule 2 is now number 1'))
+    await expectShown(page.getByText('Rule 2 moved to position 1'))
     await expect.poll(async () => (await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['ACCEPT', 'DROP'])
     await page.reload()
     expect(await rule(1).innerText()).toContain('TCP 22')
   })
 
-  test('but not by dropping anything else on it', async () => {
+  test('dropping anything else on a rule changes nothing', async () => {
     const dropped = await page.evaluateHandle(() => {
       const words = new DataTransfer()
       words.setData('text/plain', '1')
@@ -78,7 +78,7 @@ describe('by keyboard alone', async () => {
     expect((await berth.firewalls.rules(firewallId)).map(({ action }) => action)).toEqual(['ACCEPT', 'DROP'])
   })
 
-  test('a dialog takes the focus, keeps it and gives it back', async () => {
+  test('a dialog traps the focus and returns it', async () => {
     await page.goto('/ssh-keys')
     const add = button(page, 'Add SSH key')
     await add.focus()
@@ -88,7 +88,7 @@ describe('by keyboard alone', async () => {
     await expect.poll(() => add.evaluate((element) => element === document.activeElement)).toBe(true)
   })
 
-  test('the password is asked for again when it was given long ago, and the work goes on', async () => {
+  test('the write continues after reauthentication', async () => {
     const database = new pg.Client({ connectionString: product.databaseUrl })
     await database.connect()
     await database.query(`update sessions set proved_at = proved_at - interval '1 hour'`)
@@ -96,9 +96,9 @@ describe('by keyboard alone', async () => {
     await page.goto('/settings')
     await button(page, 'Create API key').first().click()
     await fill(dialog(page), { Name: 'late' })
-    await button(dialog(page), 'Only read').click()
+    await button(dialog(page), 'Read-only').click()
     await button(dialog(page), 'Create API key').click()
-    const asks = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    const asks = page.getByRole('dialog', { name: 'Confirm your password' })
     await expectShown(asks)
     await fill(asks, { Password: OWNER.password })
     await page.keyboard.press('Enter')

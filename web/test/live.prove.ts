@@ -1,23 +1,23 @@
-// What is true is on screen within two seconds, with the stream and without it; and neither a reload nor a restart loses anything.
+// Changes appear within two seconds with and without the event stream, and survive a reload and an outage.
 import type { Page, Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { stopwatch } from '../../server/src/kernel/clock.ts'
-import { becomeRichOwner, expectShown, go, heading, setHidden } from './acts.ts'
-import { visit } from './browser.ts'
-import { furnish } from './furnish.ts'
+import { becomeFundedOwner, expectShown, go, heading, setHidden } from './page-actions.ts'
+import { openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
 
 const WITHIN_MS = 2_000
-const TABS = 8 // two more than the connections that a browser opens to one server
+const TABS = 8 // two more than a browser's connection limit per server
 
 describe('the dashboard', async () => {
   const product = await startProduct()
-  const owner = await visit(product.origin)
+  const owner = await openBrowser(product.origin)
   const { page } = owner
-  const berth = await becomeRichOwner(page, product)
-  const { vmId } = await furnish(berth)
+  const berth = await becomeFundedOwner(page, product)
+  const { vmId } = await seedAccount(berth)
 
-  /** From the end of an action to its sight. */
+  /** Time from the completion of an action until its status is shown. */
   const lag = async (act: 'start' | 'stop', status: string): Promise<number> => {
     await berth.waitForAction(await berth.vms[act](vmId))
     const elapsed = stopwatch()
@@ -25,7 +25,7 @@ describe('the dashboard', async () => {
     return elapsed()
   }
 
-  test('shows a status within 2 s by its stream', async () => {
+  test('shows a new status within 2 s over the stream', async () => {
     await go(page, 'Virtual machines')
     expect(await lag('stop', 'Stopped')).toBeLessThan(WITHIN_MS)
     expect(await lag('start', 'Running')).toBeLessThan(WITHIN_MS)
@@ -35,12 +35,12 @@ describe('the dashboard', async () => {
   test.each<[string, (route: Route) => void]>([
     ['is refused', (route) => void route.abort()],
     ['is never answered', () => {}],
-  ])('shows it within 2 s when the stream %s, and does not call that live', async (_, meet) => {
+  ])('shows it within 2 s when the stream %s, and shows no live badge', async (_, meet) => {
     await page.route(/\/events(\?|$)/, (route) =>
       /event-stream/.test(route.request().headers()['accept'] ?? '') ? meet(route) : route.continue(),
     )
     await page.reload()
-    await expectShown(page.getByText('Checking every 2 s'))
+    await expectShown(page.getByText('Polling'))
     expect(await lag('stop', 'Stopped')).toBeLessThan(WITHIN_MS + 500)
     expect(await page.getByText('Live', { exact: true }).count()).toBe(0)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -48,7 +48,7 @@ describe('the dashboard', async () => {
     expect(await lag('start', 'Running')).toBeLessThan(WITHIN_MS)
   })
 
-  test('leaves the connections of the browser to the tab that is looked at, and a tab is right when it is looked at again', async () => {
+  test('closes the stream of hidden tabs, and updates a tab when it becomes visible', async () => {
     await setHidden(page, true)
     const others: Page[] = []
     while (others.length < TABS - 1) {
@@ -68,13 +68,13 @@ describe('the dashboard', async () => {
     await Promise.all(others.map((other) => other.close()))
   })
 
-  test('shows the last page in place of one past the end', async () => {
+  test('shows the last page instead of one past the end', async () => {
     await page.goto('/vms?page=9')
     await expectShown(page.getByRole('row', { name: /^web/ }))
     expect(page.url()).toContain('page=1')
   })
 
-  test('keeps the page, the filter and the tab over a reload', async () => {
+  test('keeps page, filter and tab across a reload', async () => {
     await page.goto('/vms')
     await page.getByLabel('Filter by status').selectOption('Stopped')
     await expectShown(page.getByRole('row', { name: /^db/ }))
@@ -86,11 +86,11 @@ describe('the dashboard', async () => {
     await expectShown(page.getByRole('cell', { name: 'weekly' }))
   })
 
-  test('says that the server is away, and goes on by itself when it is back', async () => {
+  test('shows that the server is unreachable, and reconnects automatically', async () => {
     await page.goto(`/vms/${vmId}`)
     await expectShown(heading(page, 'web'))
     await page.context().setOffline(true)
-    await expectShown(page.getByText('Server not reachable, trying again'), 30_000)
+    await expectShown(page.getByText('Offline, reconnecting'), 30_000)
     await page.context().setOffline(false)
     await expectShown(page.getByText('Live', { exact: true }), 30_000)
     await berth.vms.update(vmId, { name: 'web renamed' })

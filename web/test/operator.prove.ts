@@ -1,91 +1,91 @@
-// The operator's way: look after hosts, sell a plan, serve a customer, answer a ticket.
+// The operator's path through the dashboard: hosts, plans, accounts, tickets.
 import { describe, expect, test } from 'vitest'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
-import { expectNoComplaint, visit } from './browser.ts'
-import { furnish } from './furnish.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
+import { seedAccount } from './seed-account.ts'
 import { startProduct } from './product.ts'
-import { plantFault } from './trouble.ts'
+import { injectFault } from './faults.ts'
 
 const CUSTOMER = { email: 'ada@example.com', password: 'another long sentence' }
 
 describe('an operator in the dashboard', async () => {
   const product = await startProduct()
-  const operator = await visit(product.origin)
-  const customer = await visit(product.origin)
+  const operator = await openBrowser(product.origin)
+  const customer = await openBrowser(product.origin)
   const { page } = operator
-  const menu = (name: string) => button(page, `More for ${name}`)
+  const menu = (name: string) => button(page, `Actions for ${name}`)
   const pick = (name: string) => page.getByRole('menuitem', { name, exact: true }).click()
   await becomeOwner(page, product)
 
-  test('takes a host out of service and back', async () => {
+  test('enables and disables maintenance mode of a host', async () => {
     await go(page, 'Hosts')
     await expectShown(page.getByText('Ready', { exact: true }))
     await menu('local').click()
-    await pick('Begin maintenance')
+    await pick('Enable maintenance mode')
     await expectShown(page.getByRole('cell', { name: 'Maintenance' }))
     await menu('local').click()
-    await pick('End maintenance')
+    await pick('Disable maintenance mode')
     await expectShown(page.getByText('Ready', { exact: true }))
     await go(page, 'Capacity')
-    await expectShown(page.getByRole('meter', { name: /^Addresses of/ }))
+    await expectShown(page.getByRole('meter', { name: /^IP addresses of/ }))
   })
 
-  test('adds addresses and a plan', async () => {
+  test('adds an IP pool and a plan', async () => {
     await go(page, 'IP pools')
-    await button(page, 'Add pool').click()
-    await fill(dialog(page), { Range: '10.99.0.0/24', Gateway: '10.99.0.1' })
-    await button(dialog(page), 'Add pool').click()
+    await button(page, 'Add IP pool').click()
+    await fill(dialog(page), { 'IP range': '10.99.0.0/24', Gateway: '10.99.0.1' })
+    await button(dialog(page), 'Add IP pool').click()
     await expectShown(page.getByRole('cell', { name: '10.99.0.0/24' }))
     await go(page, 'Plans')
     await button(page, 'Add plan').click()
-    await fill(dialog(page), { Name: 'Pico', Slug: 'pico', 'Price a month': '1.50' })
-    await button(dialog(page), 'Save').click()
+    await fill(dialog(page), { Name: 'Pico', Slug: 'pico', 'Monthly price': '1.50' })
+    await button(dialog(page), 'Save changes').click()
     await expectShown(page.getByRole('cell', { name: '$1.50' }))
   })
 
-  test('makes an account with credit, and hands the customer a link to it', async () => {
+  test('creates an account with credit and an invite link', async () => {
     await go(page, 'Accounts')
     await button(page, 'Create account').click()
-    await fill(dialog(page), { 'E-mail': CUSTOMER.email, Name: 'Ada' })
+    await fill(dialog(page), { Email: CUSTOMER.email, Name: 'Ada' })
     await button(dialog(page), 'Create account').click()
     await expectShown(heading(page, CUSTOMER.email))
-    await button(page, 'Give credit').click()
+    await button(page, 'Add credit').click()
     await fill(dialog(page), { Amount: '50.00', Reason: 'Welcome' })
-    await button(dialog(page), 'Give credit').click()
+    await button(dialog(page), 'Add credit').click()
     await expectShown(page.getByText('$50.00', { exact: true }))
     await menu(CUSTOMER.email).click()
-    await pick('Link to set a password')
-    const url = await dialog(page).getByLabel('Link to set a password', { exact: true }).innerText()
-    await dialog(page).getByLabel('I have saved it').check()
+    await pick('Create invite link')
+    const url = await dialog(page).getByLabel('Invite link', { exact: true }).innerText()
+    await dialog(page).getByLabel('I have saved this secret').check()
     await button(dialog(page), 'Done').click()
     await customer.page.goto(url)
     await fill(customer.page, { Password: CUSTOMER.password })
-    await button(customer.page, 'Set the password').click()
+    await button(customer.page, 'Set password').click()
     await expectShown(heading(customer.page, /Hello/))
     expect(await link(customer.page, 'Hosts').count()).toBe(0)
   })
 
-  test('reads the limits by their names, and what is in use of those that are counted', async () => {
+  test('sees the labels and the usage of limits', async () => {
     const limits = page.getByRole('table', { name: 'Limits' })
     await expectShown(limits.getByRole('row', { name: 'Memory (MiB) 0 / 40960 (default)' }))
     await expectShown(limits.getByRole('row', { name: 'Snapshots per VM 5 (default)' }))
   })
 
-  test('sees what the customer does, suspends the account and lifts it again', async () => {
+  test('suspends and unsuspends an account', async () => {
     const { berth } = await product.client(CUSTOMER.email)
-    const { vmId } = await furnish(berth)
-    await plantFault(product, { verb: 'ensureSnapshot', kind: 'hang' })
+    const { vmId } = await seedAccount(berth)
+    await injectFault(product, { verb: 'ensureSnapshot', kind: 'hang' })
     await berth.snapshots.create(vmId, { name: 'endless' })
     await page.reload()
     await expectShown(page.getByRole('cell', { name: 'web', exact: true }))
     await menu(CUSTOMER.email).click()
-    await pick('Suspend')
+    await pick('Suspend account')
     await fill(dialog(page), { Reason: 'Unpaid' })
-    await button(dialog(page), 'Suspend').click()
-    const left = page.getByRole('dialog', { name: 'Some VMs are busy' })
-    await expectShown(left.getByRole('row', { name: /^web VM is busy/ }))
-    await expectShown(left.getByText('They are suspended when they are done.'))
-    await button(left, 'Close').click()
+    await button(dialog(page), 'Suspend account').click()
+    const skipped = page.getByRole('dialog', { name: 'Some VMs were skipped' })
+    await expectShown(skipped.getByRole('row', { name: /^web VM is busy/ }))
+    await expectShown(skipped.getByText('These VMs are suspended once their current action completes.'))
+    await button(skipped, 'Close').click()
     await expectShown(page.getByText('Suspended').nth(1))
     await go(page, 'All actions')
     await link(page, 'Suspend').first().click()
@@ -94,11 +94,11 @@ describe('an operator in the dashboard', async () => {
     await go(page, 'Accounts')
     await link(page, CUSTOMER.email).click()
     await menu(CUSTOMER.email).click()
-    await pick('Lift suspension')
+    await pick('Unsuspend account')
     await expectShown(page.getByText('Active', { exact: true }))
   })
 
-  test('answers a ticket, and the customer reads it', async () => {
+  test('replies to a ticket', async () => {
     await go(page, 'Tickets')
     await link(page, 'a question').click()
     await fill(page, { 'Your reply': 'Here is the answer.' })
@@ -109,7 +109,7 @@ describe('an operator in the dashboard', async () => {
     await expectShown(customer.page.getByText('Here is the answer.'))
     await go(page, 'System health')
     await expectShown(page.getByRole('table', { name: 'Checks' }))
-    expectNoComplaint(operator)
-    expectNoComplaint(customer)
+    expectNoProblems(operator)
+    expectNoProblems(customer)
   })
 })

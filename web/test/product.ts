@@ -1,4 +1,4 @@
-// The whole product as `npm start` brings it up, on a database of its own and with simulated VMs in real time.
+// The server as `npm start` runs it, with its own database and simulated hosts in real time.
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { testDatabase } from '../../server/test/harness.ts'
@@ -11,11 +11,11 @@ export const OWNER = { email: 'owner@example.com', password: 'a long enough sent
 export interface Product {
   origin: string
   databaseUrl: string
-  /** The link that makes the first account. */
+  /** The setup link of the first account. */
   welcome: string
   up: Service
   run: (...args: string[]) => Promise<Record<string, string>>
-  /** A program of the account's own, beside its browser. */
+  /** An API client of the account. */
   client: (email: string) => Promise<{ berth: Berth; token: string }>
 }
 

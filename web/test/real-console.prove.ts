@@ -1,19 +1,19 @@
-// A customer in the browser on a real host: a VM is ordered, comes up, is sat in front of by text and by screen, is reached by ssh, and goes.
+// The dashboard on a real host: create a VM, use both consoles, log in over SSH, delete the VM.
 import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { uriWithFiles } from '../../server/test/libvirt-host.ts'
 import { berthdJson } from '../../server/test/processes.ts'
 import { canRunReal, TIMEOUT_MS, realProduct } from '../../server/test/real-product.ts'
-import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './acts.ts'
-import { expectNoComplaint, visit } from './browser.ts'
+import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
+import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER } from './product.ts'
 
 const PASSWORD = 'correct horse 7'
-/** A prompt is more than this, a cursor or a logo's edge less. */
+/** A prompt has more bright pixels than this, a cursor or the edge of a logo fewer. */
 const PROMPT_PIXELS = 100
 
-/** How many points of a screen are not dark. */
-const brightPoints = (canvas: Locator): Promise<number> =>
+/** Number of bright pixels. */
+const countBrightPixels = (canvas: Locator): Promise<number> =>
   canvas.evaluate((element) => {
     const { width, height } = element as HTMLCanvasElement
     const { data } = (element as HTMLCanvasElement).getContext('2d')!.getImageData(0, 0, width, height)
@@ -24,13 +24,13 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
   const product = await realProduct(uriWithFiles)
   const { settings, processes, ssh, box } = product
   const origin = new URL(processes.api.url).origin
-  const guest = await visit(origin)
+  const guest = await openBrowser(origin)
   const { page } = guest
   const screen = page.getByRole('region', { name: 'Console of seen' })
-  const says = (words: string | RegExp): Promise<void> => expectShown(screen.getByText(words), TIMEOUT_MS)
-  const types = (line: string): Promise<void> => page.keyboard.type(`${line}\n`, { delay: 20 })
+  const expectOutput = (text: string | RegExp): Promise<void> => expectShown(screen.getByText(text), TIMEOUT_MS)
+  const typeLine = (line: string): Promise<void> => page.keyboard.type(`${line}\n`, { delay: 20 })
 
-  test('signs in and orders the smallest VM at the price that is shown', async () => {
+  test('signs in and creates the smallest VM at the quoted price', async () => {
     const { url } = await berthdJson(settings, 'owner', 'invite')
     await becomeOwner(page, { welcome: `${origin}/welcome${new URL(url!).hash}` })
     await berthdJson(settings, 'account', 'credit', '--account', OWNER.email, '--amount', '100.00')
@@ -43,9 +43,9 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
     await page.getByLabel(/^Tiny/).check()
     await page.getByLabel(/^Nano/).check()
     await fill(page, { 'Password for root': PASSWORD })
-    await page.getByLabel('Host name').fill('seen')
+    await page.getByLabel('Hostname').fill('seen')
     await page.getByRole('checkbox', { name: 'laptop' }).check()
-    const price = await page.getByText('Charged now').locator('xpath=../dd').filter({ hasText: '$' }).innerText()
+    const price = await page.getByText('Due today').locator('xpath=../dd').filter({ hasText: '$' }).innerText()
     expect(price).toMatch(/^\$\d+\.\d\d$/)
     await button(page, 'Create VM').click()
     await expectShown(heading(page, 'seen'))
@@ -60,47 +60,47 @@ describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { ti
     await page.goBack()
   })
 
-  test('logs in at the text console and is answered by a shell', async () => {
+  test('logs in on the serial console', async () => {
     await page.getByRole('tab', { name: 'Console' }).click()
     await button(page, 'Open console').click()
     await expectShown(page.getByText('Connected'))
-    await types('')
-    await says(/seen login:/)
-    await types('root')
-    await says(/Password:/)
-    await types(PASSWORD)
-    await says(/#/)
-    await types('echo $((6 * 7))-answers')
-    await says(/42-answers/)
-    await types('exit')
+    await typeLine('')
+    await expectOutput(/seen login:/)
+    await typeLine('root')
+    await expectOutput(/Password:/)
+    await typeLine(PASSWORD)
+    await expectOutput(/#/)
+    await typeLine('echo $((6 * 7))-answers')
+    await expectOutput(/42-answers/)
+    await typeLine('exit')
   })
 
-  test('sees its screen, and what is typed there', async () => {
+  test('sees and types on the VNC console', async () => {
     await page.getByText('Screen (VNC)').click()
     await button(page, 'Open console').click()
     await expectShown(page.getByText('Connected'))
     const canvas = screen.locator('canvas')
-    await expect.poll(() => brightPoints(canvas)).toBeGreaterThan(PROMPT_PIXELS)
-    const before = await brightPoints(canvas)
-    await types('root')
-    await expect.poll(() => brightPoints(canvas)).toBeGreaterThan(before + PROMPT_PIXELS)
+    await expect.poll(() => countBrightPixels(canvas)).toBeGreaterThan(PROMPT_PIXELS)
+    const before = await countBrightPixels(canvas)
+    await typeLine('root')
+    await expect.poll(() => countBrightPixels(canvas)).toBeGreaterThan(before + PROMPT_PIXELS)
     await button(page, 'Close').click()
   })
 
-  test('comes in by the ssh line that is shown', async () => {
+  test('logs in with the displayed SSH command', async () => {
     const line = await page.getByText(/^ssh root@/).innerText()
     const address = /^ssh root@([\d.]+)$/.exec(line)![1]!
     expect(await ssh.reached(address, 'hostname')).toBe('seen')
   })
 
-  test('deletes it by typing its name', async () => {
+  test('deletes the VM after typing its name', async () => {
     await page.getByRole('tab', { name: 'Settings' }).click()
-    await button(page, 'Delete this VM').click()
+    await button(page, 'Delete VM').click()
     await dialog(page).getByLabel('Type seen to confirm').fill('seen')
-    await button(dialog(page), 'Delete this VM').click()
+    await button(dialog(page), 'Delete VM').click()
     await expectShown(page.getByText('No virtual machines yet'), TIMEOUT_MS)
     await expect.poll(() => box.virsh('list', '--all', '--name')).toBe('\n')
-    expectNoComplaint(guest)
+    expectNoProblems(guest)
     expect(await product.broken()).toBe('')
   })
 })

@@ -1,7 +1,7 @@
-// Every address of the dashboard with something to see, for proofs that look at all of them.
+// All URLs of the dashboard, for tests that visit every screen.
 import type { Page } from 'playwright-core'
-import type { Furnished } from './furnish.ts'
-import { expectShown } from './acts.ts'
+import type { SeededAccount } from './seed-account.ts'
+import { expectShown } from './page-actions.ts'
 
 const VM_TABS = ['overview', 'graphs', 'networking', 'copies', 'activity', 'console', 'settings']
 const SETTINGS_TABS = ['keys', 'security', 'sessions', 'profile', 'limits']
@@ -28,21 +28,21 @@ export const OPERATOR_LISTS = [
   'plans',
   'accounts',
   'actions',
-  'quarantine',
+  'orphaned-volumes',
   'tickets',
   'health',
 ].map((name) => `/operator/${name}`)
 export const OUTSIDE = ['/sign-in', '/sign-up', '/welcome', '/forgot-password', '/reset']
 export const CUSTOMER_LISTS = [...LISTS, ...SETTINGS_TABS.map((tab) => `/settings?tab=${tab}`)]
 
-export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: Furnished): string[] => [
+export const pagesOf = ({ vmId, firewallId, webhookId, ticketId }: SeededAccount): string[] => [
   ...VM_TABS.map((tab) => `/vms/${vmId}?tab=${tab}`),
   `/firewalls/${firewallId}`,
   `/webhooks/${webhookId}`,
   `/tickets/${ticketId}`,
 ]
 
-/** Until what is to be loaded is there. */
+/** Opens a page and waits until its data is loaded. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await expectShown(page.getByRole('heading'))

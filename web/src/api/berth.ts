@@ -1,4 +1,4 @@
-// The same API that customers' programs use, through the same SDK, with the cookie of the session in place of a token.
+// The public API through the SDK, authenticated by the session cookie instead of a token.
 import { Berth } from '@berth/sdk'
 
 const PUBLIC = '/api/public/v1'
@@ -11,5 +11,5 @@ const withSession: typeof fetch = (input, init) => {
   return fetch((input as string).replace(PUBLIC, SESSION), { ...init, headers, credentials: 'same-origin' })
 }
 
-/** Two retries: longer than that a person would rather see what is wrong. */
+/** Two retries: after that, users prefer an error message to waiting. */
 export const berth = new Berth({ baseUrl: location.origin, token: 'session', fetch: withSession, maxRetries: 2 })

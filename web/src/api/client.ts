@@ -1,26 +1,26 @@
-// One cache of what the server said. The SDK repeats what may be repeated, so this does not.
+// The query cache. The SDK retries what is safe to retry, so the query client does not.
 import { QueryCache, QueryClient, useMutation, useQueryClient, type UseMutationResult } from '@tanstack/react-query'
 import { toast } from '../ui/toasts.ts'
-import { isCode, sentenceOf } from './errors.ts'
-import { withPassword } from './reauthenticate.ts'
+import { hasCode, errorMessage } from './errors.ts'
+import { withReauthentication } from './reauthenticate.ts'
 
-/** A session that has ended shows in any answer. */
-const forgetEndedSession = (error: unknown): void => {
-  if (isCode(error, 'unauthorized')) queryClient.setQueryData(['session'], null)
+/** Any response can reveal that the session has expired. */
+const clearEndedSession = (error: unknown): void => {
+  if (hasCode(error, 'unauthorized')) queryClient.setQueryData(['session'], null)
 }
 
 export const queryClient: QueryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: forgetEndedSession }),
+  queryCache: new QueryCache({ onError: clearEndedSession }),
   defaultOptions: { queries: { retry: false, staleTime: 1_000, refetchOnWindowFocus: true } },
 })
 
 export interface WriteOptions<Input, Output> {
-  /** The first words of the queries that show what was changed. */
-  changes?: string[]
-  /** What the reader is told afterwards. */
-  says?: string | ((output: Output, input: Input) => string)
-  after?: (output: Output, input: Input) => unknown
-  /** A form shows its errors itself; anything else tells them in a toast. */
+  /** First element of the query keys to refetch. */
+  invalidates?: string[]
+  /** Text of the toast after success. */
+  successMessage?: string | ((output: Output, input: Input) => string)
+  onDone?: (output: Output, input: Input) => unknown
+  /** Forms render errors themselves; everything else shows them in a toast. */
   inForm?: boolean
 }
 
@@ -28,19 +28,19 @@ export type Write<Input, Output> = UseMutationResult<Output, Error, Input>
 
 export function useWrite<Input = void, Output = unknown>(
   write: (input: Input) => Promise<Output>,
-  { changes = [], says, after, inForm = false }: WriteOptions<Input, Output> = {},
+  { invalidates = [], successMessage, onDone, inForm = false }: WriteOptions<Input, Output> = {},
 ): Write<Input, Output> {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: (input: Input) => withPassword(() => write(input)),
+    mutationFn: (input: Input) => withReauthentication(() => write(input)),
     onSuccess: async (output, input) => {
-      if (says !== undefined) toast.done(typeof says === 'string' ? says : says(output, input))
-      await after?.(output, input)
-      await Promise.all(changes.map((key) => client.invalidateQueries({ queryKey: [key] })))
+      if (successMessage !== undefined) toast.success(typeof successMessage === 'string' ? successMessage : successMessage(output, input))
+      await onDone?.(output, input)
+      await Promise.all(invalidates.map((key) => client.invalidateQueries({ queryKey: [key] })))
     },
     onError: (error) => {
-      forgetEndedSession(error)
-      if (!inForm) toast.failed(sentenceOf(error))
+      clearEndedSession(error)
+      if (!inForm) toast.error(errorMessage(error))
     },
   })
 }

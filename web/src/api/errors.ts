@@ -1,19 +1,19 @@
 import { ApiError, NetworkError, TimeoutError } from '@berth/sdk'
-import { commonWords } from '../words/common.ts'
+import { commonMessages } from '../messages/common.ts'
 
-export const isCode = (error: unknown, ...codes: string[]): error is ApiError<string> =>
+export const hasCode = (error: unknown, ...codes: string[]): error is ApiError<string> =>
   error instanceof ApiError && codes.includes(error.code as string)
 
-export const isMissing = (error: unknown): boolean => isCode(error, 'not_found')
+export const isNotFound = (error: unknown): boolean => hasCode(error, 'not_found')
 
-/** The server's own sentence, which says what happened, why, and what to do; or that no answer came. */
-export function sentenceOf(error: unknown): string {
+/** The message of the server, or a text for network errors. */
+export function errorMessage(error: unknown): string {
   if (error instanceof ApiError) return error.message
-  if (error instanceof NetworkError || error instanceof TimeoutError) return commonWords.noAnswer
-  return commonWords.brokenPage
+  if (error instanceof NetworkError || error instanceof TimeoutError) return commonMessages.unreachable
+  return commonMessages.pageError
 }
 
-/** What the server says about one field of a form. */
+/** The validation message of one field. */
 export function fieldError(error: unknown, field: string): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   return error.fields.find((each) => each.field === field || each.field.startsWith(`${field}.`))?.message

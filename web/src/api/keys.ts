@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { ask } from './ask.ts'
+import { apiRequest } from './request.ts'
 
 export interface ApiKey {
   id: string
@@ -25,5 +25,5 @@ export interface Scope {
   verb: string
 }
 
-export const keysQuery = queryOptions({ queryKey: ['api-keys'], queryFn: () => ask<ApiKey[]>('GET', '/api-keys') })
-export const scopesQuery = queryOptions({ queryKey: ['scopes'], queryFn: () => ask<Scope[]>('GET', '/scopes'), staleTime: Infinity })
+export const keysQuery = queryOptions({ queryKey: ['api-keys'], queryFn: () => apiRequest<ApiKey[]>('GET', '/api-keys') })
+export const scopesQuery = queryOptions({ queryKey: ['scopes'], queryFn: () => apiRequest<Scope[]>('GET', '/scopes'), staleTime: Infinity })

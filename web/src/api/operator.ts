@@ -1,20 +1,20 @@
-// What operators see: the shapes of /api/dashboard/operator, as docs/dashboard-api.md lists them.
+// Types and queries of /api/dashboard/operator, see docs/dashboard-api.md.
 import type { Action, Plan, Ticket, TicketWithReplies } from '@berth/sdk'
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { ask, askPage } from './ask.ts'
+import { apiRequest, apiRequestPage } from './request.ts'
 
-interface UsedOf {
+interface Usage {
   used: number
   total: number
 }
 
-interface Rooms {
-  vcpu: UsedOf
-  ramMiB: UsedOf
-  diskGiB: UsedOf
+interface ResourceUsage {
+  vcpu: Usage
+  ramMiB: Usage
+  diskGiB: Usage
 }
 
-export interface Host extends Rooms {
+export interface Host extends ResourceUsage {
   id: string
   name: string
   region: string
@@ -31,11 +31,11 @@ export interface Host extends Rooms {
   createdAt: string
 }
 
-export interface RegionCapacity extends Rooms {
+export interface RegionCapacity extends ResourceUsage {
   region: string
   name: string
   hosts: number
-  addresses: UsedOf
+  addresses: Usage
 }
 
 export interface Pool {
@@ -81,7 +81,7 @@ export interface AccountRow {
 export interface Limit {
   name: string
   limit: number
-  /** Null where the limit holds for each single thing. */
+  /** Null if the limit applies per resource, for example per VM. */
   used: number | null
   isDefault: boolean
 }
@@ -99,7 +99,7 @@ export interface AccountDetails extends AccountRow {
   }[]
 }
 
-export interface AccountSuspended {
+export interface SuspensionResult {
   account: AccountRow
   actionIds: string[]
   untouched: { vmId: string; why: string }[]
@@ -144,7 +144,7 @@ export interface OperatorActionDetails extends OperatorAction {
   steps: (Action['steps'][number] & { tries: number; error: string | null })[]
 }
 
-export interface Stray {
+export interface OrphanedVolume {
   host: string
   kind: string
   id: string
@@ -174,14 +174,14 @@ export interface Health {
 const path = (rest: string): string => `/operator${rest}`
 
 const list = <T>(name: string, refetchInterval?: number) =>
-  queryOptions({ queryKey: ['operator', name], queryFn: () => ask<T>('GET', path(`/${name}`)), refetchInterval })
+  queryOptions({ queryKey: ['operator', name], queryFn: () => apiRequest<T>('GET', path(`/${name}`)), refetchInterval })
 
 export const hostsQuery = list<Host[]>('hosts', 5_000)
 export const capacityQuery = list<RegionCapacity[]>('capacity', 10_000)
 export const poolsQuery = list<Pool[]>('pools')
 export const operatorTemplatesQuery = list<Template[]>('templates', 10_000)
 export const operatorPlansQuery = list<Plan[]>('plans')
-export const quarantineQuery = list<Stray[]>('quarantine', 30_000)
+export const orphanedVolumesQuery = list<OrphanedVolume[]>('quarantine', 30_000)
 export const healthQuery = list<Health>('health', 5_000)
 
 type Filter = Record<string, string | number | boolean | undefined>
@@ -189,7 +189,7 @@ type Filter = Record<string, string | number | boolean | undefined>
 const pages = <T>(name: string, query: Filter, refetchInterval?: number) =>
   queryOptions({
     queryKey: ['operator', name, query],
-    queryFn: () => askPage<T>(path(`/${name}`), query),
+    queryFn: () => apiRequestPage<T>(path(`/${name}`), query),
     placeholderData: keepPreviousData,
     refetchInterval,
   })
@@ -202,7 +202,7 @@ export const staffTicketsQuery = (query: Filter) => pages<StaffTicket>('tickets'
 const one = <T>(name: string, id: string, refetchInterval?: number) =>
   queryOptions({
     queryKey: ['operator', name, 'one', id],
-    queryFn: () => ask<T>('GET', path(`/${name}/${encodeURIComponent(id)}`)),
+    queryFn: () => apiRequest<T>('GET', path(`/${name}/${encodeURIComponent(id)}`)),
     refetchInterval,
   })
 
@@ -210,5 +210,5 @@ export const accountQuery = (id: string) => one<AccountDetails>('accounts', id)
 export const operatorActionQuery = (id: string) => one<OperatorActionDetails>('actions', id, 2_000)
 export const staffTicketQuery = (id: string) => one<StaffTicketDetails>('tickets', id, 10_000)
 
-export const operate = <T>(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', rest: string, body?: unknown): Promise<T> =>
-  ask<T>(method, path(rest), body)
+export const operatorRequest = <T>(method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', rest: string, body?: unknown): Promise<T> =>
+  apiRequest<T>(method, path(rest), body)

@@ -1,22 +1,22 @@
-// Some writes need a password that was given just now. They are refused first; then the reader is asked, and they are sent again.
-import { isCode } from './errors.ts'
+// Some writes need a recently entered password. The server rejects them, the user enters the password, and the write is sent again.
+import { hasCode } from './errors.ts'
 
-type Ask = () => Promise<boolean>
-let askForPassword: Ask = () => Promise.resolve(false)
+type PasswordPrompt = () => Promise<boolean>
+let promptForPassword: PasswordPrompt = () => Promise.resolve(false)
 
-/** The dialog of the shell puts itself here. */
-export function setAsker(ask: Ask): () => void {
-  askForPassword = ask
+/** Registered by the dialog of the shell. */
+export function setPasswordPrompt(prompt: PasswordPrompt): () => void {
+  promptForPassword = prompt
   return () => {
-    askForPassword = () => Promise.resolve(false)
+    promptForPassword = () => Promise.resolve(false)
   }
 }
 
-export async function withPassword<T>(work: () => Promise<T>): Promise<T> {
+export async function withReauthentication<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!isCode(error, 'reauthentication_required') || !(await askForPassword())) throw error
+    if (!hasCode(error, 'reauthentication_required') || !(await promptForPassword())) throw error
     return work()
   }
 }

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { isCode } from './errors.ts'
-import { ask } from './ask.ts'
+import { hasCode } from './errors.ts'
+import { apiRequest } from './request.ts'
 
 export interface Session {
   user: { id: string; email: string; name: string; isOperator: boolean; totpEnabled: boolean }
@@ -16,32 +16,32 @@ export interface Setup {
   canSendMail: boolean
 }
 
-export interface SignInAnswer {
+export interface SignInResult {
   totpRequired?: boolean
 }
 
-let owner: string | undefined
+let sessionUserId: string | undefined
 
-/** When another person has signed in, in another tab, this one begins anew: nothing of the first is left in memory. */
-function ofOnePerson(session: Session): Session {
-  if (owner !== undefined && owner !== session.user.id) location.assign('/')
-  owner = session.user.id
+/** Another user signed in in another tab: reload, so that nothing of the previous user remains in memory. */
+function reloadOnUserChange(session: Session): Session {
+  if (sessionUserId !== undefined && sessionUserId !== session.user.id) location.assign('/')
+  sessionUserId = session.user.id
   return session
 }
 
-/** Null for a visitor who has not signed in. */
+/** Null without a session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () =>
-    ask<Session>('GET', '/session').then(ofOnePerson, (error: unknown) => {
-      if (isCode(error, 'unauthorized')) return null
+    apiRequest<Session>('GET', '/session').then(reloadOnUserChange, (error: unknown) => {
+      if (hasCode(error, 'unauthorized')) return null
       throw error
     }),
   staleTime: 60_000,
   refetchOnWindowFocus: 'always',
 })
 
-export const setupQuery = queryOptions({ queryKey: ['setup'], queryFn: () => ask<Setup>('GET', '/setup'), staleTime: 60_000 })
+export const setupQuery = queryOptions({ queryKey: ['setup'], queryFn: () => apiRequest<Setup>('GET', '/setup'), staleTime: 60_000 })
 
 export interface SessionEntry {
   id: string
@@ -53,14 +53,14 @@ export interface SessionEntry {
   expiresAt: string
 }
 
-export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: () => ask<SessionEntry[]>('GET', '/sessions') })
+export const sessionsQuery = queryOptions({ queryKey: ['sessions'], queryFn: () => apiRequest<SessionEntry[]>('GET', '/sessions') })
 
 export interface Totp {
   enabled: boolean
   recoveryCodesLeft: number
 }
 
-export const totpQuery = queryOptions({ queryKey: ['totp'], queryFn: () => ask<Totp>('GET', '/totp') })
+export const totpQuery = queryOptions({ queryKey: ['totp'], queryFn: () => apiRequest<Totp>('GET', '/totp') })
 
 export interface RecoveryCodes {
   recoveryCodes: string[]

@@ -1,6 +1,6 @@
-// One stream of events per tab that is in sight. Browsers open six connections to a server and no more (over HTTP/1.1), so a tab out of sight
-// gives its own back. While the stream is cut, the same log is asked every two seconds, and it is opened again. Both go on after the last event
-// seen, so nothing is missed and nothing comes twice.
+// One event stream per visible tab. Browsers limit HTTP/1.1 to six connections per server, so a hidden tab closes its stream. While the stream
+// is down, the same log is polled every two seconds and the stream is reopened. Both resume after the last cursor, so that no event is lost or
+// delivered twice.
 import type { Event } from '@berth/sdk'
 import { berth } from '../api/berth.ts'
 
@@ -9,96 +9,96 @@ export type FeedState = 'connecting' | 'live' | 'polling' | 'offline'
 interface Listener {
   onEvent: (event: Event) => void
   onState: (state: FeedState) => void
-  /** Something may have happened while nobody listened. */
+  /** Events may have been missed. */
   onGap: () => void
 }
 
 const POLL_MS = 2_000
-/** Some proxies keep a stream to themselves: it is cut where no answer to it begins. */
-const OPEN_WITHIN_MS = 2_000
-const ANSWER_WITHIN_MS = 10_000
+/** Some proxies buffer streams: abort if the response does not start in time. */
+const OPEN_TIMEOUT_MS = 2_000
+const POLL_TIMEOUT_MS = 10_000
 
 export async function followFeed({ onEvent, onState, onGap }: Listener, signal: AbortSignal): Promise<void> {
   let after: string | undefined
-  let isAway = false
+  let isOffline = false
   let isFirst = true
-  const take = (event: Event): void => {
+  const accept = (event: Event): void => {
     after = event.cursor
     onEvent(event)
   }
-  const opened = (): void => {
-    isAway = false
+  const onOpened = (): void => {
+    isOffline = false
     onState('live')
     if (!isFirst && after === undefined) onGap()
   }
   while (!signal.aborted) {
-    await inSight(signal)
-    const soonest = pause(POLL_MS, signal)
-    after = (await readStream(after, take, opened, signal)) ?? after
+    await waitUntilVisible(signal)
+    const nextPoll = sleep(POLL_MS, signal)
+    after = (await readStream(after, accept, onOpened, signal)) ?? after
     isFirst = false
     if (signal.aborted) return
-    onState(document.hidden ? 'connecting' : isAway ? 'offline' : 'polling')
+    onState(document.hidden ? 'connecting' : isOffline ? 'offline' : 'polling')
     if (document.hidden) continue
-    await soonest
+    await nextPoll
     try {
       const limit = after === undefined ? 1 : 100
-      const events = await berth.events.page({ after, limit }, { signal, maxRetries: 0, timeoutMs: ANSWER_WITHIN_MS })
-      isAway = false
+      const events = await berth.events.page({ after, limit }, { signal, maxRetries: 0, timeoutMs: POLL_TIMEOUT_MS })
+      isOffline = false
       if (after === undefined) onGap()
-      else for (const event of events) take(event)
+      else for (const event of events) accept(event)
     } catch {
-      isAway = true // until an answer comes, there is nothing better to say
+      isOffline = true // until a request succeeds
     }
   }
 }
 
-/** Ends when the stream is cut, for whatever reason; answers the cursor to go on from, where one is known. */
+/** Resolves when the stream ends for any reason, with the cursor to resume from, if known. */
 async function readStream(
   after: string | undefined,
-  take: (event: Event) => void,
-  opened: () => void,
+  onEvent: (event: Event) => void,
+  onOpened: () => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const cut = new AbortController()
-  const both = AbortSignal.any([signal, cut.signal])
+  const abort = new AbortController()
+  const streamSignal = AbortSignal.any([signal, abort.signal])
   let cursor: string | undefined
   const onReconnect = (_: Error, known: string | null): void => {
     cursor = known ?? undefined
-    cut.abort()
+    abort.abort()
   }
-  addEventListener('offline', () => cut.abort(), { signal: both }) // sooner than the silence tells
-  document.addEventListener('visibilitychange', () => document.hidden && cut.abort(), { signal: both })
-  const late = setTimeout(() => cut.abort(), OPEN_WITHIN_MS)
+  addEventListener('offline', () => abort.abort(), { signal: streamSignal }) // faster than the read timeout
+  document.addEventListener('visibilitychange', () => document.hidden && abort.abort(), { signal: streamSignal })
+  const openTimer = setTimeout(() => abort.abort(), OPEN_TIMEOUT_MS)
   const onOpen = (): void => {
-    clearTimeout(late)
-    opened()
+    clearTimeout(openTimer)
+    onOpened()
   }
   try {
-    for await (const event of berth.events.stream({ after, signal: both, maxRetries: 0, onOpen, onReconnect })) take(event)
+    for await (const event of berth.events.stream({ after, signal: streamSignal, maxRetries: 0, onOpen, onReconnect })) onEvent(event)
   } catch {
-    // Cut, refused or given up: the caller asks on.
+    // Disconnected, rejected or timed out: the caller polls.
   } finally {
-    clearTimeout(late)
-    cut.abort() // nobody listens for this stream any more
+    clearTimeout(openTimer)
+    abort.abort() // removes the listeners of this stream
   }
   return cursor
 }
 
-/** Resolves when the tab is looked at, or the signal aborted. */
-const inSight = (signal: AbortSignal): Promise<void> =>
+/** Resolves when the tab becomes visible or the signal is aborted. */
+const waitUntilVisible = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = new AbortController()
-    const look = (): void => {
+    const check = (): void => {
       if (document.hidden && !signal.aborted) return
       done.abort()
       resolve()
     }
-    document.addEventListener('visibilitychange', look, { signal: done.signal })
-    signal.addEventListener('abort', look, { signal: done.signal })
-    look()
+    document.addEventListener('visibilitychange', check, { signal: done.signal })
+    signal.addEventListener('abort', check, { signal: done.signal })
+    check()
   })
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
     signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })

@@ -4,8 +4,8 @@ import { followFeed, type FeedState } from './feed.ts'
 
 const FLUSH_MS = 250
 
-/** The first words of the queries that an event may have changed. */
-const CHANGED_BY: Record<string, string[]> = {
+/** Event type prefix → first element of the query keys to refetch. */
+const STALE_QUERIES: Record<string, string[]> = {
   vm: ['vms', 'vm', 'actions', 'wallet', 'bandwidth', 'limits', 'firewalls', 'networks'],
   snapshot: ['snapshots', 'actions', 'vm'],
   backup: ['backups', 'actions', 'vm'],
@@ -14,10 +14,10 @@ const CHANGED_BY: Record<string, string[]> = {
   webhook: ['webhooks'],
 }
 
-const always = ['events', 'deliveries']
+const ALWAYS_STALE = ['events', 'deliveries']
 
-/** Keeps what is on screen true: every event makes the queries it touches be asked again. */
-export function useLive(): FeedState {
+/** Refetches the queries affected by each event. */
+export function useLiveUpdates(): FeedState {
   const client = useQueryClient()
   const [state, setState] = useState<FeedState>('connecting')
   useEffect(() => {
@@ -30,7 +30,7 @@ export function useLive(): FeedState {
       stale.clear()
     }
     const onEvent = ({ type }: { type: string }): void => {
-      for (const key of [...(CHANGED_BY[type.split('.')[0]!] ?? []), ...always]) stale.add(key)
+      for (const key of [...(STALE_QUERIES[type.split('.')[0]!] ?? []), ...ALWAYS_STALE]) stale.add(key)
       timer ??= setTimeout(flush, FLUSH_MS)
     }
     const onGap = (): void => void client.invalidateQueries()

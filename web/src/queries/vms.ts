@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { Query } from '@berth/sdk'
 import { berth } from '../api/berth.ts'
-import { isMissing } from '../api/errors.ts'
+import { isNotFound } from '../api/errors.ts'
 
-/** What no event tells of (a step of an action, a change of plan that begins) is seen by looking. */
+/** Polls for changes without an event, such as the steps of an action. */
 const LOOK_MS = 1_500
 const WATCH_MS = 1_000
 
@@ -15,7 +15,7 @@ export const vmsQuery = (query: Query<'listVms'>) =>
     refetchInterval: LOOK_MS,
   })
 
-/** For choosing one; the first hundred are more than anybody reads. */
+/** For selects: the first 100 VMs. */
 export const vmChoicesQuery = queryOptions({
   queryKey: ['vms', 'choices'],
   queryFn: ({ signal }) => berth.vms.list({ limit: 100 }, { signal }).page(),
@@ -25,7 +25,7 @@ export const vmQuery = (id: string) =>
   queryOptions({
     queryKey: ['vm', id],
     queryFn: ({ signal }) => berth.vms.get(id, { signal }),
-    refetchInterval: ({ state }) => (isMissing(state.error) ? false : state.data?.currentAction ? WATCH_MS : LOOK_MS),
+    refetchInterval: ({ state }) => (isNotFound(state.error) ? false : state.data?.currentAction ? WATCH_MS : LOOK_MS),
   })
 
 const isOver = (status: string | undefined): boolean => status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELLED'
@@ -34,7 +34,7 @@ export const actionQuery = (vmId: string, actionId: string) =>
   queryOptions({
     queryKey: ['actions', vmId, actionId],
     queryFn: ({ signal }) => berth.actions.get(vmId, actionId, { signal }),
-    refetchInterval: ({ state }) => (isOver(state.data?.status) || isMissing(state.error) ? false : WATCH_MS),
+    refetchInterval: ({ state }) => (isOver(state.data?.status) || isNotFound(state.error) ? false : WATCH_MS),
   })
 
 export const vmActionsQuery = (vmId: string, query: Query<'listVmActions'>) =>

@@ -1,4 +1,4 @@
-import { commonWords } from '../words/common.ts'
+import { commonMessages } from '../messages/common.ts'
 import css from './shell.module.css'
 
 export const Brand = ({ size = 26 }: { size?: number }) => (
@@ -8,6 +8,6 @@ export const Brand = ({ size = 26 }: { size?: number }) => (
       <path d="M9 8v12.5a3.5 3.5 0 0 0 3.5 3.5h7a3.5 3.5 0 0 0 3.5-3.5V8" fill="none" stroke="#fff" strokeWidth="3" strokeLinecap="round" />
       <rect x="13" y="10" width="6" height="8.5" rx="1.8" fill="#ffb38a" />
     </svg>
-    {commonWords.product}
+    {commonMessages.product}
   </span>
 )

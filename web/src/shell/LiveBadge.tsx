@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core'
 import type { FeedState } from '../live/feed.ts'
 import { Status, type Tone } from '../ui/Status.tsx'
-import { shellWords as w } from '../words/shell.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 import css from './shell.module.css'
 
 const TONES: Record<FeedState, Tone> = { connecting: 'busy', live: 'good', polling: 'busy', offline: 'bad' }
@@ -14,8 +14,8 @@ const ABOUT: Record<FeedState, string> = {
 
 export const LiveBadge = ({ state }: { state: FeedState }) => (
   <Tooltip label={ABOUT[state]}>
-    <div className={css['live']} role="status" data-state={state}>
+    <output className={css['live']} data-state={state}>
       <Status tone={TONES[state]}>{w[state]}</Status>
-    </div>
+    </output>
   </Tooltip>
 )

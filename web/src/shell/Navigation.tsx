@@ -1,14 +1,14 @@
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { Icon } from '../ui/Icon.tsx'
-import { shellWords as w } from '../words/shell.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 import { CUSTOMER, OPERATOR } from './navigation.ts'
 import css from './shell.module.css'
 
 export function Navigation({ isOperator, onPick }: { isOperator: boolean; onPick?: () => void }) {
   const nav = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
-  // On low screens the menu scrolls, and where one is should be in sight.
+  // The menu scrolls on small screens; keep the active item visible.
   useEffect(() => nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest' }), [path])
   const groups = isOperator ? [...CUSTOMER, OPERATOR] : CUSTOMER
   return (

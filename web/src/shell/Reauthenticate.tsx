@@ -1,10 +1,10 @@
 import { Modal, PasswordInput, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { ask } from '../api/ask.ts'
+import { apiRequest } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
-import { setAsker } from '../api/reauthenticate.ts'
+import { setPasswordPrompt } from '../api/reauthenticate.ts'
 import { Form } from '../ui/Form.tsx'
-import { commonWords as w } from '../words/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 
 export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
   const answer = useRef<((given: boolean) => void) | null>(null)
@@ -20,7 +20,7 @@ export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
   }
   useEffect(
     () =>
-      setAsker(
+      setPasswordPrompt(
         () =>
           new Promise((resolve) => {
             answer.current = resolve
@@ -29,14 +29,14 @@ export function Reauthenticate({ totpEnabled }: { totpEnabled: boolean }) {
       ),
     [],
   )
-  const write = useWrite(() => ask('POST', '/reauthenticate', { password, ...(totp && { totp }) }), {
-    after: () => close(true),
+  const write = useWrite(() => apiRequest('POST', '/reauthenticate', { password, ...(totp && { totp }) }), {
+    onDone: () => close(true),
     inForm: true,
   })
   return (
     <Modal opened={opened} onClose={() => close(false)} title={w.reauthTitle} zIndex={350} closeButtonProps={{ 'aria-label': w.close }}>
       <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={w.confirm} onCancel={() => close(false)}>
-        <p className="muted">{w.reauthWhy}</p>
+        <p className="muted">{w.reauthAbout}</p>
         <PasswordInput
           label={w.password}
           value={password}

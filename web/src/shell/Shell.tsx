@@ -1,13 +1,13 @@
-// What stands around every screen of someone who is signed in.
+// The layout around every screen that requires a session.
 import { ActionIcon, Drawer } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { Session } from '../api/session.ts'
-import { useLive } from '../live/useLive.ts'
+import { useLiveUpdates } from '../live/useLive.ts'
 import { Icon } from '../ui/Icon.tsx'
-import { commonWords } from '../words/common.ts'
-import { shellWords as w } from '../words/shell.ts'
+import { commonMessages } from '../messages/common.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 import { Brand } from './Brand.tsx'
 import { LiveBadge } from './LiveBadge.tsx'
 import { Navigation } from './Navigation.tsx'
@@ -16,7 +16,7 @@ import css from './shell.module.css'
 import { UserMenu } from './UserMenu.tsx'
 
 export function Shell({ session }: { session: Session }) {
-  const live = useLive()
+  const live = useLiveUpdates()
   const [opened, drawer] = useDisclosure(false)
   const main = useFocusOnNavigation()
   const { isOperator } = session.user
@@ -49,7 +49,7 @@ export function Shell({ session }: { session: Session }) {
         <Brand size={24} />
         <LiveBadge state={live} />
       </header>
-      <Drawer opened={opened} onClose={drawer.close} size={280} title={<Brand />} closeButtonProps={{ 'aria-label': commonWords.close }}>
+      <Drawer opened={opened} onClose={drawer.close} size={280} title={<Brand />} closeButtonProps={{ 'aria-label': commonMessages.close }}>
         <Navigation isOperator={isOperator} onPick={drawer.close} />
         {below}
       </Drawer>
@@ -61,7 +61,7 @@ export function Shell({ session }: { session: Session }) {
   )
 }
 
-/** A new screen begins at its top, for those who hear it too. */
+/** Moves the focus to the content after navigation, so that screen readers start at the top of the new screen. */
 function useFocusOnNavigation() {
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })

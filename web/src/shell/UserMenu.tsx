@@ -1,17 +1,17 @@
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
-import { ask } from '../api/ask.ts'
+import { apiRequest } from '../api/request.ts'
 import { useWrite } from '../api/client.ts'
 import type { Session } from '../api/session.ts'
 import { Icon } from '../ui/Icon.tsx'
-import { commonWords } from '../words/common.ts'
-import { shellWords as w } from '../words/shell.ts'
+import { commonMessages } from '../messages/common.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 import css from './shell.module.css'
 
 export function UserMenu({ session }: { session: Session }) {
   const { email } = session.user
   const name = session.account.name || session.user.name
-  const signOut = useWrite(() => ask('POST', '/sign-out'), {
-    after: () => location.assign('/sign-in'), // a new page: nothing of the old session is left in memory
+  const signOut = useWrite(() => apiRequest('POST', '/sign-out'), {
+    onDone: () => location.assign('/sign-in'), // a full page load clears the memory of the old session
   })
   return (
     <div className={css['user']}>
@@ -20,11 +20,11 @@ export function UserMenu({ session }: { session: Session }) {
         <div className={css['email']}>{email}</div>
       </div>
       <ThemeToggle />
-      <Tooltip label={commonWords.signOut}>
+      <Tooltip label={commonMessages.signOut}>
         <ActionIcon
           variant="subtle"
           color="gray"
-          aria-label={commonWords.signOut}
+          aria-label={commonMessages.signOut}
           loading={signOut.isPending}
           onClick={() => signOut.mutate()}
         >

@@ -1,5 +1,5 @@
 import type { IconName } from '../ui/Icon.tsx'
-import { shellWords as w } from '../words/shell.ts'
+import { shellMessages as w } from '../messages/shell.ts'
 
 export interface NavItem {
   to: string
@@ -48,7 +48,7 @@ export const OPERATOR: NavGroup = {
     item('/operator/plans', w.items.plans, 'tag'),
     item('/operator/accounts', w.items.accounts, 'users'),
     item('/operator/actions', w.items.actions, 'pulse'),
-    item('/operator/quarantine', w.items.quarantine, 'lock'),
+    item('/operator/orphaned-volumes', w.items.orphanedVolumes, 'lock'),
     item('/operator/tickets', w.items.staffTickets, 'buoy'),
     item('/operator/health', w.items.health, 'heart'),
   ],

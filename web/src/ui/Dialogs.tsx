@@ -1,13 +1,13 @@
 import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
 import { useEffect, useState, type ReactNode } from 'react'
 import type { Write } from '../api/client.ts'
-import { commonWords as w } from '../words/common.ts'
-import { Code } from './Copy.tsx'
+import { commonMessages as w } from '../messages/common.ts'
+import { Code } from './CopyButton.tsx'
 import { Form } from './Form.tsx'
 import { Stack } from './Page.tsx'
 
-/** Dialogs are there only while they are open; whoever opened one finds the focus where it was. */
-function useFocusBack(): void {
+/** Dialogs are mounted only while open; on unmount the focus returns to the element that opened the dialog. */
+function useRestoreFocus(): void {
   useEffect(() => {
     const opener = document.activeElement
     return () => {
@@ -22,15 +22,15 @@ interface ConfirmProps {
   submit: string
   write: Write<void, unknown>
   onClose: () => void
-  /** What has to be typed first, for what cannot be undone. */
+  /** Must be typed before submitting, for irreversible actions. */
   name?: string
-  /** While what the reader has to know first is not there. */
+  /** For example while the quote is loading. */
   disabled?: boolean
 }
 
-export function Confirm({ title, children, submit, write, onClose, name, disabled = false }: ConfirmProps) {
+export function ConfirmDialog({ title, children, submit, write, onClose, name, disabled = false }: ConfirmProps) {
   const [typed, setTyped] = useState('')
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': w.close }}>
       <Form
@@ -66,7 +66,7 @@ interface DialogProps {
 }
 
 export function Dialog({ title, onClose, children, size = 'md' }: DialogProps) {
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': w.close }}>
       {children}
@@ -74,10 +74,10 @@ export function Dialog({ title, onClose, children, size = 'md' }: DialogProps) {
   )
 }
 
-/** A secret leaves the screen only when the reader says that it is kept elsewhere. */
-export function Secret({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
+/** Shows a secret once; closes only after the user confirms that the secret is saved. */
+export function SecretDialog({ label, secret, hint, onClose }: { label: string; secret: string; hint?: ReactNode; onClose: () => void }) {
   const [saved, setSaved] = useState(false)
-  useFocusBack()
+  useRestoreFocus()
   return (
     <Modal
       opened
@@ -89,7 +89,7 @@ export function Secret({ label, secret, hint, onClose }: { label: string; secret
       size="lg"
     >
       <Stack gap={16}>
-        <p className="muted">{w.secretOnce}</p>
+        <p className="muted">{w.secretAbout}</p>
         <Code text={secret} what={label} />
         {hint}
         <Checkbox label={w.secretSaved} checked={saved} onChange={(event) => setSaved(event.currentTarget.checked)} />

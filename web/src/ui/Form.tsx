@@ -1,9 +1,9 @@
-// Forms are plain: the fields hold their state, the server says what is wrong, and the sentence stands above the button.
+// A form without client-side validation: the server validates, and its message appears above the submit button.
 import { Alert, Button } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import { ApiError } from '@berth/sdk'
-import { sentenceOf } from '../api/errors.ts'
-import { commonWords as w } from '../words/common.ts'
+import { errorMessage } from '../api/errors.ts'
+import { commonMessages as w } from '../messages/common.ts'
 import { Stack } from './Page.tsx'
 import css from './form.module.css'
 
@@ -28,7 +28,7 @@ export function Form({ onSubmit, busy, error, submit, onCancel, danger = false, 
     <form onSubmit={send} noValidate>
       <Stack gap={14}>
         {children}
-        <Problem error={error} />
+        <ErrorAlert error={error} />
         <div className={wide ? css['wide'] : css['buttons']}>
           {onCancel && (
             <Button variant="default" onClick={onCancel}>
@@ -44,10 +44,10 @@ export function Form({ onSubmit, busy, error, submit, onCancel, danger = false, 
   )
 }
 
-export const Problem = ({ error }: { error: unknown }) =>
+export const ErrorAlert = ({ error }: { error: unknown }) =>
   error ? (
     <Alert color="red" role="alert">
-      {sentenceOf(error)}
-      {error instanceof ApiError && error.status >= 500 && error.requestId && ` ${w.quote(error.requestId)}`}
+      {errorMessage(error)}
+      {error instanceof ApiError && error.status >= 500 && error.requestId && ` ${w.requestReference(error.requestId)}`}
     </Alert>
   ) : null

@@ -1,4 +1,4 @@
-// Drawn on a grid of 20, as lines of one width, so that they sit beside text.
+// Line icons on a 20 × 20 grid with one stroke width.
 const SHAPES = {
   home: 'M3.5 9 10 3.5 16.5 9v7a.5.5 0 0 1-.5.5h-4v-5H8v5H4a.5.5 0 0 1-.5-.5Z',
   server: 'M3.5 4h13v5h-13ZM3.5 11h13v5h-13ZM6.5 6.5h.01M6.5 13.5h.01M9.5 6.5h4M9.5 13.5h4',

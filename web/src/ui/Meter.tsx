@@ -7,21 +7,15 @@ interface Props {
   text?: string
 }
 
-/** How much of something is gone. From 80 % on it warns. */
+/** A usage bar with a warning colour from 80 %. */
 export function Meter({ used, of, label, text }: Props) {
   const part = of > 0 ? Math.min(1, used / of) : 0
   const tone = part >= 1 ? 'full' : part >= 0.8 ? 'high' : 'fine'
   return (
     <div className={css['meter']}>
       {text && <span className={css['text']}>{text}</span>}
-      <div
-        className={css['track']}
-        role="meter"
-        aria-label={label}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={Math.round(part * 100)}
-      >
+      <meter className="hidden" min={0} max={100} value={Math.round(part * 100)} aria-label={label} />
+      <div className={css['track']} aria-hidden="true">
         <div className={css['fill']} data-tone={tone} style={{ width: `${Math.max(part * 100, used > 0 ? 2 : 0)}%` }} />
       </div>
     </div>

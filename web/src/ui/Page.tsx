@@ -1,13 +1,13 @@
 import { useEffect, type ReactNode } from 'react'
-import { commonWords } from '../words/common.ts'
+import { commonMessages } from '../messages/common.ts'
 import css from './page.module.css'
 
 interface Props {
   title: string
-  /** When the title on screen says more than the tab's should. */
+  /** Replaces the title on the page, where the browser tab's title should be shorter. */
   heading?: ReactNode
   about?: ReactNode
-  /** The way back. */
+  /** Link to the parent page. */
   above?: ReactNode
   actions?: ReactNode
   children: ReactNode
@@ -16,7 +16,7 @@ interface Props {
 
 export function Page({ title, heading, about, above, actions, children, narrow = false }: Props) {
   useEffect(() => {
-    document.title = `${title} · ${commonWords.product}`
+    document.title = `${title} · ${commonMessages.product}`
   }, [title])
   return (
     <div className={narrow ? css['narrow'] : css['page']}>
@@ -38,7 +38,7 @@ interface CardProps {
   about?: ReactNode
   actions?: ReactNode
   children: ReactNode
-  /** Tables reach to the edge. */
+  /** No padding, for tables. */
   flush?: boolean
   tone?: 'danger'
 }
@@ -74,7 +74,7 @@ export const Row = ({ children, gap = 8, wrap = true }: { children: ReactNode; g
   </div>
 )
 
-/** Pairs of a name and what it is. */
+/** A description list. */
 export const Facts = ({ facts }: { facts: [string, ReactNode][] }) => (
   <dl className={css['facts']}>
     {facts.map(([name, value]) => (

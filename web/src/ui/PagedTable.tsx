@@ -1,11 +1,11 @@
-// A page of a list: its rows and the way to the other pages, or what to do when there are none.
+// One page of a paginated list with its pager, or an empty state.
 import type { Page } from '@berth/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
 import { Pager } from './Pager.tsx'
 import type { ListSearch } from './paging.ts'
-import { Loaded } from './States.tsx'
+import { Loaded } from './AsyncState.tsx'
 import { Table, type Column } from './Table.tsx'
 
 interface PagedProps<Row> {
@@ -29,7 +29,7 @@ export const Paged = <Row,>({ of, lines, empty, children }: PagedProps<Row>) => 
   </Loaded>
 )
 
-/** Stands for a page past the end, as when its only row was deleted, and goes to the last that there is. */
+/** Rendered for a page past the end, for example after its only row was deleted; redirects to the last page. */
 function LastPage({ number }: { number: number }) {
   const navigate = useNavigate()
   useEffect(() => {

@@ -1,12 +1,12 @@
 import { Button, NativeSelect } from '@mantine/core'
 import type { Page } from '@berth/sdk'
-import { commonWords as w } from '../words/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 import { usePaging } from './paging.ts'
 import css from './pager.module.css'
 
-/** The API's own pages; which one is in the address of the page. */
+/** Server-side pagination; the current page is in the URL. */
 export function Pager({ pagination: { page, limit, total, totalPages } }: { pagination: Page<unknown>['pagination'] }) {
-  const { turn } = usePaging()
+  const { setSearch } = usePaging()
   if (total <= 10) return null
   return (
     <nav className={css['pager']} aria-label={w.pages}>
@@ -15,13 +15,13 @@ export function Pager({ pagination: { page, limit, total, totalPages } }: { pagi
         size="xs"
         value={String(limit)}
         data={['10', '20', '50', '100']}
-        onChange={(event) => turn({ page: undefined, limit: Number(event.currentTarget.value) })}
+        onChange={(event) => setSearch({ page: undefined, limit: Number(event.currentTarget.value) })}
       />
       <span className={css['range']}>{w.range((page - 1) * limit + 1, Math.min(page * limit, total), total)}</span>
-      <Button variant="default" size="xs" disabled={page <= 1} onClick={() => turn({ page: page - 1 })}>
+      <Button variant="default" size="xs" disabled={page <= 1} onClick={() => setSearch({ page: page - 1 })}>
         {w.previous}
       </Button>
-      <Button variant="default" size="xs" disabled={page >= totalPages} onClick={() => turn({ page: page + 1 })}>
+      <Button variant="default" size="xs" disabled={page >= totalPages} onClick={() => setSearch({ page: page + 1 })}>
         {w.next}
       </Button>
     </nav>

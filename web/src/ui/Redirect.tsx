@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
-/** Goes there once. What is drawn again until the page there has come must not go again: that would never end. */
+/** Redirects once: re-renders before the target is mounted must not navigate again, or the redirect never ends. */
 export function Redirect({ to }: { to: string }) {
   const { history } = useRouter()
   const first = useRef(to)

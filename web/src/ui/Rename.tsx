@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../api/client.ts'
 import { fieldError } from '../api/errors.ts'
-import { commonWords as w } from '../words/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 import { Dialog } from './Dialogs.tsx'
 import { Form } from './Form.tsx'
 
@@ -10,13 +10,13 @@ interface Props {
   title: string
   name: string
   write: (name: string) => Promise<unknown>
-  changes: string
+  invalidates: string
   onClose: () => void
 }
 
-export function Rename({ title, name, write, changes, onClose }: Props) {
+export function RenameDialog({ title, name, write, invalidates, onClose }: Props) {
   const [next, setNext] = useState(name)
-  const rename = useWrite(() => write(next), { inForm: true, changes: [changes], says: w.saved, after: onClose })
+  const rename = useWrite(() => write(next), { inForm: true, invalidates: [invalidates], successMessage: w.saved, onDone: onClose })
   return (
     <Dialog title={title} onClose={onClose}>
       <Form onSubmit={() => rename.mutate()} busy={rename.isPending} error={rename.error} submit={w.rename} onCancel={onClose}>

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core'
-import { commonWords as w } from '../words/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 import { Icon } from './Icon.tsx'
 
 interface Item {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { formatWord } from './format.ts'
+import { formatConstant } from './format.ts'
 import css from './status.module.css'
 
 export type Tone = 'good' | 'busy' | 'idle' | 'bad' | 'held'
@@ -31,7 +31,7 @@ const TONES: Record<string, Tone> = {
 
 export const toneOf = (status: string): Tone => TONES[status] ?? 'idle'
 
-/** Says it in words and shape; the colour only helps. */
+/** Conveys the status by text and shape, not by colour alone. */
 export const Status = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
   <span className={css['status']} data-tone={tone}>
     <span className={css['dot']} aria-hidden="true" />
@@ -39,7 +39,7 @@ export const Status = ({ tone, children }: { tone: Tone; children: ReactNode }) 
   </span>
 )
 
-/** `working` is for an action that runs: there RUNNING is not an end. */
-export const StatusOf = ({ status, working = false }: { status: string; working?: boolean }) => (
-  <Status tone={working && status === 'RUNNING' ? 'busy' : toneOf(status)}>{formatWord(status)}</Status>
+/** `working`: the status of an action, where RUNNING means in progress. */
+export const StatusBadge = ({ status, working = false }: { status: string; working?: boolean }) => (
+  <Status tone={working && status === 'RUNNING' ? 'busy' : toneOf(status)}>{formatConstant(status)}</Status>
 )

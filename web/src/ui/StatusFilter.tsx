@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core'
-import { commonWords } from '../words/common.ts'
+import { commonMessages } from '../messages/common.ts'
 import { usePaging } from './paging.ts'
 
 interface Props {
@@ -9,7 +9,7 @@ interface Props {
   size?: 'xs' | 'sm'
 }
 
-/** Which status a list is to show; `choices` are their names in the address with their words. */
+/** Filters a list by status; `choices` maps the value in the URL to its label. */
 export function StatusFilter({ label, status, choices, size = 'sm' }: Props) {
   const { filter } = usePaging()
   return (
@@ -18,7 +18,7 @@ export function StatusFilter({ label, status, choices, size = 'sm' }: Props) {
       aria-label={label}
       value={status ?? ''}
       onChange={(event) => filter({ status: event.currentTarget.value || undefined })}
-      data={[{ value: '', label: commonWords.all }, ...Object.entries(choices).map(([value, words]) => ({ value, label: words }))]}
+      data={[{ value: '', label: commonMessages.all }, ...Object.entries(choices).map(([value, words]) => ({ value, label: words }))]}
     />
   )
 }

@@ -1,6 +1,6 @@
-// What an action has done, is doing and has still to do, with times: never a bare spinner.
+// The steps of an action with their status and duration.
 import type { Action } from '@berth/sdk'
-import { formatDuration, formatWord } from './format.ts'
+import { formatDuration, formatConstant } from './format.ts'
 import { Icon, type IconName } from './Icon.tsx'
 import css from './steps.module.css'
 import { useNow } from './Time.tsx'
@@ -25,8 +25,8 @@ export function Steps({ steps }: { steps: readonly Step[] }) {
           <li key={step.name} data-status={step.status}>
             <span className={css['mark']}>{mark && <Icon name={mark} size={12} />}</span>
             <span className={css['name']}>
-              {formatWord(step.name.replaceAll('-', ' '))}
-              <span className="hidden">{` ${formatWord(step.status)}`}</span>
+              {formatConstant(step.name.replaceAll('-', ' '))}
+              <span className="hidden">{` ${formatConstant(step.status)}`}</span>
             </span>
             <span className={css['time']}>{step.startedAt && formatDuration(lengthOf(step, now))}</span>
           </li>

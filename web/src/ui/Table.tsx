@@ -1,19 +1,19 @@
-// A table that is one on wide screens and a list of cards on narrow ones: nothing ever scrolls sideways.
+// A table on wide screens, a list of cards on narrow ones, so that no page scrolls horizontally.
 import type { ReactNode } from 'react'
 import css from './table.module.css'
 
 export interface Column<Row> {
   head: string
   cell: (row: Row) => ReactNode
-  /** Numbers stand at the right. */
+  /** Right-aligned, for numbers. */
   right?: boolean
-  /** The heading is there for those who hear the table. */
+  /** Hides the heading visually; screen readers still read it. */
   quiet?: boolean
   shrink?: boolean
 }
 
 interface Props<Row> {
-  /** What the table holds, for those who hear it. */
+  /** Read by screen readers. */
   caption: string
   columns: Column<Row>[]
   rows: readonly Row[]

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { formatAgo, formatDate, formatDateTime, formatUtc } from './format.ts'
 
-/** In the reader's zone; UTC on hover. */
+/** In the browser's time zone; UTC on hover. */
 export function Time({ at, as = 'moment' }: { at: string; as?: 'moment' | 'date' | 'ago' }) {
   const now = useNow(as === 'ago' ? 30_000 : null)
   const text = as === 'date' ? formatDate(at) : as === 'ago' ? formatAgo(at, now) : formatDateTime(at)
@@ -12,7 +12,7 @@ export function Time({ at, as = 'moment' }: { at: string; as?: 'moment' | 'date'
   )
 }
 
-/** The time of the reader's clock, looked at again every so often. */
+/** The current time, updated at the interval; null stops the updates. */
 export function useNow(everyMs: number | null): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

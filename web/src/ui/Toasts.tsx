@@ -1,6 +1,6 @@
 import { ActionIcon } from '@mantine/core'
 import { useSyncExternalStore } from 'react'
-import { commonWords as w } from '../words/common.ts'
+import { commonMessages as w } from '../messages/common.ts'
 import { Icon } from './Icon.tsx'
 import css from './toasts.module.css'
 import { dismiss, toastStore } from './toasts.ts'
@@ -9,10 +9,10 @@ export function Toasts() {
   const toasts = useSyncExternalStore(toastStore.subscribe, toastStore.current)
   return (
     <section className={css['toasts']} aria-label={w.notifications} aria-live="polite">
-      {toasts.map(({ id, kind, sentence }) => (
+      {toasts.map(({ id, kind, message }) => (
         <div key={id} className={css['toast']} data-kind={kind} role={kind === 'failed' ? 'alert' : 'status'}>
           <Icon name={kind === 'done' ? 'check' : 'warning'} />
-          <span className={css['sentence']}>{sentence}</span>
+          <span className={css['sentence']}>{message}</span>
           <ActionIcon variant="subtle" color="gray" size="sm" aria-label={w.dismiss} onClick={() => dismiss(id)}>
             <Icon name="cross" size={14} />
           </ActionIcon>

@@ -1,4 +1,4 @@
-/** A cell that begins like a formula is one to some spreadsheets: it is kept from being run. */
+/** Spreadsheets execute cells that start like a formula, so those are prefixed with an apostrophe. */
 const cell = (text: string): string => {
   const safe = /^[=+@\t\r]|^-(?!\d)/.test(text) ? `'${text}` : text
   return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

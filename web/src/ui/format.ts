@@ -1,4 +1,4 @@
-// Numbers as people read them. GB is 10^9 bytes and GiB 2^30, and each says which it is.
+// Formatting of numbers and dates. GB is 10^9 bytes, GiB is 2^30 bytes; every text names its unit.
 const money = new Map<string, Intl.NumberFormat>()
 
 export function formatMoney(amount: string | number, currency: string): string {
@@ -9,7 +9,7 @@ export function formatMoney(amount: string | number, currency: string): string {
 
 export const formatNumber = (value: number): string => new Intl.NumberFormat('en').format(value)
 
-/** MiB as the API gives them. */
+/** The API reports memory in MiB. */
 export const formatRam = (mebibytes: number): string =>
   mebibytes % 1024 === 0 || mebibytes > 10_240 ? `${trim(mebibytes / 1024)} GiB` : `${formatNumber(mebibytes)} MiB`
 
@@ -29,7 +29,7 @@ export function formatBytes(bytes: number | string): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${DECIMAL[unit]}`
 }
 
-/** Most names say their version themselves. */
+/** Appends the version unless the name already contains it. */
 export const formatOs = ({ name, version }: { name: string; version: string }): string =>
   name.includes(version) ? name : `${name} ${version}`
 
@@ -66,7 +66,7 @@ export function formatDuration(ms: number): string {
 }
 
 /** `SNAPSHOT_CREATE` → `Snapshot create` */
-export const formatWord = (constant: string): string => {
+export const formatConstant = (constant: string): string => {
   const words = constant.toLowerCase().replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -1,4 +1,4 @@
-// What a list shows is in the address: it can be shared, reloaded, and gone back to.
+// List state lives in the URL, so that lists survive a reload, can be shared and work with the back button.
 import { useNavigate, useSearch } from '@tanstack/react-router'
 
 export interface ListSearch {
@@ -17,7 +17,7 @@ export interface ListSearch {
 const NUMBERS = ['page', 'limit'] as const
 const TEXTS = ['status', 'type', 'dateFrom', 'dateTo', 'action', 'tokenId', 'tab', 'range'] as const
 
-/** Takes what it knows from an address and leaves the rest. */
+/** Parses the known parameters of a URL and ignores the rest. */
 export function readSearch(search: Record<string, unknown>): ListSearch {
   const known: ListSearch = {}
   for (const name of NUMBERS) {
@@ -34,9 +34,9 @@ export function readSearch(search: Record<string, unknown>): ListSearch {
 export function usePaging() {
   const search: ListSearch = useSearch({ strict: false })
   const navigate = useNavigate()
-  const turn = (change: ListSearch): void =>
+  const setSearch = (change: ListSearch): void =>
     void navigate({ to: '.', search: (now: ListSearch) => ({ ...now, ...change }), replace: false, resetScroll: false })
-  /** Another filter begins at its first page. */
-  const filter = (change: ListSearch): void => turn({ page: undefined, ...change })
-  return { search, turn, filter }
+  /** Changing a filter resets to the first page. */
+  const filter = (change: ListSearch): void => setSearch({ page: undefined, ...change })
+  return { search, setSearch, filter }
 }

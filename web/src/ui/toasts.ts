@@ -1,8 +1,8 @@
-// What was done or refused, said in a corner. A store outside of React, so that anything can speak.
+// Toast notifications. The store lives outside React, so that code without a component can show a toast.
 export interface Toast {
   id: number
   kind: 'done' | 'failed'
-  sentence: string
+  message: string
 }
 
 const DONE_MS = 5_000
@@ -14,26 +14,26 @@ const listeners = new Set<() => void>()
 
 function set(next: readonly Toast[]): void {
   toasts = next
-  for (const tell of listeners) tell()
+  for (const notify of listeners) notify()
 }
 
 export const dismiss = (id: number): void => set(toasts.filter((each) => each.id !== id))
 
-function say(kind: Toast['kind'], sentence: string): void {
+function show(kind: Toast['kind'], message: string): void {
   const id = ++lastId
-  set([...toasts.filter((each) => each.sentence !== sentence), { id, kind, sentence }].slice(-4))
+  set([...toasts.filter((each) => each.message !== message), { id, kind, message }].slice(-4))
   setTimeout(dismiss, kind === 'done' ? DONE_MS : FAILED_MS, id)
 }
 
 export const toast = {
-  done: (sentence: string): void => say('done', sentence),
-  failed: (sentence: string): void => say('failed', sentence),
+  success: (message: string): void => show('done', message),
+  error: (message: string): void => show('failed', message),
 }
 
 export const toastStore = {
-  subscribe: (tell: () => void): (() => void) => {
-    listeners.add(tell)
-    return () => listeners.delete(tell)
+  subscribe: (listener: () => void): (() => void) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
   },
   current: (): readonly Toast[] => toasts,
 }

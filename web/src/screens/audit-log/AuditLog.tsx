@@ -8,17 +8,17 @@ import { Filters } from '../../ui/Filters.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { auditWords as w } from '../../words/audit.ts'
-import { commonWords } from '../../words/common.ts'
+import { auditMessages as w } from '../../messages/audit.ts'
+import { commonMessages } from '../../messages/common.ts'
 
 const COLUMNS: Column<AuditEntry>[] = [
   { head: w.action, cell: ({ action }) => <code>{action}</code> },
   {
-    head: w.who,
+    head: w.actor,
     cell: ({ actor }) => (
       <div>
         {actor.name}
@@ -26,8 +26,8 @@ const COLUMNS: Column<AuditEntry>[] = [
       </div>
     ),
   },
-  { head: w.from, cell: ({ ip }) => <code>{ip ?? commonWords.unknown}</code> },
-  { head: w.on, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonWords.unknown}</code> },
+  { head: w.from, cell: ({ ip }) => <code>{ip ?? commonMessages.unknown}</code> },
+  { head: w.resource, cell: ({ resourceId }) => <code className="muted">{resourceId ?? commonMessages.unknown}</code> },
   {
     head: w.result,
     cell: ({ result, errorCode, count }) => (

@@ -7,12 +7,12 @@ import { formatBytes } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { bandwidthWords as w } from '../../words/bandwidth.ts'
-import { commonWords } from '../../words/common.ts'
+import { bandwidthMessages as w } from '../../messages/bandwidth.ts'
+import { commonMessages } from '../../messages/common.ts'
 import { BuyPack } from './BuyPack.tsx'
 
 export default function Bandwidth() {
@@ -28,11 +28,11 @@ export default function Bandwidth() {
       ),
     },
     { head: w.used, cell: (usage) => <Used usage={usage} /> },
-    { head: w.packs, cell: ({ packBytes }) => (packBytes === '0' ? commonWords.none : formatBytes(packBytes)), right: true },
+    { head: w.packs, cell: ({ packBytes }) => (packBytes === '0' ? commonMessages.none : formatBytes(packBytes)), right: true },
     { head: w.state, cell: ({ throttled }) => <Status tone={throttled ? 'held' : 'good'}>{throttled ? w.throttled : w.full}</Status> },
     { head: w.resets, cell: ({ nextRenewalAt }) => <Time at={nextRenewalAt} as="date" />, right: true },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: (usage) => (

@@ -8,7 +8,7 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
-import { bandwidthWords as w } from '../../words/bandwidth.ts'
+import { bandwidthMessages as w } from '../../messages/bandwidth.ts'
 
 export function BuyPack({ vmId, vmName, onClose }: { vmId: string; vmName: string; onClose: () => void }) {
   const [gigabytes, setGigabytes] = useState(1000)
@@ -19,9 +19,9 @@ export function BuyPack({ vmId, vmName, onClose }: { vmId: string; vmName: strin
   })
   const buy = useWrite(() => berth.bandwidth.buyPack(vmId, gigabytes), {
     inForm: true,
-    changes: ['bandwidth', 'wallet', 'vm'],
-    says: w.bought,
-    after: onClose,
+    invalidates: ['bandwidth', 'wallet', 'vm'],
+    successMessage: w.packAdded,
+    onDone: onClose,
   })
   return (
     <Dialog title={w.buyFor(vmName)} onClose={onClose}>

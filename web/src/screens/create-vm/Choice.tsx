@@ -13,7 +13,7 @@ interface Props<Item> {
   columns?: 'wide' | 'narrow'
 }
 
-/** Cards that are radio buttons: arrow keys and screen readers know them. */
+/** Cards built on radio buttons, so that arrow keys and screen readers work. */
 export function Choice<Item>({ legend, name, items, value, onChange, idOf, disabled, children, columns = 'wide' }: Props<Item>) {
   return (
     <fieldset className={css['choice']} data-columns={columns}>

@@ -1,8 +1,8 @@
 import { Tabs } from '@mantine/core'
 import type { CreateVm } from '@berth/sdk'
-import { Code } from '../../ui/Copy.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmMessages as w } from '../../messages/create-vm.ts'
 import { asCli, asCurl, asTypeScript, type Names } from './code.ts'
 
 export function CodeDialog({ request, names, onClose }: { request: CreateVm; names: Names; onClose: () => void }) {

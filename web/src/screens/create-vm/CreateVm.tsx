@@ -10,14 +10,14 @@ import { firewallsQuery, networksQuery } from '../../queries/network.ts'
 import { formatOs, formatSize } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Page, Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { createVmMessages as w } from '../../messages/create-vm.ts'
 import { Choice } from './Choice.tsx'
 import { CodeDialog } from './CodeDialog.tsx'
 import css from './create-vm.module.css'
 import { AddOnStep, NetworkStep } from './Extras.tsx'
 import { LoginStep } from './LoginStep.tsx'
-import { EMPTY, toRequest, type Order } from './order.ts'
+import { EMPTY_FORM, toRequest, type VmForm } from './vm-form.ts'
 import { SizeStep } from './SizeStep.tsx'
 import { Summary } from './Summary.tsx'
 
@@ -37,7 +37,7 @@ export default function CreateVm() {
         {(allRegions) => (
           <Loaded of={templates}>
             {(allTemplates) => (
-              <Loaded of={plans}>{(allPlans) => <OrderForm regions={allRegions} templates={allTemplates} plans={allPlans} />}</Loaded>
+              <Loaded of={plans}>{(allPlans) => <CreateVmForm regions={allRegions} templates={allTemplates} plans={allPlans} />}</Loaded>
             )}
           </Loaded>
         )}
@@ -46,16 +46,16 @@ export default function CreateVm() {
   )
 }
 
-/** Begins with what most people take, so that a host name is all that is missing. */
-function firstChoice({ regions, templates, plans }: Catalog): Order {
+/** Preselects region, image and plan, so that only the hostname is missing. */
+function defaultForm({ regions, templates, plans }: Catalog): VmForm {
   const region = regions.find(({ available }) => available) ?? regions[0]
   const template = templates.find(({ available, deprecatedAt }) => available && !deprecatedAt) ?? templates[0]
   const plan = plans.find(({ available }) => available)
-  return { ...EMPTY, regionId: region?.id ?? '', osTemplateId: template?.id ?? '', planId: plan?.id ?? '' }
+  return { ...EMPTY_FORM, regionId: region?.id ?? '', osTemplateId: template?.id ?? '', planId: plan?.id ?? '' }
 }
 
-function OrderForm(catalog: Catalog) {
-  const [order, setOrder] = useState(() => firstChoice(catalog))
+function CreateVmForm(catalog: Catalog) {
+  const [form, setForm] = useState(() => defaultForm(catalog))
   const [showsCode, setShowsCode] = useState(false)
   const keys = useQuery(sshKeysQuery())
   const networks = useQuery(networksQuery())
@@ -63,20 +63,20 @@ function OrderForm(catalog: Catalog) {
   const navigate = useNavigate()
   const create = useWrite((request: Request) => berth.vms.create(request), {
     inForm: true,
-    changes: ['vms', 'wallet', 'actions'],
-    says: ({ vm }) => w.accepted(vm.name),
-    after: ({ vm }) => navigate({ to: '/vms/$vmId', params: { vmId: vm.id } }),
+    invalidates: ['vms', 'wallet', 'actions'],
+    successMessage: ({ vm }) => w.accepted(vm.name),
+    onDone: ({ vm }) => navigate({ to: '/vms/$vmId', params: { vmId: vm.id } }),
   })
-  const set = (change: Partial<Order>): void => setOrder((now) => ({ ...now, ...change }))
-  const region = catalog.regions.find(({ id }) => id === order.regionId)
-  const template = catalog.templates.find(({ id }) => id === order.osTemplateId)
+  const set = (change: Partial<VmForm>): void => setForm((now) => ({ ...now, ...change }))
+  const region = catalog.regions.find(({ id }) => id === form.regionId)
+  const template = catalog.templates.find(({ id }) => id === form.osTemplateId)
   const user = template?.defaultUser ?? 'root'
   const plans = catalog.plans.filter((plan) => plan.available && (!region || plan.regions.includes(region.slug)))
-  const plan = plans.find(({ id }) => id === order.planId)
+  const plan = plans.find(({ id }) => id === form.planId)
   const facts: [string, string][] = [
     [w.region, region?.name ?? ''],
     [w.os, template ? formatOs(template) : ''],
-    [w.size, order.kind === 'custom' ? formatSize(order) : (plan?.name ?? '')],
+    [w.size, form.kind === 'custom' ? formatSize(form) : (plan?.name ?? '')],
   ]
   return (
     <Columns side>
@@ -86,7 +86,7 @@ function OrderForm(catalog: Catalog) {
             legend={w.region}
             name="region"
             items={catalog.regions}
-            value={order.regionId}
+            value={form.regionId}
             idOf={({ id }) => id}
             disabled={({ available }) => !available}
             onChange={(regionId) => set({ regionId })}
@@ -106,7 +106,7 @@ function OrderForm(catalog: Catalog) {
             legend={w.os}
             name="os"
             items={catalog.templates}
-            value={order.osTemplateId}
+            value={form.osTemplateId}
             idOf={({ id }) => id}
             disabled={({ available }) => !available}
             onChange={(osTemplateId) => set({ osTemplateId })}
@@ -121,29 +121,29 @@ function OrderForm(catalog: Catalog) {
           </Choice>
         </Card>
         <Card title={w.size}>
-          <SizeStep order={order} set={set} plans={plans} />
+          <SizeStep form={form} set={set} plans={plans} />
         </Card>
         <Card title={w.login}>
-          <LoginStep order={order} set={set} user={user} keys={keys.data?.items ?? []} error={create.error} />
+          <LoginStep form={form} set={set} user={user} keys={keys.data?.items ?? []} error={create.error} />
         </Card>
         <Card title={w.networking}>
-          <NetworkStep order={order} set={set} networks={networks.data?.items ?? []} firewalls={firewalls.data?.items ?? []} />
+          <NetworkStep form={form} set={set} networks={networks.data?.items ?? []} firewalls={firewalls.data?.items ?? []} />
         </Card>
         <Card title={w.addOns}>
-          <AddOnStep order={order} set={set} />
+          <AddOnStep form={form} set={set} />
         </Card>
       </Stack>
       <Summary
-        order={order}
+        form={form}
         facts={facts}
         busy={create.isPending}
         error={create.error}
-        onSubmit={() => create.mutate(toRequest(order))}
+        onSubmit={() => create.mutate(toRequest(form))}
         onShowCode={() => setShowsCode(true)}
       />
       {showsCode && (
         <CodeDialog
-          request={toRequest(order)}
+          request={toRequest(form)}
           names={{ region: region?.slug ?? '', os: template?.slug ?? '', plan: plan?.slug ?? '', user }}
           onClose={() => setShowsCode(false)}
         />

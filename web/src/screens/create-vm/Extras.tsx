@@ -1,35 +1,35 @@
 import { Checkbox, Switch } from '@mantine/core'
 import type { Firewall, Network } from '@berth/sdk'
 import { Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmMessages as w } from '../../messages/create-vm.ts'
 import css from './create-vm.module.css'
-import type { Order } from './order.ts'
+import type { VmForm } from './vm-form.ts'
 
 interface Props {
-  order: Order
-  set: (change: Partial<Order>) => void
+  form: VmForm
+  set: (change: Partial<VmForm>) => void
 }
 
-export const NetworkStep = ({ order, set, networks, firewalls }: Props & { networks: Network[]; firewalls: Firewall[] }) => (
+export const NetworkStep = ({ form, set, networks, firewalls }: Props & { networks: Network[]; firewalls: Firewall[] }) => (
   <div className={css['checks']}>
-    <Many
+    <CheckboxList
       label={w.networks}
       none={w.noNetworks}
       items={networks.map(({ id, name, cidr }) => ({ id, name, about: cidr }))}
-      value={order.privateNetworkIds}
+      value={form.privateNetworkIds}
       onChange={(privateNetworkIds) => set({ privateNetworkIds })}
     />
-    <Many
+    <CheckboxList
       label={w.firewalls}
       none={w.noFirewalls}
       items={firewalls.map(({ id, name, description }) => ({ id, name, about: description }))}
-      value={order.firewallIds}
+      value={form.firewallIds}
       onChange={(firewallIds) => set({ firewallIds })}
     />
   </div>
 )
 
-interface ManyProps {
+interface CheckboxListProps {
   label: string
   none: string
   items: { id: string; name: string; about: string }[]
@@ -37,7 +37,7 @@ interface ManyProps {
   onChange: (ids: string[]) => void
 }
 
-const Many = ({ label, none, items, value, onChange }: ManyProps) => (
+const CheckboxList = ({ label, none, items, value, onChange }: CheckboxListProps) => (
   <Checkbox.Group label={label} value={value} onChange={onChange}>
     <Stack gap={8}>
       <div />
@@ -49,24 +49,24 @@ const Many = ({ label, none, items, value, onChange }: ManyProps) => (
   </Checkbox.Group>
 )
 
-export const AddOnStep = ({ order, set }: Props) => (
+export const AddOnStep = ({ form, set }: Props) => (
   <div className={css['checks']}>
     <Switch
       label={w.dailyBackup}
       description={w.dailyBackupAbout}
-      checked={order.dailyBackupEnabled}
+      checked={form.dailyBackupEnabled}
       onChange={(event) => set({ dailyBackupEnabled: event.currentTarget.checked })}
     />
     <Switch
       label={w.tenGig}
       description={w.tenGigAbout}
-      checked={order.network10gEnabled}
+      checked={form.network10gEnabled}
       onChange={(event) => set({ network10gEnabled: event.currentTarget.checked })}
     />
     <Switch
       label={w.protect}
       description={w.protectAbout}
-      checked={order.isProtected}
+      checked={form.isProtected}
       onChange={(event) => set({ isProtected: event.currentTarget.checked })}
     />
   </div>

@@ -3,22 +3,22 @@ import type { SshKey } from '@berth/sdk'
 import { useState } from 'react'
 import { fieldError } from '../../api/errors.ts'
 import { Row, Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmMessages as w } from '../../messages/create-vm.ts'
 import { AddSshKey } from '../ssh-keys/AddSshKey.tsx'
 import { Button } from '@mantine/core'
 import css from './create-vm.module.css'
-import type { Order } from './order.ts'
+import type { VmForm } from './vm-form.ts'
 
 interface Props {
-  order: Order
-  set: (change: Partial<Order>) => void
-  /** Whom the template lets in. */
+  form: VmForm
+  set: (change: Partial<VmForm>) => void
+  /** The default user of the image. */
   user: string
   keys: SshKey[]
   error: unknown
 }
 
-export function LoginStep({ order, set, user, keys, error }: Props) {
+export function LoginStep({ form, set, user, keys, error }: Props) {
   const [adding, setAdding] = useState(false)
   return (
     <Stack gap={18}>
@@ -26,7 +26,7 @@ export function LoginStep({ order, set, user, keys, error }: Props) {
         <TextInput
           label={w.hostname}
           description={w.hostnameHint}
-          value={order.hostname}
+          value={form.hostname}
           onChange={(event) => set({ hostname: event.currentTarget.value.trim() })}
           error={fieldError(error, 'hostname')}
           maxLength={63}
@@ -37,13 +37,13 @@ export function LoginStep({ order, set, user, keys, error }: Props) {
         <TextInput
           label={w.name}
           description={w.nameHint}
-          value={order.name}
+          value={form.name}
           onChange={(event) => set({ name: event.currentTarget.value })}
           maxLength={100}
           autoComplete="off"
         />
       </div>
-      <Checkbox.Group label={w.sshKeys} value={order.sshKeyIds} onChange={(sshKeyIds) => set({ sshKeyIds })}>
+      <Checkbox.Group label={w.sshKeys} value={form.sshKeyIds} onChange={(sshKeyIds) => set({ sshKeyIds })}>
         <Stack gap={8}>
           <div />
           {keys.length === 0 && <span className="muted">{w.noKeys}</span>}
@@ -60,14 +60,14 @@ export function LoginStep({ order, set, user, keys, error }: Props) {
       <PasswordInput
         label={w.password(user)}
         description={w.passwordHint}
-        value={order.password}
+        value={form.password}
         onChange={(event) => set({ password: event.currentTarget.value })}
         error={fieldError(error, 'password')}
         autoComplete="new-password"
         maw={380}
       />
-      {order.sshKeyIds.length === 0 && order.password === '' && <Alert color="yellow">{w.noLogin}</Alert>}
-      {adding && <AddSshKey onClose={() => setAdding(false)} onAdded={(key) => set({ sshKeyIds: [...order.sshKeyIds, key.id] })} />}
+      {form.sshKeyIds.length === 0 && form.password === '' && <Alert color="yellow">{w.noLogin}</Alert>}
+      {adding && <AddSshKey onClose={() => setAdding(false)} onAdded={(key) => set({ sshKeyIds: [...form.sshKeyIds, key.id] })} />}
     </Stack>
   )
 }

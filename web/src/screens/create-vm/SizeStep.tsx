@@ -2,50 +2,43 @@ import { NumberInput, SegmentedControl } from '@mantine/core'
 import type { Plan } from '@berth/sdk'
 import { formatDisk, formatMoney, formatRam, formatSpeed, formatTraffic } from '../../ui/format.ts'
 import { Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmMessages as w } from '../../messages/create-vm.ts'
 import { Choice } from './Choice.tsx'
 import css from './create-vm.module.css'
-import type { Order } from './order.ts'
+import type { VmForm } from './vm-form.ts'
 
 interface Props {
-  order: Order
-  set: (change: Partial<Order>) => void
+  form: VmForm
+  set: (change: Partial<VmForm>) => void
   plans: Plan[]
 }
 
-export const SizeStep = ({ order, set, plans }: Props) => (
+export const SizeStep = ({ form, set, plans }: Props) => (
   <Stack gap={16}>
     <SegmentedControl
       aria-label={w.sizeKind}
-      value={order.kind}
-      onChange={(kind) => set({ kind: kind as Order['kind'] })}
+      value={form.kind}
+      onChange={(kind) => set({ kind: kind as VmForm['kind'] })}
       data={[
         { value: 'plan', label: w.plan },
         { value: 'custom', label: w.custom },
       ]}
       style={{ alignSelf: 'flex-start' }}
     />
-    {order.kind === 'plan' ? (
-      <Choice
-        legend={w.plan}
-        name="plan"
-        items={plans}
-        value={order.planId}
-        idOf={(plan) => plan.id}
-        onChange={(planId) => set({ planId })}
-      >
+    {form.kind === 'plan' ? (
+      <Choice legend={w.plan} name="plan" items={plans} value={form.planId} idOf={(plan) => plan.id} onChange={(planId) => set({ planId })}>
         {(plan) => <PlanCard plan={plan} />}
       </Choice>
     ) : (
       <div className={css['fields']}>
-        <NumberInput label={w.vcpu} min={1} max={64} value={order.vcpu} onChange={(value) => set({ vcpu: Number(value) })} />
+        <NumberInput label={w.vcpu} min={1} max={64} value={form.vcpu} onChange={(value) => set({ vcpu: Number(value) })} />
         <NumberInput
           label={w.ram}
           description={w.ramHint}
           min={512}
           max={262_144}
           step={256}
-          value={order.ram}
+          value={form.ram}
           onChange={(value) => set({ ram: Number(value) })}
         />
         <NumberInput
@@ -53,7 +46,7 @@ export const SizeStep = ({ order, set, plans }: Props) => (
           description={w.diskHint}
           min={5}
           max={4096}
-          value={order.disk}
+          value={form.disk}
           onChange={(value) => set({ disk: Number(value) })}
         />
       </div>

@@ -2,17 +2,17 @@ import { Button } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
-import { isCode } from '../../api/errors.ts'
+import { hasCode } from '../../api/errors.ts'
 import { formatMoney } from '../../ui/format.ts'
-import { Problem } from '../../ui/Form.tsx'
+import { ErrorAlert } from '../../ui/Form.tsx'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
-import { createVmWords as w } from '../../words/create-vm.ts'
+import { createVmMessages as w } from '../../messages/create-vm.ts'
 import css from './create-vm.module.css'
-import { isComplete, toRequest, type Order } from './order.ts'
+import { isComplete, toRequest, type VmForm } from './vm-form.ts'
 
 interface Props {
-  order: Order
+  form: VmForm
   facts: [string, string][]
   busy: boolean
   error: unknown
@@ -20,18 +20,18 @@ interface Props {
   onShowCode: () => void
 }
 
-/** The server's own price for exactly this order: it checks and places it too, and changes nothing. Until it is there nothing can be bought. */
-export function Summary({ order, facts, busy, error, onSubmit, onShowCode }: Props) {
-  const [settled] = useDebouncedValue(order, 300)
+/** Price from a dry run of the exact request: validation and placement run, nothing changes. Submit is disabled until the price is shown. */
+export function Summary({ form, facts, busy, error, onSubmit, onShowCode }: Props) {
+  const [settled] = useDebouncedValue(form, 300)
   const request = toRequest(settled)
   const quote = useQuery({
     queryKey: ['quote', request],
     queryFn: ({ signal }) => berth.vms.quoteCreate(request, { signal, maxRetries: 1 }),
     enabled: isComplete(settled),
     staleTime: 10_000,
-    gcTime: 0, // who comes back to an order is told its price anew
+    gcTime: 0, // a revisited form gets a fresh price
   })
-  const isSettled = settled === order
+  const isSettled = settled === form
   const refusal = isSettled ? quote.error : null
   const price = isSettled ? quote.data : undefined
   const amount = (of: 'charge' | 'monthly' | 'balanceAfter'): string => (price ? formatMoney(price[of], price.currency) : '…')
@@ -44,27 +44,27 @@ export function Summary({ order, facts, busy, error, onSubmit, onShowCode }: Pro
             {facts.map(([name, value]) => (
               <Line key={name} name={name} value={value} />
             ))}
-            {isComplete(order) && !refusal && (
+            {isComplete(form) && !refusal && (
               <>
                 <div className={css['total']}>
-                  <Line name={w.chargedNow} value={amount('charge')} />
+                  <Line name={w.dueToday} value={amount('charge')} />
                 </div>
                 <Line name={w.monthly} value={amount('monthly')} />
                 <Line name={w.balanceAfter} value={amount('balanceAfter')} />
               </>
             )}
           </dl>
-          {!isComplete(order) && <p className="muted">{w.fillIn}</p>}
-          <Problem error={problem} />
-          {isCode(problem, 'insufficient_funds') && (
+          {!isComplete(form) && <p className="muted">{w.incomplete}</p>}
+          <ErrorAlert error={problem} />
+          {hasCode(problem, 'insufficient_funds') && (
             <ButtonLink to="/wallet" variant="default" fullWidth>
-              {w.topUp}
+              {w.addFunds}
             </ButtonLink>
           )}
-          <Button fullWidth size="md" loading={busy} disabled={!isComplete(order) || !price || refusal !== null} onClick={onSubmit}>
+          <Button fullWidth size="md" loading={busy} disabled={!isComplete(form) || !price || refusal !== null} onClick={onSubmit}>
             {w.submit}
           </Button>
-          <Button fullWidth variant="subtle" disabled={!isComplete(order)} onClick={onShowCode}>
+          <Button fullWidth variant="subtle" disabled={!isComplete(form)} onClick={onShowCode}>
             {w.showCode}
           </Button>
         </Stack>

@@ -1,4 +1,4 @@
-// The same request as a program would send it. The password is left to the reader: code ends up in files.
+// The request of the form as code. The password is omitted, because code ends up in files.
 import type { CreateVm } from '@berth/sdk'
 
 const withoutSecret = (request: CreateVm): CreateVm => ({ ...request, ...(request.password && { password: '…' }) })
@@ -24,12 +24,12 @@ export const asTypeScript = (request: CreateVm, origin: string, user: string): s
     `console.log(\`ssh ${user}@\${vm.ipAddress}\`)`,
   ].join('\n')
 
-/** Names where the command line takes them, ids elsewhere. */
+/** Slugs for the options of the CLI that accept them; the other options take ids. */
 export interface Names {
   region: string
   os: string
   plan: string
-  /** Whom the template lets in. */
+  /** The default user of the image. */
   user: string
 }
 

@@ -2,16 +2,16 @@ import { UnstyledButton } from '@mantine/core'
 import type { Event } from '@berth/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Code } from '../../ui/Copy.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { eventWords as w } from '../../words/events.ts'
-import { subjectOf } from './describe.ts'
+import { eventMessages as w } from '../../messages/events.ts'
+import { eventSubject } from './describe.ts'
 import { Examples } from './Examples.tsx'
 import { readEvents } from './recent.ts'
 
@@ -32,7 +32,7 @@ export default function Events() {
         </UnstyledButton>
       ),
     },
-    { head: w.subject, cell: subjectOf },
+    { head: w.subject, cell: eventSubject },
     { head: w.number, cell: ({ cursor }) => cursor, right: true },
     { head: w.when, cell: ({ timestamp }) => <Time at={timestamp} />, right: true },
   ]

@@ -1,10 +1,10 @@
 import { NativeSelect } from '@mantine/core'
 import { WEBHOOK_EVENTS } from '@berth/sdk'
 import { useState } from 'react'
-import { Code } from '../../ui/Copy.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
 import { Card, Columns, Stack } from '../../ui/Page.tsx'
-import { eventWords as w } from '../../words/events.ts'
-import { exampleOf } from './example.ts'
+import { eventMessages as w } from '../../messages/events.ts'
+import { examplePayload } from './example.ts'
 
 export function Examples() {
   const [type, setType] = useState<string>(WEBHOOK_EVENTS[0]!)
@@ -18,7 +18,7 @@ export function Examples() {
       <Card title={w.examples} about={w.examplesAbout}>
         <Stack gap={12}>
           <NativeSelect aria-label={w.type} value={type} onChange={(event) => setType(event.currentTarget.value)} data={WEBHOOK_EVENTS} />
-          <Code text={JSON.stringify(exampleOf(type), null, 2)} what={w.examples} />
+          <Code text={JSON.stringify(examplePayload(type), null, 2)} what={w.examples} />
         </Stack>
       </Card>
       <Card title={w.stream} about={w.streamAbout}>

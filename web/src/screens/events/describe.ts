@@ -5,8 +5,8 @@ const named = (value: unknown): string | undefined => {
   return name ?? subject ?? url ?? amount
 }
 
-/** What an event is about, in a word or two. */
-export function subjectOf({ data }: Event): string {
+/** The name of the resource an event is about. */
+export function eventSubject({ data }: Event): string {
   for (const key of ['vm', 'ticket', 'transaction', 'webhook']) {
     const text = named(data[key])
     if (text) return text

@@ -1,4 +1,4 @@
-// Payloads as receivers get them.
+// Example webhook payloads.
 const at = '2027-03-01T09:30:00.000Z'
 
 const vm = {
@@ -27,4 +27,4 @@ function dataOf(type: string): object {
   return { vm, actionId: 'cmb3v8k2p0005exampleac001', reason: null, sequence: 4 }
 }
 
-export const exampleOf = (type: string): object => ({ id: 'cmb3v8k2p0000exampleev001', type, timestamp: at, data: dataOf(type) })
+export const examplePayload = (type: string): object => ({ id: 'cmb3v8k2p0000exampleev001', type, timestamp: at, data: dataOf(type) })

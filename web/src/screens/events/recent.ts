@@ -1,5 +1,5 @@
-// The log is read forwards from a cursor. Its cursors are numbers without a gap, so the newest are found by halving: the first time a few
-// requests, from then on one.
+// The API reads the log forwards from a cursor. Cursors are consecutive numbers, so the newest event is found by binary search: a few requests
+// the first time, one afterwards.
 import type { Event, Page } from '@berth/sdk'
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { berth } from '../../api/berth.ts'
@@ -10,7 +10,7 @@ async function exists(after: bigint, signal: AbortSignal): Promise<boolean> {
   return (await berth.events.page({ after: String(after), limit: 1 }, { signal })).length > 0
 }
 
-/** The number of the newest event. */
+/** Cursor of the newest event. */
 async function findLast(signal: AbortSignal): Promise<bigint> {
   if (!(await exists(last, signal))) return last
   let step = 64n
@@ -26,7 +26,7 @@ async function findLast(signal: AbortSignal): Promise<bigint> {
   return ++last
 }
 
-/** A page of events, the newest first; page 1 ends with the newest. */
+/** A page of events, newest first. */
 export async function readEvents(page: number, limit: number, signal: AbortSignal): Promise<Pick<Page<Event>, 'items' | 'pagination'>> {
   const total = Number(await findLast(signal))
   const end = total - (page - 1) * limit

@@ -10,21 +10,21 @@ import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
-const changes = ['firewalls', 'vm']
+const invalidates = ['firewalls', 'vm']
 
 export function Bindings({ firewallId }: { firewallId: string }) {
   const [binds, setBinds] = useState(false)
   const bindings = useQuery(bindingsQuery(firewallId))
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
   const nameOf = (vmId: string): string => vms.find(({ id }) => id === vmId)?.name ?? vmId
-  const unbind = useWrite((vmId: string) => berth.firewalls.unbind(firewallId, vmId), { changes, says: w.unbound })
+  const unbind = useWrite((vmId: string) => berth.firewalls.unbind(firewallId, vmId), { invalidates, successMessage: w.detached })
   const columns: Column<FirewallBindingState>[] = [
     {
       head: w.vm,
@@ -36,22 +36,24 @@ export function Bindings({ firewallId }: { firewallId: string }) {
     },
     {
       head: w.applied,
-      cell: ({ applied, error }) => <Status tone={applied ? 'good' : 'busy'}>{applied ? commonWords.yes : (error ?? w.appliedNo)}</Status>,
+      cell: ({ applied, error }) => (
+        <Status tone={applied ? 'good' : 'busy'}>{applied ? commonMessages.yes : (error ?? w.appliedNo)}</Status>
+      ),
     },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: ({ vmId }) => (
-        <Button variant="subtle" color="red" size="xs" aria-label={w.unbindFrom(nameOf(vmId))} onClick={() => unbind.mutate(vmId)}>
-          {w.unbind}
+        <Button variant="subtle" color="red" size="xs" aria-label={w.detachFrom(nameOf(vmId))} onClick={() => unbind.mutate(vmId)}>
+          {w.detach}
         </Button>
       ),
     },
   ]
   const bind = (
     <Button variant="default" size="xs" onClick={() => setBinds(true)}>
-      {w.bind}
+      {w.attach}
     </Button>
   )
   return (
@@ -66,7 +68,7 @@ export function Bindings({ firewallId }: { firewallId: string }) {
         }
       </Loaded>
       {binds && (
-        <BindDialog
+        <AttachDialog
           firewallId={firewallId}
           vms={vms.filter(({ id }) => !bindings.data?.some(({ vmId }) => vmId === id))}
           onClose={() => setBinds(false)}
@@ -76,17 +78,22 @@ export function Bindings({ firewallId }: { firewallId: string }) {
   )
 }
 
-function BindDialog({ firewallId, vms, onClose }: { firewallId: string; vms: { id: string; name: string }[]; onClose: () => void }) {
+function AttachDialog({ firewallId, vms, onClose }: { firewallId: string; vms: { id: string; name: string }[]; onClose: () => void }) {
   const [chosen, setChosen] = useState('')
   const vmId = chosen || (vms[0]?.id ?? '')
-  const bind = useWrite(() => berth.firewalls.bind(firewallId, vmId), { inForm: true, changes, says: w.bound, after: onClose })
+  const bind = useWrite(() => berth.firewalls.bind(firewallId, vmId), {
+    inForm: true,
+    invalidates,
+    successMessage: w.attached,
+    onDone: onClose,
+  })
   return (
-    <Dialog title={w.bindTitle} onClose={onClose}>
+    <Dialog title={w.attachTitle} onClose={onClose}>
       <Form
         onSubmit={() => bind.mutate()}
         busy={bind.isPending}
         error={bind.error}
-        submit={w.bind}
+        submit={w.attach}
         onCancel={onClose}
         disabled={vmId === ''}
       >

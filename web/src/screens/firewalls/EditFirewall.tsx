@@ -7,10 +7,10 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 
-/** A new one when none is given. */
+/** Creates a firewall, or edits the given one. */
 export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClose: () => void }) {
   const [name, setName] = useState(firewall?.name ?? '')
   const [description, setDescription] = useState(firewall?.description ?? '')
@@ -18,14 +18,14 @@ export function EditFirewall({ firewall, onClose }: { firewall?: Firewall; onClo
   const body = { name, description }
   const save = useWrite(() => (firewall ? berth.firewalls.update(firewall.id, body) : berth.firewalls.create(body)), {
     inForm: true,
-    changes: ['firewalls', 'limits'],
-    says: (saved) => (firewall ? w.saved : w.created(saved.name)),
-    after: async (saved) => {
+    invalidates: ['firewalls', 'limits'],
+    successMessage: (saved) => (firewall ? w.saved : w.created(saved.name)),
+    onDone: async (saved) => {
       onClose()
       if (!firewall) await navigate({ to: '/firewalls/$firewallId', params: { firewallId: saved.id } })
     },
   })
-  const submit = firewall ? commonWords.save : w.create
+  const submit = firewall ? commonMessages.save : w.create
   return (
     <Dialog title={firewall ? w.editTitle : w.create} onClose={onClose}>
       <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={submit} onCancel={onClose}>

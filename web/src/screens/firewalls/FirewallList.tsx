@@ -8,10 +8,10 @@ import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import { EditFirewall } from './EditFirewall.tsx'
 
 export default function FirewallList() {

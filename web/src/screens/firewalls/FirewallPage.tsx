@@ -6,12 +6,11 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { firewallQuery } from '../../queries/network.ts'
-import { Confirm } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Columns, Page } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import { Bindings } from './Bindings.tsx'
 import { EditFirewall } from './EditFirewall.tsx'
 import { Rules } from './Rules.tsx'
@@ -22,12 +21,12 @@ export default function FirewallPage() {
   const firewall = useQuery(firewallQuery(firewallId))
   return (
     <Loaded isPage of={firewall}>
-      {(data) => <Shown firewall={data} />}
+      {(data) => <FirewallView firewall={data} />}
     </Loaded>
   )
 }
 
-function Shown({ firewall }: { firewall: Firewall }) {
+function FirewallView({ firewall }: { firewall: Firewall }) {
   const [open, setOpen] = useState<'edit' | 'delete' | null>(null)
   const close = (): void => setOpen(null)
   const actions = (
@@ -36,7 +35,7 @@ function Shown({ firewall }: { firewall: Firewall }) {
         {w.edit}
       </Button>
       <Button variant="default" color="red" onClick={() => setOpen('delete')}>
-        {commonWords.delete}
+        {w.delete}
       </Button>
     </>
   )
@@ -57,13 +56,13 @@ function DeleteFirewall({ firewall, onClose }: { firewall: Firewall; onClose: ()
   const navigate = useNavigate()
   const write = useWrite(() => berth.firewalls.delete(firewall.id), {
     inForm: true,
-    changes: ['limits'],
-    says: w.deleted(firewall.name),
-    after: () => navigate({ to: '/firewalls' }),
+    invalidates: ['limits'],
+    successMessage: w.deleted(firewall.name),
+    onDone: () => navigate({ to: '/firewalls' }),
   })
   return (
-    <Confirm title={w.deleteTitle(firewall.name)} submit={commonWords.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle(firewall.name)} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

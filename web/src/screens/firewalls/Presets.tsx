@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import type { AddRule, FirewallRule } from '@berth/sdk'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 
 const PRESETS: [string, AddRule & { port: string }][] = [
   [w.presets.ssh, { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22', description: w.presets.ssh }],
@@ -10,15 +10,18 @@ const PRESETS: [string, AddRule & { port: string }][] = [
   [w.presets.ping, { direction: 'IN', action: 'ACCEPT', protocol: 'ICMP', port: 'any', description: w.presets.ping }],
 ]
 
-/** Each can be added once. The second click of a double click may come before the first is known to be under way. */
+/** Each preset can be added once. The second click of a double click can arrive before the first request is pending. */
 export function Presets({ firewallId, rules }: { firewallId: string; rules: FirewallRule[] }) {
-  const add = useWrite((rule: AddRule) => berth.firewalls.addRule(firewallId, rule), { changes: ['firewalls'], says: w.saved })
+  const add = useWrite((rule: AddRule) => berth.firewalls.addRule(firewallId, rule), {
+    invalidates: ['firewalls'],
+    successMessage: w.ruleAdded,
+  })
   return (
     <>
       <span className="muted">{w.presetsLabel}</span>
       {PRESETS.map(([name, rule]) => {
-        const isThere = rules.some((each) => isSame(each, rule))
-        const off = isThere || add.isPending
+        const exists = rules.some((each) => isSame(each, rule))
+        const off = exists || add.isPending
         return (
           <Button
             key={name}
@@ -26,7 +29,7 @@ export function Presets({ firewallId, rules }: { firewallId: string; rules: Fire
             size="xs"
             aria-disabled={off}
             data-disabled={off || undefined}
-            title={isThere ? w.presetThere : undefined}
+            title={exists ? w.presetExists : undefined}
             onClick={({ detail: clicks }) => off || clicks > 1 || add.mutate(rule)}
           >
             {name}

@@ -6,13 +6,13 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 
-const choices = (words: Record<string, string>) => Object.entries(words).map(([value, label]) => ({ value, label }))
+const choices = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 const listOf = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
-/** A new one when none is given. */
+/** Adds a rule, or edits the given one. */
 export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; rule?: FirewallRule; onClose: () => void }) {
   const [direction, setDirection] = useState(rule?.direction ?? 'IN')
   const [action, setAction] = useState(rule?.action ?? 'ACCEPT')
@@ -33,13 +33,13 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
   } as AddRule
   const save = useWrite(() => (rule ? berth.firewalls.updateRule(firewallId, rule.id, body) : berth.firewalls.addRule(firewallId, body)), {
     inForm: true,
-    changes: ['firewalls'],
-    says: w.saved,
-    after: onClose,
+    invalidates: ['firewalls'],
+    successMessage: rule ? w.ruleSaved : w.ruleAdded,
+    onDone: onClose,
   })
   return (
     <Dialog title={rule ? w.ruleTitle : w.addRule} onClose={onClose}>
-      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonWords.save} onCancel={onClose}>
+      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonMessages.save} onCancel={onClose}>
         <NativeSelect
           label={w.direction}
           value={direction}
@@ -69,14 +69,14 @@ export function RuleDialog({ firewallId, rule, onClose }: { firewallId: string; 
           />
         )}
         <TextInput
-          label={`${w.from}: ${w.addresses.toLowerCase()}`}
+          label={w.source}
           description={w.addressesHint}
           value={sourceIps}
           onChange={(event) => setSource(event.currentTarget.value)}
           error={fieldError(save.error, 'sourceIps')}
         />
         <TextInput
-          label={`${w.to}: ${w.addresses.toLowerCase()}`}
+          label={w.destination}
           description={w.addressesHint}
           value={destIps}
           onChange={(event) => setDest(event.currentTarget.value)}

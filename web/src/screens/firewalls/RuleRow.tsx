@@ -2,8 +2,7 @@ import { ActionIcon } from '@mantine/core'
 import type { FirewallRule } from '@berth/sdk'
 import type { DragEvent, KeyboardEvent } from 'react'
 import { Icon } from '../../ui/Icon.tsx'
-import { commonWords } from '../../words/common.ts'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
 interface Props {
@@ -19,7 +18,7 @@ interface Props {
 
 const TYPE = 'application/x-rule'
 
-/** Anything can be dragged over it: words, files, rules of another firewall. */
+/** Ignores other drags, such as text or files. */
 const carriesRule = (event: DragEvent): boolean => event.dataTransfer.types.includes(TYPE)
 
 export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onEdit, onDelete }: Props) {
@@ -58,10 +57,10 @@ export function RuleRow({ rule, index, isTarget, onDragOver, onDrop, onMove, onE
       </span>
       <span className={css['note']}>{rule.description}</span>
       <span className={css['tools']}>
-        <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={commonWords.edit}>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.editRule(index + 1)} onClick={onEdit} title={w.editRule(index + 1)}>
           <Icon name="settings" size={16} />
         </ActionIcon>
-        <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={commonWords.delete}>
+        <ActionIcon variant="subtle" color="gray" aria-label={w.deleteRule(index + 1)} onClick={onDelete} title={w.deleteRule(index + 1)}>
           <Icon name="trash" size={16} />
         </ActionIcon>
       </span>
@@ -73,5 +72,5 @@ function whoOf({ direction, sourceIps, destIps }: FirewallRule): string {
   const from = sourceIps.join(', ')
   const to = destIps.join(', ')
   const parts = [from && `${w.from} ${from}`, to && `${w.to} ${to}`].filter(Boolean)
-  return parts.join(' · ') || `${direction === 'IN' ? w.from : w.to} ${w.anyone.toLowerCase()}`
+  return parts.join(' · ') || `${direction === 'IN' ? w.from : w.to} ${w.anyone}`
 }

@@ -6,20 +6,20 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { rulesQuery } from '../../queries/network.ts'
 import { Card, Row } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 import { Presets } from './Presets.tsx'
 import { RuleDialog } from './RuleDialog.tsx'
 import { RuleRow } from './RuleRow.tsx'
 
-const changes = ['firewalls']
+const invalidates = ['firewalls']
 
 export function Rules({ firewallId }: { firewallId: string }) {
   const rules = useQuery(rulesQuery(firewallId))
   const [edited, setEdited] = useState<FirewallRule | 'new' | null>(null)
-  const remove = useWrite((id: string) => berth.firewalls.deleteRule(firewallId, id), { changes, says: w.ruleDeleted })
-  const { order, move, target, setTarget, said } = useOrder(firewallId, rules.data ?? [])
+  const remove = useWrite((id: string) => berth.firewalls.deleteRule(firewallId, id), { invalidates, successMessage: w.ruleDeleted })
+  const { order, move, target, setTarget, announcement } = useOrder(firewallId, rules.data ?? [])
   const positionOf = (id: string): number => order.findIndex((rule) => rule.id === id)
   const actions = (
     <Row>
@@ -54,21 +54,19 @@ export function Rules({ firewallId }: { firewallId: string }) {
           )
         }
       </Loaded>
-      <div className="hidden" role="status">
-        {said}
-      </div>
+      <output className="hidden">{announcement}</output>
       {edited && <RuleDialog firewallId={firewallId} rule={edited === 'new' ? undefined : edited} onClose={() => setEdited(null)} />}
     </Card>
   )
 }
 
-/** The new order is on screen at once; the server has it a moment later, or it springs back. */
+/** Optimistic reordering: the new order is shown at once and reverted if the server rejects it. */
 function useOrder(firewallId: string, order: FirewallRule[]) {
   const client = useQueryClient()
   const [target, setTarget] = useState<number | null>(null)
-  const [said, setSaid] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   const write = useWrite(({ id, position }: { id: string; position: number }) => berth.firewalls.updateRule(firewallId, id, { position }), {
-    changes,
+    invalidates,
   })
   const move = (from: number, to: number): void => {
     setTarget(null)
@@ -76,8 +74,8 @@ function useOrder(firewallId: string, order: FirewallRule[]) {
     if (!rule || from === to || to < 0 || to >= order.length) return
     const others = order.filter((each) => each !== rule)
     client.setQueryData(rulesQuery(firewallId).queryKey, others.toSpliced(to, 0, rule))
-    setSaid(w.moved(from + 1, to + 1))
-    write.mutate({ id: rule.id, position: to + 1 }, { onError: () => void client.invalidateQueries({ queryKey: changes }) })
+    setAnnouncement(w.moved(from + 1, to + 1))
+    write.mutate({ id: rule.id, position: to + 1 }, { onError: () => void client.invalidateQueries({ queryKey: invalidates }) })
   }
-  return { order, move, target, setTarget, said }
+  return { order, move, target, setTarget, announcement }
 }

@@ -9,7 +9,7 @@ import { bindingsQuery, rulesQuery } from '../../queries/network.ts'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { firewallWords as w } from '../../words/firewalls.ts'
+import { firewallMessages as w } from '../../messages/firewalls.ts'
 import css from './firewalls.module.css'
 
 export function Tester({ firewall }: { firewall: Firewall }) {
@@ -27,7 +27,7 @@ export function Tester({ firewall }: { firewall: Firewall }) {
   )
   const rules = useQuery(rulesQuery(firewall.id)).data
   const { reset } = check
-  // A verdict is about the packet and the rules that were asked of, and no others.
+  // A verdict is valid only for the tested packet and rules.
   useEffect(reset, [reset, vmId, direction, protocol, port, address, rules])
   if (bindings.length === 0)
     return (
@@ -64,7 +64,7 @@ export function Tester({ firewall }: { firewall: Firewall }) {
             <NumberInput label={w.port} value={port} min={1} max={65_535} hideControls onChange={(value) => setPort(Number(value))} />
           )}
           <TextInput
-            label={w.otherEnd}
+            label={w.remoteAddress}
             value={address}
             onChange={(event) => setAddress(event.currentTarget.value.trim())}
             error={fieldError(check.error, 'address')}
@@ -80,7 +80,7 @@ function Verdict({ verdict, firewall }: { verdict: FirewallVerdict; firewall: Fi
   const { action, rule, firewallId, applied } = verdict
   const other = firewallId === firewall.id ? '' : w.otherFirewall
   return (
-    <Alert color={action === 'ACCEPT' ? 'tide' : 'red'} role="status" title={w.verdict[action] ?? action}>
+    <Alert color={action === 'ACCEPT' ? 'tide' : 'red'} title={w.verdict[action] ?? action}>
       {rule ? w.byRule(rule.position, other) : w.byDefault} {!applied && w.notApplied}
     </Alert>
   )

@@ -6,8 +6,8 @@ import { formatBytes, formatMoney } from '../../ui/format.ts'
 import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Columns, Page } from '../../ui/Page.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { homeWords as w } from '../../words/home.ts'
-import { vmsWords } from '../../words/vms.ts'
+import { homeMessages as w } from '../../messages/home.ts'
+import { vmsMessages } from '../../messages/vms.ts'
 import css from './home.module.css'
 import { NextStep } from './NextStep.tsx'
 import { Recent } from './Recent.tsx'
@@ -24,10 +24,10 @@ export default function Home() {
   const actions = useQuery(runningActionsQuery)
   const throttled = (traffic.data ?? []).filter((usage) => usage.throttled)
   const balance = wallet.data && formatMoney(wallet.data.balance, wallet.data.currency)
-  const lasts = wallet.data && (wallet.data.daysLeft === null ? w.daysForever : w.daysLeft(wallet.data.daysLeft))
+  const lasts = wallet.data && (wallet.data.daysLeft === null ? w.noRenewals : w.coversDays(wallet.data.daysLeft))
   const create = (
     <ButtonLink to="/vms/new" leftSection={<Icon name="plus" size={16} />}>
-      {vmsWords.create}
+      {vmsMessages.create}
     </ButtonLink>
   )
   return (
@@ -54,7 +54,7 @@ export default function Home() {
         />
       </div>
       <Columns>
-        <Card title={w.underway}>
+        <Card title={w.inProgress}>
           <RunningActions actions={actions.data?.items ?? []} />
         </Card>
         <Card title={w.recent}>

@@ -3,12 +3,12 @@ import { sessionQuery } from '../../api/session.ts'
 import { sshKeysQuery, walletQuery } from '../../queries/account.ts'
 import { vmsQuery } from '../../queries/vms.ts'
 import { ButtonLink } from '../../ui/links.tsx'
-import { homeWords } from '../../words/home.ts'
+import { homeMessages } from '../../messages/home.ts'
 import css from './home.module.css'
 
-const w = homeWords.next
+const w = homeMessages.next
 
-/** One thing at a time, until there is nothing left to set up; then it is gone. */
+/** The next onboarding step; hidden once all are done. */
 export function NextStep() {
   const keys = useQuery(sshKeysQuery({ limit: 1 })).data
   const wallet = useQuery(walletQuery).data
@@ -16,10 +16,23 @@ export function NextStep() {
   const session = useQuery(sessionQuery).data
   if (!keys || !wallet || !vms || !session) return null
   const steps = [
-    { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, go: w.sshKeyGo, about: w.sshKeyAbout },
-    { done: Number(wallet.balance) > 0 || vms.pagination.total > 0, to: '/wallet', title: w.wallet, go: w.walletGo, about: w.walletAbout },
-    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, go: w.vmGo, about: w.vmAbout },
-    { done: session.user.totpEnabled, to: '/settings', search: { tab: 'security' }, title: w.totp, go: w.totpGo, about: w.totpAbout },
+    { done: keys.pagination.total > 0, to: '/ssh-keys', title: w.sshKey, button: w.sshKeyButton, about: w.sshKeyAbout },
+    {
+      done: Number(wallet.balance) > 0 || vms.pagination.total > 0,
+      to: '/wallet',
+      title: w.wallet,
+      button: w.walletButton,
+      about: w.walletAbout,
+    },
+    { done: vms.pagination.total > 0, to: '/vms/new', title: w.vm, button: w.vmButton, about: w.vmAbout },
+    {
+      done: session.user.totpEnabled,
+      to: '/settings',
+      search: { tab: 'security' },
+      title: w.totp,
+      button: w.totpButton,
+      about: w.totpAbout,
+    },
   ]
   const next = steps.find(({ done }) => !done)
   if (!next) return null
@@ -27,13 +40,13 @@ export function NextStep() {
     <section className={css['next']} aria-label={w.title}>
       <div>
         <div className={css['nextKicker']}>
-          {w.title} · {w.of(steps.filter(({ done }) => done).length, steps.length)}
+          {w.title} · {w.progress(steps.filter(({ done }) => done).length, steps.length)}
         </div>
         <div className={css['nextTitle']}>{next.title}</div>
         <div className="muted">{next.about}</div>
       </div>
       <ButtonLink to={next.to} search={next.search ?? {}}>
-        {next.go}
+        {next.button}
       </ButtonLink>
     </section>
   )

@@ -1,8 +1,8 @@
 import { TextLink } from '../../ui/links.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { homeWords as w } from '../../words/home.ts'
-import { subjectOf } from '../events/describe.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { homeMessages as w } from '../../messages/home.ts'
+import { eventSubject } from '../events/describe.ts'
 import { useRecentEvents } from '../events/recent.ts'
 import css from './home.module.css'
 
@@ -18,7 +18,7 @@ export function Recent() {
             {events.map((event) => (
               <li key={event.id}>
                 <span>
-                  <code>{event.type}</code> <span className="muted">{subjectOf(event)}</span>
+                  <code>{event.type}</code> <span className="muted">{eventSubject(event)}</span>
                 </span>
                 <span className="muted">
                   <Time at={event.timestamp} as="ago" />

@@ -2,13 +2,13 @@ import type { Action } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { vmChoicesQuery } from '../../queries/vms.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { homeWords as w } from '../../words/home.ts'
+import { homeMessages as w } from '../../messages/home.ts'
 import { VmStatus } from '../vms/VmStatus.tsx'
 import css from './home.module.css'
 
 export function RunningActions({ actions }: { actions: Action[] }) {
   const vms = useQuery(vmChoicesQuery).data?.items ?? []
-  if (actions.length === 0) return <p className="muted">{w.nothingUnderway}</p>
+  if (actions.length === 0) return <p className="muted">{w.noActions}</p>
   return (
     <ul className={css['list']}>
       {actions.map((action) => {

@@ -1,7 +1,7 @@
 import { Skeleton } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
-import { commonWords } from '../../words/common.ts'
+import { commonMessages } from '../../messages/common.ts'
 import css from './home.module.css'
 
 interface Props {
@@ -19,7 +19,7 @@ export const Tile = ({ to, icon, label, value, about, error }: Props) => (
       <Icon name={icon} />
       {label}
     </span>
-    <span className={css['value']}>{value ?? (error ? commonWords.unknown : <Skeleton height={26} width={90} />)}</span>
+    <span className={css['value']}>{value ?? (error ? commonMessages.unknown : <Skeleton height={26} width={90} />)}</span>
     <span className={css['about']}>{about ?? ' '}</span>
   </Link>
 )

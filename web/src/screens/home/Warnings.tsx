@@ -5,10 +5,10 @@ import type { ReactNode } from 'react'
 import { vmsQuery } from '../../queries/vms.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
-import { homeWords } from '../../words/home.ts'
+import { homeMessages } from '../../messages/home.ts'
 import css from './home.module.css'
 
-const w = homeWords.warnings
+const w = homeMessages.warnings
 
 export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; throttled: BandwidthUsage[] }) {
   const broken = useQuery(vmsQuery({ status: 'ERROR', limit: 3 })).data?.items ?? []
@@ -16,7 +16,7 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
   return (
     <>
       {low && (
-        <Warning colour="orange" link={<TextLink to="/wallet">{w.topUp}</TextLink>}>
+        <Warning colour="orange" link={<TextLink to="/wallet">{w.addFunds}</TextLink>}>
           {w.lowBalance(formatMoney(wallet.dueNext7Days, wallet.currency))}
         </Warning>
       )}
@@ -31,7 +31,7 @@ export function Warnings({ wallet, throttled }: { wallet: Wallet | undefined; th
           colour="red"
           link={
             <TextLink to="/vms/$vmId" params={{ vmId: id }}>
-              {w.look}
+              {w.view}
             </TextLink>
           }
         >

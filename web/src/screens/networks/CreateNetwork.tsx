@@ -7,7 +7,7 @@ import { fieldError } from '../../api/errors.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { networkWords as w } from '../../words/networks.ts'
+import { networkMessages as w } from '../../messages/networks.ts'
 import { describeCidr } from './cidr.ts'
 
 export function CreateNetwork({ onClose }: { onClose: () => void }) {
@@ -27,7 +27,7 @@ export function CreateNetwork({ onClose }: { onClose: () => void }) {
   }).data
   const create = useWrite(
     () => berth.networks.create({ name, nodeId: nodeId || regionId, cidr, gateway: gateway || null, enableSnat, enableDhcp }),
-    { inForm: true, changes: ['networks', 'limits'], says: (network) => w.created(network.name), after: onClose },
+    { inForm: true, invalidates: ['networks', 'limits'], successMessage: (network) => w.created(network.name), onDone: onClose },
   )
   return (
     <Dialog title={w.create} onClose={onClose} size="lg">
@@ -53,7 +53,7 @@ export function CreateNetwork({ onClose }: { onClose: () => void }) {
           label={w.node}
           value={nodeId}
           onChange={(event) => setNodeId(event.currentTarget.value)}
-          data={[{ value: '', label: w.anyNode }, ...(nodes ?? []).map(({ id, name: label }) => ({ value: id, label }))]}
+          data={[{ value: '', label: w.automatic }, ...(nodes ?? []).map(({ id, name: label }) => ({ value: id, label }))]}
         />
         <TextInput
           label={w.cidr}

@@ -5,18 +5,18 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { networksQuery } from '../../queries/network.ts'
-import { Copyable } from '../../ui/Copy.tsx'
-import { Confirm } from '../../ui/Dialogs.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Rename } from '../../ui/Rename.tsx'
+import { RenameDialog } from '../../ui/Rename.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { networkWords as w } from '../../words/networks.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { networkMessages as w } from '../../messages/networks.ts'
 import { CreateNetwork } from './CreateNetwork.tsx'
 
 type Open = { what: 'create' } | { what: 'rename' | 'delete'; network: Network } | null
@@ -34,15 +34,15 @@ export default function Networks() {
   const columns: Column<Network>[] = [
     { head: w.name, cell: ({ name }) => <strong>{name}</strong> },
     { head: w.cidr, cell: ({ cidr }) => <Copyable text={cidr} what={w.cidr} /> },
-    { head: w.gateway, cell: ({ gateway }) => <code>{gateway ?? commonWords.none}</code> },
+    { head: w.gateway, cell: ({ gateway }) => <code>{gateway ?? commonMessages.none}</code> },
     { head: w.region, cell: ({ region }) => `${region.flag} ${region.name}` },
     {
       head: w.features,
-      cell: ({ enableSnat, enableDhcp }) => [enableSnat && 'SNAT', enableDhcp && 'DHCP'].filter(Boolean).join(', ') || commonWords.none,
+      cell: ({ enableSnat, enableDhcp }) => [enableSnat && 'SNAT', enableDhcp && 'DHCP'].filter(Boolean).join(', ') || commonMessages.none,
     },
     { head: w.vms, cell: ({ attachmentCount }) => attachmentCount, right: true },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       shrink: true,
       right: true,
@@ -50,8 +50,8 @@ export default function Networks() {
         <RowMenu
           name={network.name}
           items={[
-            { label: commonWords.rename, onClick: () => setOpen({ what: 'rename', network }) },
-            { label: commonWords.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
+            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', network }) },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', network }), danger: true },
           ]}
         />
       ),
@@ -69,11 +69,11 @@ export default function Networks() {
       </Card>
       {open?.what === 'create' && <CreateNetwork onClose={close} />}
       {open?.what === 'rename' && (
-        <Rename
+        <RenameDialog
           title={w.rename(open.network.name)}
           name={open.network.name}
           write={(name) => berth.networks.rename(open.network.id, name)}
-          changes="networks"
+          invalidates="networks"
           onClose={close}
         />
       )}
@@ -85,12 +85,12 @@ export default function Networks() {
 function DeleteNetwork({ network, onClose }: { network: Network; onClose: () => void }) {
   const write = useWrite(() => berth.networks.delete(network.id), {
     inForm: true,
-    changes: ['networks', 'limits'],
-    says: w.deleted(network.name),
+    invalidates: ['networks', 'limits'],
+    successMessage: w.deleted(network.name),
   })
   return (
-    <Confirm title={w.deleteTitle} submit={commonWords.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout(network.name)}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

@@ -1,8 +1,8 @@
-// What a range means, while it is being typed.
+// Describes a CIDR range while the user types.
 import { formatNumber } from '../../ui/format.ts'
-import { networkWords } from '../../words/networks.ts'
+import { networkMessages } from '../../messages/networks.ts'
 
-const w = networkWords.helper
+const w = networkMessages.helper
 
 const toNumber = (address: string): number => address.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0)
 const toAddress = (number: number): string => [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.')
@@ -18,13 +18,13 @@ const maskOf = (number: number, length: number): number => number - (number % 2 
 
 export function describeCidr(cidr: string): string {
   const match = /^(\d{1,3}(?:\.\d{1,3}){3})\/(\d{1,2})$/.exec(cidr)
-  if (!match || match[1]!.split('.').some((octet) => Number(octet) > 255)) return w.bad
+  if (!match || match[1]!.split('.').some((octet) => Number(octet) > 255)) return w.invalid
   const length = Number(match[2])
   if (length < 8 || length > 30) return w.size
   const first = maskOf(toNumber(match[1]!), length)
   if (!PRIVATE.some(([base, size]) => size <= length && maskOf(first, size) === toNumber(base))) return w.public
-  const room = 2 ** (32 - length) - 3
+  const usable = 2 ** (32 - length) - 3
   const masked = `${toAddress(first)}/${length}`
-  const says = masked === cidr ? '' : `${w.masked(masked)} `
-  return says + w.room(formatNumber(room), toAddress(first + 2), toAddress(first + 2 ** (32 - length) - 2))
+  const prefix = masked === cidr ? '' : `${w.masked(masked)} `
+  return prefix + w.usable(formatNumber(usable), toAddress(first + 2), toAddress(first + 2 ** (32 - length) - 2))
 }

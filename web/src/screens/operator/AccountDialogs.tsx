@@ -2,28 +2,31 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { operate, type AccountSuspended } from '../../api/operator.ts'
+import { operatorRequest, type SuspensionResult } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { formatMoney } from '../../ui/format.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.accounts
+const w = operatorMessages.accounts
 
 interface Props {
   accountId: string
   onClose: () => void
 }
 
-export function MoveMoney({ accountId, how, onClose }: Props & { how: 'credit' | 'adjust' }) {
+export function AdjustBalance({ accountId, how, onClose }: Props & { how: 'credit' | 'adjust' }) {
   const [amount, setAmount] = useState('')
   const [reason, setReason] = useState('')
-  const move = useWrite(() => operate<{ balance: string; currency: string }>('POST', `/accounts/${accountId}/${how}`, { amount, reason }), {
-    inForm: true,
-    changes: ['operator', 'wallet'],
-    says: ({ balance, currency }) => w.moved(formatMoney(balance, currency)),
-    after: onClose,
-  })
+  const move = useWrite(
+    () => operatorRequest<{ balance: string; currency: string }>('POST', `/accounts/${accountId}/${how}`, { amount, reason }),
+    {
+      inForm: true,
+      invalidates: ['operator', 'wallet'],
+      successMessage: ({ balance, currency }) => w.balanceChanged(formatMoney(balance, currency)),
+      onDone: onClose,
+    },
+  )
   return (
     <Dialog title={w[how]} onClose={onClose}>
       <Form onSubmit={() => move.mutate()} busy={move.isPending} error={move.error} submit={w[how]} onCancel={onClose}>
@@ -47,13 +50,13 @@ export function MoveMoney({ accountId, how, onClose }: Props & { how: 'credit' |
   )
 }
 
-export function Suspend({ accountId, onClose, onDone }: Props & { onDone: (outcome: AccountSuspended) => void }) {
+export function SuspendAccount({ accountId, onClose, onDone }: Props & { onDone: (outcome: SuspensionResult) => void }) {
   const [reason, setReason] = useState('')
-  const write = useWrite(() => operate<AccountSuspended>('POST', `/accounts/${accountId}/suspend`, { reason }), {
+  const write = useWrite(() => operatorRequest<SuspensionResult>('POST', `/accounts/${accountId}/suspend`, { reason }), {
     inForm: true,
-    changes: ['operator'],
-    says: w.suspending,
-    after: (outcome) => {
+    invalidates: ['operator'],
+    successMessage: w.suspendedNow,
+    onDone: (outcome) => {
       onClose()
       onDone(outcome)
     },

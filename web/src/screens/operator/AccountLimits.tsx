@@ -2,16 +2,16 @@ import { Button, NumberInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { operate, type Limit } from '../../api/operator.ts'
+import { operatorRequest, type Limit } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
-import { limitName } from '../../words/settings.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
+import { limitName } from '../../messages/settings.ts'
 
-const w = operatorWords.accounts
+const w = operatorMessages.accounts
 
 const usedOf = ({ used, limit, isDefault }: Limit): string =>
   `${used === null ? '' : `${used} / `}${limit}${isDefault ? ` (${w.default})` : ''}`
@@ -22,11 +22,11 @@ export function AccountLimits({ accountId, limits }: { accountId: string; limits
     { head: w.limit, cell: ({ name }) => limitName(name) },
     { head: w.used, cell: usedOf, right: true },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: (limit) => (
-        <Button variant="default" size="xs" aria-label={w.raise(limitName(limit.name))} onClick={() => setEdited(limit)}>
+        <Button variant="default" size="xs" aria-label={w.changeLimit(limitName(limit.name))} onClick={() => setEdited(limit)}>
           {w.change}
         </Button>
       ),
@@ -42,15 +42,18 @@ export function AccountLimits({ accountId, limits }: { accountId: string; limits
 
 function ChangeLimit({ accountId, limit, onClose }: { accountId: string; limit: Limit; onClose: () => void }) {
   const [value, setValue] = useState<number | ''>(limit.limit)
-  const write = useWrite(() => operate('PUT', `/accounts/${accountId}/limits/${limit.name}`, { limit: value === '' ? null : value }), {
-    inForm: true,
-    changes: ['operator'],
-    says: commonWords.saved,
-    after: onClose,
-  })
+  const write = useWrite(
+    () => operatorRequest('PUT', `/accounts/${accountId}/limits/${limit.name}`, { limit: value === '' ? null : value }),
+    {
+      inForm: true,
+      invalidates: ['operator'],
+      successMessage: commonMessages.saved,
+      onDone: onClose,
+    },
+  )
   return (
-    <Dialog title={w.raise(limitName(limit.name))} onClose={onClose}>
-      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonWords.save} onCancel={onClose}>
+    <Dialog title={w.changeLimit(limitName(limit.name))} onClose={onClose}>
+      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonMessages.save} onCancel={onClose}>
         <NumberInput
           label={w.newLimit}
           description={w.newLimitHint}

@@ -3,46 +3,48 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
-import { accountQuery, operate, type AccountDetails, type AccountSuspended } from '../../api/operator.ts'
-import { Copyable } from '../../ui/Copy.tsx'
-import { Secret } from '../../ui/Dialogs.tsx'
+import { accountQuery, operatorRequest, type AccountDetails, type SuspensionResult } from '../../api/operator.ts'
+import { Copyable } from '../../ui/CopyButton.tsx'
+import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 import { AccountLimits } from './AccountLimits.tsx'
 import { AccountVms } from './AccountVms.tsx'
-import { MoveMoney, Suspend } from './AccountDialogs.tsx'
-import { People } from './People.tsx'
-import { Untouched } from './Untouched.tsx'
+import { AdjustBalance, SuspendAccount } from './AccountDialogs.tsx'
+import { Users } from './Users.tsx'
+import { SkippedVms } from './SkippedVms.tsx'
 
-const w = operatorWords.accounts
+const w = operatorMessages.accounts
 
 export default function AccountPage() {
   const { accountId = '' } = useParams({ strict: false })
   const account = useQuery(accountQuery(accountId))
   return (
     <Loaded isPage of={account}>
-      {(data) => <Shown account={data} />}
+      {(data) => <AccountView account={data} />}
     </Loaded>
   )
 }
 
-function Shown({ account }: { account: AccountDetails }) {
+function AccountView({ account }: { account: AccountDetails }) {
   const [open, setOpen] = useState<'credit' | 'adjust' | 'suspend' | null>(null)
   const [link, setLink] = useState<string | null>(null)
-  const [outcome, setOutcome] = useState<AccountSuspended | null>(null)
+  const [outcome, setOutcome] = useState<SuspensionResult | null>(null)
   const close = (): void => setOpen(null)
   const { id, email, name, balance, currency, suspendedAt, createdAt } = account
-  const invite = useWrite(() => operate<{ url: string }>('POST', `/accounts/${id}/set-up-link`), { after: ({ url }) => setLink(url) })
-  const lift = useWrite(() => operate<AccountSuspended>('POST', `/accounts/${id}/unsuspend`), {
-    changes: ['operator'],
-    says: w.unsuspended,
-    after: setOutcome,
+  const invite = useWrite(() => operatorRequest<{ url: string }>('POST', `/accounts/${id}/set-up-link`), {
+    onDone: ({ url }) => setLink(url),
+  })
+  const unsuspend = useWrite(() => operatorRequest<SuspensionResult>('POST', `/accounts/${id}/unsuspend`), {
+    invalidates: ['operator'],
+    successMessage: w.unsuspended,
+    onDone: setOutcome,
   })
   const actions = (
     <>
@@ -51,9 +53,9 @@ function Shown({ account }: { account: AccountDetails }) {
         name={email}
         items={[
           { label: w.adjust, onClick: () => setOpen('adjust') },
-          { label: w.link, onClick: () => invite.mutate() },
+          { label: w.createInviteLink, onClick: () => invite.mutate() },
           suspendedAt
-            ? { label: w.unsuspend, onClick: () => lift.mutate() }
+            ? { label: w.unsuspend, onClick: () => unsuspend.mutate() }
             : { label: w.suspend, onClick: () => setOpen('suspend'), danger: true },
         ]}
       />
@@ -78,13 +80,20 @@ function Shown({ account }: { account: AccountDetails }) {
       </Card>
       <AccountVms accountId={id} />
       <Columns>
-        <People people={account.people} />
+        <Users people={account.people} />
         <AccountLimits accountId={id} limits={account.limits} />
       </Columns>
-      {(open === 'credit' || open === 'adjust') && <MoveMoney accountId={id} how={open} onClose={close} />}
-      {open === 'suspend' && <Suspend accountId={id} onClose={close} onDone={setOutcome} />}
-      {outcome && outcome.untouched.length > 0 && <Untouched outcome={outcome} onClose={() => setOutcome(null)} />}
-      {link && <Secret label={w.link} secret={link} hint={<p className="muted">{w.linkAbout}</p>} onClose={() => setLink(null)} />}
+      {(open === 'credit' || open === 'adjust') && <AdjustBalance accountId={id} how={open} onClose={close} />}
+      {open === 'suspend' && <SuspendAccount accountId={id} onClose={close} onDone={setOutcome} />}
+      {outcome && outcome.untouched.length > 0 && <SkippedVms outcome={outcome} onClose={() => setOutcome(null)} />}
+      {link && (
+        <SecretDialog
+          label={w.inviteLink}
+          secret={link}
+          hint={<p className="muted">{w.inviteLinkAbout}</p>}
+          onClose={() => setLink(null)}
+        />
+      )}
     </Page>
   )
 }

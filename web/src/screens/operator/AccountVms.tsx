@@ -1,43 +1,43 @@
 import { useQuery } from '@tanstack/react-query'
 import { useWrite } from '../../api/client.ts'
-import { operate, operatorVmsQuery, type OperatorVm } from '../../api/operator.ts'
+import { operatorRequest, operatorVmsQuery, type OperatorVm } from '../../api/operator.ts'
 import { Card } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { StatusOf } from '../../ui/Status.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
-import { vmsWords } from '../../words/vms.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
+import { vmsMessages } from '../../messages/vms.ts'
 
-const w = operatorWords.accounts
+const w = operatorMessages.accounts
 
-type Verb = keyof typeof w.vmVerbs
+type VmVerb = keyof typeof w.vmActions
 
-const verbsFor = (status: string): Verb[] =>
+const verbsFor = (status: string): VmVerb[] =>
   status === 'SUSPENDED' ? ['unsuspend'] : status === 'UNMANAGED' ? ['adopt'] : ['suspend', 'unmanage']
 
 export function AccountVms({ accountId }: { accountId: string }) {
   const vms = useQuery(operatorVmsQuery({ account: accountId, limit: 100 }))
-  const act = useWrite(({ id, verb }: { id: string; verb: Verb }) => operate<{ message: string }>('POST', `/vms/${id}/${verb}`), {
-    changes: ['operator'],
-    says: ({ message }) => message,
+  const act = useWrite(({ id, verb }: { id: string; verb: VmVerb }) => operatorRequest<{ message: string }>('POST', `/vms/${id}/${verb}`), {
+    invalidates: ['operator'],
+    successMessage: ({ message }) => message,
   })
   const columns: Column<OperatorVm>[] = [
-    { head: vmsWords.columns.name, cell: ({ name }) => <strong>{name}</strong> },
-    { head: vmsWords.columns.status, cell: ({ status }) => <StatusOf status={status} /> },
-    { head: vmsWords.columns.address, cell: ({ ipAddress }) => <code>{ipAddress ?? commonWords.unknown}</code> },
+    { head: vmsMessages.columns.name, cell: ({ name }) => <strong>{name}</strong> },
+    { head: vmsMessages.columns.status, cell: ({ status }) => <StatusBadge status={status} /> },
+    { head: vmsMessages.columns.address, cell: ({ ipAddress }) => <code>{ipAddress ?? commonMessages.unknown}</code> },
     { head: w.plan, cell: ({ plan }) => plan },
-    { head: w.host, cell: ({ host }) => host ?? commonWords.unknown },
+    { head: w.host, cell: ({ host }) => host ?? commonMessages.unknown },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       shrink: true,
       right: true,
       cell: ({ id, name, status }) => (
         <RowMenu
           name={name}
-          items={verbsFor(status).map((verb) => ({ label: w.vmVerbs[verb], onClick: () => act.mutate({ id, verb }) }))}
+          items={verbsFor(status).map((verb) => ({ label: w.vmActions[verb], onClick: () => act.mutate({ id, verb }) }))}
         />
       ),
     },

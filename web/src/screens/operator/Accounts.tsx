@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { accountsQuery, operate, type AccountRow } from '../../api/operator.ts'
+import { accountsQuery, operatorRequest, type AccountRow } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Filters } from '../../ui/Filters.tsx'
 import { Form } from '../../ui/Form.tsx'
@@ -15,13 +15,13 @@ import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.accounts
+const w = operatorMessages.accounts
 
 const COLUMNS: Column<AccountRow>[] = [
   {
@@ -86,11 +86,11 @@ function CreateAccount({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('')
   const [name, setName] = useState('')
   const navigate = useNavigate()
-  const create = useWrite(() => operate<AccountRow>('POST', '/accounts', { email, ...(name && { name }) }), {
+  const create = useWrite(() => operatorRequest<AccountRow>('POST', '/accounts', { email, ...(name && { name }) }), {
     inForm: true,
-    changes: ['operator'],
-    says: w.created,
-    after: ({ id }) => navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } }),
+    invalidates: ['operator'],
+    successMessage: w.created,
+    onDone: ({ id }) => navigate({ to: '/operator/accounts/$accountId', params: { accountId: id } }),
   })
   return (
     <Dialog title={w.create} onClose={onClose}>

@@ -2,31 +2,31 @@ import { Alert, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useWrite } from '../../api/client.ts'
-import { operate, operatorActionQuery, type OperatorActionDetails } from '../../api/operator.ts'
-import { Copyable } from '../../ui/Copy.tsx'
-import { formatDuration, formatWord } from '../../ui/format.ts'
+import { operatorRequest, operatorActionQuery, type OperatorActionDetails } from '../../api/operator.ts'
+import { Copyable } from '../../ui/CopyButton.tsx'
+import { formatDuration, formatConstant } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Facts, Page } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { StatusOf } from '../../ui/Status.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 import { ActionStatus } from './Actions.tsx'
 
-const w = operatorWords.actions
+const w = operatorMessages.actions
 
 type Step = OperatorActionDetails['steps'][number]
 
 const COLUMNS: Column<Step>[] = [
   { head: w.step, cell: ({ name }) => <strong>{name}</strong> },
-  { head: w.status, cell: ({ status }) => <StatusOf status={status} working /> },
-  { head: w.tries, cell: ({ tries }) => tries, right: true },
+  { head: w.status, cell: ({ status }) => <StatusBadge status={status} working /> },
+  { head: w.attempts, cell: ({ tries }) => tries, right: true },
   {
-    head: w.took,
+    head: w.duration,
     cell: ({ startedAt, completedAt }) =>
-      startedAt && completedAt ? formatDuration(Date.parse(completedAt) - Date.parse(startedAt)) : commonWords.unknown,
+      startedAt && completedAt ? formatDuration(Date.parse(completedAt) - Date.parse(startedAt)) : commonMessages.unknown,
     right: true,
   },
   { head: w.error, cell: ({ error }) => <code className="muted">{error ?? ''}</code> },
@@ -37,13 +37,16 @@ export default function ActionPage() {
   const action = useQuery(operatorActionQuery(actionId))
   return (
     <Loaded isPage of={action}>
-      {(data) => <Shown action={data} />}
+      {(data) => <ActionView action={data} />}
     </Loaded>
   )
 }
 
-function Shown({ action }: { action: OperatorActionDetails }) {
-  const retry = useWrite(() => operate('POST', `/actions/${action.id}/retry`), { changes: ['operator'], says: w.retried })
+function ActionView({ action }: { action: OperatorActionDetails }) {
+  const retry = useWrite(() => operatorRequest('POST', `/actions/${action.id}/retry`), {
+    invalidates: ['operator'],
+    successMessage: w.retried,
+  })
   const isOpen = action.status === 'PENDING' || action.status === 'RUNNING' || action.isStranded
   const again = isOpen && (
     <Button loading={retry.isPending} onClick={() => retry.mutate()}>
@@ -52,7 +55,7 @@ function Shown({ action }: { action: OperatorActionDetails }) {
   )
   return (
     <Page
-      title={formatWord(action.action)}
+      title={formatConstant(action.action)}
       about={<ActionStatus action={action} />}
       above={<TextLink to="/operator/actions">{w.back}</TextLink>}
       actions={again}
@@ -61,12 +64,12 @@ function Shown({ action }: { action: OperatorActionDetails }) {
       <Card>
         <Facts
           facts={[
-            [w.vm, action.subjectName ?? commonWords.unknown],
-            [w.account, action.email ?? commonWords.unknown],
+            [w.vm, action.subjectName ?? commonMessages.unknown],
+            [w.account, action.email ?? commonMessages.unknown],
             [w.workflow, <code key="">{action.workflow}</code>],
             [w.attempt, action.attempt],
-            [w.when, <Time key="" at={action.createdAt} />],
-            [w.next, isOpen ? <Time key="" at={action.nextAttemptAt} /> : commonWords.unknown],
+            [w.started, <Time key="" at={action.createdAt} />],
+            [w.next, isOpen ? <Time key="" at={action.nextAttemptAt} /> : commonMessages.unknown],
             [w.deadline, <Time key="" at={action.deadlineAt} />],
             ['ID', <Copyable key="" text={action.id} what="ID" />],
           ]}

@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { operatorActionsQuery, type OperatorAction } from '../../api/operator.ts'
-import { formatWord } from '../../ui/format.ts'
+import { formatConstant } from '../../ui/format.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
-import { Status, StatusOf } from '../../ui/Status.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
+import { Status, StatusBadge } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.actions
+const w = operatorMessages.actions
 const STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
 const STRANDED = 'stranded'
 
@@ -22,24 +22,24 @@ const COLUMNS: Column<OperatorAction>[] = [
     head: w.action,
     cell: ({ id, action }) => (
       <TextLink to="/operator/actions/$actionId" params={{ actionId: id }}>
-        {formatWord(action)}
+        {formatConstant(action)}
       </TextLink>
     ),
   },
-  { head: w.vm, cell: ({ subjectName, subjectId }) => subjectName ?? subjectId ?? commonWords.unknown },
-  { head: w.account, cell: ({ email }) => email ?? commonWords.unknown },
+  { head: w.vm, cell: ({ subjectName, subjectId }) => subjectName ?? subjectId ?? commonMessages.unknown },
+  { head: w.account, cell: ({ email }) => email ?? commonMessages.unknown },
   { head: w.status, cell: (action) => <ActionStatus action={action} /> },
   { head: w.attempt, cell: ({ attempt }) => attempt, right: true },
-  { head: w.when, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
+  { head: w.started, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
 ]
 
 export const ActionStatus = ({ action: { status, isStranded, isUnwinding } }: { action: OperatorAction }) =>
   isStranded ? (
-    <Status tone="bad">{w.stranded}</Status>
+    <Status tone="bad">{w.cleanupRequired}</Status>
   ) : isUnwinding ? (
-    <Status tone="held">{w.unwinding}</Status>
+    <Status tone="held">{w.rollingBack}</Status>
   ) : (
-    <StatusOf status={status} working />
+    <StatusBadge status={status} working />
   )
 
 export default function Actions() {
@@ -47,7 +47,7 @@ export default function Actions() {
   const { status, page, limit } = search
   const query = status === STRANDED ? { stranded: true } : { status: STATUSES.find((each) => each === status) }
   const actions = useQuery(operatorActionsQuery({ page, limit, ...query }))
-  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatWord(each)])), [STRANDED]: w.stranded }
+  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatConstant(each)])), [STRANDED]: w.cleanupRequired }
   const choose = <StatusFilter label={w.filter} status={status} choices={choices} />
   return (
     <Page title={w.title} about={w.about} actions={choose}>

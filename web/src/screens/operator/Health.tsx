@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { healthQuery, type Health as State } from '../../api/operator.ts'
-import { formatNumber, formatWord } from '../../ui/format.ts'
+import { formatNumber, formatConstant } from '../../ui/format.ts'
 import { Card, Facts, Page } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.health
+const w = operatorMessages.health
 
 const CHECKS: Column<State['checks'][number]>[] = [
   { head: w.check, cell: ({ name }) => <strong>{name}</strong> },
-  { head: w.result, cell: ({ isOk }) => <Status tone={isOk ? 'good' : 'bad'}>{isOk ? w.ok : w.bad}</Status> },
-  { head: w.says, cell: ({ sentence }) => sentence },
+  { head: w.result, cell: ({ isOk }) => <Status tone={isOk ? 'good' : 'bad'}>{isOk ? w.healthy : w.unhealthy}</Status> },
+  { head: w.message, cell: ({ sentence }) => sentence },
 ]
 
 export default function Health() {
@@ -38,7 +38,7 @@ export default function Health() {
             <Card title={w.counts}>
               <Facts
                 facts={counts.map(({ name, count, isWorrying }) => [
-                  formatWord(name.replace(/[A-Z]/g, ' $&')),
+                  formatConstant(name.replace(/[A-Z]/g, ' $&')),
                   <Count key="" count={count} isWorrying={isWorrying} />,
                 ])}
               />

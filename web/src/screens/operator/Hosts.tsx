@@ -2,27 +2,27 @@ import { NumberInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
-import { hostsQuery, operate, type Host } from '../../api/operator.ts'
+import { hostsQuery, operatorRequest, type Host } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
 import { Status, type Tone } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 import { List } from './List.tsx'
-import { Room } from './Room.tsx'
+import { CapacityMeter } from './CapacityMeter.tsx'
 
-const w = operatorWords.hosts
+const w = operatorMessages.hosts
 const TONES: Record<Host['state'], Tone> = { ready: 'good', maintenance: 'held', unreachable: 'bad', unseen: 'idle' }
 
 export default function Hosts() {
   const [edited, setEdited] = useState<Host | null>(null)
   const hosts = useQuery(hostsQuery)
-  const change = useWrite(({ id, maintenance }: Host) => operate('PATCH', `/hosts/${id}`, { maintenance: !maintenance }), {
-    changes: ['operator'],
-    says: (_, { maintenance }) => (maintenance ? w.left : w.entered),
+  const change = useWrite(({ id, maintenance }: Host) => operatorRequest('PATCH', `/hosts/${id}`, { maintenance: !maintenance }), {
+    invalidates: ['operator'],
+    successMessage: (_, { maintenance }) => (maintenance ? w.maintenanceDisabled : w.maintenanceEnabled),
   })
   const columns: Column<Host>[] = [
     {
@@ -36,12 +36,12 @@ export default function Hosts() {
     },
     { head: w.state, cell: ({ state }) => <Status tone={TONES[state]}>{w.states[state]}</Status> },
     { head: w.vms, cell: ({ vmCount }) => vmCount, right: true },
-    { head: w.vcpu, cell: ({ vcpu, name }) => <Room of={vcpu} what={w.vcpu} where={name} /> },
-    { head: w.ram, cell: ({ ramMiB, name }) => <Room of={ramMiB} what={w.ram} where={name} unit="GiB" mebibytes /> },
-    { head: w.disk, cell: ({ diskGiB, name }) => <Room of={diskGiB} what={w.disk} where={name} unit="GiB" /> },
-    { head: w.seen, cell: ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} as="ago" /> : commonWords.never), right: true },
+    { head: w.vcpu, cell: ({ vcpu, name }) => <CapacityMeter of={vcpu} what={w.vcpu} where={name} /> },
+    { head: w.ram, cell: ({ ramMiB, name }) => <CapacityMeter of={ramMiB} what={w.ram} where={name} unit="GiB" mebibytes /> },
+    { head: w.disk, cell: ({ diskGiB, name }) => <CapacityMeter of={diskGiB} what={w.disk} where={name} unit="GiB" /> },
+    { head: w.seen, cell: ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} as="ago" /> : commonMessages.never), right: true },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       shrink: true,
       right: true,
@@ -49,7 +49,7 @@ export default function Hosts() {
         <RowMenu
           name={host.name}
           items={[
-            { label: host.maintenance ? w.leave : w.enter, onClick: () => change.mutate(host) },
+            { label: host.maintenance ? w.disableMaintenance : w.enableMaintenance, onClick: () => change.mutate(host) },
             { label: w.overcommit, onClick: () => setEdited(host) },
           ]}
         />
@@ -57,7 +57,7 @@ export default function Hosts() {
     },
   ]
   return (
-    <List words={w} icon="server" of={hosts} columns={columns} rowKey={({ id }) => id}>
+    <List messages={w} icon="server" of={hosts} columns={columns} rowKey={({ id }) => id}>
       {edited && <Overcommit host={edited} onClose={() => setEdited(null)} />}
     </List>
   )
@@ -65,15 +65,15 @@ export default function Hosts() {
 
 function Overcommit({ host, onClose }: { host: Host; onClose: () => void }) {
   const [overcommit, setOvercommit] = useState(host.overcommit)
-  const write = useWrite(() => operate('PATCH', `/hosts/${host.id}`, { overcommit }), {
+  const write = useWrite(() => operatorRequest('PATCH', `/hosts/${host.id}`, { overcommit }), {
     inForm: true,
-    changes: ['operator'],
-    says: commonWords.saved,
-    after: onClose,
+    invalidates: ['operator'],
+    successMessage: commonMessages.saved,
+    onDone: onClose,
   })
   return (
     <Dialog title={w.overcommit} onClose={onClose}>
-      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonWords.save} onCancel={onClose}>
+      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={commonMessages.save} onCancel={onClose}>
         <NumberInput
           label={w.overcommitLabel}
           min={1}

@@ -1,12 +1,12 @@
-// Most of the operator's screens are one list: title, what it is, and a table with its three states.
+// A screen that consists of one table; most operator screens do.
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { IconName } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 
-interface Words {
+interface ListMessages {
   title: string
   about: string
   empty: string
@@ -14,7 +14,7 @@ interface Words {
 }
 
 interface Props<Row> {
-  words: Words
+  messages: ListMessages
   icon: IconName
   of: UseQueryResult<Row[]>
   columns: Column<Row>[]
@@ -23,16 +23,16 @@ interface Props<Row> {
   children?: ReactNode
 }
 
-export function List<Row>({ words, icon, of, columns, rowKey, actions, children }: Props<Row>) {
+export function List<Row>({ messages, icon, of, columns, rowKey, actions, children }: Props<Row>) {
   return (
-    <Page title={words.title} about={words.about} actions={actions}>
+    <Page title={messages.title} about={messages.about} actions={actions}>
       <Card flush>
         <Loaded of={of}>
           {(rows) =>
             rows.length === 0 ? (
-              <Empty icon={icon} title={words.empty} about={words.emptyAbout} />
+              <Empty icon={icon} title={messages.empty} about={messages.emptyAbout} />
             ) : (
-              <Table caption={words.title} columns={columns} rows={rows} rowKey={rowKey} />
+              <Table caption={messages.title} columns={columns} rows={rows} rowKey={rowKey} />
             )
           }
         </Loaded>

@@ -3,13 +3,13 @@ import type { Plan } from '@berth/sdk'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { operate } from '../../api/operator.ts'
+import { operatorRequest } from '../../api/operator.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 
-const w = operatorWords.plans
+const w = operatorMessages.plans
 
 const FIRST = {
   name: '',
@@ -27,19 +27,22 @@ const SIZES = ['vcpu', 'ram', 'disk'] as const
 const NUMBERS = [...SIZES, 'bandwidth', 'networkSpeed', 'throttleMbps'] as const
 const LABELS = { vcpu: w.vcpu, ram: w.ram, disk: w.disk, bandwidth: w.traffic, networkSpeed: w.speed, throttleMbps: w.throttle }
 
-/** A new one when none is given. The size of one that is sold stays as it is. */
+/** Creates a plan, or edits the given one; the size of an existing plan cannot change. */
 export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void }) {
   const [values, setValues] = useState(plan ? { ...plan, price: plan.priceMonthly } : FIRST)
   const set = (change: Partial<typeof FIRST>): void => setValues((now) => ({ ...now, ...change }))
   const { name, slug, vcpu, ram, disk, bandwidth, networkSpeed, throttleMbps, price, available } = values
   const changeable = { name, price, available, bandwidth, networkSpeed, throttleMbps }
   const save = useWrite(
-    () => (plan ? operate('PATCH', `/plans/${plan.id}`, changeable) : operate('POST', '/plans', { ...changeable, slug, vcpu, ram, disk })),
-    { inForm: true, changes: ['operator', 'plans'], says: plan ? commonWords.saved : w.created, after: onClose },
+    () =>
+      plan
+        ? operatorRequest('PATCH', `/plans/${plan.id}`, changeable)
+        : operatorRequest('POST', '/plans', { ...changeable, slug, vcpu, ram, disk }),
+    { inForm: true, invalidates: ['operator', 'plans'], successMessage: plan ? commonMessages.saved : w.created, onDone: onClose },
   )
   return (
     <Dialog title={plan ? w.edit : w.create} onClose={onClose}>
-      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonWords.save} onCancel={onClose}>
+      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonMessages.save} onCancel={onClose}>
         <TextInput
           label={w.name}
           value={name}
@@ -72,7 +75,7 @@ export function PlanDialog({ plan, onClose }: { plan?: Plan; onClose: () => void
           onChange={(event) => set({ price: event.currentTarget.value.trim() })}
           error={fieldError(save.error, 'price')}
         />
-        <Switch label={w.available} checked={available} onChange={(event) => set({ available: event.currentTarget.checked })} />
+        <Switch label={w.availableToCustomers} checked={available} onChange={(event) => set({ available: event.currentTarget.checked })} />
       </Form>
     </Dialog>
   )

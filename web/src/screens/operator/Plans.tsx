@@ -7,12 +7,12 @@ import { formatMoney, formatSize, formatSpeed, formatTraffic } from '../../ui/fo
 import { Icon } from '../../ui/Icon.tsx'
 import { Status } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 import { PlanDialog } from './PlanDialog.tsx'
 
-const w = operatorWords.plans
+const w = operatorMessages.plans
 
 export default function Plans() {
   const [edited, setEdited] = useState<Plan | 'new' | null>(null)
@@ -31,14 +31,17 @@ export default function Plans() {
     { head: w.trafficHead, cell: ({ bandwidth, networkSpeed }) => `${formatTraffic(bandwidth)} at ${formatSpeed(networkSpeed)}` },
     { head: w.regions, cell: ({ regions }) => regions.join(', ') },
     { head: w.price, cell: ({ priceMonthly, currency }) => formatMoney(priceMonthly, currency), right: true },
-    { head: w.sold, cell: ({ available }) => <Status tone={available ? 'good' : 'idle'}>{available ? w.on : w.off}</Status> },
     {
-      head: commonWords.actions,
+      head: w.availability,
+      cell: ({ available }) => <Status tone={available ? 'good' : 'idle'}>{available ? w.available : w.unavailable}</Status>,
+    },
+    {
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: (plan) => (
         <Button variant="default" size="xs" aria-label={`${w.edit}: ${plan.name}`} onClick={() => setEdited(plan)}>
-          {commonWords.edit}
+          {w.edit}
         </Button>
       ),
     },
@@ -49,7 +52,7 @@ export default function Plans() {
     </Button>
   )
   return (
-    <List words={w} icon="tag" of={plans} columns={columns} rowKey={({ id }) => id} actions={add}>
+    <List messages={w} icon="tag" of={plans} columns={columns} rowKey={({ id }) => id} actions={add}>
       {edited && <PlanDialog plan={edited === 'new' ? undefined : edited} onClose={() => setEdited(null)} />}
     </List>
   )

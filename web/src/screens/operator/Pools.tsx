@@ -3,17 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
-import { hostsQuery, operate, poolsQuery, type Pool } from '../../api/operator.ts'
+import { hostsQuery, operatorRequest, poolsQuery, type Pool } from '../../api/operator.ts'
 import { regionsQuery } from '../../queries/catalog.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import type { Column } from '../../ui/Table.tsx'
-import { operatorWords } from '../../words/operator.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 
-const w = operatorWords.pools
+const w = operatorMessages.pools
 
 const COLUMNS: Column<Pool>[] = [
   { head: w.cidr, cell: ({ cidr }) => <code>{cidr}</code> },
@@ -36,7 +36,7 @@ export default function Pools() {
     </Button>
   )
   return (
-    <List words={w} icon="globe" of={pools} columns={COLUMNS} rowKey={({ id }) => id} actions={add}>
+    <List messages={w} icon="globe" of={pools} columns={COLUMNS} rowKey={({ id }) => id} actions={add}>
       {adds && <AddPool onClose={() => setAdds(false)} />}
     </List>
   )
@@ -52,7 +52,12 @@ function AddPool({ onClose }: { onClose: () => void }) {
   const [dns, setDns] = useState('')
   const slug = region || (regions[0]?.slug ?? '')
   const body = { region: slug, cidr, gateway, host: host || null, ...(dns && { dns: dns.split(/[\s,]+/).filter(Boolean) }) }
-  const add = useWrite(() => operate('POST', '/pools', body), { inForm: true, changes: ['operator'], says: w.created, after: onClose })
+  const add = useWrite(() => operatorRequest('POST', '/pools', body), {
+    inForm: true,
+    invalidates: ['operator'],
+    successMessage: w.created,
+    onDone: onClose,
+  })
   return (
     <Dialog title={w.create} onClose={onClose}>
       <Form onSubmit={() => add.mutate()} busy={add.isPending} error={add.error} submit={w.create} onCancel={onClose}>

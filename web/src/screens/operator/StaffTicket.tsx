@@ -2,13 +2,13 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useWrite } from '../../api/client.ts'
-import { operate, staffTicketQuery, type StaffTicketDetails } from '../../api/operator.ts'
+import { operatorRequest, staffTicketQuery, type StaffTicketDetails } from '../../api/operator.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Page, Row } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { operatorWords } from '../../words/operator.ts'
-import { ticketWords as w } from '../../words/tickets.ts'
+import { operatorMessages } from '../../messages/operator.ts'
+import { ticketMessages as w } from '../../messages/tickets.ts'
 import { Conversation } from '../tickets/Conversation.tsx'
 import { ReplyForm } from '../tickets/ReplyForm.tsx'
 
@@ -17,14 +17,14 @@ export default function StaffTicket() {
   const ticket = useQuery(staffTicketQuery(ticketId))
   return (
     <Loaded isPage of={ticket}>
-      {(data) => <Shown ticket={data} />}
+      {(data) => <TicketView ticket={data} />}
     </Loaded>
   )
 }
 
-function Shown({ ticket }: { ticket: StaffTicketDetails }) {
-  const changes = ['operator', 'tickets']
-  const close = useWrite(() => operate('POST', `/tickets/${ticket.id}/close`), { changes, says: w.closed })
+function TicketView({ ticket }: { ticket: StaffTicketDetails }) {
+  const invalidates = ['operator', 'tickets']
+  const close = useWrite(() => operatorRequest('POST', `/tickets/${ticket.id}/close`), { invalidates, successMessage: w.closed })
   const about = (
     <Row gap={16}>
       <Status tone={toneOf(ticket.status)}>{w.statuses[ticket.status]}</Status>
@@ -43,11 +43,14 @@ function Shown({ ticket }: { ticket: StaffTicketDetails }) {
       narrow
       title={ticket.subject}
       about={about}
-      above={<TextLink to="/operator/tickets">{operatorWords.tickets.back}</TextLink>}
+      above={<TextLink to="/operator/tickets">{operatorMessages.tickets.back}</TextLink>}
       actions={end}
     >
       <Conversation ticket={ticket} reader="staff" />
-      <ReplyForm send={(body) => operate('POST', `/tickets/${ticket.id}/replies`, { body, close: false })} changes={changes} />
+      <ReplyForm
+        send={(body) => operatorRequest('POST', `/tickets/${ticket.id}/replies`, { body, close: false })}
+        invalidates={invalidates}
+      />
     </Page>
   )
 }

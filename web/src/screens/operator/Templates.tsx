@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { operatorTemplatesQuery, type Template } from '../../api/operator.ts'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatOs } from '../../ui/format.ts'
 import { Status, type Tone } from '../../ui/Status.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { operatorWords } from '../../words/operator.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { operatorMessages } from '../../messages/operator.ts'
 import { List } from './List.tsx'
 
-const w = operatorWords.templates
+const w = operatorMessages.templates
 const TONES: Record<Template['state'], Tone> = {
   available: 'good',
   simulated: 'good',
@@ -33,10 +33,10 @@ const COLUMNS: Column<Template>[] = [
   { head: w.state, cell: ({ state }) => <Status tone={TONES[state]}>{w.states[state]}</Status> },
   { head: w.origin, cell: ({ origin, command }) => (command ? <Copyable text={command} what={w.run} /> : origin) },
   { head: w.size, cell: ({ sizeBytes }) => formatBytes(sizeBytes), right: true },
-  { head: w.imported, cell: ({ importedAt }) => (importedAt ? <Time at={importedAt} as="date" /> : commonWords.unknown), right: true },
+  { head: w.imported, cell: ({ importedAt }) => (importedAt ? <Time at={importedAt} as="date" /> : commonMessages.unknown), right: true },
 ]
 
 export default function Templates() {
   const templates = useQuery(operatorTemplatesQuery)
-  return <List words={w} icon="box" of={templates} columns={COLUMNS} rowKey={({ id }) => id} />
+  return <List messages={w} icon="box" of={templates} columns={COLUMNS} rowKey={({ id }) => id} />
 }

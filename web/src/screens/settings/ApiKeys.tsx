@@ -1,24 +1,24 @@
-import { Button, Tooltip } from '@mantine/core'
+import { Button, Tooltip, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { keysQuery, type ApiKey, type NewApiKey } from '../../api/keys.ts'
-import { Code } from '../../ui/Copy.tsx'
-import { Secret } from '../../ui/Dialogs.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
+import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { Rename } from '../../ui/Rename.tsx'
+import { RenameDialog } from '../../ui/Rename.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Empty, Loaded } from '../../ui/States.tsx'
+import { Empty, Loaded } from '../../ui/AsyncState.tsx'
 import { Status } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { settingsWords } from '../../words/settings.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 import { CreateKey } from './CreateKey.tsx'
-import { EndKey } from './EndKey.tsx'
+import { RevokeKey } from './RevokeKey.tsx'
 
-const w = settingsWords.keys
+const w = settingsMessages.keys
 
 type Open = { what: 'create' } | { what: 'secret'; key: NewApiKey } | { what: 'rename' | 'revoke' | 'delete'; key: ApiKey } | null
 
@@ -36,10 +36,10 @@ export function ApiKeys() {
     { head: w.columns.key, cell: ({ prefix }) => <code>{prefix}…</code> },
     { head: w.columns.scopes, cell: ({ scopes }) => <Scopes scopes={scopes} /> },
     { head: w.columns.lastUsed, cell: (key) => <LastUsed apiKey={key} /> },
-    { head: w.columns.expires, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} as="date" /> : commonWords.never) },
+    { head: w.columns.expires, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} as="date" /> : commonMessages.never) },
     { head: w.columns.status, cell: (key) => <KeyStatus apiKey={key} /> },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       shrink: true,
       right: true,
@@ -47,39 +47,44 @@ export function ApiKeys() {
         <RowMenu
           name={key.name}
           items={[
-            { label: commonWords.rename, onClick: () => setOpen({ what: 'rename', key }) },
+            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
             { label: w.revoke, onClick: () => setOpen({ what: 'revoke', key }), disabled: !key.isActive },
-            { label: commonWords.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
           ]}
         />
       ),
     },
   ]
   return (
-    <Card flush title={settingsWords.tabs.keys} about={w.about} actions={create}>
+    <Card flush title={settingsMessages.tabs.keys} about={w.about} actions={create}>
       <Loaded of={keys}>
         {(all) =>
           all.length === 0 ? (
             <Empty icon="key" title={w.emptyTitle} about={w.emptyAbout} action={create} />
           ) : (
-            <Table caption={settingsWords.tabs.keys} columns={columns} rows={all} rowKey={({ id }) => id} />
+            <Table caption={settingsMessages.tabs.keys} columns={columns} rows={all} rowKey={({ id }) => id} />
           )
         }
       </Loaded>
       {open?.what === 'create' && <CreateKey onClose={close} onCreated={(key) => setOpen({ what: 'secret', key })} />}
       {open?.what === 'secret' && (
-        <Secret label={w.secret} secret={open.key.secret} hint={<Code text={tryIt(open.key.secret)} what={w.tryIt} />} onClose={close} />
-      )}
-      {open?.what === 'rename' && (
-        <Rename
-          title={w.rename(open.key.name)}
-          name={open.key.name}
-          write={(name) => ask('PATCH', `/api-keys/${open.key.id}`, { name })}
-          changes="api-keys"
+        <SecretDialog
+          label={w.secret}
+          secret={open.key.secret}
+          hint={<Code text={tryIt(open.key.secret)} what={w.example} />}
           onClose={close}
         />
       )}
-      {(open?.what === 'revoke' || open?.what === 'delete') && <EndKey apiKey={open.key} how={open.what} onClose={close} />}
+      {open?.what === 'rename' && (
+        <RenameDialog
+          title={w.rename(open.key.name)}
+          name={open.key.name}
+          write={(name) => apiRequest('PATCH', `/api-keys/${open.key.id}`, { name })}
+          invalidates="api-keys"
+          onClose={close}
+        />
+      )}
+      {(open?.what === 'revoke' || open?.what === 'delete') && <RevokeKey apiKey={open.key} how={open.what} onClose={close} />}
     </Card>
   )
 }
@@ -88,7 +93,7 @@ const tryIt = (secret: string): string => `curl -H 'x-api-key: ${secret}' ${loca
 
 const Scopes = ({ scopes }: { scopes: string[] }) => (
   <Tooltip label={scopes.join(', ')}>
-    <span tabIndex={0}>{w.allowed(scopes.length)}</span>
+    <UnstyledButton>{w.allowed(scopes.length)}</UnstyledButton>
   </Tooltip>
 )
 

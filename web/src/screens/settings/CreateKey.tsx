@@ -1,17 +1,17 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { scopesQuery, type NewApiKey } from '../../api/keys.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { settingsMessages } from '../../messages/settings.ts'
 import { ScopeGrid } from './ScopeGrid.tsx'
 
-const w = settingsWords.keys
+const w = settingsMessages.keys
 const DAY_MS = 86_400_000
 
 export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreated: (key: NewApiKey) => void }) {
@@ -21,12 +21,12 @@ export function CreateKey({ onClose, onCreated }: { onClose: () => void; onCreat
   const scopes = useQuery(scopesQuery)
   const create = useWrite(
     () =>
-      ask<NewApiKey>('POST', '/api-keys', {
+      apiRequest<NewApiKey>('POST', '/api-keys', {
         name,
         scopes: [...chosen],
         expiresAt: days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
       }),
-    { inForm: true, changes: ['api-keys'], after: onCreated },
+    { inForm: true, invalidates: ['api-keys'], onDone: onCreated },
   )
   return (
     <Dialog title={w.create} onClose={onClose} size="xl">

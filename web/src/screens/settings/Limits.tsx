@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { limitsQuery } from '../../queries/account.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { limitName, settingsWords } from '../../words/settings.ts'
+import { limitName, settingsMessages } from '../../messages/settings.ts'
 
-const w = settingsWords.limits
+const w = settingsMessages.limits
 
 export function Limits() {
   const limits = useQuery(limitsQuery)
@@ -24,9 +24,9 @@ export function Limits() {
     },
   ]
   return (
-    <Card flush title={settingsWords.tabs.limits} about={w.about}>
+    <Card flush title={settingsMessages.tabs.limits} about={w.about}>
       <Loaded of={limits}>
-        {(all) => <Table caption={settingsWords.tabs.limits} columns={columns} rows={all} rowKey={({ name }) => name} />}
+        {(all) => <Table caption={settingsMessages.tabs.limits} columns={columns} rows={all} rowKey={({ name }) => name} />}
       </Loaded>
     </Card>
   )

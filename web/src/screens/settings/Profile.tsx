@@ -1,33 +1,43 @@
 import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { sessionQuery, type Session } from '../../api/session.ts'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { commonWords } from '../../words/common.ts'
-import { settingsWords } from '../../words/settings.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { commonMessages } from '../../messages/common.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 
-const w = settingsWords.profile
+const w = settingsMessages.profile
 
 export function Profile() {
   const session = useQuery(sessionQuery)
   return (
-    <Card title={settingsWords.tabs.profile} about={w.about}>
-      <Loaded of={session}>{(data) => data && <Shown session={data} />}</Loaded>
+    <Card title={settingsMessages.tabs.profile} about={w.about}>
+      <Loaded of={session}>{(data) => data && <ProfileForm session={data} />}</Loaded>
     </Card>
   )
 }
 
-function Shown({ session: { user, account, settings } }: { session: Session }) {
+function ProfileForm({ session: { user, account, settings } }: { session: Session }) {
   const [name, setName] = useState(user.name)
-  const save = useWrite(() => ask('PATCH', '/user', { name }), { inForm: true, changes: ['session'], says: commonWords.saved })
+  const save = useWrite(() => apiRequest('PATCH', '/user', { name }), {
+    inForm: true,
+    invalidates: ['session'],
+    successMessage: commonMessages.saved,
+  })
   return (
     <Stack>
-      <Form onSubmit={() => save.mutate()} busy={save.isPending} error={save.error} submit={commonWords.save} disabled={name === user.name}>
+      <Form
+        onSubmit={() => save.mutate()}
+        busy={save.isPending}
+        error={save.error}
+        submit={commonMessages.save}
+        disabled={name === user.name}
+      >
         <TextInput
           label={w.name}
           autoComplete="name"

@@ -1,24 +1,24 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { totpQuery, type RecoveryCodes as Codes } from '../../api/session.ts'
-import { Confirm, Secret } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog, SecretDialog } from '../../ui/Dialogs.tsx'
 import { Row } from '../../ui/Page.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 
-const w = settingsWords.security
+const w = settingsMessages.security
 
-/** How many are left, and a way to new ones. */
+/** Number of unused recovery codes, with a button to generate new ones. */
 export function RecoveryCodes() {
   const [asking, setAsking] = useState(false)
   const [codes, setCodes] = useState<string[] | null>(null)
   const left = useQuery(totpQuery).data?.recoveryCodesLeft
-  const renew = useWrite<void, Codes>(() => ask('POST', '/totp/recovery-codes'), {
+  const renew = useWrite<void, Codes>(() => apiRequest('POST', '/totp/recovery-codes'), {
     inForm: true,
-    changes: ['totp'],
-    after: ({ recoveryCodes }) => setCodes(recoveryCodes),
+    invalidates: ['totp'],
+    onDone: ({ recoveryCodes }) => setCodes(recoveryCodes),
   })
   return (
     <Row gap={16}>
@@ -27,9 +27,9 @@ export function RecoveryCodes() {
         {w.newCodes}
       </Button>
       {asking && (
-        <Confirm title={w.newCodesTitle} submit={w.newCodes} write={renew} onClose={() => setAsking(false)}>
+        <ConfirmDialog title={w.newCodesTitle} submit={w.newCodes} write={renew} onClose={() => setAsking(false)}>
           {w.newCodesAbout}
-        </Confirm>
+        </ConfirmDialog>
       )}
       {codes && <ShowCodes codes={codes} onClose={() => setCodes(null)} />}
     </Row>
@@ -37,5 +37,5 @@ export function RecoveryCodes() {
 }
 
 export const ShowCodes = ({ codes, onClose }: { codes: string[]; onClose: () => void }) => (
-  <Secret label={w.codes} secret={codes.join('\n')} hint={<p className="muted">{w.codesAbout}</p>} onClose={onClose} />
+  <SecretDialog label={w.codes} secret={codes.join('\n')} hint={<p className="muted">{w.codesAbout}</p>} onClose={onClose} />
 )

@@ -1,11 +1,11 @@
 import { Button, Checkbox } from '@mantine/core'
 import type { Scope } from '../../api/keys.ts'
-import { formatWord } from '../../ui/format.ts'
+import { formatConstant } from '../../ui/format.ts'
 import { Row } from '../../ui/Page.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 import css from './settings.module.css'
 
-const w = settingsWords.keys
+const w = settingsMessages.keys
 
 interface Props {
   scopes: Scope[]
@@ -13,7 +13,7 @@ interface Props {
   onChange: (chosen: ReadonlySet<string>) => void
 }
 
-/** A line for each resource, a box for each verb. */
+/** One row per resource, one checkbox per scope. */
 export function ScopeGrid({ scopes, chosen, onChange }: Props) {
   const resources = Map.groupBy(scopes, ({ resource }) => resource)
   const set = (names: string[], on: boolean): void => {
@@ -30,13 +30,13 @@ export function ScopeGrid({ scopes, chosen, onChange }: Props) {
       <Row>
         <span className="muted">{w.scopesAbout}</span>
         <Button variant="default" size="compact-sm" onClick={() => only(scopes)}>
-          {w.everything}
+          {w.fullAccess}
         </Button>
         <Button variant="default" size="compact-sm" onClick={() => only(scopes.filter(({ verb }) => verb === 'read'))}>
           {w.readOnly}
         </Button>
         <Button variant="default" size="compact-sm" onClick={() => only([])}>
-          {w.nothing}
+          {w.clear}
         </Button>
       </Row>
       {[...resources].map(([resource, all]) => {
@@ -45,8 +45,8 @@ export function ScopeGrid({ scopes, chosen, onChange }: Props) {
         return (
           <div key={resource} className={css['scopeRow']}>
             <Checkbox
-              label={formatWord(resource)}
-              aria-label={w.allOf(formatWord(resource))}
+              label={formatConstant(resource)}
+              aria-label={w.allOf(formatConstant(resource))}
               fw={560}
               checked={count === names.length}
               indeterminate={count > 0 && count < names.length}

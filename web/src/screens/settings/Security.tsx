@@ -1,35 +1,35 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { sessionQuery } from '../../api/session.ts'
-import { Confirm } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Columns, Stack } from '../../ui/Page.tsx'
 import { Status } from '../../ui/Status.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 import { RecoveryCodes } from './RecoveryCodes.tsx'
 import { SetUpTotp } from './SetUpTotp.tsx'
 
-const w = settingsWords.security
+const w = settingsMessages.security
 
 export const Security = () => (
   <Columns>
     <Password />
-    <SecondFactor />
+    <TwoFactor />
   </Columns>
 )
 
 function Password() {
   const [currentPassword, setCurrent] = useState('')
   const [newPassword, setNext] = useState('')
-  const change = useWrite(() => ask('POST', '/password', { currentPassword, newPassword }), {
+  const change = useWrite(() => apiRequest('POST', '/password', { currentPassword, newPassword }), {
     inForm: true,
-    says: w.changed,
-    changes: ['sessions', 'session'],
-    after: () => {
+    successMessage: w.changed,
+    invalidates: ['sessions', 'session'],
+    onDone: () => {
       setCurrent('')
       setNext('')
     },
@@ -62,10 +62,14 @@ function Password() {
   )
 }
 
-function SecondFactor() {
+function TwoFactor() {
   const [open, setOpen] = useState<'on' | 'off' | null>(null)
   const isOn = useQuery(sessionQuery).data?.user.totpEnabled ?? false
-  const disable = useWrite<void, unknown>(() => ask('DELETE', '/totp'), { inForm: true, says: w.disabled, changes: ['session', 'totp'] })
+  const disable = useWrite<void, unknown>(() => apiRequest('DELETE', '/totp'), {
+    inForm: true,
+    successMessage: w.disabled,
+    invalidates: ['session', 'totp'],
+  })
   const close = (): void => setOpen(null)
   return (
     <Card
@@ -83,9 +87,9 @@ function SecondFactor() {
       </Stack>
       {open === 'on' && <SetUpTotp onClose={close} />}
       {open === 'off' && (
-        <Confirm title={w.disableTitle} submit={w.disable} write={disable} onClose={close}>
+        <ConfirmDialog title={w.disableTitle} submit={w.disable} write={disable} onClose={close}>
           {w.disableAbout}
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )

@@ -1,36 +1,36 @@
 import { TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
-import { withPassword } from '../../api/reauthenticate.ts'
+import { withReauthentication } from '../../api/reauthenticate.ts'
 import type { RecoveryCodes, TotpSetup } from '../../api/session.ts'
-import { Code } from '../../ui/Copy.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { Loaded, Waiting } from '../../ui/States.tsx'
-import { settingsWords } from '../../words/settings.ts'
+import { Loaded, Loading } from '../../ui/AsyncState.tsx'
+import { settingsMessages } from '../../messages/settings.ts'
 import { ShowCodes } from './RecoveryCodes.tsx'
 import css from './settings.module.css'
 
-const QrCode = lazy(() => import('../../qr/QrCode.tsx'))
+const QrCode = lazy(() => import('../../ui/QrCode.tsx'))
 
-const w = settingsWords.security
+const w = settingsMessages.security
 
-/** First the secret into the app, then a code of it, then the recovery codes onto paper. */
+/** Shows the secret, verifies a code, then shows the recovery codes. */
 export function SetUpTotp({ onClose }: { onClose: () => void }) {
   const [code, setCode] = useState('')
   const setup = useQuery({
     queryKey: ['totp-setup'],
-    queryFn: () => withPassword(() => ask<TotpSetup>('POST', '/totp')),
+    queryFn: () => withReauthentication(() => apiRequest<TotpSetup>('POST', '/totp')),
     staleTime: Infinity,
     gcTime: 0,
     refetchOnWindowFocus: false,
   })
-  const confirm = useWrite(() => ask<RecoveryCodes>('POST', '/totp/confirm', { code }), {
+  const confirm = useWrite(() => apiRequest<RecoveryCodes>('POST', '/totp/confirm', { code }), {
     inForm: true,
-    says: w.enabled,
-    changes: ['session', 'totp'],
+    successMessage: w.enabled,
+    invalidates: ['session', 'totp'],
   })
   if (confirm.data) return <ShowCodes codes={confirm.data.recoveryCodes} onClose={onClose} />
   return (
@@ -40,7 +40,7 @@ export function SetUpTotp({ onClose }: { onClose: () => void }) {
           <Form onSubmit={() => confirm.mutate()} busy={confirm.isPending} error={confirm.error} submit={w.confirm} onCancel={onClose}>
             <p>{w.setUpAbout}</p>
             <div className={css['qr']}>
-              <Suspense fallback={<Waiting />}>
+              <Suspense fallback={<Loading />}>
                 <QrCode text={uri} label={w.qr} />
               </Suspense>
             </div>

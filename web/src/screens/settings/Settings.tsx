@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { Page } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { settingsWords as w } from '../../words/settings.ts'
+import { settingsMessages as w } from '../../messages/settings.ts'
 import { ApiKeys } from './ApiKeys.tsx'
 import { Limits } from './Limits.tsx'
 import { Profile } from './Profile.tsx'
@@ -13,11 +13,11 @@ type Tab = keyof typeof TABS
 const NAMES = Object.keys(TABS) as Tab[]
 
 export default function Settings() {
-  const { search, turn } = usePaging()
+  const { search, setSearch } = usePaging()
   const tab = NAMES.find((name) => name === search.tab) ?? 'keys'
   return (
     <Page title={w.title}>
-      <Tabs value={tab} onChange={(next) => turn({ tab: next === 'keys' ? undefined : (next ?? undefined) })} keepMounted={false}>
+      <Tabs value={tab} onChange={(next) => setSearch({ tab: next === 'keys' ? undefined : (next ?? undefined) })} keepMounted={false}>
         <Tabs.List mb={20}>
           {NAMES.map((name) => (
             <Tabs.Tab key={name} value={name}>

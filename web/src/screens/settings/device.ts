@@ -1,8 +1,8 @@
-import { settingsWords } from '../../words/settings.ts'
+import { settingsMessages } from '../../messages/settings.ts'
 
-const w = settingsWords.sessions
+const w = settingsMessages.sessions
 
-// The first that matches: many browsers say that they are others too.
+// Order matters: the user agents of most browsers also contain the names of others.
 const BROWSERS: [RegExp, string][] = [
   [/Edg\//, 'Edge'],
   [/OPR\//, 'Opera'],
@@ -23,5 +23,5 @@ const find = (list: [RegExp, string][], text: string): string | undefined => lis
 export function deviceOf(userAgent: string): string {
   const browser = find(BROWSERS, userAgent)
   const system = find(SYSTEMS, userAgent)
-  return browser && system ? w.device2(browser, system) : (browser ?? (userAgent.slice(0, 60) || w.unknown))
+  return browser && system ? w.deviceName(browser, system) : (browser ?? (userAgent.slice(0, 60) || w.unknown))
 }

@@ -1,35 +1,33 @@
 import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { setupQuery } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
 import { EmailField } from './fields.tsx'
-import { Frame } from './Frame.tsx'
+import { AuthLayout } from './AuthLayout.tsx'
 
 export default function ForgotPassword() {
   const [email, setEmail] = useState('')
-  const send = useWrite(() => ask('POST', '/password-reset', { email }), { inForm: true })
+  const send = useWrite(() => apiRequest('POST', '/password-reset', { email }), { inForm: true })
   const setup = useQuery(setupQuery)
   return (
-    <Frame title={w.forgotTitle} about={w.forgotAbout} below={<TextLink to="/sign-in">{w.back}</TextLink>}>
+    <AuthLayout title={w.forgotTitle} about={w.forgotAbout} below={<TextLink to="/sign-in">{w.back}</TextLink>}>
       {setup.data?.canSendMail === false && (
         <Alert mt="md" color="yellow">
-          {w.noMail}
+          {w.noEmail}
         </Alert>
       )}
       {send.isSuccess ? (
-        <Alert mt="md" role="status">
-          {w.forgotDone}
-        </Alert>
+        <Alert mt="md">{w.forgotDone}</Alert>
       ) : (
         <Form onSubmit={() => send.mutate()} busy={send.isPending} error={send.error} submit={w.forgotSubmit} wide>
           <EmailField value={email} onChange={setEmail} autoFocus />
         </Form>
       )}
-    </Frame>
+    </AuthLayout>
   )
 }

@@ -1,24 +1,24 @@
 import { Alert } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
-import { NewPasswordField, useEntrance } from './fields.tsx'
-import { Frame } from './Frame.tsx'
-import { takeToken } from './token.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
+import { NewPasswordField, useAfterSignIn } from './fields.tsx'
+import { AuthLayout } from './AuthLayout.tsx'
+import { readLinkToken } from './link-token.ts'
 
 export default function ResetPassword() {
-  const [token] = useState(takeToken)
+  const [token] = useState(readLinkToken)
   const [password, setPassword] = useState('')
-  const reset = useWrite(() => ask('POST', '/password-reset/complete', { token, password }), {
+  const reset = useWrite(() => apiRequest('POST', '/password-reset/complete', { token, password }), {
     inForm: true,
-    says: w.resetDone,
-    after: useEntrance(),
+    successMessage: w.resetDone,
+    onDone: useAfterSignIn(),
   })
   return (
-    <Frame title={w.resetTitle} about={w.resetAbout} below={<TextLink to="/sign-in">{w.back}</TextLink>}>
+    <AuthLayout title={w.resetTitle} about={w.resetAbout} below={<TextLink to="/sign-in">{w.back}</TextLink>}>
       {token === '' && (
         <Alert mt="md" color="red">
           {w.linkMissing}
@@ -27,6 +27,6 @@ export default function ResetPassword() {
       <Form onSubmit={() => reset.mutate()} busy={reset.isPending} error={reset.error} submit={w.resetSubmit} disabled={token === ''} wide>
         <NewPasswordField value={password} onChange={setPassword} failure={reset.error} autoFocus />
       </Form>
-    </Frame>
+    </AuthLayout>
   )
 }

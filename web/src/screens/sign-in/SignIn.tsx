@@ -2,15 +2,15 @@ import { Alert, PasswordInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
-import { sessionQuery, setupQuery, type SignInAnswer } from '../../api/session.ts'
+import { sessionQuery, setupQuery, type SignInResult } from '../../api/session.ts'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Redirect } from '../../ui/Redirect.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
 import { EmailField } from './fields.tsx'
-import { Frame } from './Frame.tsx'
+import { AuthLayout } from './AuthLayout.tsx'
 
 export default function SignIn() {
   const [email, setEmail] = useState('')
@@ -19,10 +19,10 @@ export default function SignIn() {
   const { next = '/' } = useSearch({ strict: false })
   const session = useQuery(sessionQuery)
   const setup = useQuery(setupQuery)
-  const signIn = useWrite(() => ask<SignInAnswer>('POST', '/sign-in', { email, password, ...(totp && { totp }) }), {
+  const signIn = useWrite(() => apiRequest<SignInResult>('POST', '/sign-in', { email, password, ...(totp && { totp }) }), {
     inForm: true,
-    // A new page: nothing that belonged to another session is left in memory.
-    after: ({ totpRequired }) => (totpRequired ? setTotp('') : location.assign(next)),
+    // A full page load clears the memory of any other session.
+    onDone: ({ totpRequired }) => (totpRequired ? setTotp('') : location.assign(next)),
   })
   if (session.data) return <Redirect to={next} />
   const below = setup.data?.signUpOpen && (
@@ -31,7 +31,7 @@ export default function SignIn() {
     </>
   )
   return (
-    <Frame title={w.signIn} about={w.signInAbout} below={below}>
+    <AuthLayout title={w.signIn} about={w.signInAbout} below={below}>
       {setup.data?.hasOwner === false && (
         <Alert mt="md" color="tide">
           {w.noOwner}
@@ -58,6 +58,6 @@ export default function SignIn() {
         )}
         <TextLink to="/forgot-password">{w.forgot}</TextLink>
       </Form>
-    </Frame>
+    </AuthLayout>
   )
 }

@@ -1,23 +1,23 @@
 import { Alert } from '@mantine/core'
 import { useState } from 'react'
-import { ask } from '../../api/ask.ts'
+import { apiRequest } from '../../api/request.ts'
 import { useWrite } from '../../api/client.ts'
 import { Form } from '../../ui/Form.tsx'
-import { signInWords as w } from '../../words/sign-in.ts'
-import { EmailField, NewPasswordField, useEntrance } from './fields.tsx'
-import { Frame } from './Frame.tsx'
-import { takeToken } from './token.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
+import { EmailField, NewPasswordField, useAfterSignIn } from './fields.tsx'
+import { AuthLayout } from './AuthLayout.tsx'
+import { readLinkToken } from './link-token.ts'
 
 export default function Welcome() {
-  const [token] = useState(takeToken)
+  const [token] = useState(readLinkToken)
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const welcome = useWrite(() => ask('POST', '/welcome', { token, email, password }), {
+  const welcome = useWrite(() => apiRequest('POST', '/welcome', { token, email, password }), {
     inForm: true,
-    after: useEntrance(),
+    onDone: useAfterSignIn(),
   })
   return (
-    <Frame title={w.welcomeTitle} about={w.welcomeAbout}>
+    <AuthLayout title={w.welcomeTitle} about={w.welcomeAbout}>
       {token === '' && (
         <Alert mt="md" color="red">
           {w.linkMissing}
@@ -34,6 +34,6 @@ export default function Welcome() {
         <EmailField value={email} onChange={setEmail} failure={welcome.error} autoFocus />
         <NewPasswordField value={password} onChange={setPassword} failure={welcome.error} />
       </Form>
-    </Frame>
+    </AuthLayout>
   )
 }

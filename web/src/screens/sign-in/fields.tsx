@@ -1,14 +1,14 @@
-// What the pages of signing in have in common.
+// Fields and hooks shared by the sign-in screens.
 import { PasswordInput, TextInput, type PasswordInputProps, type TextInputProps } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { fieldError } from '../../api/errors.ts'
-import { signInWords as w } from '../../words/sign-in.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
 
 interface Field {
   value: string
   onChange: (value: string) => void
-  /** Of the form: what it says of this field is shown here. */
+  /** The error of the form; the part about this field is shown here. */
   failure?: unknown
 }
 
@@ -36,8 +36,8 @@ export const NewPasswordField = ({ value, onChange, failure, ...more }: Field & 
   />
 )
 
-/** Somebody has just been let in: what was known of nobody is forgotten. */
-export function useEntrance(): () => Promise<void> {
+/** Drops the cached anonymous session and opens the home screen. */
+export function useAfterSignIn(): () => Promise<void> {
   const client = useQueryClient()
   const navigate = useNavigate()
   return async () => {

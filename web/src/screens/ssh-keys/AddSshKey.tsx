@@ -6,9 +6,9 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
-import { sshKeyWords as w } from '../../words/ssh-keys.ts'
+import { sshKeyMessages as w } from '../../messages/ssh-keys.ts'
 
-/** Most keys end with a word on where they are from: a name to begin with. */
+/** The comment of the public key, as the default name. */
 const commentOf = (publicKey: string): string => publicKey.trim().split(/\s+/).slice(2).join(' ').slice(0, 100)
 
 export function AddSshKey({ onClose, onAdded }: { onClose: () => void; onAdded?: (key: SshKey) => void }) {
@@ -16,9 +16,9 @@ export function AddSshKey({ onClose, onAdded }: { onClose: () => void; onAdded?:
   const [publicKey, setPublicKey] = useState('')
   const add = useWrite(() => berth.sshKeys.create({ name: name || commentOf(publicKey), publicKey: publicKey.trim() }), {
     inForm: true,
-    changes: ['ssh-keys'],
-    says: (key) => w.added(key.name),
-    after: (key) => {
+    invalidates: ['ssh-keys'],
+    successMessage: (key) => w.added(key.name),
+    onDone: (key) => {
       onAdded?.(key)
       onClose()
     },

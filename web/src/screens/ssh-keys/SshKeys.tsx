@@ -5,18 +5,18 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { sshKeysQuery } from '../../queries/account.ts'
-import { Confirm } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Rename } from '../../ui/Rename.tsx'
+import { RenameDialog } from '../../ui/Rename.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { sshKeyWords as w } from '../../words/ssh-keys.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { sshKeyMessages as w } from '../../messages/ssh-keys.ts'
 import { AddSshKey } from './AddSshKey.tsx'
 
 type Open = { what: 'add' } | { what: 'rename' | 'delete'; key: SshKey } | null
@@ -32,13 +32,13 @@ export default function SshKeys() {
     </Button>
   )
   const columns: Column<SshKey>[] = [
-    { head: commonWords.name, cell: (key) => <strong>{key.name}</strong> },
+    { head: commonMessages.name, cell: (key) => <strong>{key.name}</strong> },
     { head: w.type, cell: (key) => <code>{key.type}</code> },
     { head: w.fingerprint, cell: (key) => <code className="muted">{key.fingerprint}</code> },
     { head: w.vms, cell: (key) => w.vmCount(key.vmCount) },
-    { head: commonWords.created, cell: (key) => <Time at={key.createdAt} as="date" /> },
+    { head: commonMessages.created, cell: (key) => <Time at={key.createdAt} as="date" /> },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       shrink: true,
       right: true,
@@ -46,8 +46,8 @@ export default function SshKeys() {
         <RowMenu
           name={key.name}
           items={[
-            { label: commonWords.rename, onClick: () => setOpen({ what: 'rename', key }) },
-            { label: commonWords.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
+            { label: commonMessages.rename, onClick: () => setOpen({ what: 'rename', key }) },
+            { label: w.delete, onClick: () => setOpen({ what: 'delete', key }), danger: true },
           ]}
         />
       ),
@@ -65,11 +65,11 @@ export default function SshKeys() {
       </Card>
       {open?.what === 'add' && <AddSshKey onClose={close} />}
       {open?.what === 'rename' && (
-        <Rename
+        <RenameDialog
           title={w.rename(open.key.name)}
           name={open.key.name}
           write={(name) => berth.sshKeys.rename(open.key.id, name)}
-          changes="ssh-keys"
+          invalidates="ssh-keys"
           onClose={close}
         />
       )}
@@ -79,10 +79,14 @@ export default function SshKeys() {
 }
 
 function DeleteKey({ sshKey, onClose }: { sshKey: SshKey; onClose: () => void }) {
-  const write = useWrite(() => berth.sshKeys.delete(sshKey.id), { inForm: true, changes: ['ssh-keys'], says: w.deleted(sshKey.name) })
+  const write = useWrite(() => berth.sshKeys.delete(sshKey.id), {
+    inForm: true,
+    invalidates: ['ssh-keys'],
+    successMessage: w.deleted(sshKey.name),
+  })
   return (
-    <Confirm title={w.deleteTitle} submit={commonWords.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout(sshKey.name)}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

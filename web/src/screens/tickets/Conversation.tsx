@@ -1,11 +1,11 @@
 import type { TicketReply, TicketWithReplies } from '@berth/sdk'
 import { Time } from '../../ui/Time.tsx'
-import { ticketWords as w } from '../../words/tickets.ts'
+import { ticketMessages as w } from '../../messages/tickets.ts'
 import css from './tickets.module.css'
 
 interface Props {
   ticket: Pick<TicketWithReplies, 'body' | 'createdAt' | 'replies'>
-  /** Which side is reading. */
+  /** Whose view: the own messages are labelled “You”. */
   reader: TicketReply['author']
 }
 

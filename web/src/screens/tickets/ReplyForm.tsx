@@ -4,17 +4,17 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card } from '../../ui/Page.tsx'
-import { ticketWords as w } from '../../words/tickets.ts'
+import { ticketMessages as w } from '../../messages/tickets.ts'
 
 interface Props {
   send: (body: string) => Promise<unknown>
-  changes: string[]
+  invalidates: string[]
   about?: string | undefined
 }
 
-export function ReplyForm({ send, changes, about }: Props) {
+export function ReplyForm({ send, invalidates, about }: Props) {
   const [body, setBody] = useState('')
-  const reply = useWrite(() => send(body), { inForm: true, changes, says: w.sent, after: () => setBody('') })
+  const reply = useWrite(() => send(body), { inForm: true, invalidates, successMessage: w.sent, onDone: () => setBody('') })
   return (
     <Card>
       <Form onSubmit={() => reply.mutate()} busy={reply.isPending} error={reply.error} submit={w.send} disabled={body === ''}>

@@ -14,12 +14,12 @@ import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { ticketWords as w } from '../../words/tickets.ts'
+import { ticketMessages as w } from '../../messages/tickets.ts'
 
 const COLUMNS: Column<Ticket>[] = [
   {
@@ -72,9 +72,9 @@ function NewTicket({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const create = useWrite(() => berth.tickets.create({ subject, body }), {
     inForm: true,
-    changes: ['tickets'],
-    says: w.created,
-    after: ({ id }) => navigate({ to: '/tickets/$ticketId', params: { ticketId: id } }),
+    invalidates: ['tickets'],
+    successMessage: w.created,
+    onDone: ({ id }) => navigate({ to: '/tickets/$ticketId', params: { ticketId: id } }),
   })
   return (
     <Dialog title={w.create} onClose={onClose} size="lg">

@@ -5,9 +5,9 @@ import { berth } from '../../api/berth.ts'
 import { ticketQuery } from '../../queries/account.ts'
 import { TextLink } from '../../ui/links.tsx'
 import { Page } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { ticketWords as w } from '../../words/tickets.ts'
+import { ticketMessages as w } from '../../messages/tickets.ts'
 import { Conversation } from './Conversation.tsx'
 import { ReplyForm } from './ReplyForm.tsx'
 
@@ -16,19 +16,19 @@ export default function TicketPage() {
   const ticket = useQuery(ticketQuery(ticketId))
   return (
     <Loaded isPage of={ticket}>
-      {(data) => <Shown ticket={data} />}
+      {(data) => <TicketView ticket={data} />}
     </Loaded>
   )
 }
 
-function Shown({ ticket }: { ticket: TicketWithReplies }) {
+function TicketView({ ticket }: { ticket: TicketWithReplies }) {
   const about = <Status tone={toneOf(ticket.status)}>{w.statuses[ticket.status]}</Status>
   return (
     <Page narrow title={ticket.subject} about={about} above={<TextLink to="/tickets">{w.back}</TextLink>}>
       <Conversation ticket={ticket} reader="customer" />
       <ReplyForm
         send={(body) => berth.tickets.reply(ticket.id, body)}
-        changes={['tickets']}
+        invalidates={['tickets']}
         about={ticket.status === 'CLOSED' ? w.reopens : undefined}
       />
     </Page>

@@ -3,16 +3,16 @@ import type { Action, Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { vmActionsQuery } from '../../queries/vms.ts'
-import { formatDuration, formatWord } from '../../ui/format.ts'
+import { formatDuration, formatConstant } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card } from '../../ui/Page.tsx'
 import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
-import { StatusOf } from '../../ui/Status.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
 import { Steps } from '../../ui/Steps.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { vmWords as w } from '../../words/vm.ts'
+import { vmMessages as w } from '../../messages/vm.ts'
 import css from './vm.module.css'
 
 export function Activity({ vm }: { vm: Vm }) {
@@ -24,7 +24,7 @@ export function Activity({ vm }: { vm: Vm }) {
         {(items) => (
           <ul className={css['activity']}>
             {items.map((action) => (
-              <Entry key={action.id} action={action} />
+              <ActionEntry key={action.id} action={action} />
             ))}
           </ul>
         )}
@@ -33,7 +33,7 @@ export function Activity({ vm }: { vm: Vm }) {
   )
 }
 
-function Entry({ action }: { action: Action }) {
+function ActionEntry({ action }: { action: Action }) {
   const [open, setOpen] = useState(action.status === 'RUNNING' || action.status === 'FAILED')
   const { startedAt, completedAt } = action
   return (
@@ -42,11 +42,11 @@ function Entry({ action }: { action: Action }) {
         <span className={css['chevron']} data-open={open}>
           <Icon name="right" size={14} />
         </span>
-        <strong>{formatWord(action.action)}</strong>
-        <StatusOf status={action.status} working />
+        <strong>{formatConstant(action.action)}</strong>
+        <StatusBadge status={action.status} working />
         <span className={css['entryTime']}>
           <Time at={action.createdAt} />
-          {startedAt && completedAt && ` · ${w.took(formatDuration(Date.parse(completedAt) - Date.parse(startedAt)))}`}
+          {startedAt && completedAt && ` · ${w.duration(formatDuration(Date.parse(completedAt) - Date.parse(startedAt)))}`}
         </span>
       </button>
       {action.error && <p className={css['entryError']}>{action.error}</p>}

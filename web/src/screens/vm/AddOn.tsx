@@ -7,10 +7,10 @@ import { useWrite } from '../../api/client.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { formatMoney } from '../../ui/format.ts'
 import { Form } from '../../ui/Form.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmWords } from '../../words/vm.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { vmMessages } from '../../messages/vm.ts'
 
-const w = vmWords.settings
+const w = vmMessages.settings
 
 interface Props {
   vm: Vm
@@ -18,24 +18,24 @@ interface Props {
   field: 'dailyBackupEnabled' | 'network10gEnabled'
 }
 
-/** Nothing is charged that was not shown first. */
+/** Shows a quote before anything is charged. */
 export function AddOn({ vm, label, field }: Props) {
   const [asks, setAsks] = useState(false)
   return (
     <>
       <Switch aria-label={label} checked={vm[field]} onChange={() => setAsks(true)} />
-      {asks && <Change vm={vm} label={label} change={{ [field]: !vm[field] }} onClose={() => setAsks(false)} />}
+      {asks && <ChangeAddOn vm={vm} label={label} change={{ [field]: !vm[field] }} onClose={() => setAsks(false)} />}
     </>
   )
 }
 
-function Change({ vm, label, change, onClose }: { vm: Vm; label: string; change: Record<string, boolean>; onClose: () => void }) {
+function ChangeAddOn({ vm, label, change, onClose }: { vm: Vm; label: string; change: Record<string, boolean>; onClose: () => void }) {
   const quote = useQuery({ queryKey: ['quote', vm.id, change], queryFn: ({ signal }) => berth.vms.quoteUpdate(vm.id, change, { signal }) })
   const write = useWrite(() => berth.vms.update(vm.id, change), {
     inForm: true,
-    changes: ['vm', 'vms', 'wallet'],
-    says: commonWords.saved,
-    after: onClose,
+    invalidates: ['vm', 'vms', 'wallet'],
+    successMessage: commonMessages.saved,
+    onDone: onClose,
   })
   return (
     <Dialog title={w.addOnTitle} onClose={onClose}>

@@ -4,32 +4,25 @@ import { lazy, Suspense, useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { Card, Row, Stack } from '../../ui/Page.tsx'
-import { Waiting } from '../../ui/States.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmWords } from '../../words/vm.ts'
-import { Verb } from './Verb.tsx'
+import { Loading } from '../../ui/AsyncState.tsx'
+import { commonMessages } from '../../messages/common.ts'
+import { vmMessages } from '../../messages/vm.ts'
+import { ActionButton } from './ActionButton.tsx'
 
 const Serial = lazy(() => import('./Serial.tsx'))
 const Vnc = lazy(() => import('./Vnc.tsx'))
 
-const w = vmWords.console
+const w = vmMessages.console
 
 type Kind = 'serial' | 'vnc'
 
-export interface ScreenProps {
-  url: string
-  label: string
-  onConnected: () => void
-  onClosed: (reason: string) => void
-}
-
-/** A link opens a console once; so every opening asks for a new one. */
+/** Console links are single-use, so each opening requests a new one. */
 export default function Console({ vm }: { vm: Vm }) {
   const [kind, setKind] = useState<Kind>('serial')
   const [url, setUrl] = useState<string | null>(null)
   const [state, setState] = useState('')
   const open = useWrite(() => berth.vms.openConsole(vm.id, kind), {
-    after: (link) => {
+    onDone: (link) => {
       setState(w.connecting)
       setUrl(link.url)
     },
@@ -42,11 +35,11 @@ export default function Console({ vm }: { vm: Vm }) {
   const Screen = kind === 'serial' ? Serial : Vnc
   const onClosed = (reason: string): void => {
     setUrl(null)
-    setState(reason ? w.closedWhy(reason) : w.closed)
+    setState(reason ? w.closedWith(reason) : w.closed)
   }
   return (
     <Card
-      title={vmWords.tabs.console}
+      title={vmMessages.tabs.console}
       about={w.about}
       actions={
         <SegmentedControl
@@ -63,24 +56,22 @@ export default function Console({ vm }: { vm: Vm }) {
       <Stack gap={12}>
         {url === null ? (
           <Row>
-            <Verb vm={vm} verb="console" loading={open.isPending} onClick={() => open.mutate()}>
+            <ActionButton vm={vm} action="console" loading={open.isPending} onClick={() => open.mutate()}>
               {state ? w.reopen : w.open}
-            </Verb>
+            </ActionButton>
           </Row>
         ) : (
-          <Suspense fallback={<Waiting />}>
+          <Suspense fallback={<Loading />}>
             <Screen key={url} url={url} label={w.label(vm.name)} onConnected={() => setState(w.connected)} onClosed={onClosed} />
           </Suspense>
         )}
         <Row gap={16}>
-          <span role="status" className="muted">
-            {state}
-          </span>
+          <output className="muted">{state}</output>
           {url !== null && (
             <>
               <span className="muted">{w.leave}</span>
               <Button variant="default" size="xs" onClick={() => onClosed('')}>
-                {commonWords.close}
+                {commonMessages.close}
               </Button>
             </>
           )}

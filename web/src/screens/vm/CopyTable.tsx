@@ -1,15 +1,17 @@
-import type { Vm } from '@berth/sdk'
-import { formatBytes, formatWord } from '../../ui/format.ts'
+import type { Backup, Snapshot, Vm } from '@berth/sdk'
+import { formatBytes, formatConstant } from '../../ui/format.ts'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { StatusOf } from '../../ui/Status.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmWords } from '../../words/vm.ts'
-import type { Copy, CopyKind } from './Copies.tsx'
-import { whyNot } from './Verb.tsx'
+import { commonMessages } from '../../messages/common.ts'
+import { vmMessages } from '../../messages/vm.ts'
+import { disabledReason } from './ActionButton.tsx'
 
-const w = vmWords.copies
+const w = vmMessages.copies
+
+export type CopyKind = 'snapshots' | 'backups'
+export type Copy = (Snapshot | Backup) & { type?: Backup['type']; expiresAt?: string | null; description?: string }
 
 interface Props {
   vm: Vm
@@ -28,13 +30,13 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onDelete }: Props
       </p>
     )
   const columns: Column<Copy>[] = [
-    { head: commonWords.name, cell: (copy) => <Named copy={copy} /> },
-    ...(kind === 'backups' ? [{ head: w.type, cell: (copy: Copy) => formatWord(copy.type ?? '') }] : []),
-    { head: commonWords.status, cell: (copy) => <StatusOf status={copy.status} working /> },
+    { head: commonMessages.name, cell: (copy) => <Named copy={copy} /> },
+    ...(kind === 'backups' ? [{ head: w.type, cell: (copy: Copy) => formatConstant(copy.type ?? '') }] : []),
+    { head: commonMessages.status, cell: (copy) => <StatusBadge status={copy.status} working /> },
     { head: w.size, cell: (copy) => formatBytes(copy.size), right: true },
-    { head: commonWords.created, cell: (copy) => <Time at={copy.createdAt} />, right: true },
+    { head: commonMessages.created, cell: (copy) => <Time at={copy.createdAt} />, right: true },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       shrink: true,
       right: true,
@@ -42,7 +44,11 @@ export function CopyTable({ vm, kind, copies, none, onRestore, onDelete }: Props
         <RowMenu
           name={copy.name}
           items={[
-            { label: w.restore, onClick: () => onRestore(copy), disabled: copy.status !== 'AVAILABLE' || whyNot(vm, 'restore') !== null },
+            {
+              label: w.restore,
+              onClick: () => onRestore(copy),
+              disabled: copy.status !== 'AVAILABLE' || disabledReason(vm, 'restore') !== null,
+            },
             { label: w.delete, onClick: () => onDelete(copy), danger: true, disabled: copy.status === 'DELETING' },
           ]}
         />

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { Card } from '../../ui/Page.tsx'
-import { vmWords as w } from '../../words/vm.ts'
+import { vmMessages as w } from '../../messages/vm.ts'
 import css from './vm.module.css'
 
 export interface Line {
@@ -27,10 +27,10 @@ const COLOURS = {
 const HEIGHT = 180
 
 export function Graph({ title, unit, times, lines, format, most }: Props) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const colours = COLOURS[useComputedColorScheme('light')]
   useEffect(() => {
-    const element = place.current!
+    const element = container.current!
     const axis = {
       stroke: colours.text,
       grid: { stroke: colours.grid, width: 1 },
@@ -68,7 +68,7 @@ export function Graph({ title, unit, times, lines, format, most }: Props) {
   }, [times, lines, colours, format, most])
   return (
     <Card title={title} about={unit} actions={<Legend lines={lines} colours={colours.lines} format={format} />}>
-      <div ref={place} className={css['plot']} role="img" aria-label={lines.map((line) => describe(title, line, format)).join('. ')} />
+      <figure ref={container} className={css['plot']} aria-label={lines.map((line) => describe(title, line, format)).join('. ')} />
     </Card>
   )
 }

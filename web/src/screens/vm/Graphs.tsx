@@ -6,8 +6,8 @@ import { berth } from '../../api/berth.ts'
 import { formatBytes } from '../../ui/format.ts'
 import { Card, Stack } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty, Loaded } from '../../ui/States.tsx'
-import { vmWords as w } from '../../words/vm.ts'
+import { Empty, Loaded } from '../../ui/AsyncState.tsx'
+import { vmMessages as w } from '../../messages/vm.ts'
 import { Graph, type Line } from './Graph.tsx'
 import css from './vm.module.css'
 
@@ -18,7 +18,7 @@ const perSecond = (value: number): string => formatBytes(Math.round(value))
 const mebibytes = (value: number): string => `${Math.round(value)}`
 
 export default function Graphs({ vm }: { vm: Vm }) {
-  const { search, turn } = usePaging()
+  const { search, setSearch } = usePaging()
   const range = search.range && search.range in HOURS ? search.range : '1h'
   const metrics = useQuery({
     queryKey: ['metrics', vm.id, range],
@@ -30,16 +30,16 @@ export default function Graphs({ vm }: { vm: Vm }) {
       <SegmentedControl
         aria-label={w.range}
         value={range}
-        onChange={(next) => turn({ range: next === '1h' ? undefined : next })}
+        onChange={(next) => setSearch({ range: next === '1h' ? undefined : next })}
         data={Object.keys(HOURS).map((value) => ({ value, label: w.ranges[value]! }))}
         style={{ alignSelf: 'flex-start' }}
       />
-      <Loaded of={metrics}>{(data) => <Shown metrics={data} />}</Loaded>
+      <Loaded of={metrics}>{(data) => <GraphGrid metrics={data} />}</Loaded>
     </Stack>
   )
 }
 
-function Shown({ metrics }: { metrics: VmMetrics }) {
+function GraphGrid({ metrics }: { metrics: VmMetrics }) {
   const times = useMemo(() => metrics.timestamps.map((at) => Date.parse(at) / 1000), [metrics])
   const { series } = metrics
   const lines = useMemo(() => linesOf(series), [series])

@@ -5,25 +5,28 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { firewallsQuery, networksQuery } from '../../queries/network.ts'
-import { Confirm, Dialog } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
-import { vmWords } from '../../words/vm.ts'
+import { vmMessages } from '../../messages/vm.ts'
 import { BuyPack } from '../bandwidth/BuyPack.tsx'
-import { Verb } from './Verb.tsx'
+import { ActionButton } from './ActionButton.tsx'
 import css from './vm.module.css'
 import { Traffic } from './Traffic.tsx'
 
-const w = vmWords.networking
-const changes = ['vm', 'actions', 'networks', 'firewalls']
+const w = vmMessages.networking
+const invalidates = ['vm', 'actions', 'networks', 'firewalls']
 
-type Open = 'attach' | 'bind' | 'buy' | { detach: { id: string; name: string } } | null
+type Open = 'attach' | 'firewall' | 'buy' | { detach: { id: string; name: string } } | null
 
 export function Networking({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<Open>(null)
   const close = (): void => setOpen(null)
-  const unbind = useWrite((firewallId: string) => berth.firewalls.unbind(firewallId, vm.id), { changes, says: w.unbound })
+  const unbind = useWrite((firewallId: string) => berth.firewalls.unbind(firewallId, vm.id), {
+    invalidates,
+    successMessage: w.firewallDetached,
+  })
   return (
     <Stack>
       <Card
@@ -39,18 +42,18 @@ export function Networking({ vm }: { vm: Vm }) {
       <Card
         title={w.private}
         actions={
-          <Verb vm={vm} verb="attach" variant="default" size="xs" onClick={() => setOpen('attach')}>
+          <ActionButton vm={vm} action="attach" variant="default" size="xs" onClick={() => setOpen('attach')}>
             {w.attach}
-          </Verb>
+          </ActionButton>
         }
       >
-        <Things
+        <AttachmentList
           none={w.noPrivate}
-          things={vm.privateNetworks}
+          items={vm.privateNetworks}
           action={(network) => (
-            <Verb
+            <ActionButton
               vm={vm}
-              verb="detach"
+              action="detach"
               variant="subtle"
               color="red"
               size="xs"
@@ -58,7 +61,7 @@ export function Networking({ vm }: { vm: Vm }) {
               onClick={() => setOpen({ detach: network })}
             >
               {w.detach}
-            </Verb>
+            </ActionButton>
           )}
         />
       </Card>
@@ -66,110 +69,139 @@ export function Networking({ vm }: { vm: Vm }) {
         title={w.firewalls}
         about={vm.firewalls.length > 1 ? w.order : undefined}
         actions={
-          <Button variant="default" size="xs" onClick={() => setOpen('bind')}>
-            {w.bind}
+          <Button variant="default" size="xs" onClick={() => setOpen('firewall')}>
+            {w.attachFirewall}
           </Button>
         }
       >
-        <Things
+        <AttachmentList
           none={w.noFirewall}
-          things={vm.firewalls}
+          items={vm.firewalls}
           link
           action={(firewall) => (
             <Button
               variant="subtle"
               color="red"
               size="xs"
-              aria-label={w.unbindOf(firewall.name)}
+              aria-label={w.detachFirewallOf(firewall.name)}
               loading={unbind.isPending}
               onClick={() => unbind.mutate(firewall.id)}
             >
-              {w.unbind}
+              {w.detachFirewall}
             </Button>
           )}
         />
       </Card>
-      {open === 'attach' && <Attach vm={vm} onClose={close} />}
-      {open === 'bind' && <Bind vm={vm} onClose={close} />}
+      {open === 'attach' && <AttachNetwork vm={vm} onClose={close} />}
+      {open === 'firewall' && <AttachFirewall vm={vm} onClose={close} />}
       {open === 'buy' && <BuyPack vmId={vm.id} vmName={vm.name} onClose={close} />}
-      {typeof open === 'object' && open !== null && <Detach vm={vm} network={open.detach} onClose={close} />}
+      {typeof open === 'object' && open !== null && <DetachNetwork vm={vm} network={open.detach} onClose={close} />}
     </Stack>
   )
 }
 
-interface Thing {
+interface Attachment {
   id: string
   name: string
 }
 
-interface ThingsProps {
+interface AttachmentListProps {
   none: string
-  things: Thing[]
-  action: (thing: Thing) => React.ReactNode
+  items: Attachment[]
+  action: (item: Attachment) => React.ReactNode
   link?: boolean
 }
 
-const Things = ({ none, things, action, link = false }: ThingsProps) =>
-  things.length === 0 ? (
+const AttachmentList = ({ none, items, action, link = false }: AttachmentListProps) =>
+  items.length === 0 ? (
     <p className="muted">{none}</p>
   ) : (
     <ul className={css['simple']}>
-      {things.map((thing) => (
-        <li key={thing.id}>
+      {items.map((item) => (
+        <li key={item.id}>
           {link ? (
-            <TextLink to="/firewalls/$firewallId" params={{ firewallId: thing.id }}>
-              {thing.name}
+            <TextLink to="/firewalls/$firewallId" params={{ firewallId: item.id }}>
+              {item.name}
             </TextLink>
           ) : (
-            <span>{thing.name}</span>
+            <span>{item.name}</span>
           )}
-          {action(thing)}
+          {action(item)}
         </li>
       ))}
     </ul>
   )
 
-function Attach({ vm, onClose }: { vm: Vm; onClose: () => void }) {
+function AttachNetwork({ vm, onClose }: { vm: Vm; onClose: () => void }) {
   const networks = useQuery(networksQuery())
   const free = (networks.data?.items ?? []).filter(({ id }) => !vm.privateNetworks.some((each) => each.id === id))
   const attach = (id: string): Promise<unknown> => berth.vms.attachNetwork(vm.id, id)
   return (
-    <Pick title={w.attachTitle} label={w.network} submit={w.attach} things={free} write={attach} says={w.attaching} onClose={onClose} />
+    <SelectDialog
+      title={w.attachTitle}
+      label={w.network}
+      submit={w.attach}
+      items={free}
+      none={w.noNetworks}
+      write={attach}
+      successMessage={w.attaching}
+      onClose={onClose}
+    />
   )
 }
 
-function Bind({ vm, onClose }: { vm: Vm; onClose: () => void }) {
+function AttachFirewall({ vm, onClose }: { vm: Vm; onClose: () => void }) {
   const firewalls = useQuery(firewallsQuery())
   const free = (firewalls.data?.items ?? []).filter(({ id }) => !vm.firewalls.some((each) => each.id === id))
   const bind = (id: string): Promise<unknown> => berth.firewalls.bind(id, vm.id)
-  return <Pick title={w.bindTitle} label={w.firewall} submit={w.bind} things={free} write={bind} says={w.bound} onClose={onClose} />
+  return (
+    <SelectDialog
+      title={w.attachFirewallTitle}
+      label={w.firewall}
+      submit={w.attachFirewall}
+      items={free}
+      none={w.noFirewalls}
+      write={bind}
+      successMessage={w.firewallAttached}
+      onClose={onClose}
+    />
+  )
 }
 
-interface PickProps {
+interface SelectDialogProps {
   title: string
   label: string
   submit: string
-  things: Thing[]
+  items: Attachment[]
+  /** Shown when there is nothing to choose from. */
+  none: string
   write: (id: string) => Promise<unknown>
-  says: string
+  successMessage: string
   onClose: () => void
 }
 
-function Pick({ title, label, submit, things, write, says, onClose }: PickProps) {
+function SelectDialog({ title, label, submit, items, none, write, successMessage, onClose }: SelectDialogProps) {
   const [chosen, setChosen] = useState('')
-  const id = chosen || (things[0]?.id ?? '')
-  const pick = useWrite(() => write(id), { inForm: true, changes, says, after: onClose })
+  const id = chosen || (items[0]?.id ?? '')
+  const attach = useWrite(() => write(id), { inForm: true, invalidates, successMessage, onDone: onClose })
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form onSubmit={() => pick.mutate()} busy={pick.isPending} error={pick.error} submit={submit} onCancel={onClose} disabled={id === ''}>
-        {things.length === 0 ? (
-          <p className="muted">{w.none}</p>
+      <Form
+        onSubmit={() => attach.mutate()}
+        busy={attach.isPending}
+        error={attach.error}
+        submit={submit}
+        onCancel={onClose}
+        disabled={id === ''}
+      >
+        {items.length === 0 ? (
+          <p className="muted">{none}</p>
         ) : (
           <NativeSelect
             label={label}
             value={id}
             onChange={(event) => setChosen(event.currentTarget.value)}
-            data={things.map((thing) => ({ value: thing.id, label: thing.name }))}
+            data={items.map((item) => ({ value: item.id, label: item.name }))}
           />
         )}
       </Form>
@@ -177,11 +209,11 @@ function Pick({ title, label, submit, things, write, says, onClose }: PickProps)
   )
 }
 
-function Detach({ vm, network, onClose }: { vm: Vm; network: Thing; onClose: () => void }) {
-  const write = useWrite(() => berth.vms.detachNetwork(vm.id, network.id), { inForm: true, changes, says: w.detaching })
+function DetachNetwork({ vm, network, onClose }: { vm: Vm; network: Attachment; onClose: () => void }) {
+  const write = useWrite(() => berth.vms.detachNetwork(vm.id, network.id), { inForm: true, invalidates, successMessage: w.detaching })
   return (
-    <Confirm title={w.detachTitle} submit={w.detach} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.detachTitle} submit={w.detachButton} write={write} onClose={onClose}>
       {w.detachAbout(network.name)}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

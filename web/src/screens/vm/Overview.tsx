@@ -1,14 +1,14 @@
 import type { Vm } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '../../api/session.ts'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatMoney, formatOs, formatSize, formatSpeed } from '../../ui/format.ts'
 import { Card, Facts, Stack } from '../../ui/Page.tsx'
-import { StatusOf } from '../../ui/Status.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmsWords } from '../../words/vms.ts'
-import { vmWords as w } from '../../words/vm.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { vmsMessages } from '../../messages/vms.ts'
+import { vmMessages as w } from '../../messages/vm.ts'
 import { TrafficMeter } from './Traffic.tsx'
 
 export function Overview({ vm }: { vm: Vm }) {
@@ -23,23 +23,23 @@ export function Overview({ vm }: { vm: Vm }) {
             [f.size, formatSize(vm)],
             [f.os, formatOs(vm.osTemplate)],
             [f.region, vm.region.name],
-            [f.address, vm.ipAddress ? <Copyable text={vm.ipAddress} what={vmsWords.address} /> : w.noAddress],
+            [f.address, vm.ipAddress ? <Copyable key="" text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
             [f.hostname, vm.hostname],
             [f.speed, formatSpeed(vm.networkSpeed)],
             [f.keys, vm.sshKeys.map(({ name }) => name).join(', ') || w.noKeys],
-            [f.backups, vm.dailyBackupEnabled ? commonWords.on : commonWords.off],
-            [f.protection, vm.isProtected ? commonWords.on : commonWords.off],
+            [f.backups, vm.dailyBackupEnabled ? commonMessages.on : commonMessages.off],
+            [f.protection, vm.isProtected ? commonMessages.on : commonMessages.off],
             [f.created, <Time key="" at={vm.createdAt} />],
             [f.id, <Copyable key="" text={vm.id} what={f.id} />],
           ]}
         />
       </Card>
-      <Card title={w.money}>
+      <Card title={w.billing}>
         <Facts
           facts={[
             [f.price, formatMoney(vm.billing.priceMonthly, currency)],
             [f.renews, <Time key="" at={vm.billing.nextRenewalAt} as="date" />],
-            [f.billing, <StatusOf key="" status={vm.billing.status} />],
+            [f.billing, <StatusBadge key="" status={vm.billing.status} />],
             [f.traffic, <TrafficMeter key="" vm={vm} />],
           ]}
         />

@@ -3,43 +3,59 @@ import type { Vm } from '@berth/sdk'
 import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
-import { Confirm } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { vmWords as w } from '../../words/vm.ts'
-import { Verb, whyNot } from './Verb.tsx'
+import { vmMessages as w } from '../../messages/vm.ts'
+import { ActionButton, disabledReason } from './ActionButton.tsx'
 
-const changes = ['vm', 'vms', 'actions']
+const invalidates = ['vm', 'vms', 'actions']
 
 export function Power({ vm }: { vm: Vm }) {
-  const [asks, setAsks] = useState<'stop' | 'force' | 'reset' | null>(null)
-  const start = useWrite(() => berth.vms.start(vm.id), { changes, says: w.started.start })
-  const restart = useWrite(() => berth.vms.restart(vm.id), { changes, says: w.started.restart })
-  const stop = useWrite(() => berth.vms.stop(vm.id), { changes, says: w.started.stop, inForm: true })
-  const force = useWrite(() => berth.vms.stop(vm.id, { force: true }), { changes, says: w.started.stop, inForm: true })
-  const reset = useWrite(() => berth.vms.restart(vm.id, { force: true }), { changes, says: w.started.restart, inForm: true })
-  const close = (): void => setAsks(null)
+  const [open, setOpen] = useState<'shutDown' | 'powerOff' | 'reset' | null>(null)
+  const start = useWrite(() => berth.vms.start(vm.id), { invalidates, successMessage: w.started.start })
+  const reboot = useWrite(() => berth.vms.restart(vm.id), { invalidates, successMessage: w.started.restart })
+  const shutDown = useWrite(() => berth.vms.stop(vm.id), { invalidates, successMessage: w.started.stop, inForm: true })
+  const powerOff = useWrite(() => berth.vms.stop(vm.id, { force: true }), {
+    invalidates,
+    successMessage: w.started.powerOff,
+    inForm: true,
+  })
+  const reset = useWrite(() => berth.vms.restart(vm.id, { force: true }), { invalidates, successMessage: w.started.reset, inForm: true })
+  const close = (): void => setOpen(null)
   const stopped = vm.status === 'STOPPED' || (vm.status === 'ERROR' && vm.allowedActions.includes('start'))
   return (
     <>
       {stopped ? (
-        <Verb vm={vm} verb="start" leftSection={<Icon name="play" size={15} />} loading={start.isPending} onClick={() => start.mutate()}>
+        <ActionButton
+          vm={vm}
+          action="start"
+          leftSection={<Icon name="play" size={15} />}
+          loading={start.isPending}
+          onClick={() => start.mutate()}
+        >
           {w.start}
-        </Verb>
+        </ActionButton>
       ) : (
         <>
-          <Verb
+          <ActionButton
             vm={vm}
-            verb="restart"
+            action="restart"
             variant="default"
             leftSection={<Icon name="restart" size={15} />}
-            loading={restart.isPending}
-            onClick={() => restart.mutate()}
+            loading={reboot.isPending}
+            onClick={() => reboot.mutate()}
           >
-            {w.restart}
-          </Verb>
-          <Verb vm={vm} verb="stop" variant="default" leftSection={<Icon name="stop" size={15} />} onClick={() => setAsks('stop')}>
-            {w.stop}
-          </Verb>
+            {w.reboot}
+          </ActionButton>
+          <ActionButton
+            vm={vm}
+            action="stop"
+            variant="default"
+            leftSection={<Icon name="stop" size={15} />}
+            onClick={() => setOpen('shutDown')}
+          >
+            {w.shutDown}
+          </ActionButton>
         </>
       )}
       <Menu position="bottom-end" width={180}>
@@ -49,28 +65,28 @@ export function Power({ vm }: { vm: Vm }) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item disabled={whyNot(vm, 'stop') !== null} onClick={() => setAsks('force')}>
-            {w.forceStop}
+          <Menu.Item disabled={disabledReason(vm, 'stop') !== null} onClick={() => setOpen('powerOff')}>
+            {w.powerOff}
           </Menu.Item>
-          <Menu.Item disabled={whyNot(vm, 'restart') !== null} onClick={() => setAsks('reset')}>
-            {w.forceRestart}
+          <Menu.Item disabled={disabledReason(vm, 'restart') !== null} onClick={() => setOpen('reset')}>
+            {w.reset}
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {asks === 'stop' && (
-        <Confirm title={w.stopTitle(vm.name)} submit={w.stop} write={stop} onClose={close}>
-          {w.stopAbout}
-        </Confirm>
+      {open === 'shutDown' && (
+        <ConfirmDialog title={w.shutDownTitle(vm.name)} submit={w.shutDown} write={shutDown} onClose={close}>
+          {w.shutDownAbout}
+        </ConfirmDialog>
       )}
-      {(asks === 'force' || asks === 'reset') && (
-        <Confirm
-          title={w.forceTitle(vm.name)}
-          submit={asks === 'force' ? w.forceStop : w.forceRestart}
-          write={asks === 'force' ? force : reset}
-          onClose={close}
-        >
-          {w.forceAbout}
-        </Confirm>
+      {open === 'powerOff' && (
+        <ConfirmDialog title={w.powerOffTitle(vm.name)} submit={w.powerOff} write={powerOff} onClose={close}>
+          {w.powerOffAbout}
+        </ConfirmDialog>
+      )}
+      {open === 'reset' && (
+        <ConfirmDialog title={w.resetTitle(vm.name)} submit={w.reset} write={reset} onClose={close}>
+          {w.resetAbout}
+        </ConfirmDialog>
       )}
     </>
   )

@@ -1,17 +1,16 @@
 import { FitAddon } from '@xterm/addon-fit'
 import { Terminal } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
-import { useEffect, useRef } from 'react'
-import type { ScreenProps } from './Console.tsx'
-import { isLeaveKey } from './leave-key.ts'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import { isLeaveKey, type ConsoleScreenProps } from './console-screen.ts'
 import css from './vm.module.css'
 
-export default function Serial({ url, label, onConnected, onClosed }: ScreenProps) {
-  const place = useRef<HTMLDivElement>(null)
-  const tell = useRef({ onConnected, onClosed })
-  tell.current = { onConnected, onClosed }
+export default function Serial({ url, label, onConnected, onClosed }: ConsoleScreenProps) {
+  const container = useRef<HTMLDivElement>(null)
+  const connected = useEffectEvent(onConnected)
+  const closed = useEffectEvent(onClosed)
   useEffect(() => {
-    const element = place.current!
+    const element = container.current!
     const terminal = new Terminal({
       cursorBlink: true,
       fontSize: 13,
@@ -27,12 +26,12 @@ export default function Serial({ url, label, onConnected, onClosed }: ScreenProp
     socket.binaryType = 'arraybuffer'
     const encoder = new TextEncoder()
     socket.onopen = () => {
-      tell.current.onConnected()
+      connected()
       terminal.focus()
     }
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) =>
       terminal.write(typeof data === 'string' ? data : new Uint8Array(data))
-    socket.onclose = ({ reason }) => tell.current.onClosed(reason)
+    socket.onclose = ({ reason }) => closed(reason)
     terminal.onData((text) => socket.readyState === socket.OPEN && socket.send(encoder.encode(text)))
     terminal.attachCustomKeyEventHandler((event) => {
       if (!isLeaveKey(event)) return true
@@ -48,5 +47,5 @@ export default function Serial({ url, label, onConnected, onClosed }: ScreenProp
       terminal.dispose()
     }
   }, [url])
-  return <div ref={place} className={css['screen']} role="region" aria-label={label} />
+  return <section ref={container} className={css['screen']} aria-label={label} />
 }

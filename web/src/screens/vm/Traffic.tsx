@@ -1,15 +1,15 @@
 import type { Vm } from '@berth/sdk'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatSpeed } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Facts } from '../../ui/Page.tsx'
-import { vmsWords } from '../../words/vms.ts'
-import { vmWords as w } from '../../words/vm.ts'
+import { vmsMessages } from '../../messages/vms.ts'
+import { vmMessages as w } from '../../messages/vm.ts'
 
 export const Traffic = ({ vm }: { vm: Vm }) => (
   <Facts
     facts={[
-      [w.facts.address, vm.ipAddress ? <Copyable text={vm.ipAddress} what={vmsWords.address} /> : w.noAddress],
+      [w.facts.address, vm.ipAddress ? <Copyable key="" text={vm.ipAddress} what={vmsMessages.address} /> : w.noAddress],
       [w.facts.speed, formatSpeed(vm.networkSpeed)],
       [w.facts.traffic, <TrafficMeter key="" vm={vm} />],
     ]}
@@ -18,6 +18,6 @@ export const Traffic = ({ vm }: { vm: Vm }) => (
 
 export function TrafficMeter({ vm }: { vm: Vm }) {
   const cap = vm.bandwidth === 0 ? null : vm.bandwidth * 1e9 + Number(vm.bandwidthPackBytes)
-  const text = vmsWords.traffic(formatBytes(vm.bandwidthUsedBytes), cap === null ? null : formatBytes(cap))
-  return cap === null ? text : <Meter used={vm.bandwidthUsedBytes} of={cap} label={vmsWords.trafficOf(vm.name)} text={text} />
+  const text = vmsMessages.traffic(formatBytes(vm.bandwidthUsedBytes), cap === null ? null : formatBytes(cap))
+  return cap === null ? text : <Meter used={vm.bandwidthUsedBytes} of={cap} label={vmsMessages.trafficOf(vm.name)} text={text} />
 }

@@ -6,13 +6,13 @@ import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { plansQuery } from '../../queries/catalog.ts'
 import { formatMoney, formatSize } from '../../ui/format.ts'
-import { Problem } from '../../ui/Form.tsx'
+import { ErrorAlert } from '../../ui/Form.tsx'
 import { Facts, Row, Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { vmWords } from '../../words/vm.ts'
-import { Verb, whyNot } from './Verb.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { vmMessages } from '../../messages/vm.ts'
+import { ActionButton, disabledReason } from './ActionButton.tsx'
 
-const w = vmWords.settings
+const w = vmMessages.settings
 
 const isLarger = (plan: Plan, vm: Vm): boolean =>
   plan.vcpu >= vm.vcpu && plan.ram >= vm.ram && plan.disk >= vm.disk && (plan.vcpu > vm.vcpu || plan.ram > vm.ram || plan.disk > vm.disk)
@@ -23,14 +23,14 @@ export function Upgrade({ vm }: { vm: Vm }) {
     <Loaded of={plans} lines={2}>
       {(all) => {
         const larger = all.filter((plan) => plan.available && plan.regions.includes(vm.region.slug) && isLarger(plan, vm))
-        return larger.length === 0 ? <p className="muted">{w.largest}</p> : <Offer vm={vm} plans={larger} />
+        return larger.length === 0 ? <p className="muted">{w.largest}</p> : <UpgradeForm vm={vm} plans={larger} />
       }}
     </Loaded>
   )
 }
 
-/** The difference in price is the server's, for this very second. */
-function Offer({ vm, plans }: { vm: Vm; plans: Plan[] }) {
+/** The prorated price comes from a dry run on the server. */
+function UpgradeForm({ vm, plans }: { vm: Vm; plans: Plan[] }) {
   const [chosen, setChosen] = useState('')
   const plan = plans.find(({ id }) => id === chosen) ?? plans[0]!
   const quote = useQuery({
@@ -38,12 +38,12 @@ function Offer({ vm, plans }: { vm: Vm; plans: Plan[] }) {
     queryFn: ({ signal }) => berth.vms.quoteUpgrade(vm.id, plan.id, { signal }),
     enabled: vm.allowedActions.includes('upgrade'),
     staleTime: 10_000,
-    gcTime: 0, // who comes back to a plan is told its price anew
+    gcTime: 0, // a revisited plan gets a fresh price
   })
   const upgrade = useWrite(() => berth.vms.upgrade(vm.id, plan.id), {
     inForm: true,
-    changes: ['vm', 'vms', 'wallet', 'actions'],
-    says: w.upgrading,
+    invalidates: ['vm', 'vms', 'wallet', 'actions'],
+    successMessage: w.upgrading,
   })
   return (
     <Stack gap={16}>
@@ -60,23 +60,23 @@ function Offer({ vm, plans }: { vm: Vm; plans: Plan[] }) {
       {quote.data && (
         <Facts
           facts={[
-            [w.payNow, formatMoney(quote.data.charge, quote.data.currency)],
+            [w.dueToday, formatMoney(quote.data.charge, quote.data.currency)],
             [w.newMonthly, formatMoney(quote.data.monthly, quote.data.currency)],
             [w.balanceAfter, formatMoney(quote.data.balanceAfter, quote.data.currency)],
           ]}
         />
       )}
-      <Problem error={upgrade.error ?? quote.error} />
+      <ErrorAlert error={upgrade.error ?? quote.error} />
       <Row>
-        <Verb
+        <ActionButton
           vm={vm}
-          verb="upgrade"
+          action="upgrade"
           loading={upgrade.isPending}
-          disabled={!quote.data && whyNot(vm, 'upgrade') === null}
+          disabled={!quote.data && disabledReason(vm, 'upgrade') === null}
           onClick={() => upgrade.mutate()}
         >
           {w.upgradeTo(plan.name)}
-        </Verb>
+        </ActionButton>
       </Row>
     </Stack>
   )

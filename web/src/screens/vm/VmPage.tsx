@@ -5,22 +5,22 @@ import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { templatesQuery } from '../../queries/catalog.ts'
 import { vmQuery } from '../../queries/vms.ts'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Page, Row } from '../../ui/Page.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Loaded, Waiting } from '../../ui/States.tsx'
-import { vmWords as w } from '../../words/vm.ts'
+import { Loaded, Loading } from '../../ui/AsyncState.tsx'
+import { vmMessages as w } from '../../messages/vm.ts'
 import { VmStatus } from '../vms/VmStatus.tsx'
 import { Activity } from './Activity.tsx'
-import { Copies } from './Copies.tsx'
+import { SnapshotsBackups } from './SnapshotsBackups.tsx'
 import { Networking } from './Networking.tsx'
 import { Overview } from './Overview.tsx'
 import { Power } from './Power.tsx'
 import { VmSettings } from './VmSettings.tsx'
-import { Underway } from './Underway.tsx'
+import { ActionProgress } from './ActionProgress.tsx'
 
-// The heavy ones come when they are looked at.
+// Large dependencies, loaded when their tab is opened.
 const Console = lazy(() => import('./Console.tsx'))
 const Graphs = lazy(() => import('./Graphs.tsx'))
 
@@ -32,27 +32,27 @@ export default function VmPage() {
   const vm = useQuery(vmQuery(vmId))
   return (
     <Loaded isPage of={vm}>
-      {(data) => <Shown vm={data} />}
+      {(data) => <VmView vm={data} />}
     </Loaded>
   )
 }
 
-function Shown({ vm }: { vm: Vm }) {
-  const { search, turn } = usePaging()
+function VmView({ vm }: { vm: Vm }) {
+  const { search, setSearch } = usePaging()
   const tab = TABS.find((each) => each === search.tab) ?? 'overview'
   const about = (
     <Row gap={16}>
       <VmStatus name={vm.name} status={vm.status} running={vm.currentAction} />
-      <Ssh vm={vm} />
+      <SshCommand vm={vm} />
     </Row>
   )
   return (
     <Page title={vm.name} about={about} above={<TextLink to="/vms">{w.back}</TextLink>} actions={<Power vm={vm} />}>
-      <Notice vm={vm} />
-      {vm.currentAction && <Underway vmId={vm.id} current={vm.currentAction} />}
+      <StatusAlert vm={vm} />
+      {vm.currentAction && <ActionProgress vmId={vm.id} current={vm.currentAction} />}
       <Tabs
         value={tab}
-        onChange={(next) => turn({ tab: next === 'overview' ? undefined : (next ?? undefined), page: undefined, limit: undefined })}
+        onChange={(next) => setSearch({ tab: next === 'overview' ? undefined : (next ?? undefined), page: undefined, limit: undefined })}
         keepMounted={false}
       >
         <Tabs.List mb={20}>
@@ -64,8 +64,8 @@ function Shown({ vm }: { vm: Vm }) {
         </Tabs.List>
         {TABS.map((each) => (
           <Tabs.Panel key={each} value={each}>
-            <Suspense fallback={<Waiting />}>
-              <Content tab={each} vm={vm} />
+            <Suspense fallback={<Loading />}>
+              <TabContent tab={each} vm={vm} />
             </Suspense>
           </Tabs.Panel>
         ))}
@@ -74,13 +74,13 @@ function Shown({ vm }: { vm: Vm }) {
   )
 }
 
-/** As the user that its template has. */
-function Ssh({ vm: { ipAddress, osTemplate } }: { vm: Vm }) {
+/** With the default user of the image. */
+function SshCommand({ vm: { ipAddress, osTemplate } }: { vm: Vm }) {
   const template = useQuery(templatesQuery).data?.find(({ slug }) => slug === osTemplate.slug)
   return ipAddress && template && <Copyable text={`ssh ${template.defaultUser}@${ipAddress}`} what={w.ssh} />
 }
 
-function Content({ tab, vm }: { tab: Tab; vm: Vm }) {
+function TabContent({ tab, vm }: { tab: Tab; vm: Vm }) {
   switch (tab) {
     case 'overview':
       return <Overview vm={vm} />
@@ -89,7 +89,7 @@ function Content({ tab, vm }: { tab: Tab; vm: Vm }) {
     case 'networking':
       return <Networking vm={vm} />
     case 'copies':
-      return <Copies vm={vm} />
+      return <SnapshotsBackups vm={vm} />
     case 'activity':
       return <Activity vm={vm} />
     case 'console':
@@ -99,8 +99,8 @@ function Content({ tab, vm }: { tab: Tab; vm: Vm }) {
   }
 }
 
-/** What the reader should know before anything else. */
-function Notice({ vm }: { vm: Vm }) {
+/** The most important warning about the VM, if any. */
+function StatusAlert({ vm }: { vm: Vm }) {
   if (vm.status === 'SUSPENDED') return <Alert color="orange">{vm.statusReason ?? w.suspended}</Alert>
   if (vm.status === 'UNMANAGED') return <Alert color="gray">{w.unmanaged}</Alert>
   if (vm.status === 'ERROR') return <Alert color="red">{vm.statusReason ?? w.failedCreate}</Alert>

@@ -6,26 +6,29 @@ import { useWrite } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { Form } from '../../ui/Form.tsx'
 import { Card, Stack } from '../../ui/Page.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmWords } from '../../words/vm.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { vmMessages } from '../../messages/vm.ts'
 import { AddOn } from './AddOn.tsx'
-import { DeleteVm, RebuildVm, SetPassword } from './Dangerous.tsx'
+import { DeleteVm, RebuildVm, ResetVmPassword } from './DangerZone.tsx'
 import { Upgrade } from './Upgrade.tsx'
-import { neverCameUp, Verb } from './Verb.tsx'
+import { failedToProvision, ActionButton } from './ActionButton.tsx'
 import css from './vm.module.css'
 
-const w = vmWords.settings
-const changes = ['vm', 'vms']
+const w = vmMessages.settings
+const invalidates = ['vm', 'vms']
 
 export function VmSettings({ vm }: { vm: Vm }) {
   const [open, setOpen] = useState<'password' | 'rebuild' | 'delete' | null>(null)
   const close = (): void => setOpen(null)
-  const protect = useWrite((isProtected: boolean) => berth.vms.update(vm.id, { isProtected }), { changes, says: commonWords.saved })
+  const protect = useWrite((isProtected: boolean) => berth.vms.update(vm.id, { isProtected }), {
+    invalidates,
+    successMessage: commonMessages.saved,
+  })
   return (
     <Stack>
       <Card title={w.general}>
         <div className={css['name']}>
-          <Name key={vm.name} vm={vm} />
+          <NameForm key={vm.name} vm={vm} />
         </div>
         <div style={{ height: 20 }} />
         <Setting name={w.protect} about={w.protectAbout}>
@@ -48,22 +51,22 @@ export function VmSettings({ vm }: { vm: Vm }) {
       </Card>
       <Card title={w.danger} tone="danger">
         <Setting name={w.password} about={w.passwordAbout}>
-          <Verb vm={vm} verb="password" variant="default" onClick={() => setOpen('password')}>
+          <ActionButton vm={vm} action="password" variant="default" onClick={() => setOpen('password')}>
             {w.password}
-          </Verb>
+          </ActionButton>
         </Setting>
-        <Setting name={w.rebuild} about={neverCameUp(vm) ? w.rebuildFirst : w.rebuildAbout}>
-          <Verb vm={vm} verb="rebuild" variant="default" onClick={() => setOpen('rebuild')}>
-            {w.rebuild}
-          </Verb>
+        <Setting name={w.rebuild} about={failedToProvision(vm) ? w.rebuildFailed : w.rebuildAbout}>
+          <ActionButton vm={vm} action="rebuild" variant="default" onClick={() => setOpen('rebuild')}>
+            {w.rebuildButton}
+          </ActionButton>
         </Setting>
         <Setting name={w.delete} about={w.deleteAbout}>
-          <Verb vm={vm} verb="delete" color="red" onClick={() => setOpen('delete')}>
+          <ActionButton vm={vm} action="delete" color="red" onClick={() => setOpen('delete')}>
             {w.deleteButton}
-          </Verb>
+          </ActionButton>
         </Setting>
       </Card>
-      {open === 'password' && <SetPassword vm={vm} onClose={close} />}
+      {open === 'password' && <ResetVmPassword vm={vm} onClose={close} />}
       {open === 'rebuild' && <RebuildVm vm={vm} onClose={close} />}
       {open === 'delete' && <DeleteVm vm={vm} onClose={close} />}
     </Stack>
@@ -80,15 +83,19 @@ const Setting = ({ name, about, children }: { name: string; about: string; child
   </div>
 )
 
-function Name({ vm }: { vm: Vm }) {
+function NameForm({ vm }: { vm: Vm }) {
   const [name, setName] = useState(vm.name)
-  const rename = useWrite((body: UpdateVm) => berth.vms.update(vm.id, body), { inForm: true, changes, says: commonWords.saved })
+  const rename = useWrite((body: UpdateVm) => berth.vms.update(vm.id, body), {
+    inForm: true,
+    invalidates,
+    successMessage: commonMessages.saved,
+  })
   return (
     <Form
       onSubmit={() => rename.mutate({ name })}
       busy={rename.isPending}
       error={rename.error}
-      submit={commonWords.save}
+      submit={commonMessages.save}
       disabled={name === vm.name || name === ''}
     >
       <TextInput

@@ -1,28 +1,27 @@
 import { Button } from '@mantine/core'
 import RFB from '@novnc/novnc'
-import { useEffect, useRef } from 'react'
-import { vmWords } from '../../words/vm.ts'
-import type { ScreenProps } from './Console.tsx'
-import { isLeaveKey } from './leave-key.ts'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import { vmMessages } from '../../messages/vm.ts'
+import { isLeaveKey, type ConsoleScreenProps } from './console-screen.ts'
 import css from './vm.module.css'
 
-export default function Vnc({ url, label, onConnected, onClosed }: ScreenProps) {
-  const place = useRef<HTMLDivElement>(null)
+export default function Vnc({ url, label, onConnected, onClosed }: ConsoleScreenProps) {
+  const container = useRef<HTMLDivElement>(null)
   const rfb = useRef<RFB | null>(null)
-  const tell = useRef({ onConnected, onClosed })
-  tell.current = { onConnected, onClosed }
+  const connected = useEffectEvent(onConnected)
+  const closed = useEffectEvent(onClosed)
   useEffect(() => {
-    const element = place.current!
+    const element = container.current!
     const screen = new RFB(element, url)
     rfb.current = screen
     screen.scaleViewport = true
     screen.background = '#0b1110'
     screen.addEventListener('connect', () => {
-      tell.current.onConnected()
+      connected()
       screen.focus()
     })
-    const closed = (): void => tell.current.onClosed('')
-    screen.addEventListener('disconnect', closed)
+    const onDisconnect = (): void => closed('')
+    screen.addEventListener('disconnect', onDisconnect)
     const leave = (event: KeyboardEvent): void => {
       if (!isLeaveKey(event)) return
       event.stopPropagation()
@@ -31,15 +30,15 @@ export default function Vnc({ url, label, onConnected, onClosed }: ScreenProps) 
     element.addEventListener('keydown', leave, true)
     return () => {
       element.removeEventListener('keydown', leave, true)
-      screen.removeEventListener('disconnect', closed)
+      screen.removeEventListener('disconnect', onDisconnect)
       screen.disconnect()
     }
   }, [url])
   return (
     <>
-      <div ref={place} className={css['screen']} role="region" aria-label={label} />
+      <section ref={container} className={css['screen']} aria-label={label} />
       <Button variant="default" size="xs" style={{ alignSelf: 'flex-start' }} onClick={() => rfb.current?.sendCtrlAltDel()}>
-        {vmWords.console.ctrlAltDel}
+        {vmMessages.console.ctrlAltDel}
       </Button>
     </>
   )

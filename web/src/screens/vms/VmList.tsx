@@ -8,10 +8,10 @@ import { ButtonLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { Paged } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
-import { commonWords } from '../../words/common.ts'
-import { vmsWords as w } from '../../words/vms.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { vmsMessages as w } from '../../messages/vms.ts'
 import { VmTable } from './VmTable.tsx'
 
 type Status = NonNullable<Query<'listVms'>['status']>
@@ -42,7 +42,7 @@ export default function VmList() {
       about={w.noneWithAbout}
       action={
         <Button variant="default" onClick={() => filter({ status: undefined })}>
-          {commonWords.showAll}
+          {commonMessages.showAll}
         </Button>
       }
     />

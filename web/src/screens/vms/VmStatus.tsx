@@ -1,5 +1,5 @@
 import { Status, toneOf } from '../../ui/Status.tsx'
-import { vmsWords as w } from '../../words/vms.ts'
+import { vmsMessages as w } from '../../messages/vms.ts'
 import css from './vms.module.css'
 
 interface Running {
@@ -9,20 +9,14 @@ interface Running {
 
 type VmStatusName = keyof typeof w.statuses
 
-/** What it is, and what is being done to it. */
+/** The status of the VM, or its running action with progress. */
 export function VmStatus({ name, status, running }: { name: string; status: VmStatusName; running?: Running | null }) {
   if (!running) return <Status tone={toneOf(status)}>{w.statuses[status]}</Status>
   return (
     <span className={css['working']}>
       <Status tone="busy">{w.actionNames[running.action] ?? running.action}</Status>
-      <span
-        className={css['bar']}
-        role="progressbar"
-        aria-label={w.progressOf(name)}
-        aria-valuenow={running.progress}
-        aria-valuemin={0}
-        aria-valuemax={100}
-      >
+      <progress className="hidden" max={100} value={running.progress} aria-label={w.progressOf(name)} />
+      <span className={css['bar']} aria-hidden="true">
         <span style={{ width: `${running.progress}%` }} />
       </span>
     </span>

@@ -1,11 +1,11 @@
 import type { Action, BandwidthUsage, VmListItem } from '@berth/sdk'
 import { Link } from '@tanstack/react-router'
-import { Copyable } from '../../ui/Copy.tsx'
+import { Copyable } from '../../ui/CopyButton.tsx'
 import { formatBytes, formatOs, formatSize } from '../../ui/format.ts'
 import { Meter } from '../../ui/Meter.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { vmsWords as w } from '../../words/vms.ts'
+import { vmsMessages as w } from '../../messages/vms.ts'
 import css from './vms.module.css'
 import { VmStatus } from './VmStatus.tsx'
 

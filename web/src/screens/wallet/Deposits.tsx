@@ -3,26 +3,26 @@ import { useQuery } from '@tanstack/react-query'
 import { depositsQuery } from '../../queries/account.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
-import { StatusOf } from '../../ui/Status.tsx'
+import { StatusBadge } from '../../ui/Status.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { walletWords as w } from '../../words/wallet.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 
-/** Only what is still on its way: the rest is in the transactions. */
+/** Pending deposits only; completed ones are listed as transactions. */
 export function Deposits() {
   const deposits = useQuery(depositsQuery).data?.items.filter(({ status }) => status === 'PENDING' || status === 'PROCESSING') ?? []
   if (deposits.length === 0) return null
   const columns: Column<Deposit>[] = [
     { head: w.amount, cell: ({ amount, currency }) => <strong>{formatMoney(amount, currency)}</strong> },
-    { head: commonWords.status, cell: ({ status }) => <StatusOf status={status} /> },
+    { head: commonMessages.status, cell: ({ status }) => <StatusBadge status={status} /> },
     { head: w.date, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: ({ checkoutUrl, instructions }) =>
-        checkoutUrl ? <a href={checkoutUrl}>{w.payAt}</a> : <span className="muted">{instructions}</span>,
+        checkoutUrl ? <a href={checkoutUrl}>{w.openPayment}</a> : <span className="muted">{instructions}</span>,
     },
   ]
   return (

@@ -5,7 +5,7 @@ import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { walletWords as w } from '../../words/wallet.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 import { forecast, type Renewal } from './renewals.ts'
 
 export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
@@ -16,7 +16,7 @@ export function Forecast({ wallet }: { wallet: Wallet | undefined }) {
     { head: w.vm, cell: ({ vm }) => vm.name },
     { head: w.renews, cell: ({ vm }) => <Time at={vm.billing.nextRenewalAt} as="date" /> },
     { head: w.price, right: true, cell: ({ vm }) => formatMoney(vm.billing.priceMonthly, wallet.currency) },
-    { head: w.balanceThen, right: true, cell: ({ balance }) => <Left balance={balance} currency={wallet.currency} /> },
+    { head: w.projectedBalance, right: true, cell: ({ balance }) => <Left balance={balance} currency={wallet.currency} /> },
   ]
   return (
     <Card flush title={w.forecast} about={w.forecastAbout}>

@@ -6,20 +6,20 @@ import { useWrite } from '../../api/client.ts'
 import { invoicesQuery } from '../../queries/account.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Table, type Column } from '../../ui/Table.tsx'
-import { commonWords } from '../../words/common.ts'
-import { walletWords as w } from '../../words/wallet.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 
 export function Invoices() {
   const invoices = useQuery(invoicesQuery)
-  const open = useWrite((id: string) => berth.invoices.get(id), { after: ({ pageUrl }) => location.assign(pageUrl) })
+  const open = useWrite((id: string) => berth.invoices.get(id), { onDone: ({ pageUrl }) => location.assign(pageUrl) })
   const columns: Column<InvoiceSummary>[] = [
     { head: w.month, cell: ({ month }) => <strong>{month}</strong> },
     { head: w.number, cell: ({ number }) => <code>{number}</code> },
     { head: w.charged, right: true, cell: ({ charged, currency }) => formatMoney(charged, currency) },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: ({ id, number }) => (

@@ -10,11 +10,11 @@ import { formatMoney } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { walletWords as w } from '../../words/wallet.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { walletMessages as w } from '../../messages/wallet.ts'
 
 type Type = Transaction['type']
 type Filter = Pick<Query<'listWalletTransactions'>, 'type' | 'dateFrom' | 'dateTo'>
@@ -39,7 +39,7 @@ export function Transactions({ currency }: { currency: string }) {
           aria-label={w.type}
           value={type ?? ''}
           onChange={(event) => filter({ type: event.currentTarget.value || undefined })}
-          data={[{ value: '', label: commonWords.all }, ...Object.entries(w.types).map(([value, label]) => ({ value, label }))]}
+          data={[{ value: '', label: commonMessages.all }, ...Object.entries(w.types).map(([value, label]) => ({ value, label }))]}
         />
         <TextInput
           type="date"
@@ -71,7 +71,7 @@ const Amount = ({ amount, currency }: { amount: string; currency: string }) => (
   </strong>
 )
 
-/** All that the filter lets through, not only the page on screen. */
+/** Exports all pages that match the filter. */
 function Download({ filter }: { filter: Filter }) {
   const download = useWrite(async () => {
     const all = await berth.wallet.transactions(filter).all()

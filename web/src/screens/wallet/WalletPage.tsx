@@ -5,12 +5,12 @@ import { walletQuery } from '../../queries/account.ts'
 import { formatMoney } from '../../ui/format.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Card, Columns, Facts, Page } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { walletWords as w } from '../../words/wallet.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { walletMessages as w } from '../../messages/wallet.ts'
 import { Deposits } from './Deposits.tsx'
 import { Forecast } from './Forecast.tsx'
 import { Invoices } from './Invoices.tsx'
-import { TopUp } from './TopUp.tsx'
+import { AddFunds } from './AddFunds.tsx'
 import { Transactions } from './Transactions.tsx'
 
 export default function WalletPage() {
@@ -18,7 +18,7 @@ export default function WalletPage() {
   const wallet = useQuery(walletQuery)
   const button = (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setTopUp(true)}>
-      {w.topUp}
+      {w.addFunds}
     </Button>
   )
   return (
@@ -30,7 +30,7 @@ export default function WalletPage() {
               facts={[
                 [w.balance, <Big key="" text={formatMoney(balance, currency)} />],
                 [w.due, <Big key="" text={formatMoney(dueNext7Days, currency)} />],
-                [w.lasts, <Big key="" text={w.days(daysLeft)} />],
+                [w.covers, <Big key="" text={w.days(daysLeft)} />],
               ]}
             />
           )}
@@ -42,7 +42,7 @@ export default function WalletPage() {
         <Forecast wallet={wallet.data} />
         <Invoices />
       </Columns>
-      {topUp && <TopUp currency={wallet.data?.currency ?? 'USD'} onClose={() => setTopUp(false)} />}
+      {topUp && <AddFunds currency={wallet.data?.currency ?? 'USD'} onClose={() => setTopUp(false)} />}
     </Page>
   )
 }

@@ -9,11 +9,11 @@ export interface Renewal {
 
 const cents = (amount: string): number => Math.round(Number(amount) * 100)
 
-/** As the renewals go: not what could not be built, what is out of management, or what an operator has suspended. */
+/** Mirrors the server's renewal rules: not for failed, unmanaged or operator-suspended VMs. */
 const isRenewed = ({ status, billing }: Renewable): boolean =>
   billing.status !== 'CANCELLED' && status !== 'UNMANAGED' && (status !== 'SUSPENDED' || billing.status === 'SUSPENDED')
 
-/** The next renewal of each VM in the order they come, and what is left in the wallet after it. */
+/** The next renewal of each VM by date, with the projected balance after it. */
 export function forecast(vms: Renewable[], { balance }: Pick<Wallet, 'balance'>): Renewal[] {
   let left = cents(balance)
   return vms

@@ -9,13 +9,13 @@ import { formatDuration } from '../../ui/format.ts'
 import { Card } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import { Status, toneOf } from '../../ui/Status.tsx'
 import { StatusFilter } from '../../ui/StatusFilter.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { webhookWords as w } from '../../words/webhooks.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { webhookMessages as w } from '../../messages/webhooks.ts'
 import { DeliveryDialog } from './DeliveryDialog.tsx'
 
 export function Deliveries({ webhookId }: { webhookId: string }) {
@@ -23,7 +23,10 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
   const [shown, setShown] = useState<string | null>(null)
   const status = search.status && search.status in w.statuses ? (search.status as WebhookDelivery['status']) : undefined
   const deliveries = useQuery(deliveriesQuery(webhookId, { page: search.page, limit: search.limit, status }))
-  const replay = useWrite((id: string) => berth.webhooks.redeliver(webhookId, id), { changes: ['deliveries'], says: w.replayed })
+  const replay = useWrite((id: string) => berth.webhooks.redeliver(webhookId, id), {
+    invalidates: ['deliveries'],
+    successMessage: w.resent,
+  })
   const columns: Column<WebhookDelivery>[] = [
     {
       head: w.columns.event,
@@ -36,19 +39,23 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
     { head: w.columns.status, cell: (each) => <Status tone={toneOf(each.status)}>{w.statuses[each.status]}</Status> },
     { head: w.columns.attempts, cell: ({ attempts }) => attempts, right: true },
     {
-      head: w.columns.answer,
-      cell: ({ responseStatus, error }) => responseStatus ?? <span className="muted">{error ?? commonWords.unknown}</span>,
+      head: w.columns.response,
+      cell: ({ responseStatus, error }) => responseStatus ?? <span className="muted">{error ?? commonMessages.unknown}</span>,
     },
-    { head: w.columns.took, cell: ({ latencyMs }) => (latencyMs === null ? commonWords.unknown : formatDuration(latencyMs)), right: true },
+    {
+      head: w.columns.duration,
+      cell: ({ latencyMs }) => (latencyMs === null ? commonMessages.unknown : formatDuration(latencyMs)),
+      right: true,
+    },
     { head: w.columns.when, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
     {
-      head: commonWords.actions,
+      head: commonMessages.actions,
       quiet: true,
       right: true,
       cell: ({ id, eventId, type }) =>
         eventId && (
-          <Button variant="default" size="xs" aria-label={`${w.replay}: ${type}`} onClick={() => replay.mutate(id)}>
-            {w.replay}
+          <Button variant="default" size="xs" aria-label={`${w.resend}: ${type}`} onClick={() => replay.mutate(id)}>
+            {w.resend}
           </Button>
         ),
     },

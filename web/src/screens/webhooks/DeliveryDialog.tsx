@@ -1,18 +1,18 @@
 import type { WebhookAttempt } from '@berth/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { deliveryQuery } from '../../queries/webhooks.ts'
-import { Code } from '../../ui/Copy.tsx'
+import { Code } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { Loaded } from '../../ui/States.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { webhookWords as w } from '../../words/webhooks.ts'
+import { webhookMessages as w } from '../../messages/webhooks.ts'
 
 const pretty = (json: string): string => {
   try {
     return JSON.stringify(JSON.parse(json), null, 2)
   } catch {
-    return json // shown as it is
+    return json // not JSON: shown unformatted
   }
 }
 
@@ -40,7 +40,7 @@ const Attempt = ({ attempt, number }: { attempt: WebhookAttempt; number: number 
   <Stack gap={8}>
     <h3>{w.attempt(number)}</h3>
     <p>
-      {w.response(attempt.responseStatus, attempt.latencyMs)} · <Time at={attempt.attemptedAt} />
+      {w.attemptResult(attempt.responseStatus, attempt.latencyMs)} · <Time at={attempt.attemptedAt} />
     </p>
     {attempt.error && <p className="muted">{attempt.error}</p>}
     <Code

@@ -7,8 +7,8 @@ import { fieldError } from '../../api/errors.ts'
 import { Dialog } from '../../ui/Dialogs.tsx'
 import { Form } from '../../ui/Form.tsx'
 import { Stack } from '../../ui/Page.tsx'
-import { commonWords } from '../../words/common.ts'
-import { webhookWords as w } from '../../words/webhooks.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { webhookMessages as w } from '../../messages/webhooks.ts'
 
 interface Props {
   webhook?: Webhook
@@ -16,7 +16,7 @@ interface Props {
   onCreated?: (webhook: WebhookWithSecret) => void
 }
 
-/** A new one when none is given. */
+/** Creates a webhook, or edits the given one. */
 export function EditWebhook({ webhook, onClose, onCreated }: Props) {
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [description, setDescription] = useState(webhook?.description ?? '')
@@ -26,9 +26,9 @@ export function EditWebhook({ webhook, onClose, onCreated }: Props) {
     () => (webhook ? berth.webhooks.update(webhook.id, body) : berth.webhooks.create(body)),
     {
       inForm: true,
-      changes: ['webhooks', 'limits'],
-      ...(webhook && { says: w.saved }),
-      after: (saved) => {
+      invalidates: ['webhooks', 'limits'],
+      ...(webhook && { successMessage: w.saved }),
+      onDone: (saved) => {
         onClose()
         if ('secret' in saved) onCreated?.(saved)
       },
@@ -40,7 +40,7 @@ export function EditWebhook({ webhook, onClose, onCreated }: Props) {
         onSubmit={() => save.mutate()}
         busy={save.isPending}
         error={save.error}
-        submit={webhook ? commonWords.save : w.create}
+        submit={webhook ? commonMessages.save : w.create}
         onCancel={onClose}
         disabled={url === '' || events.length === 0}
       >

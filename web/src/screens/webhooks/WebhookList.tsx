@@ -4,17 +4,17 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { webhooksQuery } from '../../queries/webhooks.ts'
-import { Secret } from '../../ui/Dialogs.tsx'
+import { SecretDialog } from '../../ui/Dialogs.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Card, Page } from '../../ui/Page.tsx'
 import { PagedTable } from '../../ui/PagedTable.tsx'
 import { usePaging } from '../../ui/paging.ts'
-import { Empty } from '../../ui/States.tsx'
+import { Empty } from '../../ui/AsyncState.tsx'
 import type { Column } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { commonWords } from '../../words/common.ts'
-import { webhookWords as w } from '../../words/webhooks.ts'
+import { commonMessages } from '../../messages/common.ts'
+import { webhookMessages as w } from '../../messages/webhooks.ts'
 import { EditWebhook } from './EditWebhook.tsx'
 import { WebhookState } from './WebhookState.tsx'
 
@@ -45,7 +45,7 @@ export default function WebhookList() {
     { head: w.state, cell: (webhook) => <WebhookState webhook={webhook} /> },
     {
       head: w.lastSuccess,
-      cell: ({ lastSuccessAt }) => (lastSuccessAt ? <Time at={lastSuccessAt} as="ago" /> : commonWords.never),
+      cell: ({ lastSuccessAt }) => (lastSuccessAt ? <Time at={lastSuccessAt} as="ago" /> : commonMessages.never),
       right: true,
     },
   ]
@@ -61,7 +61,7 @@ export default function WebhookList() {
       </Card>
       {creates && <EditWebhook onClose={() => setCreates(false)} onCreated={setMade} />}
       {made && (
-        <Secret
+        <SecretDialog
           label={w.secret}
           secret={made.secret}
           hint={<p className="muted">{w.secretHint}</p>}

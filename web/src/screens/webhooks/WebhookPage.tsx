@@ -6,13 +6,12 @@ import { useState } from 'react'
 import { berth } from '../../api/berth.ts'
 import { useWrite } from '../../api/client.ts'
 import { webhookQuery } from '../../queries/webhooks.ts'
-import { Confirm, Secret } from '../../ui/Dialogs.tsx'
+import { ConfirmDialog, SecretDialog } from '../../ui/Dialogs.tsx'
 import { TextLink } from '../../ui/links.tsx'
 import { Page, Row } from '../../ui/Page.tsx'
 import { RowMenu } from '../../ui/RowMenu.tsx'
-import { Loaded } from '../../ui/States.tsx'
-import { commonWords } from '../../words/common.ts'
-import { webhookWords as w } from '../../words/webhooks.ts'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { webhookMessages as w } from '../../messages/webhooks.ts'
 import { Deliveries } from './Deliveries.tsx'
 import { EditWebhook } from './EditWebhook.tsx'
 import { WebhookState } from './WebhookState.tsx'
@@ -22,22 +21,22 @@ export default function WebhookPage() {
   const webhook = useQuery(webhookQuery(webhookId))
   return (
     <Loaded isPage of={webhook}>
-      {(data) => <Shown webhook={data} />}
+      {(data) => <WebhookView webhook={data} />}
     </Loaded>
   )
 }
 
-const changes = ['webhooks', 'deliveries']
+const invalidates = ['webhooks', 'deliveries']
 
-function Shown({ webhook }: { webhook: Webhook }) {
+function WebhookView({ webhook }: { webhook: Webhook }) {
   const [open, setOpen] = useState<'edit' | 'rotate' | 'delete' | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const close = (): void => setOpen(null)
   const { id, isActive } = webhook
-  const test = useWrite(() => berth.webhooks.test(id), { changes, says: ({ message }) => message })
+  const test = useWrite(() => berth.webhooks.test(id), { invalidates, successMessage: ({ message }) => message })
   const toggle = useWrite(() => berth.webhooks.update(id, { isActive: !isActive }), {
-    changes,
-    says: isActive ? w.switchedOff : w.switchedOn,
+    invalidates,
+    successMessage: isActive ? w.disabledNow : w.enabledNow,
   })
   const actions = (
     <>
@@ -50,9 +49,9 @@ function Shown({ webhook }: { webhook: Webhook }) {
       <RowMenu
         name={webhook.url}
         items={[
-          { label: isActive ? w.switchOff : w.switchOn, onClick: () => toggle.mutate() },
-          { label: w.rotate, onClick: () => setOpen('rotate') },
-          { label: commonWords.delete, onClick: () => setOpen('delete'), danger: true },
+          { label: isActive ? w.disable : w.enable, onClick: () => toggle.mutate() },
+          { label: w.rollSecret, onClick: () => setOpen('rotate') },
+          { label: w.delete, onClick: () => setOpen('delete'), danger: true },
         ]}
       />
     </>
@@ -68,33 +67,35 @@ function Shown({ webhook }: { webhook: Webhook }) {
       {webhook.disabledReason && <Alert color="red">{webhook.disabledReason}</Alert>}
       <Deliveries webhookId={id} />
       {open === 'edit' && <EditWebhook webhook={webhook} onClose={close} />}
-      {open === 'rotate' && <Rotate id={id} onClose={close} onMade={(made) => setSecret(made.secret)} />}
-      {open === 'delete' && <Delete id={id} onClose={close} />}
-      {secret && <Secret label={w.secret} secret={secret} hint={<p className="muted">{w.secretHint}</p>} onClose={() => setSecret(null)} />}
+      {open === 'rotate' && <RollSecret id={id} onClose={close} onRolled={(made) => setSecret(made.secret)} />}
+      {open === 'delete' && <DeleteWebhook id={id} onClose={close} />}
+      {secret && (
+        <SecretDialog label={w.secret} secret={secret} hint={<p className="muted">{w.secretHint}</p>} onClose={() => setSecret(null)} />
+      )}
     </Page>
   )
 }
 
-function Rotate({ id, onClose, onMade }: { id: string; onClose: () => void; onMade: (made: WebhookWithSecret) => void }) {
-  const write = useWrite<void, WebhookWithSecret>(() => berth.webhooks.rotateSecret(id), { inForm: true, changes, after: onMade })
+function RollSecret({ id, onClose, onRolled }: { id: string; onClose: () => void; onRolled: (made: WebhookWithSecret) => void }) {
+  const write = useWrite<void, WebhookWithSecret>(() => berth.webhooks.rotateSecret(id), { inForm: true, invalidates, onDone: onRolled })
   return (
-    <Confirm title={w.rotateTitle} submit={w.rotate} write={write} onClose={onClose}>
-      {w.rotateAbout}
-    </Confirm>
+    <ConfirmDialog title={w.rollSecretTitle} submit={w.rollSecret} write={write} onClose={onClose}>
+      {w.rollSecretAbout}
+    </ConfirmDialog>
   )
 }
 
-function Delete({ id, onClose }: { id: string; onClose: () => void }) {
+function DeleteWebhook({ id, onClose }: { id: string; onClose: () => void }) {
   const navigate = useNavigate()
   const write = useWrite(() => berth.webhooks.delete(id), {
     inForm: true,
-    changes: ['limits'],
-    says: w.deleted,
-    after: () => navigate({ to: '/webhooks' }),
+    invalidates: ['limits'],
+    successMessage: w.deleted,
+    onDone: () => navigate({ to: '/webhooks' }),
   })
   return (
-    <Confirm title={w.deleteTitle} submit={commonWords.delete} write={write} onClose={onClose}>
+    <ConfirmDialog title={w.deleteTitle} submit={w.delete} write={write} onClose={onClose}>
       {w.deleteAbout}
-    </Confirm>
+    </ConfirmDialog>
   )
 }

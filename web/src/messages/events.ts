@@ -1,0 +1,16 @@
+export const eventMessages = {
+  title: 'Events',
+  about: 'All events of this account, newest first. Webhooks and the API deliver the same events.',
+  emptyTitle: 'No events yet',
+  emptyAbout: 'Events appear here once you create a VM.',
+  type: 'Event',
+  subject: 'Resource',
+  when: 'Time',
+  number: 'Cursor',
+  show: (type: string) => `Show data of ${type}`,
+  data: 'Event data',
+  stream: 'Event stream',
+  streamAbout: 'Server-sent events in real time. After a disconnect, resume with Last-Event-ID.',
+  examples: 'Example payloads',
+  examplesAbout: 'Webhook payloads, signed with the webhook’s secret.',
+} as const

@@ -1,0 +1,22 @@
+export const sshKeyMessages = {
+  title: 'SSH keys',
+  about: 'Public keys to install on new VMs. Deleting a key here does not remove the key from existing VMs.',
+  add: 'Add SSH key',
+  name: 'Name',
+  nameHint: 'For example the device the key belongs to: “laptop”.',
+  publicKey: 'Public key',
+  publicKeyHint: 'The contents of a file such as ~/.ssh/id_ed25519.pub. Never paste a private key.',
+  added: (name: string) => `SSH key ${name} added`,
+  emptyTitle: 'No SSH keys yet',
+  emptyAbout: 'Add your public key to log in to your VMs without a password.',
+  fingerprint: 'Fingerprint',
+  type: 'Type',
+  vms: 'Installed on',
+  vmCount: (count: number) => (count === 1 ? '1 VM' : `${count} VMs`),
+  rename: (name: string) => `Rename ${name}`,
+  delete: 'Delete SSH key',
+  deleteTitle: 'Delete SSH key?',
+  deleteAbout: (name: string) =>
+    `“${name}” is no longer available for new VMs. Existing VMs keep the key: remove the key inside each VM, or rebuild the VM.`,
+  deleted: (name: string) => `SSH key ${name} deleted`,
+} as const

@@ -1,0 +1,62 @@
+// State of the create form, and its conversion to the API request.
+import type { CreateVm } from '@berth/sdk'
+
+export interface VmForm {
+  regionId: string
+  osTemplateId: string
+  kind: 'plan' | 'custom'
+  planId: string
+  vcpu: number
+  ram: number
+  disk: number
+  hostname: string
+  name: string
+  password: string
+  sshKeyIds: string[]
+  privateNetworkIds: string[]
+  firewallIds: string[]
+  dailyBackupEnabled: boolean
+  network10gEnabled: boolean
+  isProtected: boolean
+}
+
+export const EMPTY_FORM: VmForm = {
+  regionId: '',
+  osTemplateId: '',
+  kind: 'plan',
+  planId: '',
+  vcpu: 2,
+  ram: 4096,
+  disk: 40,
+  hostname: '',
+  name: '',
+  password: '',
+  sshKeyIds: [],
+  privateNetworkIds: [],
+  firewallIds: [],
+  dailyBackupEnabled: false,
+  network10gEnabled: false,
+  isProtected: false,
+}
+
+export const isComplete = ({ regionId, osTemplateId, kind, planId, hostname }: VmForm): boolean =>
+  regionId !== '' && osTemplateId !== '' && hostname !== '' && (kind === 'custom' || planId !== '')
+
+/** Omits fields without a value, so that the request shown as code is short. */
+export function toRequest(form: VmForm): CreateVm {
+  const { regionId, osTemplateId, kind, planId, vcpu, ram, disk, hostname, name, password } = form
+  return {
+    regionId,
+    osTemplateId,
+    hostname,
+    ...(kind === 'plan' ? { planId } : { customConfig: { vcpu, ram, disk } }),
+    ...(name && { name }),
+    ...(password && { password }),
+    ...(form.sshKeyIds.length > 0 && { sshKeyIds: form.sshKeyIds }),
+    ...(form.privateNetworkIds.length > 0 && { privateNetworkIds: form.privateNetworkIds }),
+    ...(form.firewallIds.length > 0 && { firewallIds: form.firewallIds }),
+    ...(form.dailyBackupEnabled && { dailyBackupEnabled: true }),
+    ...(form.network10gEnabled && { network10gEnabled: true }),
+    ...(form.isProtected && { isProtected: true }),
+  }
+}

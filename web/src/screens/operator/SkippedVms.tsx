@@ -1,0 +1,23 @@
+import { useQuery } from '@tanstack/react-query'
+import { operatorVmsQuery, type SuspensionResult } from '../../api/operator.ts'
+import { Dialog } from '../../ui/Dialogs.tsx'
+import { Table, type Column } from '../../ui/Table.tsx'
+import { operatorMessages } from '../../messages/operator.ts'
+import { vmsMessages } from '../../messages/vms.ts'
+
+const w = operatorMessages.accounts
+
+/** VMs that were busy while their account was suspended or unsuspended. */
+export function SkippedVms({ outcome, onClose }: { outcome: SuspensionResult; onClose: () => void }) {
+  const vms = useQuery(operatorVmsQuery({ account: outcome.account.id, limit: 100 })).data?.items ?? []
+  const columns: Column<SuspensionResult['untouched'][number]>[] = [
+    { head: vmsMessages.columns.name, cell: ({ vmId }) => vms.find(({ id }) => id === vmId)?.name ?? vmId },
+    { head: w.skipReason, cell: ({ why }) => why },
+  ]
+  return (
+    <Dialog title={w.skippedTitle} onClose={onClose}>
+      <p>{outcome.account.suspendedAt ? w.skippedSuspend : w.skippedUnsuspend}</p>
+      <Table caption={w.skippedTitle} columns={columns} rows={outcome.untouched} rowKey={({ vmId }) => vmId} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,36 @@
+import { useEffect, type ReactNode } from 'react'
+import { Brand } from '../../shell/Brand.tsx'
+import { ThemeToggle } from '../../shell/UserMenu.tsx'
+import { commonMessages } from '../../messages/common.ts'
+import { signInMessages as w } from '../../messages/sign-in.ts'
+import css from './auth-layout.module.css'
+
+interface Props {
+  title: string
+  about?: ReactNode
+  children: ReactNode
+  below?: ReactNode
+}
+
+export function AuthLayout({ title, about, children, below }: Props) {
+  useEffect(() => {
+    document.title = `${title} · ${commonMessages.product}`
+  }, [title])
+  return (
+    <div className={css['frame']}>
+      <header className={css['top']}>
+        <Brand size={30} />
+        <ThemeToggle />
+      </header>
+      <main className={css['main']}>
+        <div className={css['panel']}>
+          <h1 className={css['title']}>{title}</h1>
+          {about && <p className={css['about']}>{about}</p>}
+          {children}
+        </div>
+        {below && <div className={css['below']}>{below}</div>}
+      </main>
+      <footer className={css['foot']}>{w.tagline}</footer>
+    </div>
+  )
+}

@@ -1,0 +1,117 @@
+import { Checkbox, NativeSelect, PasswordInput } from '@mantine/core'
+import type { Quote, Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { sshKeysQuery } from '../../queries/account.ts'
+import { templatesQuery } from '../../queries/catalog.ts'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
+import { formatMoney, formatOs } from '../../ui/format.ts'
+import { Form, ErrorAlert } from '../../ui/Form.tsx'
+import { Stack } from '../../ui/Page.tsx'
+import { vmMessages } from '../../messages/vm.ts'
+import { failedToProvision } from './ActionButton.tsx'
+
+const w = vmMessages.settings
+const invalidates = ['vm', 'vms', 'actions', 'wallet']
+
+interface Props {
+  vm: Vm
+  onClose: () => void
+}
+
+export function DeleteVm({ vm, onClose }: Props) {
+  const navigate = useNavigate()
+  const quote = useQuery({ queryKey: ['quote', vm.id, 'delete'], queryFn: ({ signal }) => berth.vms.quoteDelete(vm.id, { signal }) })
+  const write = useWrite(() => berth.vms.delete(vm.id), {
+    inForm: true,
+    invalidates: ['vms', 'wallet', 'actions'],
+    successMessage: w.deleting(vm.name),
+    onDone: () => navigate({ to: '/vms' }),
+  })
+  return (
+    <ConfirmDialog title={w.deleteTitle(vm.name)} submit={w.deleteButton} write={write} onClose={onClose} name={vm.name}>
+      {w.deleteAbout} {quote.data && w.refund(formatMoney(quote.data.charge.replace('-', ''), quote.data.currency))}
+    </ConfirmDialog>
+  )
+}
+
+export function ResetVmPassword({ vm, onClose }: Props) {
+  const [password, setPassword] = useState('')
+  const write = useWrite(() => berth.vms.setPassword(vm.id, password), {
+    inForm: true,
+    invalidates,
+    successMessage: w.resettingPassword,
+    onDone: onClose,
+  })
+  return (
+    <Dialog title={w.password} onClose={onClose}>
+      <Form onSubmit={() => write.mutate()} busy={write.isPending} error={write.error} submit={w.password} onCancel={onClose}>
+        <PasswordInput
+          label={w.newPassword}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={fieldError(write.error, 'password')}
+          autoComplete="new-password"
+          data-autofocus
+        />
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Shows a quote before anything is charged. */
+export function RebuildVm({ vm, onClose }: Props) {
+  const templates = useQuery(templatesQuery)
+  const keys = useQuery(sshKeysQuery())
+  const choices = (templates.data ?? []).filter(({ available }) => available)
+  const [chosen, setChosen] = useState('')
+  const [sshKeyIds, setSshKeyIds] = useState(vm.sshKeys.map(({ id }) => id))
+  const current = choices.find(({ slug }) => slug === vm.osTemplate.slug) ?? choices[0]
+  const osTemplateId = chosen || (current?.id ?? '')
+  const body = { osTemplateId, sshKeyIds }
+  const isCharged = failedToProvision(vm)
+  const quote = useQuery({
+    queryKey: ['quote', vm.id, 'rebuild', body],
+    queryFn: ({ signal }) => berth.vms.quoteRebuild(vm.id, body, { signal }),
+    enabled: isCharged && osTemplateId !== '',
+  })
+  const write = useWrite(() => berth.vms.rebuild(vm.id, body), { inForm: true, invalidates, successMessage: w.rebuilding })
+  return (
+    <ConfirmDialog
+      title={w.rebuildTitle(vm.name)}
+      submit={w.rebuildButton}
+      write={write}
+      onClose={onClose}
+      name={vm.name}
+      disabled={osTemplateId === '' || (isCharged && !quote.data)}
+    >
+      <Stack gap={14}>
+        <p>{isCharged ? w.rebuildFailed : w.rebuildAbout}</p>
+        {quote.data && <Price quote={quote.data} />}
+        <ErrorAlert error={quote.error} />
+        <NativeSelect
+          label={w.os}
+          value={osTemplateId}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+          data={choices.map((each) => ({ value: each.id, label: formatOs(each) }))}
+        />
+        <Checkbox.Group label={w.keys} value={sshKeyIds} onChange={setSshKeyIds}>
+          <Stack gap={6}>
+            <div />
+            {(keys.data?.items ?? []).map(({ id, name }) => (
+              <Checkbox key={id} value={id} label={name} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+      </Stack>
+    </ConfirmDialog>
+  )
+}
+
+const Price = ({ quote: { charge, balanceAfter, currency } }: { quote: Quote }) => (
+  <p>{w.rebuildPrice(formatMoney(charge, currency), formatMoney(balanceAfter, currency))}</p>
+)

@@ -1,0 +1,142 @@
+import { Checkbox, Textarea, TextInput } from '@mantine/core'
+import type { Vm } from '@berth/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { berth } from '../../api/berth.ts'
+import { useWrite } from '../../api/client.ts'
+import { fieldError, hasCode } from '../../api/errors.ts'
+import { backupsQuery, snapshotsQuery } from '../../queries/vms.ts'
+import { ConfirmDialog, Dialog } from '../../ui/Dialogs.tsx'
+import { Form } from '../../ui/Form.tsx'
+import { Card, Stack } from '../../ui/Page.tsx'
+import { Loaded } from '../../ui/AsyncState.tsx'
+import { vmMessages } from '../../messages/vm.ts'
+import { CopyTable, type Copy, type CopyKind } from './CopyTable.tsx'
+import { ActionButton } from './ActionButton.tsx'
+
+const w = vmMessages.copies
+const invalidates = ['snapshots', 'backups', 'vm', 'actions']
+
+type Open = { what: 'make'; kind: CopyKind } | { what: 'restore' | 'delete'; kind: CopyKind; copy: Copy } | null
+
+export function SnapshotsBackups({ vm }: { vm: Vm }) {
+  const [open, setOpen] = useState<Open>(null)
+  const close = (): void => setOpen(null)
+  const snapshots = useQuery(snapshotsQuery(vm.id))
+  const backups = useQuery(backupsQuery(vm.id))
+  const tableOf = (kind: CopyKind, copies: Copy[], none: string) => (
+    <CopyTable
+      vm={vm}
+      kind={kind}
+      copies={copies}
+      none={none}
+      onRestore={(copy) => setOpen({ what: 'restore', kind, copy })}
+      onDelete={(copy) => setOpen({ what: 'delete', kind, copy })}
+    />
+  )
+  return (
+    <Stack>
+      <Card
+        flush
+        title={w.snapshots}
+        about={w.snapshotsAbout}
+        actions={
+          <ActionButton vm={vm} action="snapshot" size="xs" onClick={() => setOpen({ what: 'make', kind: 'snapshots' })}>
+            {w.createSnapshot}
+          </ActionButton>
+        }
+      >
+        <Loaded of={snapshots} lines={2}>
+          {({ items }) => tableOf('snapshots', items, w.noSnapshots)}
+        </Loaded>
+      </Card>
+      <Card
+        flush
+        title={w.backups}
+        about={w.backupsAbout}
+        actions={
+          <ActionButton vm={vm} action="backup" size="xs" variant="default" onClick={() => setOpen({ what: 'make', kind: 'backups' })}>
+            {w.createBackup}
+          </ActionButton>
+        }
+      >
+        <Loaded of={backups} lines={2}>
+          {({ items }) => tableOf('backups', items, w.noBackups)}
+        </Loaded>
+      </Card>
+      {open?.what === 'make' && <CreateCopy vmId={vm.id} kind={open.kind} onClose={close} />}
+      {open?.what === 'restore' && <RestoreCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
+      {open?.what === 'delete' && <DeleteCopy vmId={vm.id} kind={open.kind} copy={open.copy} onClose={close} />}
+    </Stack>
+  )
+}
+
+function CreateCopy({ vmId, kind, onClose }: { vmId: string; kind: CopyKind; onClose: () => void }) {
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState('')
+  const isSnapshot = kind === 'snapshots'
+  const make = useWrite<void, unknown>(
+    () => (isSnapshot ? berth.snapshots.create(vmId, { name, ...(description && { description }) }) : berth.backups.create(vmId, { name })),
+    { inForm: true, invalidates, successMessage: isSnapshot ? w.creatingSnapshot : w.creatingBackup, onDone: onClose },
+  )
+  const title = isSnapshot ? w.createSnapshot : w.createBackup
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form onSubmit={() => make.mutate()} busy={make.isPending} error={make.error} submit={title} onCancel={onClose}>
+        <TextInput
+          label={w.name}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldError(make.error, 'name')}
+          maxLength={100}
+          data-autofocus
+        />
+        {isSnapshot && (
+          <Textarea
+            label={w.description}
+            value={description}
+            onChange={(event) => setDescription(event.currentTarget.value)}
+            maxLength={500}
+          />
+        )}
+      </Form>
+    </Dialog>
+  )
+}
+
+interface CopyDialogProps {
+  vmId: string
+  kind: CopyKind
+  copy: Copy
+  onClose: () => void
+}
+
+function RestoreCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
+  const [withoutNetworks, setWithoutNetworks] = useState(false)
+  const start = () =>
+    kind === 'backups' ? berth.backups.restore(vmId, copy.id, { withoutNetworks }) : berth.snapshots.restore(vmId, copy.id)
+  const write = useWrite<void, unknown>(start, { inForm: true, invalidates, successMessage: w.restoring })
+  const areNetworksLost = hasCode(write.error, 'networks_lost')
+  return (
+    <ConfirmDialog title={w.restoreTitle(copy.name)} submit={w.restoreButton[kind]} write={write} onClose={onClose}>
+      {w.restoreAbout}
+      {(areNetworksLost || withoutNetworks) && (
+        <Checkbox
+          mt={12}
+          label={w.withoutNetworks}
+          checked={withoutNetworks}
+          onChange={(event) => setWithoutNetworks(event.currentTarget.checked)}
+        />
+      )}
+    </ConfirmDialog>
+  )
+}
+
+function DeleteCopy({ vmId, kind, copy, onClose }: CopyDialogProps) {
+  const write = useWrite<void, unknown>(() => berth[kind].delete(vmId, copy.id), { inForm: true, invalidates, successMessage: w.deleting })
+  return (
+    <ConfirmDialog title={w.deleteTitle(copy.name)} submit={w.deleteButton[kind]} write={write} onClose={onClose}>
+      {w.deleteAbout[kind]}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,17 @@
+import { Button } from '@mantine/core'
+import { ButtonLink } from '../ui/links.tsx'
+import { Empty } from '../ui/AsyncState.tsx'
+import { commonMessages as w } from '../messages/common.ts'
+
+/** Error boundary of a screen; the shell around it keeps working. */
+export const ErrorPage = ({ error }: { error: unknown }) => {
+  console.error(error)
+  const reload = <Button onClick={() => location.reload()}>{w.reload}</Button>
+  return <Empty level={1} icon="warning" title={w.loadFailed} about={w.pageError} action={reload} />
+}
+
+export const NotFound = () => (
+  <main>
+    <Empty level={1} icon="warning" title={w.notFoundTitle} about={w.notFound} action={<ButtonLink to="/">{w.home}</ButtonLink>} />
+  </main>
+)

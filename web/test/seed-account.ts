@@ -1,0 +1,60 @@
+// Fills an account with one resource of every kind; tests choose the names.
+import type { Berth } from '../../sdk/src/index.ts'
+import { generateKey } from '../../server/test/openssh-keys.ts'
+import { receiver } from '../../server/test/receiver.ts'
+
+export interface SeededAccount {
+  vmId: string
+  firewallId: string
+  webhookId: string
+  ticketId: string
+}
+
+type Naming = (what: string) => string
+
+export async function seedAccount(berth: Berth, name: Naming = (what) => what): Promise<SeededAccount> {
+  const [regions, templates, plans] = await Promise.all([berth.regions.list(), berth.osTemplates.list(), berth.plans.list()])
+  const regionId = regions[0]!.id
+  const osTemplateId = templates.find(({ available }) => available)!.id
+  const mailbox = await receiver()
+  const key = await berth.sshKeys.create({ name: name('laptop'), publicKey: generateKey().line })
+  const network = await berth.networks.create({ name: name('backend'), nodeId: regionId, cidr: '10.20.0.0/24' })
+  const firewallId = await seedFirewall(berth, name)
+  const webhook = await berth.webhooks.create({ url: mailbox.url, events: ['vm.created', 'vm.started'], description: name('deploy bot') })
+  const plan = plans.find(({ slug }) => slug === 'small')!
+  const [first, second] = await Promise.all(
+    ['web', 'db'].map((what) =>
+      berth.vms.create({
+        regionId,
+        osTemplateId,
+        planId: plan.id,
+        hostname: what,
+        name: name(what),
+        sshKeyIds: [key.id],
+        firewallIds: [firewallId],
+        privateNetworkIds: [network.id],
+      }),
+    ),
+  )
+  await Promise.all([berth.waitForAction(first!), berth.waitForAction(second!)])
+  const { vmId } = first!
+  await berth.waitForAction(await berth.snapshots.create(vmId, { name: name('before'), description: name('a clean state') }))
+  await berth.waitForAction(await berth.backups.create(vmId, { name: name('weekly') }))
+  await berth.waitForAction(await berth.vms.stop(second!.vmId))
+  const ticket = await berth.tickets.create({ subject: name('a question'), body: `${name('hello')}\n${name('how are you')}` })
+  return { vmId, firewallId, webhookId: webhook.id, ticketId: ticket.id }
+}
+
+async function seedFirewall(berth: Berth, name: Naming): Promise<string> {
+  const { id } = await berth.firewalls.create({ name: name('web'), description: name('what it is for') })
+  await berth.firewalls.addRule(id, {
+    direction: 'IN',
+    action: 'ACCEPT',
+    protocol: 'TCP',
+    port: '22',
+    sourceIps: ['198.18.4.0/24'],
+    description: name('ssh'),
+  })
+  await berth.firewalls.addRule(id, { direction: 'IN', action: 'DROP', protocol: 'ANY', description: name('the rest') })
+  return id
+}
