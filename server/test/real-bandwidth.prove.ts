@@ -61,7 +61,7 @@ describe.runIf(canRunReal())('the traffic of a real VM', { timeout: 6 * TIMEOUT_
     await restartDaemon()
     await expect.poll(isLimited, { timeout: DEADLINE_MS }).toBe(false)
     const report = await box.inside('sh', '-c', `BERTH_HYPERVISOR=libvirt "$0" "$1" doctor modules`, process.execPath, BERTHD)
-    expect(report).toContain('a VM at its traffic cap is not slowed down')
+    expect(report).toContain('a VM at its traffic cap is not throttled')
   })
 
   test('has the speed of its plan or 10G where the kernel can', async () => {

@@ -83,7 +83,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     const answer = await get(`${up.url}/regions`, token)
     expect([answer.status, await answer.json()]).toEqual([200, { success: true, data: [expect.objectContaining({ slug: 'fra1' })] }])
     const lines = up.output().split('\n')
-    expect(lines[0]).toMatch(/^berth \d+\.\d+\.\d+ · data in .* · Ctrl-C stops, nothing is lost$/)
+    expect(lines[0]).toMatch(/^berth \d+\.\d+\.\d+ · data in .* · Ctrl-C stops it, data is kept$/)
     expect(lines[1]).toMatch(/^ ✓ PostgreSQL 18 \(embedded\), schema \d{4} +\d+\.\d s$/)
     expect(up.output()).toMatch(/^ Dashboard \(works once, 15 min\): {2}http:\/\/127\.0\.0\.1:\d+\/welcome#lnk_\w{46}$/m)
     expect(up.output()).not.toContain('\x1b')

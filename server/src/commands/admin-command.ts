@@ -15,7 +15,7 @@ export interface Admin {
   now: Date
 }
 
-/** `work` is given the command's options, and then its arguments. */
+/** `work` receives the command's options, then its arguments. */
 export function adminCommand<Options extends object>(
   command: Command,
   example: string,
@@ -31,10 +31,7 @@ export function adminCommand<Options extends object>(
   })
 }
 
-/**
- * For commands that make something happen: what follows from it (webhooks, mails) is registered by the features, all of them. Others need
- * not wait for that.
- */
+/** Only commands that cause events need this: importing the features registers their webhook and email hooks, which takes time. */
 export const loadFeatures = (): Promise<unknown> => import('../features/index.ts')
 
 export const withExample = (command: Command, example: string): Command =>
@@ -48,7 +45,7 @@ export function loadConfig(): Config {
   }
 }
 
-/** For commands that start workflows or ask hosts, and so need more than the database. */
+/** For commands that start workflows or call hosts, which need more than the database. */
 export async function withCore<T>({ config, db }: Admin, work: (deps: Deps) => Promise<T>): Promise<T> {
   const { openCore } = await import('../compose.ts')
   const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false })

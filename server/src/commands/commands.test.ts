@@ -20,14 +20,14 @@ afterAll(() => rm(dataDir, { recursive: true }))
 const run = (...args: string[]): Promise<Outcome> => berthd(settings, ...args)
 const json = <T = Record<string, string>>(...args: string[]): Promise<T> => berthdJson<T>(settings, ...args)
 
-/** A fresh account, named after the test that uses it. */
+/** A new account, named after the test that uses it. */
 async function account(name: string): Promise<{ id: string; email: string }> {
   const { id, email } = await json('account', 'create', '--email', `${name}@example.com`)
   return { id: id!, email: email! }
 }
 
 describe('berthd account', { timeout: 120_000 }, () => {
-  test('makes an account once', async () => {
+  test('creates an account once', async () => {
     const made = await json('account', 'create', '--email', 'once@example.com', '--name', 'Ada')
     expect(made).toMatchObject({ id: expect.stringMatching(/^c/), email: 'once@example.com', name: 'Ada' })
     const again = await run('account', 'create', '--email', 'ONCE@example.com', '--json')
@@ -36,7 +36,7 @@ describe('berthd account', { timeout: 120_000 }, () => {
     expect(bad).toEqual({ code: 1, stdout: '', stderr: '"nobody" is not an e-mail address\n' })
   })
 
-  test('puts money in by id or address, and nothing by a bad amount', async () => {
+  test('credits by id or email and rejects an invalid amount', async () => {
     const { id, email } = await account('money')
     expect(await json('account', 'credit', '--account', email, '--amount', '100.00')).toMatchObject({ account: id, balance: '100.00' })
     expect(await json('account', 'credit', '--account', id, '--amount', '0.5', '--reason', 'gift')).toMatchObject({ balance: '100.50' })
@@ -51,17 +51,20 @@ describe('berthd account', { timeout: 120_000 }, () => {
     expect(accounts.find((each) => each.email === email)).toMatchObject({ balance: '100.50', currency: 'USD' })
   })
 
-  test('says that there is no such account', async () => {
+  test('reports an unknown account', async () => {
     const { code, stderr } = await run('account', 'credit', '--account', 'nobody@example.com', '--amount', '1')
     expect([code, stderr]).toEqual([1, 'Account nobody@example.com not found\n'])
   })
 
-  test.each(['vm', 'payment', 'token', 'action', 'ticket'])('that is not there is no empty list: %s list', async (resource) => {
-    const { code, stdout, stderr } = await run(resource, 'list', '--account', 'typo@example.com')
-    expect([code, stdout, stderr]).toEqual([1, '', 'Account typo@example.com not found\n'])
-  })
+  test.each(['vm', 'payment', 'token', 'action', 'ticket'])(
+    'an unknown --account is an error, not an empty list: %s list',
+    async (resource) => {
+      const { code, stdout, stderr } = await run(resource, 'list', '--account', 'typo@example.com')
+      expect([code, stdout, stderr]).toEqual([1, '', 'Account typo@example.com not found\n'])
+    },
+  )
 
-  test('changes a limit, and back', async () => {
+  test('changes a limit and resets it', async () => {
     const { email } = await account('limits')
     const limit = (name: string, value: string) => ['account', 'limit', '--account', email, '--name', name, '--value', value]
     expect(await json(...limit('vms', '50'))).toMatchObject({ name: 'vms', limit: 50, used: 0 })
@@ -77,7 +80,7 @@ describe('berthd account', { timeout: 120_000 }, () => {
 })
 
 describe('berthd token', { timeout: 120_000 }, () => {
-  test('shows the secret when it is made, and never again', async () => {
+  test('shows the secret at creation and never again', async () => {
     const { email } = await account('token')
     const options = ['--expires-at', '2999-12-31', '--rate-limit', '1200', '--allow-ip', '127.0.0.1', '10.0.0.0/8']
     const made = await json('token', 'create', '--account', email, '--name', 'ci', '--scopes', 'vms:read, wallet:read', ...options)
@@ -112,7 +115,7 @@ describe('berthd token', { timeout: 120_000 }, () => {
     expect(await run('token', 'delete', id!)).toMatchObject({ code: 1, stderr: 'Token not found\n' })
   })
 
-  test('is not made of nonsense', async () => {
+  test('rejects invalid options', async () => {
     const { email } = await account('nonsense')
     const create = (...options: string[]) => run('token', 'create', '--account', email, '--name', 'n', ...options)
     const refused = await Promise.all([
@@ -137,7 +140,7 @@ describe('berthd token', { timeout: 120_000 }, () => {
 })
 
 describe('berthd host and plan', { timeout: 120_000 }, () => {
-  test('list what there is', async () => {
+  test('lists hosts and plans', async () => {
     const [hosts, plans] = await Promise.all([json('host', 'list'), run('plan', 'list')])
     expect(hosts).toMatchObject([{ name: 'local', region: 'fra1', driver: 'simulated' }])
     expect(
@@ -148,7 +151,7 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
     ).toEqual(['SLUG', 'nano', 'small'])
   })
 
-  test('change a plan, and only what is named', async () => {
+  test('changes only the given fields of a plan', async () => {
     const before = (await json<Record<string, unknown>[]>('plan', 'list')).find(({ slug }) => slug === 'large')!
     const after = await json('plan', 'set', 'large', '--price', '30.00', '--available', 'false')
     expect(after).toEqual({ ...before, priceMonthly: '30.00', available: false })
@@ -164,7 +167,7 @@ describe('berthd host and plan', { timeout: 120_000 }, () => {
 })
 
 describe('berthd doctor', { timeout: 120_000 }, () => {
-  test('finds nothing that must be mended, then a key that others can read', async () => {
+  test('passes, then reports a key that other users can read', async () => {
     const first = await json<{ ok: boolean; checks: { check: string; status: string }[] }>('doctor')
     expect(first.ok).toBe(true)
     const statusOf = (name: string) => first.checks.find(({ check }) => check === name)?.status
@@ -174,12 +177,12 @@ describe('berthd doctor', { timeout: 120_000 }, () => {
     await writeFile(key, 'ab'.repeat(32))
     await chmod(key, 0o644)
     const second = await run('doctor', 'key')
-    expect(second).toEqual({ code: 1, stdout: ` ✗ others can read the master key ${key}\n     chmod 600 ${key}\n`, stderr: '' })
+    expect(second).toEqual({ code: 1, stdout: ` ✗ other users can read the master key ${key}\n     chmod 600 ${key}\n`, stderr: '' })
     await chmod(key, 0o600)
     expect(await run('doctor', 'key')).toMatchObject({ code: 0, stdout: ` ✓ master key ${key}\n` })
   })
 
-  test('says what is wrong with a database that is not there', async () => {
+  test('reports an unreachable database without its password', async () => {
     const away = { ...settings, BERTH_DATABASE_URL: 'postgres://berth:hunter2@127.0.0.1:1/berth' }
     const { code, stdout } = await berthd(away, 'doctor', 'database')
     expect(code).toBe(1)
@@ -189,7 +192,7 @@ describe('berthd doctor', { timeout: 120_000 }, () => {
 })
 
 describe('berthd', { timeout: 120_000 }, () => {
-  test('explains wrong usage and exits with 2', async () => {
+  test('reports wrong usage and exits with 2', async () => {
     const wrong = await Promise.all([
       run('sail'),
       run('account', 'sail', '--json'),
@@ -210,7 +213,7 @@ describe('berthd', { timeout: 120_000 }, () => {
   test('shows an example with every command', async () => {
     const lacking: string[] = []
     forEach(createProgram(false), (command) => {
-      const { listenerCount } = command as unknown as EventEmitter // what is added to a help is a listener
+      const { listenerCount } = command as unknown as EventEmitter // addHelpText adds a listener
       if (command.commands.length === 0 && listenerCount.call(command, 'afterHelp') === 0) lacking.push(command.name())
     })
     expect(lacking).toEqual([])
@@ -218,7 +221,7 @@ describe('berthd', { timeout: 120_000 }, () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('Example:\n  $ npx berthd account credit --account you@example.com')])
   })
 
-  test('does not wait for the libraries of the API', () => {
+  test('does not load the libraries of the API', () => {
     const program = `
       const loaded = new Set()
       module.registerHooks({ load: (url, context, next) => (loaded.add(/node_modules.([^/]+)/.exec(url)?.[1]), next(url, context)) })

@@ -1,4 +1,4 @@
-// The database of the product, for a command: the operator's own, the embedded one that runs, or the embedded one started for the moment.
+// The database for a command: the operator's PostgreSQL, the running embedded one, or the embedded one started for this command.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -26,31 +26,36 @@ export async function withDatabase<T>(config: Config, work: (db: Db) => Promise<
 
 const STARTING_MS = 20_000
 
-/** Without the product's settings a command would make, and believe, an empty database of its own. One that is being made is waited for. */
+/**
+ * Fails when there is no data: with other settings than the service, a command would create an empty database. Waits for one being created.
+ */
 async function requireData(config: Config): Promise<void> {
   const folder = postgresFolder(config)
   const elapsed = stopwatch()
   while ((await inspectEmbeddedPostgres(folder)).dataVersion === undefined) {
     if (!existsSync(folder) || elapsed() > STARTING_MS)
       throw new Error(
-        `There is no database in ${config.dataDir}. Set BERTH_DATABASE_URL or BERTH_DATA_DIR as the product has them, or start it first: npm start`,
+        `There is no database in ${config.dataDir}. Set BERTH_DATABASE_URL or BERTH_DATA_DIR as for the service, or start it first: npm start`,
       )
     await sleep(100)
   }
 }
 
-/** A product that is just starting for the first time brings its database up to date in a moment; an operator's is not waited for. */
+/**
+ * Waits while `up` migrates its embedded database at the first start. An external database is migrated by the operator, so it is not waited
+ * for.
+ */
 async function untilUpToDate(config: Config, db: Db): Promise<void> {
   const elapsed = stopwatch()
   while (!config.databaseUrl && elapsed() < STARTING_MS && (await findPendingUpgrade(db))) await sleep(100)
   await requireMigrated(db)
 }
 
-/** `ours`: nobody else runs this database, so nobody else is going to bring it up to date. */
+/** `ours`: no other process runs this database, so this command migrates it. */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string, ours: boolean) => Promise<T>): Promise<T> {
   if (config.databaseUrl) return work(config.databaseUrl, false)
   const borrowed = await borrowEmbeddedPostgres({ dataDir: postgresFolder(config) })
-  // Ctrl-C must not leave behind a PostgreSQL that was started for this command alone.
+  // Stops the PostgreSQL started for this command on Ctrl-C too.
   const interrupted = (): void => void borrowed.stop().finally(() => process.exit(130))
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
   for (const signal of signals) process.on(signal, interrupted)
@@ -64,7 +69,7 @@ export async function withDatabaseUrl<T>(config: Config, work: (url: string, our
 
 const MIN_VERSION = 15
 
-/** The version of the operator's own PostgreSQL, which must not be too old for what we ask of it. */
+/** Returns the version of the operator's PostgreSQL; throws when it is too old. */
 export async function requireServer(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   await client.connect()
@@ -78,7 +83,7 @@ export async function requireServer(url: string): Promise<string> {
   }
 }
 
-/** Host and database, without the password that the rest may hold. */
+/** Host and database, without credentials. */
 export function describeUrl(url: string): string {
   const { hostname, pathname, searchParams } = new URL(url)
   return `${hostname || searchParams.get('host') || 'localhost'}${pathname}`

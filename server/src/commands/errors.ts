@@ -1,7 +1,7 @@
-// What the operator reads when a command fails: one sentence for what they can mend, a stack trace only for our own mistakes.
+// Error output of commands: one message for what the operator can fix, a stack trace only for bugs.
 import { ApiError } from '../kernel/errors.ts'
 
-/** The command was called in a way that cannot work. */
+/** The command was called with wrong options or arguments. */
 export class UsageError extends Error {}
 
 export function explain(error: unknown): string {
@@ -17,16 +17,16 @@ const isOurMistake = (error: Error): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError || error.message.startsWith('BUG')
 
 const MENDABLE: [RegExp, string][] = [
-  [/^57P0[123]$/, 'The database was shut down while the command ran, and nothing was changed. Run the command again'],
-  [/^28/, 'The database refuses this user or password: check BERTH_DATABASE_URL'],
+  [/^57P0[123]$/, 'The database was shut down while the command ran; nothing was changed. Retry the command'],
+  [/^28/, 'The database rejected the user or password: check BERTH_DATABASE_URL'],
   [/^3D000$/, 'That database does not exist: create it, or check BERTH_DATABASE_URL'],
-  [/^42501$/, 'The database user may not do this: it must own the database that BERTH_DATABASE_URL names'],
-  [/^53300$/, 'The database has no connection left: raise its max_connections, or lower BERTH_DATABASE_CONNECTIONS'],
+  [/^42501$/, 'Permission denied: the database user must own the database of BERTH_DATABASE_URL'],
+  [/^53300$/, 'The database is out of connections: raise its max_connections, or lower BERTH_DATABASE_CONNECTIONS'],
   [/^(connect|getaddrinfo|read) /, 'The database cannot be reached: check that it runs, and BERTH_DATABASE_URL'],
 ]
 
 function explainDatabase(error: Error & { code?: unknown; syscall?: string }): string | undefined {
-  if (error instanceof AggregateError) return explainDatabase(error.errors[0] as Error) // tried at several addresses
+  if (error instanceof AggregateError) return explainDatabase(error.errors[0] as Error) // one error per address tried
   if (typeof error.code !== 'string') return undefined
   const code = error.syscall ? `${error.syscall} ${error.code}` : error.code
   const sentence = MENDABLE.find(([pattern]) => pattern.test(code))?.[1]

@@ -1,7 +1,7 @@
-// One line per step with its time, in the columns of the bootstrap's. On a terminal the line is there while the step runs.
+// One line per step with its duration, aligned like those of ops/bootstrap.mjs. On a terminal the line appears while the step runs.
 import { stopwatch } from '../kernel/clock.ts'
 
-// What a command answers: the same facts as JSON for programs and as text for people.
+// The result of a command: the same data as JSON and as text.
 
 export interface Result {
   data: unknown
@@ -12,7 +12,7 @@ export const show = ({ data, text }: Result, json: boolean): void => void proces
 
 type Cell = string | number | boolean | null | string[]
 
-/** Rows as aligned columns, named by the keys that are shown. */
+/** Aligned columns, named after `columns`. */
 export function table<Row extends Record<string, Cell>>(rows: Row[], columns: (keyof Row & string)[], none: string): Result {
   if (rows.length === 0) return { data: rows, text: none }
   const lines = [columns.map((name) => name.replace(/([a-z])([A-Z][a-z])/g, '$1 $2').toUpperCase())]
@@ -44,7 +44,7 @@ interface Done {
   note?: string
 }
 
-/** `doing` is shown while it runs and when it fails, `done` when it has worked, null = nothing. A failure is the caller's to explain. */
+/** `doing` is shown while the step runs and when it fails, `done` (null = nothing) when it succeeds. The caller explains a failure. */
 export async function step<T>(doing: string, work: () => Promise<T>, done: (result: T) => Done | null): Promise<T> {
   const elapsed = stopwatch()
   const took = (): string => `${(elapsed() / 1000).toFixed(1)} s`

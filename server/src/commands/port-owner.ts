@@ -1,4 +1,4 @@
-// Which program listens on a TCP port of this machine, as far as we may know: its sockets are ours to see only as the same user or root.
+// Finds the program that listens on a local TCP port. Needs root, or the same user as the program.
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
 export interface Holder {
@@ -16,7 +16,7 @@ export async function findPortHolder(port: number): Promise<Holder | undefined> 
 
 const LISTEN = '0A'
 
-/** The inodes of the sockets that listen on that port. */
+/** The inodes of the sockets listening on that port. */
 async function listening(table: string, port: number): Promise<string[]> {
   const lines = (await readFile(`/proc/net/${table}`, 'utf8').catch(() => '')).split('\n').slice(1)
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`

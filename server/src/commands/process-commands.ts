@@ -5,7 +5,7 @@ import { requireServer, withDatabaseUrl } from './database.ts'
 import { show } from './output.ts'
 import type { QuickstartOptions } from './quickstart/index.ts'
 
-/** A serving process ends by itself once it has stopped everything: what may still be open then is not worth waiting for. */
+/** Everything has been stopped by then, so open handles must not keep the process alive. */
 const exit = (code: number): never => process.exit(code)
 
 export function processCommands(program: Command): void {
@@ -21,7 +21,7 @@ export function processCommands(program: Command): void {
   }
   addQuickstart(program)
   withExample(
-    program.command('migrate').description('bring the database up to date and fill in the catalog').option('--json', 'print JSON'),
+    program.command('migrate').description('apply database migrations and seed the catalog').option('--json', 'print JSON'),
     'migrate',
   ).action(migrateDatabase)
   withExample(
@@ -40,10 +40,10 @@ function addQuickstart(program: Command): void {
   withExample(
     program
       .command('quickstart')
-      .description('make an SSH key, an account with test credit, an API key and a VM, and say how to log in')
+      .description('create an SSH key, an account with test credit, an API key and a VM, and print how to log in')
       .option('--email <address>', 'of the account', 'you@example.com')
       .option('--hostname <name>', 'of the VM', 'first')
-      .option('--os <template>', 'such as debian-12; the one that boots fastest here unless given'),
+      .option('--os <template>', 'such as debian-12; by default the one that boots fastest here'),
     'quickstart',
   ).action(async (options: QuickstartOptions) => (await import('./quickstart/index.ts')).quickstart(loadConfig(), options))
 }
@@ -54,6 +54,6 @@ async function migrateDatabase({ json = false }: { json?: boolean }): Promise<vo
     await requireServer(url)
     return migrateAndSeed(config, url)
   })
-  const did = applied.length === 0 ? 'nothing was missing' : `applied ${applied.join(', ')}`
+  const did = applied.length === 0 ? 'no migrations to apply' : `applied ${applied.join(', ')}`
   show({ data: { version, applied }, text: `The database is at ${version}: ${did}` }, json)
 }

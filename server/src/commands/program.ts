@@ -1,4 +1,4 @@
-// The command line: commands, exit codes (0 ok, 1 failed, 2 wrong usage) and how errors read. Data goes to stdout, all else to stderr.
+// The command line: commands, exit codes (0 ok, 1 failed, 2 wrong usage) and error output. Data goes to stdout, everything else to stderr.
 import { CommanderError, createCommand, type Command } from 'commander'
 import { accountCommands, ownerCommands } from './admin/account.ts'
 import { actionCommands } from './admin/action.ts'
@@ -39,7 +39,10 @@ export function createProgram(json: boolean): Command {
     ticketCommands,
   ])
     add(program)
-  program.addHelpText('after', '\nEvery command has an example: npx berthd account credit --help\nSettings are BERTH_* variables.')
+  program.addHelpText(
+    'after',
+    '\nEvery command has an example in its help: npx berthd account credit --help\nSettings are BERTH_* variables.',
+  )
   forEach(program, (command) => behave(command, json))
   return program
 }
@@ -50,7 +53,7 @@ export async function runCommand(args: string[]): Promise<number> {
     await createProgram(json).parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? 0)
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has said what is wrong
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2 // commander has printed the error
     process.stderr.write(asError(explain(error), json))
     return error instanceof UsageError ? 2 : 1
   }

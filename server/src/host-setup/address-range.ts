@@ -1,10 +1,10 @@
-// Which range public addresses come from. It must be nobody else's: a range that a route leads to elsewhere would be cut off.
+// Chooses the range of public addresses. It must not overlap a route of this machine, or that route's destination would become unreachable.
 import { cidrSize, contains, formatAddress, formatCidr, isPrivate, parseCidr, type Cidr } from '../kernel/cidr.ts'
 import { SetupError } from './setup-step.ts'
 
 export interface Taken {
   cidr: Cidr
-  /** Who has it: `the route 10.0.0.0/8 by eth1`. */
+  /** For messages: `the route 10.0.0.0/8 by eth1`. */
   by: string
 }
 
@@ -20,7 +20,7 @@ export function freeRange(taken: Cidr[]): Cidr {
   throw new SetupError('No 10.x.0.0/16 is free on this machine', 'choose a free range: --range 172.20.0.0/16')
 }
 
-/** The range as asked for, when it can work here. */
+/** The requested range, when it is usable on this machine. */
 export function requireRange(text: string, taken: Taken[]): Cidr {
   const range = parseCidr(text)
   if (!range || range.prefix < 12 || range.prefix > 28) {
@@ -28,7 +28,7 @@ export function requireRange(text: string, taken: Taken[]): Cidr {
   }
   if (!isPrivate(range)) {
     throw new SetupError(
-      `${formatCidr(range)} is not private, and this host hides its VMs behind its own address`,
+      `${formatCidr(range)} is not private, but this host translates the addresses of its VMs (NAT)`,
       'choose one inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16',
     )
   }
@@ -40,7 +40,7 @@ export function requireRange(text: string, taken: Taken[]): Cidr {
   )
 }
 
-/** The first address of the range is the host's own, which the VMs use as their gateway. */
+/** The first address of the range is the host's, which VMs use as gateway. */
 export const gatewayOf = (range: Cidr): string => formatAddress(range.base + 1)
 
 export interface Route {
@@ -48,7 +48,7 @@ export interface Route {
   dev?: string
 }
 
-/** Of `ip -json route`. A default route leads everywhere, and takes nothing. */
+/** From `ip -json route`. A default route reserves no range. */
 export function takenByRoutes(routes: Route[], except: string): Taken[] {
   return routes.flatMap(({ dst, dev = 'nothing' }) => {
     const cidr = parseCidr(dst.includes('/') ? dst : `${dst}/32`)
@@ -56,7 +56,7 @@ export function takenByRoutes(routes: Route[], except: string): Taken[] {
   })
 }
 
-/** Resolvers are often reached by the default route alone, which says nothing of their range. */
+/** Resolvers are often reached over the default route, so no route shows their range. */
 export const takenByResolvers = (resolvConf: string): Taken[] =>
   [...resolvConf.matchAll(/^nameserver\s+(\d+\.\d+\.\d+\.\d+)\s*$/gm)].flatMap(([, address]) => {
     const cidr = parseCidr(`${address}/32`)

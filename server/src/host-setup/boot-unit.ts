@@ -1,5 +1,5 @@
-// After a reboot the uplink, the rules and the kernel's settings are gone. Where systemd is, a unit brings them back; elsewhere `npm start`
-// and `berthd host prepare` do.
+// The uplink, the iptables rules and the sysctls are lost at reboot. A systemd unit restores them; without systemd, `npm start` and `berthd
+// host prepare` do.
 import { join } from 'node:path'
 import { forwardingCommands } from './forwarding.ts'
 import { masqueradeCommands } from './masquerade.ts'
@@ -15,9 +15,9 @@ const UNIT = `/etc/systemd/system/${NAME}`
 export const atBoot: Step = {
   name: 'boot',
   async check(plan) {
-    if (!plan.systemd) return satisfied('after a reboot, npm start or berthd host prepare brings the network back')
+    if (!plan.systemd) return satisfied('after a reboot, npm start or berthd host prepare restores the network')
     const same = (await readFileOrNull(SCRIPT)) === script(plan) && (await readFileOrNull(UNIT)) === unit
-    return same ? satisfied('the network comes back after a reboot') : missing(`${NAME}, which brings the network back after a reboot`)
+    return same ? satisfied('the network is restored after a reboot') : missing(`${NAME}, which restores the network after a reboot`)
   },
   async apply(plan) {
     await writeFileAtomic(SCRIPT, script(plan), 0o755)

@@ -1,4 +1,4 @@
-// What a control plane hands to a host: the host's certificate and key, whom to trust, and who may call.
+// What a control plane issues to a host: its certificate and key, the CA to trust, and the client name to accept.
 import { readFile } from 'node:fs/promises'
 import { SetupError } from './setup-step.ts'
 
@@ -8,16 +8,16 @@ export interface Bundle {
   ca: string
   cert: string
   key: string
-  /** The name in the control plane's own certificate: nobody else is let in. */
+  /** Common name of the control plane's certificate; libvirtd accepts no other. */
   allowedName: string
-  /** A range that no other host has. */
+  /** A range that no other host uses. */
   range: string
 }
 
 const FIELDS = ['address', 'ca', 'cert', 'key', 'allowedName', 'range'] as const
 
 export async function readBundle(path: string): Promise<Bundle> {
-  const fix = 'make one where Berth runs: npx berthd host certificate --address <this host> --out bundle, and copy it here'
+  const fix = 'issue one on the control plane: npx berthd host certificate --address <this host> --out bundle, and copy it here'
   const text = await readFile(path, 'utf8').catch((error: Error) => {
     throw new SetupError(`The certificate ${path} cannot be read: ${error.message}`, fix)
   })
@@ -30,6 +30,6 @@ function parse(text: string): Record<string, unknown> | null {
   try {
     return JSON.parse(text) as Record<string, unknown> | null
   } catch {
-    return null // said by the caller
+    return null // the caller reports it
   }
 }

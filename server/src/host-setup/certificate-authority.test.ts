@@ -21,8 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dataDir, { recursive: true }))
 
-describe('our certificate authority', () => {
-  test('is made once, by whoever comes first, and its keys are for us alone', async () => {
+describe('the certificate authority', () => {
+  test('is created once under concurrency, with keys of mode 0600', async () => {
     const [one, other] = await Promise.all([openAuthority(dataDir), openAuthority(dataDir)])
     expect([one.ca, one.name]).toEqual([other.ca, other.name])
     for (const key of ['ca.key', 'client.key']) expect((await stat(pki(key))).mode & 0o777).toBe(0o600)
@@ -32,7 +32,7 @@ describe('our certificate authority', () => {
   test.each([
     ['10.0.0.5', 'IP Address:10.0.0.5'],
     ['rack1.example.com', 'DNS:rack1.example.com'],
-  ])('signs for %s and for nothing else', async (address, name) => {
+  ])('signs for %s only', async (address, name) => {
     const authority = await openAuthority(dataDir)
     const cert = new X509Certificate((await authority.issue(address)).cert)
     const ca = new X509Certificate(authority.ca)
@@ -47,10 +47,10 @@ describe('our certificate authority', () => {
     return name
   }
 
-  test('renews our own certificate before it ends, under the same name', async () => {
+  test('renews the client certificate before it expires, under the same name', async () => {
     const name = await replaceByEnding()
     const ending = await readFile(pki('client.pem'), 'utf8')
-    expect(judge('it', ending, 'renew it')).toMatchObject({ status: 'warning', says: 'it ends in 19 days', fix: 'renew it' })
+    expect(judge('it', ending, 'renew it')).toMatchObject({ status: 'warning', says: 'it expires in 19 days', fix: 'renew it' })
     expect((await openAuthority(dataDir)).name).toBe(name)
     const renewed = await readFile(pki('client.pem'), 'utf8')
     expect(daysLeft(renewed)).toBeGreaterThan(800)
@@ -58,7 +58,7 @@ describe('our certificate authority', () => {
     expect(judge('it', null, 'renew it')).toBeNull()
   })
 
-  test('is used by the worker, which renews our own certificate though nobody asks', async () => {
+  test('is used by the worker to renew the client certificate', async () => {
     await replaceByEnding()
     const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_DRAIN_SECONDS: '1', BERTH_HYPERVISOR: 'simulated' })
     const core = await openCore(config, await testDatabase(), createLog({ level: 'silent', pretty: false }), { worker: true })
@@ -70,7 +70,7 @@ describe('our certificate authority', () => {
     await expect.poll(async () => daysLeft(await readFile(pki('client.pem'), 'utf8'))).toBeGreaterThan(800)
   })
 
-  test('is not made by a worker: another machine may have it', async () => {
+  test('is not created by a worker, because another machine may have it', async () => {
     const elsewhere = join(dataDir, 'elsewhere')
     await renewOwnCertificate(elsewhere)
     await expect(stat(elsewhere)).rejects.toThrow('ENOENT')
@@ -78,7 +78,7 @@ describe('our certificate authority', () => {
 })
 
 describe('a bundle for a host', () => {
-  test('holds a range that no other host has, also when it is made anew', async () => {
+  test('has a range that no other host has, also when it is reissued', async () => {
     const out = join(dataDir, 'bundle')
     const made = await makeBundle(dataDir, '10.0.0.5', ['10.77.0.0/16'], out)
     expect([made.range, (await stat(out)).mode & 0o777]).toEqual(['10.78.0.0/16', 0o600])
@@ -88,7 +88,7 @@ describe('a bundle for a host', () => {
     expect(await issuedRange(dataDir, '10.0.0.6')).toBe('10.79.0.0/16')
   })
 
-  test('is refused when it is something else', async () => {
+  test('rejects other files and invalid addresses', async () => {
     await expect(readBundle(join(dataDir, 'nothing'))).rejects.toThrow('cannot be read')
     await expect(readBundle(pki('ca.pem'))).rejects.toThrow('is not a certificate made by berthd host certificate')
     await expect(makeBundle(dataDir, '-subj /CN=x', [], join(dataDir, 'b'))).rejects.toThrow('neither an address nor a name')

@@ -1,5 +1,6 @@
-// The control plane's own certificate authority, in `pki/` of the data folder: it signs what hosts show, and what we show to hosts. Made
-// by the openssl command, because Node can read certificates but not sign them. Whoever has ca.key can pretend to be any host, or us.
+// The control plane's certificate authority, in `pki/` of the data folder. It signs the server certificates of hosts and the client
+// certificate of the control plane, with the openssl command because Node can read certificates but not sign them. ca.key allows
+// impersonating any host and the control plane.
 import { X509Certificate } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -11,7 +12,7 @@ import { exists, run } from './shell.ts'
 
 export const pkiFolder = (dataDir: string): string => join(dataDir, 'pki')
 
-/** Days. Hosts' certificates are renewed by hand, ours by the worker. */
+/** In days. Host certificates are renewed by the operator, the client certificate by the worker. */
 const AUTHORITY_DAYS = 3650
 const CERTIFICATE_DAYS = 825
 export const RENEW_DAYS = 60
@@ -23,13 +24,15 @@ export interface Identity {
 
 export interface Authority {
   ca: string
-  /** The common name of our own certificate. */
+  /** Common name of the client certificate. */
   name: string
-  /** A certificate for the host at this address or name. */
+  /** Issues a server certificate for the host at this address or name. */
   issue(address: string): Promise<Identity>
 }
 
-/** Makes what is missing, renews our own certificate before it ends, and opens it. Any number of processes may do so at once. */
+/**
+ * Creates what is missing, renews the client certificate before it expires, and opens the authority. The file lock serialises processes.
+ */
 export async function openAuthority(dataDir: string): Promise<Authority> {
   const folder = pkiFolder(dataDir)
   const file = (name: string): string => join(folder, name)
@@ -51,18 +54,18 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
   }
 }
 
-/** It is all that hosts let in: it must not end because nobody made one for a host. A machine without the authority cannot renew it. */
+/** Hosts accept only this certificate, so it must be renewed even when no host certificate is issued. Needs the CA key on this machine. */
 export async function renewOwnCertificate(dataDir: string): Promise<void> {
   if (await exists(join(pkiFolder(dataDir), 'ca.key'))) await openAuthority(dataDir)
 }
 
-/** Below zero once it has ended, and where there is none. */
+/** Negative after expiry and without a certificate. */
 export function daysLeft(pem: string | null): number {
   if (pem === null) return -1
   return (new Date(new X509Certificate(pem).validTo).getTime() - systemClock.now().getTime()) / 86_400_000
 }
 
-/** The name holds an id, so that the control planes of two installations are never taken for each other. */
+/** The id in the name keeps two installations apart. */
 async function makeAuthority(folder: string): Promise<void> {
   await inScratch(folder, async (scratch) => {
     const extensions = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
@@ -80,7 +83,7 @@ async function makeClient(folder: string): Promise<void> {
   })
 }
 
-/** The certificate last: where it is, the key is. */
+/** Renames the key first: where the certificate exists, its key does too. */
 async function keep(scratch: string, folder: string, name: string): Promise<void> {
   await chmod(join(scratch, 'key'), 0o600)
   await rename(join(scratch, 'key'), join(folder, `${name}.key`))
@@ -93,7 +96,7 @@ async function sign(folder: string, scratch: string, name: string, extensions: s
   await request(scratch, name, CERTIFICATE_DAYS, [...signer, ...usage, ...extensions])
 }
 
-/** The configuration is ours, so that the machine's own adds no extensions. */
+/** Own configuration file, so that the machine's openssl.cnf adds no extensions. */
 async function request(scratch: string, name: string, days: number, options: string[]): Promise<void> {
   await writeFile(join(scratch, 'conf'), '[req]\ndistinguished_name=name\n[name]\n')
   const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', String(days)]

@@ -16,8 +16,8 @@ const facts = (cpus: number, memoryMiB: number, diskFreeGiB: number | null, disk
   diskTakenGiB,
 })
 
-describe('what a host has', () => {
-  test('is read from its capabilities', () => {
+describe('host facts', () => {
+  test('are read from the capabilities XML', () => {
     expect(archIn(capabilities)).toBe('aarch64')
     expect(domainTypesIn(capabilities, 'aarch64')).toEqual(['qemu', 'kvm'])
     expect(domainTypesIn(capabilities, 'x86_64')).toEqual(['qemu'])
@@ -28,19 +28,19 @@ describe('what a host has', () => {
     [facts(8, 32_768, 500), { vcpu: 8, ramMiB: 29_491, diskGiB: 450 }],
     [facts(2, 4_096, 100, 20), { vcpu: 2, ramMiB: 3_072, diskGiB: 108 }],
     [facts(1, 512, null), { vcpu: 1, ramMiB: 256, diskGiB: 1 }],
-  ])('leaves some to the host itself: %j', (has, sells) => {
+  ])('reserve a share for the host itself: %j', (has, sells) => {
     expect(capacityOf(has)).toEqual(sells)
   })
 })
 
-describe('a host that is looked at', () => {
+describe('a host that is verified', () => {
   test.each([
     ["<network><name>n</name><bridge name='brpub0'/></network>", 'none'],
     ["<network><forward mode='bridge'/><bridge name='br0'/></network>", 'none'],
     ["<network><bridge name='brpub0'/><ip address='10.0.0.1'/></network>", 'address on its bridge'],
     ["<network><forward mode='nat'/><bridge name='brpub0'/></network>", 'not bridged'],
     ['<network><name>n</name></network>', 'not bridged'],
-  ])('has a public network that keeps filters: %s', (xml, problem) => {
+  ])('reports a public network that bypasses filters: %s', (xml, problem) => {
     expect(shapeProblem(xml) ?? 'none').toContain(problem)
   })
 
@@ -49,7 +49,7 @@ describe('a host that is looked at', () => {
     [2_900, 'ok', 'agrees'],
     [6_000, 'warning', '3.1 s apart'],
     [-90_000, 'failure', '91.0 s apart'],
-  ])('has a clock that reads %d', (reads, status, says) => {
+  ])('compares its clock: %d', (reads, status, says) => {
     expect(clockFinding(reads, 1_000, 2_900)).toMatchObject({ status, says: expect.stringContaining(says) })
   })
 
@@ -61,7 +61,7 @@ describe('a host that is looked at', () => {
     ['libvirtd at 10.0.0.5:16514 does not accept our certificate', 'trusts another control plane'],
     ['self-signed certificate in certificate chain', 'not of this control plane'],
     ['connect EACCES /run/libvirt/libvirt-sock', 'sudo npx berthd host prepare'],
-  ])('says what to do about "%s"', (message, fix) => {
+  ])('has a fix for "%s"', (message, fix) => {
     expect(unreachable('10.0.0.5:16514', new Error(message)).fix).toContain(fix)
     expect(unreachable('10.0.0.5:16514', new Error('cannot reach', { cause: new Error(message) })).fix).toContain(fix)
   })

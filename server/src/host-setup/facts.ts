@@ -1,4 +1,4 @@
-// What a host has, as its own libvirtd tells it, and how much of it is for VMs.
+// What a host has according to its libvirtd, and how much of it is for VMs.
 import type { Connection } from '@berth/libvirt'
 import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import { versionText } from './libvirt.ts'
@@ -8,13 +8,13 @@ export interface Facts {
   libvirt: string
   qemu: string
   arch: string
-  /** The kinds of guests of its own architecture that QEMU offers there. */
+  /** Domain types that QEMU offers for the host's architecture. */
   domainTypes: string[]
   cpus: number
   memoryMiB: number
   /** Null while there is no pool. */
   diskFreeGiB: number | null
-  /** What the volumes of the pool take already. */
+  /** Allocated by the volumes in the pool. */
   diskTakenGiB: number
 }
 
@@ -45,7 +45,7 @@ export function domainTypesIn(capabilities: string, arch: string): string[] {
 async function diskOf(libvirt: Connection): Promise<Pick<Facts, 'diskFreeGiB' | 'diskTakenGiB'>> {
   const pool = await libvirt.pools.lookupByName({ name: STORAGE_POOL }).catch(() => null)
   if (!pool) return { diskFreeGiB: null, diskTakenGiB: 0 }
-  await libvirt.pools.refresh({ pool }).catch(() => {}) // an inactive pool tells what it knew
+  await libvirt.pools.refresh({ pool }).catch(() => {}) // an inactive pool reports its last known values
   const { available } = await libvirt.pools.getInfo({ pool })
   const volumes = await libvirt.pools.listAllVolumes({ pool }).catch(() => [])
   const sizes = await Promise.all(volumes.map((volume) => libvirt.volumes.getInfo({ volume }).catch(() => ({ allocation: 0n }))))
@@ -64,7 +64,7 @@ export interface Capacity {
 const MIN_RESERVE_MIB = 1024
 const RESERVE = 0.1
 
-/** A tenth of the memory and of the disk, and at least 1 GiB, stays with the host itself. */
+/** A tenth of memory and disk, and at least 1 GiB of memory, is reserved for the host itself. */
 export function capacityOf({ cpus, memoryMiB, diskFreeGiB, diskTakenGiB }: Facts): Capacity {
   const ramMiB = Math.floor(memoryMiB - Math.max(MIN_RESERVE_MIB, memoryMiB * RESERVE))
   return {

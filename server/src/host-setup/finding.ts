@@ -1,8 +1,7 @@
-// What was looked at, how it is, and what to do about it.
+// The result of a check.
 export interface Finding {
   status: 'ok' | 'warning' | 'failure'
   says: string
-  /** What to do about it. */
   fix: string | null
 }
 

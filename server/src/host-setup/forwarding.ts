@@ -1,4 +1,4 @@
-// The kernel passes packets on between networks, and shows bridged ones to iptables: without that no rule of a VM knows a connection.
+// Enables IP forwarding and passes bridged packets to iptables: without br_netfilter, the firewall rules of VMs cannot match connections.
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { exists, readFileOrNull, run, succeeds } from './shell.ts'
 
@@ -12,7 +12,7 @@ export const forwarding: Step = {
       (await readFileOrNull(path))?.trim() === '1' ? [] : [path.slice('/proc/sys/'.length)],
     )
     const names = (await Promise.all(off)).flat()
-    return names.length === 0 ? satisfied('packets are forwarded, and bridged ones filtered') : missing(`${names.join(' and ')} must be 1`)
+    return names.length === 0 ? satisfied('IP forwarding and bridge filtering are enabled') : missing(`${names.join(' and ')} must be 1`)
   },
   async apply() {
     if (!(await exists(BRIDGE_NF)) && !(await succeeds('modprobe', 'br_netfilter'))) throw noBridgeFilter()
@@ -22,7 +22,7 @@ export const forwarding: Step = {
 
 export const noBridgeFilter = (): SetupError =>
   new SetupError(
-    'This kernel has no module br_netfilter, so the firewalls of VMs would not know connections',
+    'This kernel has no module br_netfilter, so VM firewalls could not match connections',
     'boot a stock kernel of Debian or Ubuntu',
   )
 

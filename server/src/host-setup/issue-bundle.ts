@@ -1,5 +1,5 @@
-// A bundle for a host: its certificate, and a range of addresses that is its own. Ranges are remembered from the moment they are handed
-// out, because a host is added only later.
+// Issues the bundle of a host: its certificate and its address range. Ranges are recorded when they are issued, because the host is
+// registered only later.
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { parseCidr, formatCidr, type Cidr } from '../kernel/cidr.ts'
@@ -14,7 +14,6 @@ const issuedFile = (dataDir: string): string => join(pkiFolder(dataDir), 'ranges
 
 const readIssued = async (dataDir: string): Promise<Issued> => JSON.parse((await readFileOrNull(issuedFile(dataDir))) ?? '{}') as Issued
 
-/** The range that was handed out for this address, if any. */
 export const issuedRange = async (dataDir: string, address: string): Promise<string | undefined> => (await readIssued(dataDir))[address]
 
 export async function makeBundle(dataDir: string, address: string, inUse: string[], out: string): Promise<Bundle> {

@@ -1,4 +1,4 @@
-// libvirtd, and virtlogd that keeps the guests' consoles. They belong to the machine and not to us: they outlive whoever started them.
+// Starts libvirtd, and virtlogd, which writes the guests' console logs. Both outlive the process that started them.
 import { stat } from 'node:fs/promises'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { versionText, withLibvirt } from './libvirt.ts'
@@ -12,8 +12,8 @@ export const daemons: Step = {
   name: 'libvirt',
   async check(plan) {
     const version = await withLibvirt((libvirt) => libvirt.connect.getLibVersion()).catch(() => null)
-    if (version === null) return missing('libvirtd does not answer')
-    if (!(await findDaemon('virtlogd')) && !plan.systemd) return missing('virtlogd does not run')
+    if (version === null) return missing('libvirtd is not running')
+    if (!(await findDaemon('virtlogd')) && !plan.systemd) return missing('virtlogd is not running')
     const problem = (await listenProblem(plan)) ?? (await staleReason(plan))
     return problem ? missing(problem) : satisfied(`libvirt ${versionText(version)} at qemu:///system`)
   },
@@ -23,27 +23,29 @@ export const daemons: Step = {
   },
 }
 
-/** Why other machines cannot reach it though they should. Under systemd its socket counts: that is open also while libvirtd has ended, and
- *  closed beside a libvirtd that was started by somebody's call. What it listens on is known anew only after a reload. */
+/**
+ * Why other machines cannot connect though they should. Under systemd the socket unit decides: it stays open while libvirtd is stopped, and
+ * is closed beside a libvirtd started by another unit. A changed ListenStream takes effect after daemon-reload.
+ */
 export async function listenProblem({ tlsAddress, systemd }: Pick<HostPlan, 'tlsAddress' | 'systemd'>, ask = run): Promise<string | null> {
   if (!tlsAddress) return null
   const isOpen = systemd
     ? isUpToDate(await ask('systemctl', 'show', '--property=ActiveState,NeedDaemonReload', TLS_SOCKET))
     : listens(await findDaemon('libvirtd'))
-  return isOpen ? null : 'libvirtd does not listen for other machines'
+  return isOpen ? null : 'libvirtd does not listen on the network'
 }
 
 const isUpToDate = (shown: string): boolean => /^ActiveState=active$/m.test(shown) && /^NeedDaemonReload=no$/m.test(shown)
 
 const listens = (daemon?: Daemon): boolean => daemon?.args.some((arg) => arg === '--listen' || arg === '-l') ?? true
 
-/** A start takes some of a second, and the times of processes are not exact. */
+/** Tolerance for start-up time and the resolution of process start times. */
 const START_MS = 500
 
-/** Why a daemon that runs has to be started again. The guests are not touched by it. */
+/** Why a running daemon must be restarted. Guests are not affected by a restart. */
 async function staleReason(plan: HostPlan): Promise<string | null> {
   const daemon = await findDaemon('libvirtd')
-  if (!daemon) return null // it ends while nobody needs it, and systemd starts it again
+  if (!daemon) return null // systemd starts it on demand
   const files = [QEMU_CONF, LIBVIRTD_CONF, ...(plan.tlsAddress ? Object.values(tlsFiles) : [])]
   const changes = await Promise.all(
     files.map((file) =>
@@ -53,18 +55,18 @@ async function staleReason(plan: HostPlan): Promise<string | null> {
       ),
     ),
   )
-  return Math.max(...changes) > daemon.startedAt.getTime() + START_MS ? 'libvirtd has not read its new settings' : null
+  return Math.max(...changes) > daemon.startedAt.getTime() + START_MS ? 'libvirtd has not loaded its new settings' : null
 }
 
 async function startBySystemd({ tlsAddress }: HostPlan): Promise<void> {
   const systemctl = (...args: string[]): Promise<string> => run('systemctl', '--quiet', ...args)
   await systemctl('daemon-reload')
   await systemctl('enable', '--now', 'virtlogd.socket')
-  // A socket cannot be opened for a daemon that runs already.
+  // A socket unit cannot be started while its service runs.
   await systemctl('stop', 'libvirtd.service')
   if (tlsAddress) {
     await systemctl('enable', TLS_SOCKET)
-    await systemctl('restart', TLS_SOCKET) // one that is open stays at the address it had
+    await systemctl('restart', TLS_SOCKET) // restart: an open socket keeps its old address
   }
   await systemctl('enable', '--now', 'libvirtd.service')
 }
@@ -76,7 +78,7 @@ async function startByHand({ tlsAddress }: HostPlan): Promise<void> {
   await startDetached('libvirtd', ...(tlsAddress ? ['--listen'] : []))
 }
 
-/** `-d`: it leaves our session, terminal and folder by itself. Nothing of our environment goes with it but a PATH with root's commands. */
+/** `-d` daemonises. The environment holds only a PATH that includes the sbin folders. */
 const startDetached = (name: string, ...options: string[]): Promise<string> =>
   run('env', '-i', `PATH=${SYSTEM_PATH}`, name, ...options, '-d')
 
@@ -87,7 +89,8 @@ async function stop({ pid }: Daemon): Promise<void> {
   process.kill(pid, 'SIGTERM')
   const elapsed = stopwatch()
   while ((await findDaemon('libvirtd'))?.pid === pid) {
-    if (elapsed() > STOP_MS) throw new SetupError(`libvirtd (pid ${pid}) does not end, and has to read its new settings`, `kill -9 ${pid}`)
+    if (elapsed() > STOP_MS)
+      throw new SetupError(`libvirtd (pid ${pid}) does not stop, but must restart to load its new settings`, `kill -9 ${pid}`)
     await sleep(100)
   }
 }
@@ -102,8 +105,8 @@ async function untilAnswered(): Promise<void> {
     if (!error) return
     if (elapsed() > ANSWER_MS) {
       throw new SetupError(
-        `libvirtd was started and does not answer. ${error.message}`,
-        'see what it says: libvirtd --verbose, or journalctl -u libvirtd',
+        `libvirtd was started but does not respond. ${error.message}`,
+        'check its log: libvirtd --verbose, or journalctl -u libvirtd',
       )
     }
     await sleep(100)

@@ -1,4 +1,4 @@
-// One connection to the daemon of this machine, or of another that is being looked at.
+// One short-lived connection to the libvirtd of this machine or of a host being verified.
 import { Connection, hasCode, unix, type Endpoint } from '@berth/libvirt'
 
 export async function withLibvirt<T>(work: (libvirt: Connection) => Promise<T>, endpoint: Endpoint = unix()): Promise<T> {
@@ -10,7 +10,7 @@ export async function withLibvirt<T>(work: (libvirt: Connection) => Promise<T>, 
   }
 }
 
-/** What a lookup finds, or null when the daemon says that there is none. */
+/** Null when the lookup fails with that "not found" code. */
 export const found = <T>(lookup: Promise<T>, code: number): Promise<T | null> =>
   lookup.catch((error: unknown) => {
     if (hasCode(error, code)) return null

@@ -1,5 +1,5 @@
-// Settings of ours in a file that belongs to someone else: one block between two marks, which is replaced as a whole. What the operator
-// has set outside of it is never touched: where it differs, they are told.
+// Berth's settings in a configuration file of another package: one marked block, replaced as a unit. Settings outside the block are never
+// changed; a conflicting one is reported.
 import { readFile } from 'node:fs/promises'
 import { SetupError } from './setup-step.ts'
 import { writeFileAtomic } from './shell.ts'
@@ -16,7 +16,7 @@ export function withSettings(text: string, settings: Settings): string {
   return `${others}\n\n${[BEGIN, ...own.map(([name, value]) => `${name} = ${format(value)}`), END].join('\n')}\n`.trimStart()
 }
 
-/** Settings that the file has outside of our block, and not as we need them. */
+/** Settings outside the block whose value differs from the one needed. */
 export const conflicts = (text: string, settings: Settings): string[] =>
   Object.entries(settings)
     .filter(([name, value]) => ![undefined, format(value)].includes(valueIn(withoutBlock(text), name)))
@@ -27,7 +27,7 @@ export async function isSet(path: string, settings: Settings): Promise<boolean> 
   const found = conflicts(text, settings)
   if (found.length === 0) return withSettings(text, settings) === text || (text === '' && Object.keys(settings).length === 0)
   const wanted = found.map((name) => `${name} = ${format(settings[name]!)}`).join(', ')
-  throw new SetupError(`${path} sets ${found.join(', ')} in another way than Berth needs`, `remove the line, or set it so: ${wanted}`)
+  throw new SetupError(`${path} sets ${found.join(', ')} to other values than Berth needs`, `remove the line, or set it to: ${wanted}`)
 }
 
 export async function set(path: string, settings: Settings, mode: number): Promise<void> {
@@ -40,7 +40,7 @@ function withoutBlock(text: string): string {
   return start < 0 || end < start ? text : text.slice(0, start) + text.slice(end + END.length).replace(/^\n/, '')
 }
 
-/** As it is written, with one space around each sign. */
+/** The value as written, with white space normalised. */
 function valueIn(text: string, name: string): string | undefined {
   const found = new RegExp(`^[ \\t]*${name}[ \\t]*=[ \\t]*(\\[[^\\]]*\\]|[^\\n#]*)`, 'm').exec(text)?.[1]
   return found === undefined ? undefined : found.replaceAll(/\s+/g, ' ').replace(/^\[ /, '[').replace(/ \]$/, ']').trim()

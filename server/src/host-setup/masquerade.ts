@@ -1,5 +1,5 @@
-// VMs reach the world by the host's own address. All rules are in chains of ours, so that they can be made again and taken away as one.
-// What forwards is appended: the filters of the VMs stand before it, and a machine whose policy is to drop lets VMs pass all the same.
+// NAT and filter rules for VM traffic, all in Berth's own chains so that they are replaced and removed together. The forwarding chain is
+// appended: the nwfilter chains of the VMs match first, and VMs keep working on a machine whose FORWARD policy is DROP.
 import { PUBLIC_BRIDGE } from '../hypervisor/libvirt/core/resource-names.ts'
 import { formatCidr, type Cidr } from '../kernel/cidr.ts'
 import { GATEWAY_DEVICE, type HostPlan } from './plan.ts'
@@ -11,19 +11,20 @@ interface Chain {
   parent: string
   name: string
   rules: string[]
-  /** Before whatever the machine's own firewall lets in. */
+  /** Inserted before the rules of the machine's own firewall. */
   first?: true
 }
 
-/** Where clouds tell a machine its secrets: those are the host's and not its guests'. */
+/** The metadata service of clouds: its secrets are the host's and must not be readable by guests. */
 const METADATA = '169.254.169.254/32'
 
-/** A packet of a VM is seen twice, in the bridge and when it is routed. Each has connections of its own: with one between them, the
- *  bridge would settle that no address is to be translated, before the routing that needs it is reached. */
+/**
+ * netfilter sees a VM's packet twice, in the bridge and when it is routed. A separate conntrack zone per pass is needed: with one shared
+ * entry, the bridge pass would fix "no NAT" before the routing pass can masquerade.
+ */
 const BRIDGE_ZONE = 77
 
-/** Of the host itself guests reach DHCP and DNS, and may see by a ping that it is there. Nothing is let in here that the machine's own
- *  firewall keeps out. */
+/** Guests reach DHCP and DNS of the host and may ping it. RETURN leaves the decision to the machine's own firewall. */
 const guestsReach = (device: string): string[] =>
   [
     '-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN',
@@ -33,13 +34,14 @@ const guestsReach = (device: string): string[] =>
     '-j DROP',
   ].map((rule) => `-i ${device} ${rule}`)
 
-/** By which guests reach the host: the gateway of the public network, and the bridges of private ones. */
+/** Devices on which guests reach the host: the gateway of the public network and the bridges of private networks. */
 const GUEST_DEVICES = [GATEWAY_DEVICE, 'bn+']
 
-/** libvirt's own chains with the filters of VMs, of what comes from a VM and of what goes to one. Whenever it changes a filter, and when
- *  it starts, it unlinks them from FORWARD and links them again, one after the other, and so lets every packet of that moment pass all
- *  filters; what is let in is a connection ever after. So each leaves a mark on what it sees, and what would begin a connection without
- *  both marks is dropped. It is sent again, and then it is seen. */
+/**
+ * libvirt's nwfilter chains for traffic from and to VMs. On every filter change, and at start, libvirt unlinks them from FORWARD and links
+ * them again one by one. A packet in that window would skip all filters and establish a connection that is accepted from then on. So each
+ * chain marks the packets it sees, and a packet that would open a connection without both marks is dropped; the sender retransmits it.
+ */
 const VM_FILTERS = [
   { chain: 'libvirt-in', name: 'BERTH-FROM-VM', side: '--physdev-in', mark: '0x100000/0x100000' },
   { chain: 'libvirt-out', name: 'BERTH-TO-VM', side: '--physdev-out', mark: '0x200000/0x200000' },
@@ -64,7 +66,7 @@ function chains(cidr: Cidr): Chain[] {
       table: 'filter',
       parent: 'INPUT',
       name: 'BERTH-INPUT',
-      // Nothing is for the bridge itself, which has no address: a guest that sends there is up to no good.
+      // The bridge has no address, so no packet is legitimately addressed to it.
       rules: [`-i ${PUBLIC_BRIDGE} -j DROP`, ...GUEST_DEVICES.flatMap(guestsReach)],
       first: true,
     },
@@ -89,7 +91,7 @@ function chains(cidr: Cidr): Chain[] {
       parent: 'FORWARD',
       name: 'BERTH-FORWARD',
       rules: [
-        // Nothing begins a connection into a private network from outside it; libvirt forgets this for a moment as well.
+        // No new connection enters a private network from outside. libvirt's own rule for this is missing during the same window.
         '-o bn+ -m physdev ! --physdev-is-bridged -m conntrack --ctstate NEW -j DROP',
         `-i ${GATEWAY_DEVICE} -j ACCEPT`,
         `-o ${GATEWAY_DEVICE} -j ACCEPT`,
@@ -103,9 +105,9 @@ export const masquerade: Step = {
   name: 'masquerade',
   async check({ range }) {
     for (const chain of chains(range)) {
-      if (!(await stands(chain))) return missing(`the rules ${chain.name}, by which VMs reach the world`)
+      if (!(await stands(chain))) return missing(`the iptables chain ${chain.name}`)
     }
-    return satisfied('VMs reach the world by the address of this host')
+    return satisfied('VMs reach the internet through the address of this host (NAT)')
   },
   apply: async (plan) => void (await run('sh', '-ec', masqueradeCommands(plan))),
 }

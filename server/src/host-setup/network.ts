@@ -1,4 +1,4 @@
-// The public network, bridged: an address on the bridge itself would let routed traffic pass by the filters of the VMs.
+// The public network is a plain bridge: with an address on the bridge, routed traffic would bypass the nwfilters of the VMs.
 import { ErrorCode, type Connection, type Named } from '@berth/libvirt'
 import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
 import { found, withLibvirt } from './libvirt.ts'
@@ -22,7 +22,7 @@ export const network: Step = {
       if (problem)
         throw new SetupError(problem, `virsh net-destroy ${PUBLIC_NETWORK}; virsh net-undefine ${PUBLIC_NETWORK}; then run this again`)
       if (!(await libvirt.networks.isActive({ network: known }))) return missing(`network ${PUBLIC_NETWORK} is not active`)
-      if (!(await exists(AUTOSTART))) return missing(`network ${PUBLIC_NETWORK} does not start by itself`)
+      if (!(await exists(AUTOSTART))) return missing(`network ${PUBLIC_NETWORK} has no autostart`)
       return satisfied(`network ${PUBLIC_NETWORK} on bridge ${PUBLIC_BRIDGE}`)
     }).catch(unlessAbsent(`network ${PUBLIC_NETWORK}`)),
   apply: () =>
@@ -33,9 +33,9 @@ export const network: Step = {
     }),
 }
 
-/** Why this network would not keep what firewalls promise, or null. */
+/** Why firewalls would not work on this network, or null. */
 export function shapeProblem(xml: string): string | null {
-  if (/<ip\b/.test(xml)) return `The network ${PUBLIC_NETWORK} has an address on its bridge, where filters do not see routed traffic`
+  if (/<ip\b/.test(xml)) return `The network ${PUBLIC_NETWORK} has an address on its bridge, so routed traffic would bypass the VM filters`
   const bridge = /<bridge\b[^>]*\bname='([^']*)'/.exec(xml)?.[1]
   const isBridged = !/<forward\b/.test(xml) || /<forward\b[^>]*\bmode='bridge'/.test(xml)
   if (!isBridged || !bridge) return `The network ${PUBLIC_NETWORK} is not bridged`

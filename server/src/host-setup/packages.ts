@@ -1,4 +1,4 @@
-// The Debian packages a host needs. packages.json is the list, also for `npm start`, which installs them before anything of ours runs.
+// The Debian packages of a host. ops/bootstrap.mjs installs the same list, packages.json, before any of this code runs.
 import lists from './packages.json' with { type: 'json' }
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { findCommand, run } from './shell.ts'
@@ -11,7 +11,7 @@ const wanted = (): string[] => [...lists.host.all, ...lists.host[ARCHITECTURE]]
 
 export const installByHand = `sudo apt-get install -y --no-install-recommends ${wanted().join(' ')}`
 
-/** The commands that are missing here, which is what counts in the end. */
+/** Commands that are not installed: decisive on systems without dpkg. */
 export async function missingCommands(): Promise<string[]> {
   const found = await Promise.all(COMMANDS.map(findCommand))
   return COMMANDS.filter((_, i) => !found[i])
@@ -28,7 +28,7 @@ export const packages: Step = {
   async apply() {
     if (!(await findCommand('apt-get'))) {
       throw new SetupError(
-        `This machine lacks ${(await missingCommands()).join(', ')}, and has no apt-get to install them`,
+        `${(await missingCommands()).join(', ')} not installed, and there is no apt-get to install them`,
         'install QEMU, libvirt, dnsmasq, iptables and ebtables, or use Debian 12',
       )
     }
@@ -38,7 +38,7 @@ export const packages: Step = {
       await apt('update')
       await apt('install', '-y', '--no-install-recommends', ...(await notInstalled(wanted())))
     } catch (error) {
-      throw new SetupError(`The packages cannot be installed. ${(error as Error).message}`, installByHand)
+      throw new SetupError(`Installing packages failed. ${(error as Error).message}`, installByHand)
     }
   },
 }

@@ -1,4 +1,4 @@
-// What a host is to become, decided once: from what it is already, from what it was told before, from what it is told now.
+// The target state of a host, decided once from its current state, its saved state and the options.
 import { join } from 'node:path'
 import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
 import type { Bundle } from './bundle.ts'
@@ -6,7 +6,7 @@ import { freeRange, gatewayOf, requireRange, takenByResolvers, takenByRoutes, ty
 import { SetupError } from './setup-step.ts'
 import { hasSystemd, readFileOrNull, run } from './shell.ts'
 
-/** Beside libvirt's own settings: what Berth knows of this host, and its certificate. */
+/** Berth's state of this host and its certificate. */
 export const BERTH_FOLDER = '/etc/libvirt/berth'
 export const GATEWAY_DEVICE = 'bpub-gw'
 export const UPLINK_DEVICE = 'bpub-up'
@@ -19,11 +19,11 @@ export interface PlanOptions {
   bundle?: Bundle | undefined
 }
 
-/** What is remembered between two runs, and over a reboot. */
+/** Saved between runs and across reboots. */
 export interface HostState {
   range: string
   poolPath: string
-  /** The address of its certificate, once it is to be reached by others. */
+  /** The address of its certificate, once other machines connect to it. */
   tlsAddress: string | null
 }
 
@@ -56,7 +56,7 @@ export async function loadHostState(): Promise<HostState | null> {
   try {
     return JSON.parse(text) as HostState
   } catch {
-    throw new SetupError(`${MEMORY} is damaged`, `remove it, and say what it said: --range, --pool-path, --certificate`)
+    throw new SetupError(`${MEMORY} is damaged`, `remove it, and give its values again: --range, --pool-path, --certificate`)
   }
 }
 
@@ -68,8 +68,8 @@ async function decideRange(options: PlanOptions, known: HostState | null): Promi
   const wanted = options.range && parseCidr(options.range)
   if (wanted && formatCidr(wanted) !== present) {
     throw new SetupError(
-      `This host has ${present} already, which its VMs may use, and not ${formatCidr(wanted)}`,
-      `leave out --range; to change it, delete its VMs, then: ip link del ${GATEWAY_DEVICE}; rm ${MEMORY}`,
+      `This host already uses ${present}, which its VMs may use, not ${formatCidr(wanted)}`,
+      `omit --range; to change it, delete its VMs, then: ip link del ${GATEWAY_DEVICE}; rm ${MEMORY}`,
     )
   }
   return requireRange(present, taken)

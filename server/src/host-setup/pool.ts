@@ -1,4 +1,4 @@
-// The storage pool that disks, templates and copies live in.
+// The storage pool for disks, templates, snapshots and backups.
 import { ErrorCode, PoolState, type Connection, type Named } from '@berth/libvirt'
 import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import { found, withLibvirt } from './libvirt.ts'
@@ -20,21 +20,21 @@ export const pool: Step = {
       if (path !== poolPath) throw otherPath(path, poolPath)
       const { state, available } = await libvirt.pools.getInfo({ pool: known })
       if (state !== PoolState.running) return missing(`storage pool ${STORAGE_POOL} is not active`)
-      if (!(await exists(AUTOSTART))) return missing(`storage pool ${STORAGE_POOL} does not start by itself`)
+      if (!(await exists(AUTOSTART))) return missing(`storage pool ${STORAGE_POOL} has no autostart`)
       return satisfied(`storage pool ${STORAGE_POOL} in ${poolPath}, ${available / 2n ** 30n} GiB free`)
     }).catch(unlessAbsent(`storage pool ${STORAGE_POOL} in ${poolPath}`)),
   apply: ({ poolPath }) =>
     withLibvirt(async (libvirt) => {
       const xml = `<pool type='dir'><name>${STORAGE_POOL}</name><target><path>${escape(poolPath)}</path><permissions><mode>0711</mode></permissions></target></pool>`
       const made = (await find(libvirt)) ?? (await libvirt.pools.define({ xml }))
-      // Off first: a daemon that believes it to be on would not write the link that is missing.
+      // Off first: libvirtd would not recreate a missing autostart symlink that it believes to exist.
       for (const autostart of [0, 1]) await libvirt.pools.setAutostart({ pool: made, autostart })
       const { state } = await libvirt.pools.getInfo({ pool: made })
       if (state !== PoolState.running) await libvirt.pools.create({ pool: made, flags: ['withBuild'] })
     }),
 }
 
-/** While libvirtd is not there yet, what it would hold is missing too; what it says itself is passed on. */
+/** Without libvirtd, its resources are missing too. Errors reported by libvirtd itself are rethrown. */
 export const unlessAbsent =
   (what: string) =>
   (error: unknown): ReturnType<typeof missing> => {
@@ -47,6 +47,6 @@ const escape = (text: string): string => text.replaceAll('&', '&amp;').replaceAl
 
 const otherPath = (path: string, wanted: string): SetupError =>
   new SetupError(
-    `The storage pool ${STORAGE_POOL} is in ${path}, and not in ${wanted}`,
-    `leave out --pool-path, or: virsh pool-destroy ${STORAGE_POOL}; virsh pool-undefine ${STORAGE_POOL}`,
+    `The storage pool ${STORAGE_POOL} is in ${path}, not in ${wanted}`,
+    `omit --pool-path, or: virsh pool-destroy ${STORAGE_POOL}; virsh pool-undefine ${STORAGE_POOL}`,
   )

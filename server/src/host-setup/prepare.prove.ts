@@ -1,5 +1,5 @@
-// A machine becomes a host by one command, is added over TLS, and whatever is broken on it afterwards is mended or explained. The machine
-// is a box: a libvirtd with a network, files and processes of its own, as Debian's packages leave it.
+// A machine becomes a host with one command, is added over TLS, and any damage is repaired or reported. The machine is a sandbox: a
+// libvirtd with its own network, files and processes, as Debian's packages install it.
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ import type { Outcome } from './setup-step.ts'
 
 const BERTHD = join(import.meta.dirname, '../../bin/berthd.mjs')
 
-/** A kernel that takes the rules of filters and does not follow them. */
+/** An iptables that accepts filter rules without applying them. */
 const LAX_IPTABLES = `real=$(readlink -f /usr/sbin/iptables); cp $real /run/real
   printf '%s\\n' '#!/bin/bash' 'case "$*" in *berth-test0*) exit 0;; esac' 'exec -a "\${0##*/}" /run/real "$@"' > /run/lax; chmod +x /run/lax
   mount --bind /run/lax $real`
@@ -57,7 +57,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
   const uri = (): string => `qemu+tls://${box.address}/system`
   const inBox = (script: string): Promise<string> => box.inside('sh', '-ec', script)
 
-  /** Its exit code is in `ok`. */
+  /** The exit code is in `ok`. */
   async function prepare(...args: string[]): Promise<Report> {
     const line = [process.execPath, BERTHD, 'host', 'prepare', '--json', ...args].join(' ')
     return JSON.parse(await inBox(`unset ${Object.keys(settings).join(' ')}; ${line} || true`)) as Report
@@ -65,15 +65,15 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
   const done = ({ steps }: Report): string[] => steps.filter(({ status }) => status === 'done').map(({ step }) => step)
   const failure = ({ steps }: Report): Outcome | undefined => steps.find(({ status }) => status === 'failed')
 
-  test('only says what is missing when it is asked to', async () => {
+  test('--dry-run only reports what is missing', async () => {
     const report = await prepare('--dry-run')
     expect(report.ok).toBe(true)
     const missing = report.steps.filter(({ status }) => status === 'missing').map(({ step }) => step)
-    expect(missing).toEqual(['memory', 'qemu.conf', 'libvirt', 'pool', 'network', 'uplink', 'masquerade'])
+    expect(missing).toEqual(['saved-state', 'qemu.conf', 'libvirt', 'pool', 'network', 'uplink', 'masquerade'])
     expect(await inBox('ls /etc/libvirt; ip -br link')).not.toMatch(/berth|bpub/)
   })
 
-  test('prepares a host with a certificate of ours, and leaves a prepared one alone', async () => {
+  test('prepares a host with a certificate and does not change a prepared one', async () => {
     const made = await berthdJson(settings, 'host', 'certificate', '--address', box.address, '--out', bundle)
     const first = await prepare('--certificate', bundle)
     expect(failure(first)).toBeUndefined()
@@ -85,13 +85,13 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     expect(await inBox('pgrep -x libvirtd')).toBe(pid)
   })
 
-  test('leaves nothing of its self-test behind', async () => {
+  test('leaves nothing behind after its self-test', async () => {
     expect(await box.virsh('nwfilter-list')).not.toContain('berth-self-test')
     expect(await box.virsh('nwfilter-binding-list')).not.toContain('berth-test')
     expect(await inBox('ip addr; ip neigh; iptables -S; ebtables -t nat -L')).not.toMatch(/berth-test|169\.254\.77/)
   })
 
-  test('takes what VMs send to the world by its own address', async () => {
+  test('masquerades VM traffic with the address of the host', async () => {
     const world = createServer((socket) => socket.end(socket.remoteAddress ?? ''))
     world.listen(0, box.address.replace(/\d+$/, '1'))
     await once(world, 'listening')
@@ -105,7 +105,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     expect(asked).toBe(box.address)
   })
 
-  test('lets nobody in but our control plane', async () => {
+  test('accepts only its own control plane', async () => {
     const stranger = { ...settings, BERTH_DATA_DIR: join(folder, 'stranger') }
     const without = await berthd(stranger, 'host', 'add', uri())
     expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('npx berthd host certificate')])
@@ -114,7 +114,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/not of this control plane|trusts another control plane/)])
   })
 
-  test('adds it with what it has, once', async () => {
+  test('registers the host with its capacity, once', async () => {
     const added = await berthdJson<{ id: string; range: string }>(settings, 'host', 'add', uri(), '--name', 'rack1', '--region', 'fra1')
     const hosts = await berthdJson<Record<string, unknown>[]>(settings, 'host', 'list')
     const row = hosts.find(({ name }) => name === 'rack1')
@@ -127,10 +127,10 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test.each([
-    ['virsh pool-destroy berth', 'its storage pool berth is not active', ['pool']],
-    ['virsh net-destroy berth-public', 'its network berth-public is not active', ['network', 'uplink']],
+    ['virsh pool-destroy berth', 'the storage pool berth is not active', ['pool']],
+    ['virsh net-destroy berth-public', 'the network berth-public is not active', ['network', 'uplink']],
     ['kill -9 $(pgrep -x libvirtd)', 'libvirtd does not listen there', ['libvirt']],
-  ])('explains and mends %s', async (damage, said, mended) => {
+  ])('reports and repairs %s', async (damage, said, mended) => {
     await inBox(damage)
     const refused = await host('add', uri(), '--name', 'again')
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(said)])
@@ -150,13 +150,13 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     ['echo 0 > /proc/sys/net/bridge/bridge-nf-call-iptables', ['forwarding']],
     ['rm /etc/libvirt/storage/autostart/berth.xml', ['pool']],
     ['sleep 1; touch /etc/libvirt/libvirtd.conf', ['libvirt']],
-  ])('mends %s', async (damage, mended) => {
+  ])('repairs %s', async (damage, mended) => {
     await inBox(damage)
     const report = await prepare()
     expect([report.ok, done(report)]).toEqual([true, mended])
   })
 
-  test('brings everything back after a reboot', async () => {
+  test('restores everything after a reboot', async () => {
     await inBox(`kill -9 $(pgrep -x libvirtd) $(pgrep -x virtlogd); ip link del bpub-gw; ip link del brpub0
       iptables -F; iptables -X; iptables -t nat -F; iptables -t nat -X; iptables -t raw -F; iptables -t raw -X; iptables -t mangle -F; iptables -t mangle -X
       rm -rf /run/libvirt/network /run/libvirt/storage; echo 0 > /proc/sys/net/ipv4/ip_forward`)
@@ -167,7 +167,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
   })
 
   test.each([
-    [LAX_IPTABLES, 'umount $(readlink -f /usr/sbin/iptables)', 'A port that a firewall denies is open', /iptables -S FORWARD/],
+    [LAX_IPTABLES, 'umount $(readlink -f /usr/sbin/iptables)', 'A port that a filter denies is open', /iptables -S FORWARD/],
     ['ip addr add 10.201.0.1/24 dev brpub0', 'ip addr del 10.201.0.1/24 dev brpub0', /brpub0 has the address 10.201.0.1/, /ip addr del/],
     ['ip route add 10.64.0.0/10 via 127.0.0.1', 'ip route del 10.64.0.0/10', /overlaps the route 10.64.0.0\/10/, /--range|choose/],
     [
@@ -182,7 +182,7 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
       /has an address on its bridge/,
       /virsh net-destroy/,
     ],
-  ])('explains what it must not mend: %s', async (damage, repair, says, fix) => {
+  ])('reports what it must not repair: %s', async (damage, repair, says, fix) => {
     await inBox(damage)
     const report = await prepare()
     expect(report.ok).toBe(false)
@@ -193,12 +193,12 @@ describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
     expect([failure(mended), mended.ok]).toEqual([undefined, true])
   })
 
-  test('refuses another range while VMs may use the one it has', async () => {
+  test('rejects another range while VMs may use the current one', async () => {
     const report = await prepare('--range', '10.130.0.0/16')
     expect([report.ok, failure(report)!.message]).toEqual([false, expect.stringContaining('which its VMs may use')])
   })
 
-  test('takes the host out of the fleet', async () => {
+  test('removes the host', async () => {
     expect(await berthdJson(settings, 'host', 'set', 'rack1', '--maintenance', 'on')).toMatchObject({ maintenance: true })
     expect(await berthdJson(settings, 'host', 'remove', 'rack1')).toMatchObject({ outcome: 'forgotten' })
     const pools = await berthdJson<{ host: string }[]>(settings, 'ip-pool', 'list')

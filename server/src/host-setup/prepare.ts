@@ -1,5 +1,5 @@
-// Turns a Debian or Ubuntu machine into a host: packages, daemons, storage, the public network. Safe to run as often as wanted, also on a
-// host with VMs; a host that is ready is only looked at.
+// Turns a Debian or Ubuntu machine into a host: packages, daemons, storage, public network. Idempotent, also on a host with VMs: steps that
+// are satisfied change nothing.
 import { atBoot } from './boot-unit.ts'
 import { daemons } from './libvirt-daemons.ts'
 import { forwarding } from './forwarding.ts'
@@ -20,7 +20,7 @@ const STEPS: Step[] = [memory, qemuConf, tls, daemons, pool, network, forwarding
 
 export interface PrepareOptions extends PlanOptions {
   dryRun?: boolean
-  /** `changed`: only when something had to be done. */
+  /** `changed`: only when a step changed something. */
   selfTest?: 'always' | 'changed' | 'never'
 }
 
@@ -29,7 +29,7 @@ export interface Prepared {
   outcomes: Outcome[]
 }
 
-/** Stops at the first step that fails. `report` hears of every step as it ends. */
+/** Stops at the first step that fails. Calls `report` for every step. */
 export async function prepareHost(options: PrepareOptions, report: (outcome: Outcome) => void = () => {}): Promise<Prepared> {
   const outcomes: Outcome[] = []
   const note = (outcome: Outcome): boolean => {
@@ -39,7 +39,7 @@ export async function prepareHost(options: PrepareOptions, report: (outcome: Out
   }
   const dryRun = options.dryRun ?? false
   if (process.getuid?.() !== 0) {
-    note({ step: 'root', status: 'failed', message: 'Preparing a host takes root', fix: 'run it with sudo' })
+    note({ step: 'root', status: 'failed', message: 'Preparing a host needs root', fix: 'run it with sudo' })
     return { plan: null, outcomes }
   }
   if (!note(await runStep(packages, {} as HostPlan, dryRun)) || !(await findCommand('ip'))) return { plan: null, outcomes }

@@ -1,4 +1,4 @@
-// Without systemd, as in most containers, libvirt cannot put guests into cgroups or note the owners of files: it is told not to try.
+// Without systemd, as in most containers, libvirt cannot use cgroups or remember file owners (xattr), so both are disabled.
 import { isSet, set, type Settings } from './managed-block.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
 
@@ -8,9 +8,9 @@ const WITHOUT_SYSTEMD: Settings = { cgroup_controllers: [], remember_owner: 0 }
 export const qemuConf: Step = {
   name: 'qemu.conf',
   async check({ systemd }) {
-    if (systemd) return satisfied('QEMU is used as the packages set it up')
+    if (systemd) return satisfied('QEMU uses the default settings of its packages')
     return (await isSet(QEMU_CONF, WITHOUT_SYSTEMD))
-      ? satisfied('QEMU is used without cgroups')
+      ? satisfied('QEMU runs without cgroups')
       : missing(`settings in ${QEMU_CONF}: no cgroups here`)
   },
   apply: () => set(QEMU_CONF, WITHOUT_SYSTEMD, 0o600),

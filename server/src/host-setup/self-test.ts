@@ -1,5 +1,5 @@
-// Proves on this machine that a port closed by a VM's filter is closed, and open when it is allowed. No guest is needed: a program in a
-// network of its own is plugged into the public bridge as a guest would be. The kernel removes all of it when that program ends.
+// Tests on this machine that a port denied by an nwfilter is closed and an allowed one open. Needs no guest: a process in its own network
+// namespace is attached to the public bridge by a veth pair. The kernel removes both when the process exits.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -15,7 +15,7 @@ import { findCommand, run, succeeds } from './shell.ts'
 const FILTER = 'berth-self-test'
 const PORT_DEVICE = 'berth-test0'
 const GUEST_DEVICE = 'berth-test1'
-/** Link-local, so that no VM has it and no route leads there. */
+/** Link-local: no VM has it and no route leads there. */
 const HOST_ADDRESS = '169.254.77.1/30'
 const GUEST_ADDRESS = '169.254.77.2'
 const [SUBJECT, CONTROL] = [7001, 7002]
@@ -41,12 +41,12 @@ export async function selfTest(): Promise<Outcome> {
         await end(guest)
       }
     })
-    return outcome('ok', 'a denied port is closed, an allowed one open')
+    return outcome('ok', 'firewall self-test: a denied port is closed, an allowed one open')
   } catch (error) {
     return outcome(
       'failed',
       (error as Error).message,
-      error instanceof SetupError ? error.fix : 'npx berthd host prepare, and look at what it says before this',
+      error instanceof SetupError ? error.fix : 'run npx berthd host prepare, and check the steps before this one',
     )
   }
 }
@@ -57,7 +57,7 @@ async function startGuest(): Promise<ChildProcess> {
   const guest = spawn(unshare, ['--net', process.execPath, '-e', GUEST], { stdio: ['pipe', 'pipe', 'ignore'] })
   await Promise.race([
     once(guest.stdout, 'data'),
-    once(guest, 'exit').then(() => Promise.reject(new Error('The test guest cannot be started: namespaces are not allowed here'))),
+    once(guest, 'exit').then(() => Promise.reject(new Error('The test guest cannot be started: network namespaces are not allowed here'))),
   ])
   return guest
 }
@@ -84,19 +84,19 @@ async function tryPorts(libvirt: Connection, guest: ChildProcess): Promise<void>
   if (!(await isOpen(CONTROL, PATIENT_MS))) throw notReached()
   if (await isOpen(SUBJECT, CLOSED_MS)) throw notClosed()
   await libvirt.filters.define({ xml: filterXml('accept') })
-  if (!(await isOpen(SUBJECT, PATIENT_MS))) throw new SetupError('A port that a firewall has just opened stays closed', reload)
+  if (!(await isOpen(SUBJECT, PATIENT_MS))) throw new SetupError('A port that a filter allows stays closed', reload)
 }
 
 const CLOSED_MS = 800
 const PATIENT_MS = 5_000
-const reload = 'look for rules that drop what is bridged: iptables -S FORWARD, nft list ruleset'
+const reload = 'look for rules that drop bridged packets: iptables -S FORWARD, nft list ruleset'
 
 const notReached = (): SetupError =>
-  new SetupError(`What is plugged into ${PUBLIC_BRIDGE} cannot be reached from this host, although its filter allows it`, reload)
+  new SetupError(`A device on ${PUBLIC_BRIDGE} cannot be reached from this host although its filter allows it`, reload)
 
 const notClosed = (): SetupError =>
   new SetupError(
-    'A port that a firewall denies is open: VMs here would not be protected',
+    'A port that a filter denies is open: firewalls of VMs would not work here',
     `check that ${BRIDGE_NF} is 1, and that no rule accepts everything before libvirt's: iptables -S FORWARD`,
   )
 
@@ -110,7 +110,7 @@ const isOpen = (port: number, withinMs: number): Promise<boolean> =>
     socket.once('connect', answer(true)).once('timeout', answer(false)).once('error', answer(false))
   })
 
-/** In the shape of a VM's own: what is known passes, then the rules, then the default. */
+/** Same structure as a VM's filter: established connections, then the rules, then the default. */
 const filterXml = (verdict: 'drop' | 'accept'): string => `<filter name='${FILTER}' chain='root'><uuid>${uuidOf(FILTER)}</uuid>
 <rule action='accept' direction='inout' priority='-900'><all state='ESTABLISHED,RELATED'/></rule>
 <rule action='${verdict}' direction='in' priority='0'><tcp dstportstart='${SUBJECT}' state='NEW'/></rule>
@@ -121,7 +121,7 @@ const filterXml = (verdict: 'drop' | 'accept'): string => `<filter name='${FILTE
 const bindingXml = (mac: string): string => `<filterbinding><owner><name>${FILTER}</name><uuid>${uuidOf(FILTER)}</uuid></owner>
 <portdev name='${PORT_DEVICE}'/><mac address='${mac}'/><filterref filter='${FILTER}'/></filterbinding>`
 
-/** Also what an earlier test left that was cut off. */
+/** Also removes the remains of an interrupted test. */
 async function clear(libvirt: Connection): Promise<void> {
   const binding = await found(libvirt.filters.lookupBinding({ portDevice: PORT_DEVICE }), ErrorCode.noFilterBinding)
   if (binding) await libvirt.filters.deleteBinding({ binding })
@@ -129,5 +129,5 @@ async function clear(libvirt: Connection): Promise<void> {
   if (filter) await libvirt.filters.undefine({ filter })
   await succeeds('ip', 'link', 'del', PORT_DEVICE)
   await succeeds('ip', 'addr', 'del', HOST_ADDRESS, 'dev', GATEWAY_DEVICE)
-  await succeeds('ip', 'neigh', 'del', GUEST_ADDRESS, 'dev', GATEWAY_DEVICE) // the next guest has another hardware address
+  await succeeds('ip', 'neigh', 'del', GUEST_ADDRESS, 'dev', GATEWAY_DEVICE) // the next test guest has another MAC
 }

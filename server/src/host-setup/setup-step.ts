@@ -1,23 +1,22 @@
-// A step of preparing a host: it looks, does what is missing, and looks again. Looking changes nothing, so a step can be asked at any
-// time, and a host that is ready is left as it is.
+// A step of preparing a host: check, apply what is missing, check again. A check changes nothing, so it can run at any time.
 import type { HostPlan } from './plan.ts'
 
 export interface Look {
   ok: boolean
-  /** What is there, or what is missing. */
+  /** What exists, or what is missing. */
   message: string
 }
 
 export interface Step {
   name: string
   check(plan: HostPlan): Promise<Look>
-  /** Only called when something is missing. */
+  /** Called only when the check failed. */
   apply(plan: HostPlan): Promise<void>
 }
 
 export interface Outcome {
   step: string
-  /** `missing`: a dry run that would have done it. */
+  /** `missing`: a dry run would have applied it. */
   status: 'ok' | 'done' | 'missing' | 'failed'
   message: string
   fix: string | null
@@ -26,7 +25,7 @@ export interface Outcome {
 export const satisfied = (says: string): Look => ({ ok: true, message: says })
 export const missing = (says: string): Look => ({ ok: false, message: says })
 
-/** Something that only the operator can put right. */
+/** A problem that only the operator can fix. */
 export class SetupError extends Error {
   readonly fix: string
 
@@ -51,8 +50,8 @@ export async function runStep(step: Step, plan: HostPlan, dryRun: boolean): Prom
     const after = await step.check(plan)
     return after.ok
       ? outcome('done', after.message)
-      : outcome('failed', after.message, 'it was put right and is not right: run it again, and look at the log of the machine')
+      : outcome('failed', after.message, 'applying the step did not fix it: run it again, and check the system log')
   } catch (error) {
-    return outcome('failed', (error as Error).message, error instanceof SetupError ? error.fix : 'npx berthd doctor says what is wrong')
+    return outcome('failed', (error as Error).message, error instanceof SetupError ? error.fix : 'run npx berthd doctor')
   }
 }

@@ -1,11 +1,11 @@
-// Commands and files of the machine that is being prepared.
+// Commands and files of the machine being prepared.
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, chmod, mkdir, readdir, readFile, readlink, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 
-/** A user's PATH need not lead to the commands of root. */
+/** The PATH of a user may lack the sbin folders. */
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 export const SYSTEM_PATH = FOLDERS.join(':')
 
@@ -20,10 +20,10 @@ export async function findCommand(name: string): Promise<string | undefined> {
   return undefined
 }
 
-/** What it prints; rejects with what it complained about. */
+/** Resolves to stdout, rejects with stderr. */
 export async function run(command: string, ...args: string[]): Promise<string> {
   const path = await findCommand(command)
-  if (!path) throw new Error(`There is no command ${command} on this machine`)
+  if (!path) throw new Error(`${command} is not installed`)
   return new Promise((resolve, reject) => {
     execFile(path, args, { timeout: 600_000, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${command} ${args.join(' ')}: ${stderr.trim() || error.message}`, { cause: error }))
@@ -40,7 +40,7 @@ export const succeeds = (command: string, ...args: string[]): Promise<boolean> =
 
 export const readFileOrNull = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null)
 
-/** Whole or not at all, also when the machine loses its power. */
+/** Atomic and durable: survives a power loss. */
 export async function writeFileAtomic(path: string, text: string, mode = 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(`${path}.new`, text, { mode, flush: true })
@@ -56,7 +56,7 @@ export interface Daemon {
   startedAt: Date
 }
 
-/** A daemon of this machine: those in containers and boxes see other files and are none of our business. */
+/** Only daemons in our mount namespace: those in containers belong to other installations. */
 export async function findDaemon(name: string): Promise<Daemon | undefined> {
   const ours = await readlink('/proc/self/ns/mnt')
   for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {

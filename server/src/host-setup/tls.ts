@@ -1,4 +1,4 @@
-// Lets the control plane in from elsewhere: libvirtd shows the certificate it was given, and accepts one name alone.
+// Configures libvirtd for TLS: it presents the issued certificate and accepts one client name only.
 import { X509Certificate } from 'node:crypto'
 import { isIP, isIPv6 } from 'node:net'
 import { join } from 'node:path'
@@ -23,19 +23,24 @@ export const tlsFiles = {
 export const tls: Step = {
   name: 'certificate',
   async check(plan) {
-    if (!plan.tlsAddress) return satisfied('reached from this machine alone')
+    if (!plan.tlsAddress) return satisfied('local connections only')
     if (plan.bundle && !(await isInstalled(plan))) return missing(`the certificate for ${plan.tlsAddress}`)
     const cert = await readFileOrNull(tlsFiles.cert)
     if (!cert) return missing(`the certificate for ${plan.tlsAddress}`)
     requireValid(cert)
     const done =
       (await isSet(LIBVIRTD_CONF, await settingsOf(plan))) && (!plan.systemd || (await readFileOrNull(SOCKET_UNIT)) === socketUnit(plan))
-    return done ? satisfied(`certificate for ${plan.tlsAddress}, until ${lastDay(cert)}`) : missing(`TLS settings in ${LIBVIRTD_CONF}`)
+    return done
+      ? satisfied(`certificate for ${plan.tlsAddress}, valid until ${lastDay(cert)}`)
+      : missing(`TLS settings in ${LIBVIRTD_CONF}`)
   },
   async apply(plan) {
     if (plan.bundle) await install(plan)
     if (!(await readFileOrNull(tlsFiles.cert))) {
-      throw new SetupError('The certificate of this host is gone', 'make a new one where Berth runs, and give it: --certificate bundle')
+      throw new SetupError(
+        'The certificate of this host is missing',
+        'issue a new one on the control plane, and give it: --certificate bundle',
+      )
     }
     await set(LIBVIRTD_CONF, await settingsOf(plan), 0o644)
     if (plan.systemd) await writeFileAtomic(SOCKET_UNIT, socketUnit(plan))
@@ -62,13 +67,13 @@ function requireValid(cert: string): void {
   const now = systemClock.now()
   if (new Date(validTo) <= now) {
     throw new SetupError(
-      `The certificate of this host ended on ${validTo}`,
-      'make a new one where Berth runs, and give it: --certificate bundle',
+      `The certificate of this host expired on ${validTo}`,
+      'issue a new one on the control plane, and give it: --certificate bundle',
     )
   }
   if (new Date(validFrom) > now) {
     throw new SetupError(
-      `The certificate of this host begins on ${validFrom}, and the clock here is behind that`,
+      `The certificate of this host is not valid before ${validFrom}, which is in the future for this machine's clock`,
       'set the clock: timedatectl set-ntp true',
     )
   }
@@ -76,7 +81,7 @@ function requireValid(cert: string): void {
 
 const lastDay = (cert: string): string => new Date(new X509Certificate(cert).validTo).toISOString().slice(0, 10)
 
-/** Under systemd the socket unit says where to listen, and libvirtd refuses to be told as well. */
+/** Under systemd the socket unit sets the address; libvirtd fails when it is configured here too. */
 async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> {
   const where: Settings =
     systemd || !tlsAddress ? {} : { listen_tls: 1, listen_tcp: 0, listen_addr: tlsAddress, tls_port: String(TLS_PORT) }
@@ -85,7 +90,7 @@ async function settingsOf({ tlsAddress, systemd }: HostPlan): Promise<Settings> 
     ca_file: tlsFiles.ca,
     cert_file: tlsFiles.cert,
     key_file: tlsFiles.key,
-    auth_tls: 'none', // the certificate is the proof
+    auth_tls: 'none', // the client certificate authenticates
     tls_no_verify_certificate: 0,
     tls_allowed_dn_list: [(await readFileOrNull(tlsFiles.allowedName)) ?? ''],
   }
@@ -101,7 +106,7 @@ export const socketUnit = ({ tlsAddress }: Pick<HostPlan, 'tlsAddress'>): string
     '',
   ].join('\n')
 
-/** systemd looks up no names: a host with one listens on all its addresses. Nobody is let in without our certificate anyway. */
+/** systemd resolves no names, so a host with a name listens on all addresses. TLS still rejects other clients. */
 function socketAddress(address: string): string {
   if (isIP(address) === 0) return String(TLS_PORT)
   return `${isIPv6(address) ? `[${address}]` : address}:${TLS_PORT}`

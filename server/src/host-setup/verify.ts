@@ -1,4 +1,4 @@
-// Looks at a host from the outside, over the connection it will be used by, before it is trusted with VMs. Changes nothing that stays.
+// Checks a host over the connection that Berth will use, before it is registered. Leaves nothing changed.
 import { randomUUID } from 'node:crypto'
 import { ErrorCode, PoolState, type Connection, type Endpoint } from '@berth/libvirt'
 import { STORAGE_POOL, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
@@ -33,29 +33,26 @@ export async function verifyHost(endpoint: Endpoint): Promise<Verified> {
   }
 }
 
-/** Every way in which the first connection is known to fail, with what to do. */
+/** Known failures of the first connection, with their fixes. */
 const REASONS: [RegExp, string][] = [
-  [/ENOENT.*(ca|client)\.(pem|key)/, 'make the certificates: npx berthd host certificate --address <host> --out bundle'],
+  [/ENOENT.*(ca|client)\.(pem|key)/, 'issue the certificates: npx berthd host certificate --address <host> --out bundle'],
   [
     /does not accept our certificate/,
-    'the host trusts another control plane: make a bundle here, and run there: berthd host prepare --certificate bundle',
+    'the host trusts another control plane: issue a bundle here, and run on the host: berthd host prepare --certificate bundle',
   ],
   [/expired|not yet valid/i, 'renew it: npx berthd host certificate --address <host> --out bundle; and check the clocks of both machines'],
   [
     /altname|IP: .* is not in the cert|does not match/i,
-    'its certificate is for another address: make one for this: npx berthd host certificate --address <host> --out bundle',
+    'its certificate is for another address: issue one for this address: npx berthd host certificate --address <host> --out bundle',
   ],
   [
     /self.signed|unable to (get|verify)|issuer/i,
-    'its certificate is not of this control plane: make a bundle here, and run there: berthd host prepare --certificate bundle',
+    'its certificate is not of this control plane: issue a bundle here, and run on the host: berthd host prepare --certificate bundle',
   ],
-  [/ECONNREFUSED/, 'libvirtd does not listen there: run on that host: berthd host prepare --certificate bundle'],
-  [
-    /ETIMEDOUT|timed out|EHOSTUNREACH|ENETUNREACH|no answer|within/i,
-    'check that the host is on, and that no firewall between drops port 16514',
-  ],
-  [/ENOTFOUND|EAI_AGAIN/, 'that name is not known: use its address'],
-  [/EACCES|ENOENT/, 'libvirtd does not run on this machine, or not for this user: sudo npx berthd host prepare'],
+  [/ECONNREFUSED/, 'libvirtd does not listen there; run on that host: berthd host prepare --certificate bundle'],
+  [/ETIMEDOUT|timed out|EHOSTUNREACH|ENETUNREACH|no answer|within/i, 'check that the host is up and that no firewall drops port 16514'],
+  [/ENOTFOUND|EAI_AGAIN/, 'the name cannot be resolved: use its IP address'],
+  [/EACCES|ENOENT/, 'libvirtd is not running on this machine, or this user may not use it: sudo npx berthd host prepare'],
 ]
 
 export function unreachable(description: string, error: Error): Finding {
@@ -69,42 +66,41 @@ const version = ({ libvirt, qemu }: Facts): Finding =>
     : failure(`libvirt ${libvirt} is too old: ${MIN_LIBVIRT}.0 or later is needed`, 'install Debian 12, or Ubuntu 22.04 or later')
 
 function guests({ arch, domainTypes }: Facts): Finding {
-  if (domainTypes.includes('kvm')) return ok(`guests of ${arch} by KVM`)
-  if (domainTypes.includes('qemu'))
-    return warning(`no KVM: guests of ${arch} are emulated, slower`, 'run on that host: npx berthd doctor kvm')
+  if (domainTypes.includes('kvm')) return ok(`KVM for ${arch} guests`)
+  if (domainTypes.includes('qemu')) return warning(`no KVM: ${arch} guests are emulated, slower`, 'run on that host: npx berthd doctor kvm')
   return failure(`QEMU for ${arch} is not installed`, PREPARE)
 }
 
 async function pool(libvirt: Connection): Promise<Finding> {
   const known = await found(libvirt.pools.lookupByName({ name: STORAGE_POOL }), ErrorCode.noStoragePool)
-  if (!known) return failure(`it has no storage pool ${STORAGE_POOL}`, PREPARE)
+  if (!known) return failure(`the host has no storage pool ${STORAGE_POOL}`, PREPARE)
   const { state } = await libvirt.pools.getInfo({ pool: known })
   return state === PoolState.running
     ? ok(`storage pool ${STORAGE_POOL}`)
-    : failure(`its storage pool ${STORAGE_POOL} is not active`, PREPARE)
+    : failure(`the storage pool ${STORAGE_POOL} is not active`, PREPARE)
 }
 
 async function network(libvirt: Connection): Promise<Finding> {
   const known = await found(libvirt.networks.lookupByName({ name: PUBLIC_NETWORK }), ErrorCode.noNetwork)
-  if (!known) return failure(`it has no network ${PUBLIC_NETWORK}`, PREPARE)
+  if (!known) return failure(`the host has no network ${PUBLIC_NETWORK}`, PREPARE)
   const problem = shapeProblem(await libvirt.networks.getXml({ network: known }))
   if (problem) return failure(problem, PREPARE)
   return (await libvirt.networks.isActive({ network: known }))
     ? ok(`network ${PUBLIC_NETWORK}`)
-    : failure(`its network ${PUBLIC_NETWORK} is not active`, PREPARE)
+    : failure(`the network ${PUBLIC_NETWORK} is not active`, PREPARE)
 }
 
 function space({ diskFreeGiB }: Facts): Finding {
   const says = `${diskFreeGiB ?? 0} GiB free for disks`
   return (diskFreeGiB ?? 0) >= MIN_FREE_GIB
     ? ok(says)
-    : failure(says, `at least ${MIN_FREE_GIB} GiB are needed: free some, or prepare it with --pool-path on a larger disk`)
+    : failure(says, `at least ${MIN_FREE_GIB} GiB are needed: free some space, or prepare the host with --pool-path on a larger disk`)
 }
 
 const WORRYING_MS = 2_000
 const HARMFUL_MS = 60_000
 
-/** libvirt does not tell the time, but the file system under the pool does: a file is as old as it is. */
+/** libvirt has no call for the host's time, but the mtime of a new volume shows it. */
 async function clock(libvirt: Connection): Promise<Finding> {
   const known = await libvirt.pools.lookupByName({ name: STORAGE_POOL })
   const before = systemClock.now().getTime()
@@ -118,8 +114,8 @@ async function clock(libvirt: Connection): Promise<Finding> {
 
 export function clockFinding(there: number, before: number, after: number): Finding {
   const apartMs = Math.max(0, before - there, there - after)
-  if (apartMs < WORRYING_MS) return ok('its clock agrees with ours')
-  const says = `its clock is ${(apartMs / 1000).toFixed(1)} s apart from ours`
-  const fix = 'let both machines follow NTP: timedatectl set-ntp true'
+  if (apartMs < WORRYING_MS) return ok('its clock agrees with this machine')
+  const says = `its clock is ${(apartMs / 1000).toFixed(1)} s apart from this machine`
+  const fix = 'synchronise both machines with NTP: timedatectl set-ntp true'
   return apartMs < HARMFUL_MS ? warning(says, fix) : failure(says, fix)
 }

@@ -18,7 +18,7 @@ export function ownerCommands(program: Command): void {
 }
 
 export function accountCommands(program: Command): void {
-  const account = program.command('account').description('customers: their money and their limits')
+  const account = program.command('account').description('customer accounts, balances and limits')
   adminCommand(
     account.command('create').description('create an account').requiredOption('--email <address>').option('--name <name>'),
     'account create --email you@example.com --name "Ada Lovelace"',
@@ -70,7 +70,7 @@ async function invite({ db, config, now }: Admin): Promise<Result> {
   if (await hasOperator(db))
     throw apiError(
       'already_exists',
-      'There is an owner already. For another user: npx berthd user link; for a lost second factor: npx berthd user set',
+      'The owner already exists. For another user: npx berthd user link; for a lost second factor: npx berthd user set',
     )
   const link = await issueWelcomeLink(db, now, dashboardOf(config))
   return { data: link, text: `${link.url}\nIt works once, until ${link.expiresAt.toISOString()}` }
@@ -130,5 +130,5 @@ async function limit({ db, now }: Admin, input: { account: string; name: string;
   })
 }
 
-/** Brings the HTTP layer's schemas with it, which other commands need not wait for. */
+/** Imported on demand: it loads the API schemas, which other commands do not need. */
 const wallet = () => import('../../features/wallet/service.ts')

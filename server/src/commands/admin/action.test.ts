@@ -8,7 +8,7 @@ describe('berthd action', { timeout: 120_000 }, async () => {
   const settings = { BERTH_DATABASE_URL: app.db.url, BERTH_DATA_DIR: app.config.dataDir, BERTH_PORT: '0' }
   const customer = await app.given.customer({ credit: '100.00' })
 
-  test('lists what waits, tries it again at once, and shows its steps', async () => {
+  test('lists pending actions, retries one immediately and shows its steps', async () => {
     const { id: vmId, actionId } = await app.given.vm(customer, {}, { settled: false })
     const later = new Date(app.clock.now().getTime() + 3_600_000)
     await app.db.run(sql`update workflow_runs set next_attempt_at = ${later} where id = ${actionId}`)
@@ -22,7 +22,7 @@ describe('berthd action', { timeout: 120_000 }, async () => {
     expect(shown.stdout).toMatch(/^boot +COMPLETED +1 /m)
   })
 
-  test('says what is wrong', async () => {
+  test('reports invalid input', async () => {
     const { actionId } = await app.given.vm(customer)
     const [unknown, over, none, misspelt] = await Promise.all([
       berthd(settings, 'action', 'show', 'cnowhere1'),

@@ -23,7 +23,7 @@ export function actionCommands(program: Command): void {
   )
   adminCommand(action.command('show').description('show an action with its steps').argument('<id>'), 'action show cabc123', show)
   adminCommand(
-    action.command('retry').description('try an action that waits again at once').argument('<id>'),
+    action.command('retry').description('retry a waiting action now').argument('<id>'),
     'action retry cabc123',
     async (admin, _options, id) => {
       const { retryAction } = await work()
@@ -67,5 +67,5 @@ function asText({ id, action, status, email, subjectId, error, steps }: Operator
   return [...head.filter(Boolean), text].join('\n')
 }
 
-/** Brings the HTTP layer's schemas with it, which other commands need not wait for. */
+/** Imported on demand: it loads the API schemas, which other commands do not need. */
 const work = () => import('../../features/operator/actions-health.ts')

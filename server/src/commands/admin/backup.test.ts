@@ -1,4 +1,4 @@
-// A backup of a running product, restored on a machine that has nothing, serves what was there: data, tokens, secrets and work under way.
+// A backup of a running installation, restored on an empty machine, serves the same data, tokens, secrets and open actions.
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ let webhook: Record<string, string> & { id: string }
 let seen: unknown[]
 let vmId: string
 
-/** A customer with one of everything, on a product that runs. */
+/** Creates a customer with one resource of each kind. */
 async function populate(up: Service): Promise<void> {
   await berthdJson(before, 'account', 'create', '--email', 'ada@example.com')
   await berthdJson(before, 'account', 'credit', '--account', 'ada@example.com', '--amount', '100.00')
@@ -70,7 +70,7 @@ beforeAll(async () => {
   await up.kill('SIGTERM')
 }, 180_000)
 
-test('a backup is for its owner only, names the key to keep, and overwrites nothing', async () => {
+test('a backup has mode 0600, names the key to keep and overwrites nothing', async () => {
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await berthd(before, 'backup', file)).toMatchObject({ code: 2 })
   const { stdout } = await berthd(before, 'backup', `${file}.second`)
@@ -78,7 +78,7 @@ test('a backup is for its owner only, names the key to keep, and overwrites noth
 })
 
 describe('restore', () => {
-  test('refuses a file that was changed, and one that is something else, before it touches anything', async () => {
+  test('rejects a truncated file and a foreign file before it writes anything', async () => {
     const bytes = await readFile(file)
     await writeFile(`${file}.cut`, bytes.subarray(0, bytes.length - 100))
     await writeFile(`${file}.other`, 'hello')
@@ -87,18 +87,18 @@ describe('restore', () => {
     await expect(readdir(after['BERTH_DATA_DIR']!)).rejects.toThrow('ENOENT')
   })
 
-  test('refuses to go on without the key that the secrets are sealed with', async () => {
+  test('fails without the key that encrypts the secrets', async () => {
     expect(await berthd(after, 'restore', file)).toMatchObject({ code: 1, stderr: expect.stringMatching(/master\.key is missing/) })
     const elsewhere = { ...before, BERTH_DATA_DIR: join(folder, 'elsewhere') }
-    await berthdJson(elsewhere, 'backup', `${file}.elsewhere`) // by somebody who does not have the key
+    await berthdJson(elsewhere, 'backup', `${file}.elsewhere`) // a control plane that does not have the key
     expect(await berthd(after, 'restore', `${file}.elsewhere`)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is missing/) })
   })
 
-  test('refuses a database that holds something', async () => {
+  test('fails on a database that is not empty', async () => {
     expect(await berthd(before, 'restore', file)).toMatchObject({ code: 1, stderr: expect.stringMatching(/is not empty/) })
   })
 
-  test('brings everything back on an empty machine, and the product goes on from there', { timeout: 180_000 }, async () => {
+  test('restores everything on an empty machine, where Berth continues to run', { timeout: 180_000 }, async () => {
     await mkdir(after['BERTH_DATA_DIR']!, { recursive: true })
     await copyFile(join(folder, 'before/master.key'), join(folder, 'after/master.key'))
     expect(await berthdJson(after, 'restore', file)).toMatchObject({ rows: expect.any(Number) })
@@ -112,7 +112,7 @@ describe('restore', () => {
     expect(await up.kill('SIGTERM')).toBe(0)
   })
 
-  test('goes on without the key when it is told to, with a new one from then on', { timeout: 120_000 }, async () => {
+  test('restores without the key on request and then uses a new key', { timeout: 120_000 }, async () => {
     const without = { ...common, BERTH_DATA_DIR: join(folder, 'without') }
     await berthdJson(without, 'restore', file, '--without-key')
     const up = await service(without, 'up')

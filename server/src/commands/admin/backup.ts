@@ -1,4 +1,4 @@
-// `backup` and `restore` of everything that the control plane knows. Disks of customers and images of templates are not in it.
+// `backup` and `restore` of the control plane's data. VM disks and template images are not included.
 import type { Command } from 'commander'
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config.ts'
@@ -17,14 +17,14 @@ import { UsageError } from '../errors.ts'
 import { show, type Result } from '../output.ts'
 
 export const KIND = 'backup of Berth'
-/** The queue is made anew by what stands in the journal; counters live for a minute; migrations are applied, not copied. */
+/** The queue is rebuilt from workflow_runs, rate-limit counters live for a minute, and migrations are applied instead of copied. */
 export const NOT_KEPT = { schemas: ['pgboss'], tables: ['schema_migrations'] }
 
 export function backupCommands(program: Command): void {
   adminCommand(
     program
       .command('backup')
-      .description('write everything the control plane knows into a file, while it runs; keep the master key beside it')
+      .description('back up the control plane into a file while it runs; the master key must be kept separately')
       .argument('<file>'),
     'backup /var/backups/berth-2027-01-31.gz',
     backup,
@@ -34,7 +34,7 @@ export function backupCommands(program: Command): void {
       .command('restore')
       .description('fill an empty database from a backup')
       .argument('<file>')
-      .option('--without-key', "go on although the master key is not here: webhooks' secrets are lost")
+      .option('--without-key', 'restore without the master key: webhook and two-factor secrets are lost')
       .option('--json', 'print JSON'),
     'restore /var/backups/berth-2027-01-31.gz',
   ).action(async (file: string, { withoutKey = false, json = false }: { withoutKey?: boolean; json?: boolean }) =>
@@ -43,7 +43,7 @@ export function backupCommands(program: Command): void {
 }
 
 async function backup({ db, config }: Admin, _options: object, file = ''): Promise<Result> {
-  if (existsSync(file)) throw new UsageError(`${file} is there already: choose another name`)
+  if (existsSync(file)) throw new UsageError(`${file} already exists: choose another name`)
   const migrations = await db.many<{ name: string; checksum: string }>(sql`select name, checksum from schema_migrations order by name`)
   const head = {
     archive: KIND,
@@ -56,12 +56,12 @@ async function backup({ db, config }: Admin, _options: object, file = ''): Promi
   const { tables, rows, sha256 } = await writeArchive(db.url, file, head, NOT_KEPT)
   const also = [
     config.masterKeyFile,
-    `Without it the secrets of webhooks and of two-factor sign-in cannot be read. Not in the backup either: the images of templates (${config.imagesDir}),`,
-    'which can be built or imported again, certificates of hosts, and the disks and backups of VMs, which are on their hosts.',
+    `Without it the secrets of webhooks and of two-factor sign-in cannot be decrypted. The backup does not contain the images of templates (${config.imagesDir}),`,
+    'which can be built or imported again, the certificates of hosts, or the disks and backups of VMs, which are on their hosts.',
   ]
   return {
     data: { file, tables, rows, sha256, masterKeyFile: config.masterKeyFile },
-    text: `${rows} rows of ${tables} tables are in ${file}\nKeep this file as well, and not in the same place: ${also.join('\n')}`,
+    text: `${rows} rows of ${tables} tables were written to ${file}\nStore this file as well, in another place: ${also.join('\n')}`,
   }
 }
 
@@ -80,11 +80,11 @@ async function restore(config: Config, file: string, withoutKey: boolean): Promi
       if (withoutKey) await letGoOfKey(url)
       return loaded
     } catch (error) {
-      await dropAllSchemas(url) // as it was, so that it can be tried again
+      await dropAllSchemas(url) // leaves an empty database, so that the restore can be retried
       throw error
     }
   })
-  const text = `${rows} rows of ${head.createdAt} are back. Start Berth: hosts, VMs and their work go on as they are found`
+  const text = `${rows} rows of ${head.createdAt} were restored. Start Berth: it reconciles hosts, VMs and open actions`
   return { data: { file, rows, version: head.version, createdAt: head.createdAt }, text }
 }
 
@@ -92,7 +92,9 @@ function requireKnown({ version, migrations }: Head): void {
   const known = new Map(knownMigrations(MIGRATIONS).map(({ name, checksum }) => [name, checksum]))
   const strange = migrations.find(({ name, checksum }) => known.get(name) !== checksum)
   if (strange)
-    throw new Error(`The backup is of version ${version} and has ${strange.name}, which this version does not know. Use that version`)
+    throw new Error(
+      `The backup was made by version ${version} and contains the unknown migration ${strange.name}. Restore it with that version`,
+    )
 }
 
 const keyHere = ({ masterKeyFile }: Config): string | null =>
@@ -101,7 +103,9 @@ const keyHere = ({ masterKeyFile }: Config): string | null =>
 function requireKey(config: Config, { key }: Head): void {
   if (key === null || keyHere(config) === key) return
   const what = existsSync(config.masterKeyFile) ? 'is not the one of this backup' : 'is missing'
-  throw new Error(`The master key ${config.masterKeyFile} ${what}. Put the right one there first, or lose the secrets: --without-key`)
+  throw new Error(
+    `The master key ${config.masterKeyFile} ${what}. Put the right one there first, or restore without the secrets: --without-key`,
+  )
 }
 
 async function letGoOfKey(url: string): Promise<void> {

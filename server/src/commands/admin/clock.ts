@@ -1,4 +1,4 @@
-// Moves the time of a database that was made for trying out, from one thing that happens to the next, so that months pass as they would.
+// Advances a test clock from one due time to the next, so that renewals, suspensions and invoices happen in order.
 import type { Command } from 'commander'
 import type { Deps } from '../../features/deps.ts'
 import { manualClock, sleep, stopwatch } from '../../kernel/clock.ts'
@@ -10,12 +10,12 @@ import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
 
 export function clockCommands(program: Command): void {
-  const clock = program.command('clock').description('the time of a database made with BERTH_TEST_CLOCK=true')
-  adminCommand(clock.command('show').description('say what time it is there'), 'clock show', async ({ now }) => told(now))
+  const clock = program.command('clock').description('the test clock of a database created with BERTH_TEST_CLOCK=true')
+  adminCommand(clock.command('show').description('show the current time of the test clock'), 'clock show', async ({ now }) => told(now))
   adminCommand(
     clock
       .command('advance')
-      .description('let time pass, with every renewal, suspension and invoice on its day')
+      .description('advance the test clock, with every renewal, suspension and invoice on its day')
       .requiredOption('--to <date>', 'such as 2027-03-01 or 2027-03-01T12:00:00Z'),
     'clock advance --to 2027-03-01',
     advance,
@@ -27,7 +27,7 @@ const told = (now: Date): Result => ({ data: { now: now.toISOString() }, text: `
 const MAX_YEARS_AHEAD = 10
 
 async function advance({ db, config, now }: Admin, { to }: { to: string }): Promise<Result> {
-  if (!config.testClock) throw new Error('Time is real here: only a database made with BERTH_TEST_CLOCK=true has a clock that can be moved')
+  if (!config.testClock) throw new Error('This database has no test clock: only one created with BERTH_TEST_CLOCK=true has')
   const target = readTarget(to, now)
   const { openCore } = await import('../../compose.ts')
   const clock = manualClock(now)
@@ -36,7 +36,7 @@ async function advance({ db, config, now }: Admin, { to }: { to: string }): Prom
     while (clock.now() < target) {
       await untilIdle(db)
       const [next, already] = [await nextMoment(db, clock.now(), target), await readClock(db, true)]
-      clock.set(next > already ? next : already) // time went on while actions were waited for
+      clock.set(next > already ? next : already) // the clock may have advanced while actions ran
       await moveClock(db, clock.now())
       await letThingsHappen(core.deps)
     }
@@ -51,13 +51,13 @@ function readTarget(text: string, now: Date): Date {
   const date = new Date(text)
   if (!/^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(date.getTime()))
     throw new UsageError(`--to must be a date such as 2027-03-01 or 2027-03-01T12:00:00Z, not "${text}"`)
-  if (date <= now) throw new UsageError(`It is ${now.toISOString()} already: time cannot be moved back`)
+  if (date <= now) throw new UsageError(`It is ${now.toISOString()} already: the test clock cannot be moved back`)
   if (date.getUTCFullYear() - now.getUTCFullYear() > MAX_YEARS_AHEAD)
     throw new UsageError(`--to must be at most ${MAX_YEARS_AHEAD} years ahead`)
   return date
 }
 
-/** The next renewal, end of grace, end of retention or month, and at least once a day. */
+/** The next renewal, end of grace, end of retention or start of a month; at most one day ahead. */
 async function nextMoment(db: Db, now: Date, target: Date): Promise<Date> {
   const { at } = await db.one<{ at: Date }>(sql`
     select least(${target}::timestamptz, ${now}::timestamptz + interval '1 day', (
@@ -78,13 +78,12 @@ const TIMED = new Set(['billing.renew', 'billing.low_balance', 'invoices.issue']
 
 const TIMEOUT_MS = 60_000
 
-/** An action that is under way must not find hours gone: its deadline would be over. */
+/** Waits for open actions: advancing the clock would exceed their deadlines. */
 async function untilIdle(db: Db): Promise<void> {
   const elapsed = stopwatch()
   const isBusy = () => db.maybe(sql`select from workflow_runs where status in ('PENDING', 'RUNNING') or unwinding limit 1`)
   while (await isBusy()) {
-    if (elapsed() > TIMEOUT_MS)
-      throw new Error('Actions wait and nobody carries them out: start berthd up or berthd worker beside this, and try again')
+    if (elapsed() > TIMEOUT_MS) throw new Error('Open actions are not being processed: start berthd up or berthd worker, then retry')
     await sleep(50)
   }
 }

@@ -1,4 +1,4 @@
-// `berthd host add`: a host is looked at over the connection it will be used by, and only one with nothing against it is registered.
+// `berthd host add` checks a host over the connection that Berth will use, and registers it only when no check fails.
 import type { Config } from '../../config.ts'
 import { listRegions } from '../../features/catalog/service.ts'
 import { registerHost, type HostRow } from '../../features/hosts/service.ts'
@@ -46,7 +46,7 @@ export async function add({ config, db, now }: Admin, { name, region, range, dns
   return { data: { id: host.id, name: host.name, uri, range: cidr ?? null, checks: findings }, text: lines.join('\n') }
 }
 
-/** What QEMU offers there; whether guests really run so is found out by the first one. */
+/** What QEMU offers; the KVM probe of the driver decides whether guests really run with it. */
 export const accelerationOf = ({ domainTypes }: Facts): 'kvm' | 'emulation' => (domainTypes.includes('kvm') ? 'kvm' : 'emulation')
 
 async function look(config: Config, uri: string): Promise<{ facts: Facts | null; findings: Finding[] }> {
@@ -62,9 +62,8 @@ function endpoint(config: Config, uri: string): ReturnType<typeof endpointOf> {
   }
 }
 
-/** What a host has now. */
 export async function measure(config: Config, host: HostRow): Promise<Capacity> {
-  if (host.driver !== 'libvirt') throw new Error(`${host.name} is simulated: there is nothing to measure`)
+  if (host.driver !== 'libvirt') throw new Error(`${host.name} is simulated: it has no capacity to read`)
   const { capacityOf } = await import('../../host-setup/facts.ts')
   const { facts, findings } = await look(config, host.uri)
   if (!facts) throw new Error(findings.map(asLine).join('\n'))
@@ -75,7 +74,7 @@ async function onlyRegion(db: Queries): Promise<string> {
   const regions = await listRegions(db)
   const [only] = regions
   if (only && regions.length === 1) return only.slug
-  throw new UsageError(`Say in which region it is: --region ${regions.map(({ slug }) => slug).join(' or ')}`)
+  throw new UsageError(`The region is ambiguous. Choose one: --region ${regions.map(({ slug }) => slug).join(' or ')}`)
 }
 
 async function gatewayIn(cidr: string): Promise<string> {

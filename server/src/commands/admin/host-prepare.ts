@@ -1,4 +1,4 @@
-// `berthd host prepare`, run on a machine that is to be a host, and `berthd host certificate`, run where Berth is, for that machine.
+// `berthd host prepare` runs on the future host, `berthd host certificate` on the control plane.
 import type { Command } from 'commander'
 import { rangesInUse } from '../../features/hosts/service.ts'
 import type { Bundle } from '../../host-setup/bundle.ts'
@@ -13,11 +13,11 @@ export function hostPrepareCommands(program: Command): void {
   withExample(
     host
       .command('prepare')
-      .description('make this machine a host: packages, libvirt, storage, public network')
-      .option('--range <cidr>', 'addresses for VMs; 10.77.0.0/16 or the next that is free unless given')
-      .option('--pool-path <folder>', 'where disks are kept; /var/lib/libvirt/images/berth unless given')
-      .option('--certificate <file>', 'made by berthd host certificate: lets that control plane in, and nobody else')
-      .option('--dry-run', 'only say what is missing')
+      .description('set up this machine as a host: packages, libvirt, storage pool, public network')
+      .option('--range <cidr>', 'addresses for VMs; by default 10.77.0.0/16 or the next free one')
+      .option('--pool-path <folder>', 'folder for disks; by default /var/lib/libvirt/images/berth')
+      .option('--certificate <file>', 'bundle of berthd host certificate: only that control plane may connect')
+      .option('--dry-run', 'only print what is missing')
       .option('--json', 'print JSON'),
     'host prepare --certificate bundle',
   ).action(async (options: PrepareInput) => {
@@ -26,9 +26,9 @@ export function hostPrepareCommands(program: Command): void {
   adminCommand(
     host
       .command('certificate')
-      .description('make a certificate by which a host is known to us, and we to it')
-      .requiredOption('--address <address>', 'at which the host is reached')
-      .requiredOption('--out <file>', 'to be copied to the host'),
+      .description('issue the TLS certificate of a host')
+      .requiredOption('--address <address>', 'address or name of the host')
+      .requiredOption('--out <file>', 'file to copy to the host'),
     'host certificate --address 10.0.0.5 --out bundle',
     certificate,
   )
@@ -45,7 +45,7 @@ interface PrepareInput {
 const MARKS = { ok: '✓', done: '✓', missing: '!', failed: '✗' } as const
 const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
 
-/** Answers the exit code. A dry run that finds something missing has not failed. */
+/** Returns the exit code. A dry run that finds something missing has not failed. */
 async function prepare({ range, poolPath, certificate: file, dryRun = false, json = false }: PrepareInput): Promise<number> {
   const { prepareHost } = await import('../../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await bundleOf(file)
@@ -57,7 +57,7 @@ async function prepare({ range, poolPath, certificate: file, dryRun = false, jso
   const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
   const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
   if (json) say(JSON.stringify({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
-  else if (next) say(`\nThis host is ready. Where Berth runs, add it:\n  ${next}`)
+  else if (next) say(`\nThis host is ready. Add it on the control plane:\n  ${next}`)
   return ok ? 0 : 1
 }
 
@@ -78,7 +78,7 @@ async function certificate({ config, db }: Admin, { address, out }: { address: s
   const { makeBundle } = await import('../../host-setup/issue-bundle.ts')
   const bundle = await makeBundle(config.dataDir, address, await rangesInUse(db), out)
   const text = [
-    `The certificate for ${address} is in ${out}. It holds a secret key: copy it to the host, and delete it here.`,
+    `The certificate for ${address} is in ${out}. It contains a private key: copy it to the host, then delete it here.`,
     `On the host:   sudo npx berthd host prepare --certificate ${out}`,
     `Then here:     npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system`,
   ]

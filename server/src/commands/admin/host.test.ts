@@ -7,7 +7,7 @@ const app = await testApp()
 const settings = { BERTH_DATABASE_URL: app.db.url, BERTH_DATA_DIR: app.config.dataDir, BERTH_PORT: '0' }
 
 describe('berthd host', { timeout: 120_000 }, () => {
-  test('removes a host with VMs only when they are left behind knowingly', async () => {
+  test('removes a host with VMs only with --unmanage', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     await givenHost(app, 'rack1')
@@ -20,7 +20,7 @@ describe('berthd host', { timeout: 120_000 }, () => {
     expect([refusedVm.status, refusedVm.body.error]).toEqual([503, expect.stringContaining('0 hosts checked')])
   })
 
-  test('explains what cannot be added or changed', async () => {
+  test('reports hosts that cannot be added or changed', async () => {
     const refused = await Promise.all([
       berthd(settings, 'host', 'add', 'https://example.com'),
       berthd(settings, 'host', 'add', 'qemu+tls://127.0.0.1:1/system'),

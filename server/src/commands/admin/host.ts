@@ -1,5 +1,5 @@
-// `berthd host remove`: a host leaves the fleet. Its VMs are never forgotten with it: they are moved or deleted first, or left behind
-// knowingly, and can then be adopted when the host is added again.
+// `berthd host remove`. VMs are never deleted with their host: they are moved or deleted first, or unmanaged explicitly, and can then be
+// adopted when the host is added again.
 import type { Command } from 'commander'
 import { belongingsOf, changeHost, getHost, type HostRow, listHosts, removeHost } from '../../features/hosts/service.ts'
 import { sql } from '../../kernel/database/db.ts'
@@ -16,7 +16,7 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   if ((vms > 0 || networks > 0 || backups > 0) && !unmanage) {
     throw apiError(
       'in_use',
-      `Host ${host.name} has ${vms} VMs, ${networks} private networks and ${backups} backups. Delete them first, or leave them as they are with --unmanage: VMs run on, unbilled`,
+      `Host ${host.name} has ${vms} VMs, ${networks} private networks and ${backups} backups. Delete them first, or use --unmanage: VMs keep running, unbilled`,
     )
   }
   const { unmanage: leave } = await import('../../features/vms/service.ts')
@@ -31,33 +31,33 @@ export async function remove(admin: Admin, { unmanage = false }: { unmanage?: bo
   )
   const text =
     outcome === 'forgotten'
-      ? `Host ${host.name} is gone`
-      : `Host ${host.name} has left the fleet; ${vms} VMs stay on it, unmanaged. Adding it again under this name brings them back`
+      ? `Host ${host.name} is removed`
+      : `Host ${host.name} is removed; ${vms} VMs keep running on it, unmanaged. To adopt them, add the host again under this name`
   return { data: { id: host.id, name: host.name, outcome, vms }, text }
 }
 
 export function hostCommands(program: Command): void {
   const host = program.command('host').description('machines that run VMs')
-  adminCommand(host.command('list').description('list hosts with what is used of them'), 'host list', list)
+  adminCommand(host.command('list').description('list hosts with their usage'), 'host list', list)
   adminCommand(
     host
       .command('add')
       .description('register a prepared host')
       .argument('<uri>', 'such as qemu+tls://10.0.0.5/system')
-      .option('--name <name>', "the host's own unless given")
-      .option('--region <slug>', 'needed where there are several')
-      .option('--range <cidr>', 'its public addresses, as host prepare has said')
+      .option('--name <name>', 'by default the host name of the machine')
+      .option('--region <slug>', 'required when there are several')
+      .option('--range <cidr>', 'its public addresses, as printed by host prepare')
       .option('--dns <addresses...>', 'resolvers for guests', ['1.1.1.1', '9.9.9.9']),
     'host add qemu+tls://10.0.0.5/system --name rack1 --region fra1',
-    async (admin, options: NewHost, uri) => (await import('./host-add.ts')).add(admin, options, uri), // brings the libvirt client, which other commands need not wait for
+    async (admin, options: NewHost, uri) => (await import('./host-add.ts')).add(admin, options, uri), // imported on demand: it loads the libvirt client
   )
   adminCommand(
     host
       .command('set')
-      .description('change how a host is used')
+      .description('change maintenance mode, overcommit or capacity')
       .argument('<name>')
       .option('--maintenance <on or off>', 'on: no new VMs are placed on it')
-      .option('--overcommit <number>', 'vCPU overcommit ratio; 4 unless set')
+      .option('--overcommit <number>', 'vCPU overcommit ratio; 4 by default')
       .option('--refresh-capacity', 'read CPU, memory and disk of the host again'),
     'host set rack1 --maintenance on',
     set,
@@ -67,7 +67,7 @@ export function hostCommands(program: Command): void {
       .command('remove')
       .description('remove a host')
       .argument('<name>')
-      .option('--unmanage', 'leave its VMs running there, unbilled, until they are adopted'),
+      .option('--unmanage', 'keep its VMs running there, unmanaged and unbilled, until they are adopted'),
     'host remove rack1',
     remove,
   )
@@ -99,7 +99,7 @@ async function list({ db }: Admin): Promise<Result> {
   const shown = table(
     rows.map((row) => ({ ...row, vcpu: ofTotal(row.vcpu), ramMiB: ofTotal(row.ramMiB), diskGiB: ofTotal(row.diskGiB) })),
     ['id', 'name', 'region', 'driver', 'acceleration', 'vcpu', 'ramMiB', 'diskGiB', 'state', 'lastSeenAt'],
-    'There is no host: npm start makes this machine one, npx berthd host add another',
+    'No hosts yet: npm start sets up this machine, npx berthd host add adds another',
   )
   return { data: rows, text: shown.text }
 }

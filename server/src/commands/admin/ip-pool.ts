@@ -14,7 +14,7 @@ export function ipPoolCommands(program: Command): void {
       .requiredOption('--region <slug>')
       .requiredOption('--cidr <range>', 'such as 198.51.100.0/24')
       .requiredOption('--gateway <address>')
-      .option('--host <name>', 'the only host that can use it; every host of the region unless given')
+      .option('--host <name>', 'the only host that can use it; by default every host of the region')
       .option('--dns <addresses...>', 'resolvers for guests', ['1.1.1.1', '9.9.9.9']),
     'ip-pool add --region fra1 --cidr 198.51.100.0/24 --gateway 198.51.100.1',
     add,

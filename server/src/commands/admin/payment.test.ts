@@ -34,7 +34,7 @@ const announce = async (amount: string): Promise<string> => {
 }
 
 describe('berthd account adjust', { timeout: 120_000 }, () => {
-  test('moves money in either direction, never below zero, and keeps the reason', async () => {
+  test('credits and debits, never below zero, and keeps the reason', async () => {
     const adjust = (amount: string, reason = 'put right') => ['account', 'adjust', ...ACCOUNT, '--amount', amount, '--reason', reason]
     expect(await json(...adjust('20'))).toMatchObject({ amount: '20.00', balance: '20.00' })
     const { transactionId, ...rest } = await json(...adjust('-12.50', 'Credited twice'))
@@ -63,7 +63,7 @@ describe('berthd payment', { timeout: 120_000 }, () => {
     expect([again.code, again.stderr]).toEqual([1, `Payment ${id} is in the wallet already\n`])
     const unknown = await run('payment', 'confirm', 'cunknown1')
     expect([unknown.code, unknown.stderr]).toEqual([1, 'Payment cunknown1 not found\n'])
-    expect((await run('payment', 'list', '--unrecovered')).stdout).toBe('Nothing is unrecovered\n')
+    expect((await run('payment', 'list', '--unrecovered')).stdout).toBe('No unrecovered payments\n')
     expect((await run('payment', 'list')).stdout).toContain('SUCCEEDED')
   })
 })

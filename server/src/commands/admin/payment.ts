@@ -6,7 +6,7 @@ import { loadFeatures, adminCommand, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
 
 export function paymentCommands(program: Command): void {
-  const payment = program.command('payment').description('deposits of customers')
+  const payment = program.command('payment').description('customer deposits')
   adminCommand(
     payment
       .command('list')
@@ -19,9 +19,9 @@ export function paymentCommands(program: Command): void {
   adminCommand(
     payment
       .command('confirm')
-      .description('put a deposit into its wallet, once you have the money (BERTH_PAYMENTS=manual)')
+      .description('credit a deposit to its wallet after the money arrived (BERTH_PAYMENTS=manual)')
       .argument('<id>')
-      .option('--amount <amount>', 'what really came, when it is not what was announced'),
+      .option('--amount <amount>', 'amount received, when it differs from the amount announced'),
     'payment confirm cabc123 --amount 25.00',
     confirm,
   )
@@ -44,7 +44,7 @@ async function list({ db }: Admin, { account, unrecovered }: { account?: string;
       createdAt: row.created_at.toISOString(),
     })),
     ['id', 'account', 'provider', 'status', 'amount', 'currency', 'takenBack', 'lost', 'createdAt'],
-    unrecovered ? 'Nothing is unrecovered' : 'There is no deposit',
+    unrecovered ? 'No unrecovered payments' : 'No deposits',
   )
 }
 
@@ -58,8 +58,8 @@ async function confirm({ db, config, now }: Admin, { amount }: { amount?: string
   })
   const received = formatCents(row.received_cents ?? 0n)
   const data = { id, account: row.account_id, amount: received, currency: row.currency, transactionId: row.transaction_id }
-  return { data, text: `${received} ${row.currency} are in the wallet of ${row.account_id}` }
+  return { data, text: `${received} ${row.currency} were credited to the wallet of ${row.account_id}` }
 }
 
-/** Brings the HTTP layer's schemas with it, which other commands need not wait for. */
+/** Imported on demand: it loads the API schemas, which other commands do not need. */
 const payments = () => import('../../features/payments/service.ts')

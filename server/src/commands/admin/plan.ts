@@ -5,19 +5,19 @@ import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
 
 export function planCommands(program: Command): void {
-  const plan = program.command('plan').description('what is sold, and for how much')
+  const plan = program.command('plan').description('plans and their prices')
   adminCommand(plan.command('list').description('list plans'), 'plan list', list)
   adminCommand(
     plan
       .command('set')
-      .description('change a plan; VMs keep the size they were sold, and pay the new price from their next renewal')
+      .description('change a plan; existing VMs keep their size and pay the new price from their next renewal')
       .argument('<slug>')
       .option('--name <name>')
       .option('--price <amount>', 'a month, such as 7.50')
-      .option('--available <true or false>', 'whether new VMs may have it', flag)
+      .option('--available <true or false>', 'whether it is offered for new VMs', flag)
       .option('--bandwidth <GB>', 'a month, 0 = unmetered', whole)
       .option('--network-speed <Mbit/s>', '', whole)
-      .option('--throttle-mbps <Mbit/s>', 'speed when the bandwidth is used up', whole),
+      .option('--throttle-mbps <Mbit/s>', 'speed after the traffic quota is used up', whole),
     'plan set small --price 7.50',
     set,
   )
@@ -26,11 +26,11 @@ export function planCommands(program: Command): void {
 const COLUMNS = ['slug', 'name', 'vcpu', 'ram', 'disk', 'bandwidth', 'networkSpeed', 'priceMonthly', 'currency', 'available'] as const
 
 async function list({ db, config }: Admin): Promise<Result> {
-  return table(await listPlans(db, config.currency), [...COLUMNS], 'There is no plan: npx berthd migrate adds those of the catalog')
+  return table(await listPlans(db, config.currency), [...COLUMNS], 'No plans yet: npx berthd migrate adds those of the catalog')
 }
 
 async function set({ db, config }: Admin, { json: _, ...change }: PlanChange & { json?: boolean }, slug?: string): Promise<Result> {
-  if (Object.keys(change).length === 0) throw new UsageError('Say what to change, for example: npx berthd plan set small --price 7.50')
+  if (Object.keys(change).length === 0) throw new UsageError('Nothing to change. For example: npx berthd plan set small --price 7.50')
   const { id } = await db.tx((tx) => changePlan(tx, slug!, change))
   const plan = (await listPlans(db, config.currency)).find((each) => each.id === id)!
   return { data: plan, text: table([plan], [...COLUMNS], '').text }

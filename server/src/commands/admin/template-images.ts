@@ -1,4 +1,4 @@
-// The commands that make images. What they are doing is told on the standard error, so that the answer stands alone on the output.
+// The commands that build or import images. Progress goes to stderr, so that stdout holds only the result.
 import { basename, resolve } from 'node:path'
 import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow } from '../../features/catalog/service.ts'
 import { isArch, nativeArch } from '../../images/arch.ts'
@@ -29,10 +29,10 @@ export async function build(admin: Admin, slug: string): Promise<Result> {
 }
 
 export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow, options: MakeOptions): Promise<Result> {
-  if (!recipe) throw new Error(`OS template ${slug} cannot be built here. Import its image: npx berthd template import ${slug}`)
+  if (!recipe) throw new Error(`OS template ${slug} has no build recipe. Import its image: npx berthd template import ${slug}`)
   const { imagesDir } = admin.config
   const progress = (doing: string): void => {
-    void noteProgress(imagesDir, slug, doing).catch(() => {}) // only for those who are curious
+    void noteProgress(imagesDir, slug, doing).catch(() => {}) // only `template list` shows it
     options.progress(doing)
   }
   try {
@@ -45,7 +45,7 @@ export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow,
 
 export async function importTemplate(admin: Admin, options: ImportOptions, slug: string): Promise<Result> {
   const known = await findTemplate(admin.db, slug)
-  if (!known && !options.name) throw new UsageError(`There is no OS template ${slug} in the catalog: give a new one at least a --name`)
+  if (!known && !options.name) throw new UsageError(`OS template ${slug} is not in the catalog. To add it, give at least --name`)
   const from = sourceOf(options, known)
   const expected = options.checksum === undefined ? null : readChecksum(options.checksum)
   const target = known ?? { slug, arch: newArch(options) }
@@ -59,7 +59,7 @@ function sourceOf(options: ImportOptions, known: TemplateRow | undefined): From 
   if (options.url && options.file) throw new UsageError('Give either --url or --file')
   if (options.file) return { file: resolve(options.file) }
   const url = options.url ?? known?.image_url
-  if (!url) throw new UsageError('The catalog does not say where the image of this template is: give --url or --file')
+  if (!url) throw new UsageError('The catalog has no image URL for this template: give --url or --file')
   if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL`)
   return { url }
 }
@@ -113,9 +113,9 @@ async function publish(admin: Admin, slug: string, image: Published, sourceCheck
   return { data: { ...facts(row), ...(sourceChecksum && { sourceChecksum }) }, text: text.join('\n') }
 }
 
-/** Runs `make` until it ends or Ctrl-C is pressed, and shows what it is doing. */
+/** Runs `make` until it ends or Ctrl-C is pressed, and shows its progress. */
 async function told<T>({ slug, arch }: { slug: string; arch: string }, make: (options: MakeOptions) => Promise<T>): Promise<T> {
-  if (!isArch(arch)) throw new Error(`OS template ${slug} is of architecture ${arch}, which is not known`)
+  if (!isArch(arch)) throw new Error(`OS template ${slug} has the unknown architecture ${arch}`)
   const stop = new AbortController()
   const interrupted = (): void => stop.abort(new Error('Interrupted: nothing was changed'))
   process.once('SIGINT', interrupted)

@@ -33,7 +33,7 @@ describe('berthd template', { timeout: 120_000 }, () => {
     expect(await readdir(join(dataDir, 'images'))).toEqual([])
   })
 
-  test('says what is missing', async () => {
+  test('reports missing and invalid options', async () => {
     const refused = await Promise.all([
       run('import', 'unknown', '--file', join(dataDir, 'disk.raw')),
       run('import', 'tiny'),
@@ -44,11 +44,11 @@ describe('berthd template', { timeout: 120_000 }, () => {
     ])
     expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2, 1, 1])
     expect(refused.map(({ stderr }) => stderr.trim())).toEqual([
-      'There is no OS template unknown in the catalog: give a new one at least a --name',
-      'The catalog does not say where the image of this template is: give --url or --file',
+      'OS template unknown is not in the catalog. To add it, give at least --name',
+      'The catalog has no image URL for this template: give --url or --file',
       'Give either --url or --file',
       '"abc" is not a checksum: give 64 hex digits of sha256 or 128 of sha512',
-      'OS template debian-13 cannot be built here. Import its image: npx berthd template import debian-13',
+      'OS template debian-13 has no build recipe. Import its image: npx berthd template import debian-13',
       'OS template not found',
     ])
   })

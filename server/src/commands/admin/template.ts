@@ -9,31 +9,31 @@ import type { ImportOptions } from './template-images.ts'
 
 export function templateCommands(program: Command): void {
   const template = program.command('template').description('OS templates and their images')
-  adminCommand(template.command('list').description('list templates and whether they have an image'), 'template list', list)
+  adminCommand(template.command('list').description('list templates and the state of their images'), 'template list', list)
   adminCommand(
-    template.command('build').description('build the image of a template on this machine, out of Debian packages').argument('<slug>'),
+    template.command('build').description('build a template image on this machine from Debian packages').argument('<slug>'),
     'template build debian-12',
-    async (admin, _options, slug) => (await import('./template-images.ts')).build(admin, slug), // brings the builders, which other commands need not wait for
+    async (admin, _options, slug) => (await import('./template-images.ts')).build(admin, slug), // imported on demand: it loads the image builders
   )
   adminCommand(
     template
       .command('import')
-      .description("bring a template's image here: the distribution's own, or the one that is named")
-      .argument('<slug>', 'of the catalog, or a new one')
+      .description("import a template image: the distribution's own, or the given URL or file")
+      .argument('<slug>', 'template in the catalog, or a new one')
       .option('--url <url>', 'of a qcow2 or raw image')
       .option('--file <path>', 'of a qcow2 or raw image')
       .option('--checksum <hex>', 'sha256 or sha512 that the file must have')
-      .option('--name <name>', 'for a new one: what customers read')
+      .option('--name <name>', 'for a new one: display name')
       .option('--os-version <version>', 'for a new one', '1')
       .option('--distribution <name>', 'for a new one', 'custom')
-      .option('--arch <arch>', "for a new one: x86_64 or aarch64; this machine's unless given")
-      .option('--user <name>', 'for a new one: who gets keys and passwords', 'root')
-      .option('--agent', 'for a new one: its guests run the QEMU guest agent'),
+      .option('--arch <arch>', 'for a new one: x86_64 or aarch64; by default that of this machine')
+      .option('--user <name>', 'for a new one: login user', 'root')
+      .option('--agent', 'for a new one: the image includes the QEMU guest agent'),
     'template import debian-13',
     async (admin, options: ImportOptions, slug) => (await import('./template-images.ts')).importTemplate(admin, options, slug),
   )
   adminCommand(
-    template.command('remove').description('remove the image of a template that nothing uses').argument('<slug>'),
+    template.command('remove').description('remove the image of an unused template').argument('<slug>'),
     'template remove debian-13',
     remove,
   )
@@ -52,7 +52,7 @@ async function list(admin: Admin): Promise<Result> {
     })),
   )
   const shown = rows.map((row) => ({ ...row, mib: Math.ceil(row.sizeBytes / 1024 ** 2), from: row.origin || row.next }))
-  return { data: rows, text: table(shown, ['slug', 'name', 'arch', 'mib', 'state', 'from'], 'There is no template').text }
+  return { data: rows, text: table(shown, ['slug', 'name', 'arch', 'mib', 'state', 'from'], 'No templates').text }
 }
 
 export const facts = (row: TemplateRow) => ({
@@ -84,5 +84,5 @@ async function remove(admin: Admin, _options: object, slug: string): Promise<Res
     return { template, orphan: await withdrawTemplate(tx, admin.now, template) }
   })
   if (removed.orphan) await imagesOf(admin).remove(removed.orphan)
-  return { data: { slug, checksum: removed.template.checksum, removed: true }, text: `OS template ${slug} has no image any more` }
+  return { data: { slug, checksum: removed.template.checksum, removed: true }, text: `OS template ${slug} has no image now` }
 }

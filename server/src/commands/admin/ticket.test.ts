@@ -7,7 +7,7 @@ describe('berthd ticket', { timeout: 120_000 }, async () => {
   const settings = { BERTH_DATABASE_URL: app.db.url, BERTH_DATA_DIR: app.config.dataDir, BERTH_PORT: '0' }
   const customer = await app.given.customer()
 
-  test('lists, shows, answers and closes', async () => {
+  test('lists, shows, answers and closes tickets', async () => {
     const { id } = (await customer.post('/tickets', { subject: 'Odd \u202etxt', body: 'First line\nsecond \u2067line' })).body.data
     const listed = await berthdJson<{ id: string }[]>(settings, 'ticket', 'list', '--status', 'open', '--account', customer.email)
     expect(listed).toMatchObject([{ id, account: customer.email, status: 'OPEN' }])
@@ -22,7 +22,7 @@ describe('berthd ticket', { timeout: 120_000 }, async () => {
     expect((await customer.get('/events')).body.data.map(({ type }: { type: string }) => type)).toEqual(['ticket.reply', 'ticket.closed'])
   })
 
-  test('says what is wrong', async () => {
+  test('reports an unknown ticket and an invalid status', async () => {
     const [unknown, status] = await Promise.all([
       berthd(settings, 'ticket', 'show', 'cnowhere1'),
       berthd(settings, 'ticket', 'list', '--status', 'x'),
@@ -31,7 +31,7 @@ describe('berthd ticket', { timeout: 120_000 }, async () => {
     expect([status.code, status.stderr]).toEqual([2, '--status must be one of OPEN, ANSWERED, CLOSED\n'])
   })
 
-  test('leaves its traces in the audit log, as other commands do', async () => {
+  test('is recorded in the audit log, as other commands are', async () => {
     const account = ['--account', customer.accountId]
     await berthdJson(settings, 'account', 'credit', ...account, '--amount', '5.00')
     await berthdJson(settings, 'account', 'limit', ...account, '--name', 'vms', '--value', '3')

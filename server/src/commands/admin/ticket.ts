@@ -6,12 +6,12 @@ import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
 
 export function ticketCommands(program: Command): void {
-  const ticket = program.command('ticket').description('what customers ask of support')
+  const ticket = program.command('ticket').description('support tickets')
   adminCommand(
     ticket
       .command('list')
-      .description('list tickets that are not closed, whoever waits longest first')
-      .option('--status <status>', 'OPEN (waits for you), ANSWERED (waits for the customer) or CLOSED')
+      .description('list tickets that are not closed, longest waiting first')
+      .option('--status <status>', 'OPEN (waiting for staff), ANSWERED (waiting for the customer) or CLOSED')
       .option('--account <id or email>'),
     'ticket list --status OPEN',
     list,
@@ -20,15 +20,15 @@ export function ticketCommands(program: Command): void {
   adminCommand(
     ticket
       .command('reply')
-      .description('answer a ticket; the customer is told')
+      .description('reply to a ticket; the customer is notified')
       .argument('<id>')
-      .requiredOption('--body <text>', 'what the customer reads, as plain text')
-      .option('--close', 'and close it'),
+      .requiredOption('--body <text>', 'the reply, as plain text')
+      .option('--close', 'also close the ticket'),
     'ticket reply cabc123 --body "Your address is released now." --close',
     reply,
   )
   adminCommand(
-    ticket.command('close').description('close a ticket; a reply of the customer opens it again').argument('<id>'),
+    ticket.command('close').description('close a ticket; a customer reply reopens it').argument('<id>'),
     'ticket close cabc123',
     close,
   )
@@ -44,7 +44,7 @@ async function list({ db }: Admin, input: { status?: string; account?: string })
   const shown = table(
     rows.map((row) => ({ ...row, subject: printable(row.subject) })),
     ['id', 'account', 'status', 'replyCount', 'updatedAt', 'subject'],
-    'There is no such ticket',
+    'No matching tickets',
   )
   return { data: rows, text: shown.text }
 }
@@ -76,8 +76,8 @@ function asText({ id, subject, status, createdAt, body, replies }: TicketWithRep
   return [`${id} · ${status} · ${subject}`, ...messages.map((each) => `\n${each.author}, ${each.createdAt}:\n${each.body}`)].join('\n')
 }
 
-/** What a customer typed must not steer the terminal it is read on, nor write from right to left what reads otherwise. */
+/** Replaces control and bidirectional characters: customer text must not control the operator's terminal. */
 const printable = (text: string): string => text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
 
-/** Brings the HTTP layer's schemas with it, which other commands need not wait for. */
+/** Imported on demand: it loads the API schemas, which other commands do not need. */
 const support = () => import('../../features/support/staff.ts')

@@ -12,12 +12,12 @@ export function tokenCommands(program: Command): void {
   adminCommand(
     token
       .command('create')
-      .description('make a token; its secret is shown this once')
+      .description('create a token; its secret is shown only once')
       .requiredOption('--account <id or email>')
       .requiredOption('--name <name>', 'what it is for')
       .requiredOption('--scopes <scopes>', "such as '*', 'vms:*' or 'vms:read,wallet:read'")
       .option('--expires-at <time>', 'ISO 8601, such as 2030-01-31 or 2030-01-31T12:00:00Z')
-      .option('--rate-limit <number>', 'requests a minute, 600 unless given')
+      .option('--rate-limit <number>', 'requests per minute, 600 by default')
       .option('--allow-ip <addresses...>', 'only these addresses or ranges may use it'),
     "token create --account you@example.com --name laptop --scopes '*'",
     create,
@@ -28,12 +28,12 @@ export function tokenCommands(program: Command): void {
     list,
   )
   adminCommand(
-    token.command('revoke').description('refuse a token from now on, and keep it listed').argument('<id>'),
+    token.command('revoke').description('revoke a token; it stays listed').argument('<id>'),
     'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
     async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
   )
   adminCommand(
-    token.command('delete').description('refuse a token from now on, and forget it').argument('<id>'),
+    token.command('delete').description('delete a token; it stops working immediately').argument('<id>'),
     'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
     async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),
   )
@@ -63,7 +63,7 @@ async function create({ db, now }: Admin, input: NewToken): Promise<Result> {
     return token
   })
   const data = { id: made.id, token: made.token, name: wanted.name, expiresAt: wanted.expiresAt }
-  return { data, text: `${made.token}\nThis is the only time it is shown. Its id is ${made.id}` }
+  return { data, text: `${made.token}\nThe token is shown only once. Its id is ${made.id}` }
 }
 
 async function list({ db, now }: Admin, input: { account?: string }): Promise<Result> {
@@ -85,7 +85,7 @@ async function list({ db, now }: Admin, input: { account?: string }): Promise<Re
   const shown = table(
     rows.map((row) => ({ ...row, scopes: row.scopes.length > 3 ? `${row.scopes.length} scopes` : row.scopes })),
     ['id', 'account', 'name', 'prefix', 'status', 'scopes', 'expiresAt', 'lastUsedAt', 'lastUsedIp'],
-    'There is no token yet: npx berthd token create --help',
+    'No tokens yet: npx berthd token create --help',
   )
   return { data: rows, text: shown.text }
 }
@@ -120,7 +120,7 @@ const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{
 function readMoment(text: string): Date {
   const [, day] = MOMENT.exec(text) ?? []
   const moment = new Date(text)
-  // JavaScript reads 30 February as 2 March.
+  // Date rolls 30 February over to 2 March.
   const real = day !== undefined && !Number.isNaN(moment.getTime()) && new Date(day).toISOString().startsWith(day)
   if (!real) throw invalid(`"${text}" is not a time such as 2030-01-31 or 2030-01-31T12:00:00Z`, 'expiresAt')
   return moment

@@ -9,16 +9,16 @@ describe('berthd user', { timeout: 120_000 }, async () => {
   const settings = { BERTH_DATABASE_URL: app.db.url, BERTH_DATA_DIR: app.config.dataDir, BERTH_PORT: '4711' }
   const tokenOf = (url: string): string => url.split('#')[1]!
 
-  test('the owner comes in by owner invite, once', async () => {
+  test('owner invite signs the owner in once', async () => {
     const { url } = await berthdJson(settings, 'owner', 'invite')
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:4711\/welcome#lnk_\w{46}$/)
     const body = { token: tokenOf(url!), email: 'owner@example.com', password: PASSWORD }
     expect((await browserOf(app).post('/welcome', body)).body.data.user.isOperator).toBe(true)
     const again = await berthd(settings, 'owner', 'invite')
-    expect([again.code, again.stderr]).toMatchObject([1, expect.stringContaining('There is an owner already')])
+    expect([again.code, again.stderr]).toMatchObject([1, expect.stringContaining('The owner already exists')])
   })
 
-  test('a customer sets a password by a link', async () => {
+  test('a customer sets a password with a link', async () => {
     const { email } = await app.given.customer()
     const { url } = await berthdJson(settings, 'user', 'link', '--account', email)
     const done = await browserOf(app).post('/password-reset/complete', { token: tokenOf(url!), password: PASSWORD })
@@ -27,7 +27,7 @@ describe('berthd user', { timeout: 120_000 }, async () => {
     expect(people).toContainEqual(expect.objectContaining({ email, password: true, operator: false, totp: false }))
   })
 
-  test('somebody becomes an operator, and a lost second factor is removed', async () => {
+  test('set grants operator rights and removes a lost second factor', async () => {
     const { email, id } = await givenPerson(app)
     await app.db.run(sql`update people set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
     const changed = await berthd(settings, 'user', 'set', email, '--operator', 'true', '--without-totp')

@@ -38,7 +38,6 @@ export function userCommands(program: Command): void {
   )
 }
 
-/** Where the dashboard is, for links. */
 export const dashboardOf = ({ publicUrl, host, port }: Config): string =>
   publicUrl?.replace(/\/$/, '') ?? `http://${host.includes(':') ? `[${host}]` : host.replace('0.0.0.0', '127.0.0.1')}:${port}`
 
@@ -69,7 +68,7 @@ async function link({ db, config, now }: Admin, input: { account: string }): Pro
 
 async function set({ db, now }: Admin, input: { operator?: boolean; withoutTotp?: true }, email: string): Promise<Result> {
   if (input.operator === undefined && !input.withoutTotp)
-    throw new UsageError('Say what to change, for example: npx berthd user set you@example.com --operator true')
+    throw new UsageError('Nothing to change. For example: npx berthd user set you@example.com --operator true')
   const changed = await db.tx(async (tx) => {
     const person = await lockPerson(tx, (await getPersonByEmail(tx, email)).id)
     if (input.operator !== undefined) await setOperator(tx, person.id, input.operator)

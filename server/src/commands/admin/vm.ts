@@ -13,10 +13,10 @@ export function vmCommands(program: Command): void {
     list,
   )
   const verbs: [string, string, Verb][] = [
-    ['suspend', 'stop a VM and keep it from being started', suspend],
-    ['unsuspend', 'lift a suspension: back to the power state before', unsuspend],
+    ['suspend', 'suspend a VM: stop it and block starting it', suspend],
+    ['unsuspend', 'lift a suspension and restore the previous power state', unsuspend],
     ['unmanage', 'stop managing and billing a VM, leave it running', unmanage],
-    ['adopt', 'take an unmanaged VM back, in the power state it is found in', adopt],
+    ['adopt', 'manage and bill an unmanaged VM again, in its current power state', adopt],
   ]
   for (const [name, about, verb] of verbs) {
     adminCommand(vm.command(name).description(about).argument('<id>'), `vm ${name} cabc123`, (admin, _options, id) => act(admin, id, verb))
@@ -24,7 +24,7 @@ export function vmCommands(program: Command): void {
 }
 
 async function list({ db }: Admin, { account }: { account?: string }): Promise<Result> {
-  const { listAllVms } = await import('../../features/vms/service.ts') // brings the schemas of the API, which other commands need not wait for
+  const { listAllVms } = await import('../../features/vms/service.ts') // imported on demand: it loads the API schemas
   const rows = await listAllVms(db, account === undefined ? null : (await getAccount(db, account)).id)
   return table(
     rows.map((row) => ({
@@ -38,7 +38,7 @@ async function list({ db }: Admin, { account }: { account?: string }): Promise<R
       reason: row.status_reason,
     })),
     ['id', 'name', 'account', 'status', 'plan', 'host', 'ipAddress', 'reason'],
-    'There is no VM',
+    'No VMs',
   )
 }
 
@@ -51,7 +51,7 @@ const suspend: Verb = async (deps, id) => {
 
 const unsuspend: Verb = async (deps, id) => {
   const { unsuspendByOperator } = await import('../../features/vms/service.ts')
-  return `is being brought back: action ${await unsuspendByOperator(deps, id)}`
+  return `is being unsuspended: action ${await unsuspendByOperator(deps, id)}`
 }
 
 const unmanage: Verb = async (deps, id) => {

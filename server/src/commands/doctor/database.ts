@@ -9,8 +9,8 @@ import { describeUrl, postgresFolder, requireServer, withDatabaseUrl } from '../
 import { explain } from '../errors.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
 
-/** A database that is made at the first start is nothing to complain about, and nothing to look into. */
-const none = (what: string): Finding => ok(`${what}: there is no data yet, npm start makes it`)
+/** No data yet is no problem: the first start creates it. */
+const none = (what: string): Finding => ok(`${what}: no data yet, npm start creates it`)
 
 async function hasNoData(config: Config): Promise<boolean> {
   return config.databaseUrl === null && (await inspectEmbeddedPostgres(postgresFolder(config))).dataVersion === undefined
@@ -32,17 +32,15 @@ export const look = (what: string, into: (db: Db, ours: boolean) => Promise<Find
     return withDatabaseUrl(config, async (url, ours) => {
       const db = openDb({ url, maxConnections: 1, onError: () => {} })
       return into(db, ours).finally(() => db.close())
-    }).catch((error: unknown) =>
-      failure(`${what}: cannot be looked at. ${explain(error)}`, 'mend the database first: npx berthd doctor database'),
-    )
+    }).catch((error: unknown) => failure(`${what}: check failed. ${explain(error)}`, 'fix the database first: npx berthd doctor database'))
   }
 }
 
 export const migrations = look('migrations', async (db, ours) => {
   const missing = await findPendingUpgrade(db)
-  if (missing === null) return ok('the database is up to date')
-  const says = `the database is not up to date: ${missing} is missing`
-  return ours ? warning(says, 'npm start brings it up to date') : failure(says, 'npx berthd migrate')
+  if (missing === null) return ok('the database schema is up to date')
+  const says = `the database schema is not up to date: ${missing} is missing`
+  return ours ? warning(says, 'npm start applies it') : failure(says, 'npx berthd migrate')
 })
 
 const WORRYING_MS = 2_000
@@ -55,8 +53,8 @@ export const clock = look('clock', async (db) => {
   const apart = Math.max(0, before - now.getTime(), now.getTime() - after)
   if (apart < WORRYING_MS) return ok('the clocks of this machine and the database agree')
   const says = `the clocks of this machine and the database are ${(apart / 1000).toFixed(1)} s apart`
-  const fix = 'let both follow NTP: timedatectl set-ntp true'
-  return apart < HARMFUL_MS ? warning(says, fix) : failure(`${says}: work would be taken for abandoned`, fix)
+  const fix = 'synchronise both with NTP: timedatectl set-ntp true'
+  return apart < HARMFUL_MS ? warning(says, fix) : failure(`${says}: leases of running work would expire early`, fix)
 })
 
 const RESTORE_KEY = 'restore it from your backup, or copy it from another machine that runs Berth on this database'
@@ -68,14 +66,14 @@ export const masterKey: Check = async (config) => {
     () => null,
   )
   if (mode === null) return missingKey(path)(config)
-  if (mode & 0o077) return failure(`others can read the master key ${path}`, `chmod 600 ${path}`)
+  if (mode & 0o077) return failure(`other users can read the master key ${path}`, `chmod 600 ${path}`)
   const key = await readFile(path, 'utf8').catch((error: Error) => error)
   if (key instanceof Error) return failure(`the master key ${path} cannot be read: ${key.message}`, `chown it to the user that runs Berth`)
   if (!/^[0-9a-f]{64}\s*$/.test(key)) return failure(`the master key ${path} is damaged`, RESTORE_KEY)
   return fittingKey(path)(config)
 }
 
-/** Before the upgrade there is no such table, and before the first start nothing in it. */
+/** Undefined before the migration (no table) and before the first start (no row). */
 const markOf = async (db: Db): Promise<Buffer | undefined> => ((await findPendingUpgrade(db)) ? undefined : storedFingerprint(db))
 
 const missingKey = (path: string): Check =>
@@ -84,7 +82,7 @@ const missingKey = (path: string): Check =>
       ? failure(`the master key ${path} is missing`, RESTORE_KEY)
       : warning(
           `there is no master key ${path}`,
-          'where this installation had one, restore it: without it stored secrets cannot be read; otherwise the first start makes it',
+          'if this installation had one, restore it, because stored secrets cannot be decrypted without it; otherwise the first start creates it',
         ),
   )
 
@@ -93,5 +91,5 @@ const fittingKey = (path: string): Check =>
     const noted = await markOf(db)
     return !noted || noted.equals(keyFingerprint(path))
       ? ok(`master key ${path}`)
-      : failure(`the master key ${path} is not the one that the secrets in the database are sealed with`, RESTORE_KEY)
+      : failure(`the master key ${path} does not match the key that encrypted the secrets in the database`, RESTORE_KEY)
   })

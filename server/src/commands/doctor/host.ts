@@ -1,4 +1,4 @@
-// This machine as a host. Everything is looked at by the steps that would mend it, and nothing is changed.
+// This machine as a host. The checks are those of the setup steps; nothing is changed.
 import { forwarding, BRIDGE_NF } from '../../host-setup/forwarding.ts'
 import { missingCommands, installByHand, packages } from '../../host-setup/packages.ts'
 import { daemons } from '../../host-setup/libvirt-daemons.ts'
@@ -13,14 +13,14 @@ import { uplink } from '../../host-setup/uplink.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
 
-const MEND = 'npm start puts it right, and so does: sudo npx berthd host prepare'
+const MEND = 'npm start fixes it, as does: sudo npx berthd host prepare'
 
-/** Where VMs are simulated, or somebody else looks after hosts, nothing of this is needed. */
+/** Checks of the host are needed only where VMs run on libvirt on this machine. */
 const onHost =
   (what: string, look: (plan: HostPlan) => Promise<Finding>): Check =>
   async ({ hypervisor }) => {
     if (hypervisor === 'simulated') return ok(`${what}: not needed, VMs are simulated`)
-    if (process.getuid?.() !== 0) return warning(`${what}: only root can look`, 'sudo npm run doctor')
+    if (process.getuid?.() !== 0) return warning(`${what}: only root can check this`, 'sudo npm run doctor')
     try {
       return await look(await planHost({}))
     } catch (error) {
@@ -47,7 +47,7 @@ export const qemu: Check = async ({ hypervisor }) => {
   return complete ? ok(says) : warning(says, installByHand)
 }
 
-export const range = onHost('range', async (plan) => ok(`VMs get addresses from ${formatCidr(plan.range)}, which is nobody else's here`))
+export const range = onHost('range', async (plan) => ok(`VMs get addresses from ${formatCidr(plan.range)}, which no other route uses`))
 
 export const bridgeFilter = onHost('bridge-nf', async (plan) => {
   const { ok: right, message: says } = await forwarding.check(plan)
@@ -58,7 +58,7 @@ export const bridgeFilter = onHost('bridge-nf', async (plan) => {
   )
 })
 
-/** Each is tried in a network of its own, which goes when the command ends: a module may be built in, loadable, or missing. */
+/** Each probe runs in its own network namespace, which ends with the command: a module may be built in, loadable or missing. */
 const TRIALS: Record<string, string> = {
   sch_sfq: 'tc qdisc add dev lo root sfq perturb 10',
   cls_fw: 'tc qdisc add dev lo root handle 1: htb default 1 && tc filter add dev lo parent 1: protocol all prio 1 handle 1 fw flowid 1:1',
@@ -70,9 +70,9 @@ export const modules = onHost('modules', async () => {
   const names = Object.keys(TRIALS)
   const works = await Promise.all(names.map((name) => succeeds('unshare', '--net', 'sh', '-c', TRIALS[name]!)))
   const missing = names.filter((_, i) => !works[i])
-  if (missing.length === 0) return ok(`${names.join(', ')}: VMs can be slowed down at their traffic cap`)
+  if (missing.length === 0) return ok(`${names.join(', ')}: VMs can be throttled at their traffic cap`)
   return warning(
-    `this kernel lacks ${missing.join(', ')}: a VM at its traffic cap is not slowed down`,
+    `this kernel lacks ${missing.join(', ')}: a VM at its traffic cap is not throttled`,
     "apt-get install the kernel's extra modules, or boot a stock kernel",
   )
 })

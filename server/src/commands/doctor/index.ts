@@ -1,4 +1,4 @@
-// `doctor`: everything the product needs, looked at one by one. It changes nothing, and every complaint says how to mend it.
+// `doctor` checks all prerequisites. It changes nothing, and every problem comes with its fix.
 import type { Config } from '../../config.ts'
 import { UsageError } from '../errors.ts'
 import type { Check, Finding } from './check.ts'
@@ -35,7 +35,7 @@ const CHECKS: Record<string, Check> = {
 
 const MARKS = { ok: '✓', warning: '!', failure: '✗' }
 
-/** Answers the exit code: 1 when something must be mended before the product can work. */
+/** Returns the exit code: 1 when a failure must be fixed before Berth can work. */
 export async function doctor(config: Config, topic: string | undefined, json: boolean): Promise<number> {
   if (topic !== undefined && !Object.hasOwn(CHECKS, topic)) {
     throw new UsageError(`There is no check named "${topic}". The checks are: ${Object.keys(CHECKS).join(', ')}`)

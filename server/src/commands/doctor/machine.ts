@@ -16,9 +16,8 @@ export const dataFolder: Check = async ({ dataDir }) => {
     () => true,
     () => false,
   )
-  if (!can)
-    return failure(`${folder} cannot be written to`, `chown it to this user, or set BERTH_DATA_DIR to another folder than ${dataDir}`)
-  return ok(folder === dataDir ? `data folder ${dataDir}` : `data folder ${dataDir}, made at the first start`)
+  if (!can) return failure(`${folder} is not writable`, `chown it to this user, or set BERTH_DATA_DIR to another folder than ${dataDir}`)
+  return ok(folder === dataDir ? `data folder ${dataDir}` : `data folder ${dataDir}, created at the first start`)
 }
 
 const GB = 1e9
@@ -31,7 +30,7 @@ export const disk: Check = async ({ dataDir }) => {
   return free < 5 ? warning(says, 'the database, its logs and images will need more') : ok(says)
 }
 
-/** The folder, or the first above it that exists. */
+/** The folder, or its nearest existing parent. */
 async function nearestFolder(path: string): Promise<string> {
   const there = await access(path).then(
     () => true,
@@ -40,10 +39,10 @@ async function nearestFolder(path: string): Promise<string> {
   return there || dirname(path) === path ? path : nearestFolder(dirname(path))
 }
 
-/** What `npm start` would come to on new data. */
+/** What `npm start` would use on new data. */
 export const hypervisor: Check = async ({ hypervisor: setting }) => {
   if (setting === 'simulated') return ok('simulated hypervisor, as BERTH_HYPERVISOR says')
   if (process.getuid?.() === 0) return ok('VMs are real: libvirt on this machine')
   const fix = 'sudo npm start, or BERTH_HYPERVISOR=simulated'
-  return setting === 'libvirt' ? failure('real VMs take root', fix) : warning('VMs are simulated on new data: real ones take root', fix)
+  return setting === 'libvirt' ? failure('real VMs need root', fix) : warning('VMs are simulated on new data: real ones need root', fix)
 }

@@ -5,7 +5,7 @@ import { failure, ok, warning, type Check } from './check.ts'
 export const port: Check = async ({ host, port: number }) => {
   if (number === 0) return ok('port: any free one')
   if (await isFree(host, number)) return ok(`port ${number} is free`)
-  if (await answers(host, number)) return ok(`Berth answers on port ${number}`)
+  if (await answers(host, number)) return ok(`Berth is listening on port ${number}`)
   const holder = await findPortHolder(number)
   return failure(
     `port ${number} is in use by ${holder ? `${holder.name} (pid ${holder.pid})` : 'another program, or this machine has no address ' + host}`,
@@ -29,16 +29,16 @@ async function answers(host: string, number: number): Promise<boolean> {
 }
 
 export const redis: Check = async ({ redisUrl }) => {
-  if (!redisUrl) return ok('no Redis: requests are counted in memory under `up`, elsewhere in PostgreSQL')
+  if (!redisUrl) return ok('no Redis: rate limits are counted in memory under `up`, otherwise in PostgreSQL')
   const { createClient } = await import('redis')
   const client = createClient({ url: redisUrl, socket: { connectTimeout: 1_000, reconnectStrategy: false } })
-  client.on('error', () => {}) // connect() says it too
+  client.on('error', () => {}) // connect() rejects too
   try {
     await client.connect()
     await client.ping()
-    return ok('Redis answers')
+    return ok('Redis is reachable')
   } catch (error) {
-    const says = `Redis does not answer (${(error as Error).message}): each process counts requests for itself`
+    const says = `Redis is unreachable (${(error as Error).message}): each process counts rate limits alone`
     return warning(says, 'start it, or check BERTH_REDIS_URL')
   } finally {
     client.destroy()

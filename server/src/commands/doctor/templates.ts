@@ -11,8 +11,8 @@ export const templates: Check = async (config) => {
     for (const row of rows) if (row.checksum !== '' && !(await images.has(row.checksum))) lost.push(row.slug)
     if (lost.length > 0)
       return failure(
-        `the images of ${lost.join(', ')} are lost`,
-        `npm start builds what it can; or: npx berthd template build ${lost[0]} (or import)`,
+        `the images of ${lost.join(', ')} are missing`,
+        `npm start builds those with a recipe; or: npx berthd template build ${lost[0]} (or import)`,
       )
     const ready = rows.filter(({ checksum }) => checksum !== '').map(({ slug }) => slug)
     if (ready.length > 0) return ok(`templates with an image: ${ready.join(', ')}`)

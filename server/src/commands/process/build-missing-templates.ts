@@ -1,4 +1,4 @@
-// The templates that can be built here are, at the first start, while the API is up already: first the smallest, which takes seconds.
+// Builds the missing template images at the first start, while the API already serves; the smallest, which takes seconds, comes first.
 import { listTemplateRows, type TemplateRow } from '../../features/catalog/service.ts'
 import { isArch, nativeArch } from '../../images/arch.ts'
 import { systemClock } from '../../kernel/clock.ts'
@@ -22,7 +22,7 @@ export async function buildMissingTemplates(serving: ProcessContext, db: Db): Pr
   })
 }
 
-/** Of this machine's own kind, with a recipe, and without an image that hosts of libvirt need. */
+/** Templates of this architecture with a recipe whose image libvirt hosts need and do not have. */
 async function buildable({ config }: ProcessContext, db: Db): Promise<TemplateRow[]> {
   if (process.getuid?.() !== 0) return []
   const images = imagesOf({ config })

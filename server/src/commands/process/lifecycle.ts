@@ -1,12 +1,12 @@
-// The life of a process that serves: it starts, is asked to stop, lets what is under way finish, and takes down what it put up.
-//   Ctrl-C, SIGTERM, SIGHUP, or the end of the program that started us: stop, with patience
-//   a second Ctrl-C: stop now; PostgreSQL is still shut down in order
-//   an error nobody caught: stop, and fail
+// The lifecycle of a serving process: it starts, is asked to stop, drains requests and workflow steps, and closes what it opened.
+//   SIGINT, SIGTERM, SIGHUP or a closed IPC channel: drain, then stop
+//   a second SIGINT: stop now; PostgreSQL is still shut down cleanly
+//   an uncaught error: drain, then stop with exit code 1
 import { stopwatch } from '../../kernel/clock.ts'
 
-/** A terminal and npm both pass a Ctrl-C on: what follows within this time is the echo of the same one. */
+/** A terminal and npm both forward Ctrl-C: a signal within this time is a duplicate. */
 const ECHO_MS = 500
-/** What closing may take beyond the patience for requests and steps: it is then left to end with the process. */
+/** How long closing may take after the drain deadline; then the process exits without it. */
 const OVERTIME_MS = 3_000
 
 export class ProcessLifecycle {
@@ -22,7 +22,7 @@ export class ProcessLifecycle {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#heard(signal))
     process.on('uncaughtException', (error) => this.#fail(error))
     process.on('unhandledRejection', (error) => this.#fail(error))
-    // Whoever reads our output may go away; that is no reason to end.
+    // A closed pipe on stdout or stderr must not end the process.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
     if (process.channel) {
       process.on('disconnect', () => this.#stop('the program that started it has ended'))
@@ -30,7 +30,7 @@ export class ProcessLifecycle {
     }
   }
 
-  /** Aborted when requests and steps have had their time, or somebody insists. */
+  /** Aborted at the drain deadline or at a second signal. */
   get patience(): AbortSignal {
     return this.#patience.signal
   }
@@ -43,12 +43,12 @@ export class ProcessLifecycle {
     return this.#asked.promise
   }
 
-  /** Between the steps of a start: nothing more is put up once we have been asked to stop. */
+  /** Called between start-up steps, so that nothing more is opened once a stop was requested. */
   throwIfStopping(): void {
     if (this.#why) throw new Interrupted(this.#why)
   }
 
-  /** Runs `work`, or leaves it behind when it takes much longer than the patience. */
+  /** Awaits `work`, but no longer than CLOSE_TIMEOUT_MS after the drain deadline. */
   async within(work: Promise<unknown>): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const giveUp = (): void => void setTimeout(resolve, OVERTIME_MS)
@@ -78,5 +78,5 @@ export class ProcessLifecycle {
   }
 }
 
-/** Thrown out of a start that was asked to stop before it was done. */
+/** Thrown when a stop is requested during start-up. */
 export class Interrupted extends Error {}

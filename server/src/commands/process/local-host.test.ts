@@ -4,9 +4,9 @@ import { decideHypervisor, type LocalHost } from './local-host.ts'
 const none = null
 const empty = (driver: LocalHost['driver']): LocalHost => ({ driver, inUse: false })
 const used = (driver: LocalHost['driver']): LocalHost => ({ driver, inUse: true })
-const noRoot = { why: 'real VMs take root', fix: 'sudo npm start' }
+const noRoot = { why: 'real VMs need root', fix: 'sudo npm start' }
 
-describe('what runs the VMs of this machine', () => {
+describe('decideHypervisor', () => {
   test.each([
     ['auto', none, null, 'libvirt', false],
     ['auto', none, noRoot, 'simulated', false],
@@ -20,22 +20,22 @@ describe('what runs the VMs of this machine', () => {
     ['simulated', none, null, 'simulated', false],
     ['simulated', used('simulated'), null, 'simulated', false],
     ['simulated', empty('libvirt'), null, 'simulated', true],
-  ] as const)('%s with %j here and %j in the way: %s', (setting, local, cannot, kind, replace) => {
+  ] as const)('BERTH_HYPERVISOR=%s with host %j and obstacle %j gives %s', (setting, local, cannot, kind, replace) => {
     expect(decideHypervisor(setting, local, cannot)).toMatchObject({ kind, replace })
   })
 
   test.each([
-    ['simulated', used('libvirt'), null, 'would lose sight of them'],
+    ['simulated', used('libvirt'), null, 'would lose track of them'],
     ['libvirt', used('simulated'), null, 'libvirt does not have them'],
-    ['libvirt', none, noRoot, 'real VMs take root. To mend it: sudo npm start'],
-    ['auto', empty('libvirt'), noRoot, 'real VMs take root'],
-  ] as const)('is refused as %s with %j here', (setting, local, cannot, why) => {
+    ['libvirt', none, noRoot, 'real VMs need root. To fix it: sudo npm start'],
+    ['auto', empty('libvirt'), noRoot, 'real VMs need root'],
+  ] as const)('throws for BERTH_HYPERVISOR=%s with host %j', (setting, local, cannot, why) => {
     expect(() => decideHypervisor(setting, local, cannot)).toThrow(why)
   })
 
-  test('says why VMs are not real', () => {
+  test('gives the reason for simulated VMs', () => {
     expect(decideHypervisor('auto', none, noRoot)).toMatchObject(noRoot)
-    expect(decideHypervisor('auto', used('simulated'), null).why).toBe('this data began with simulated VMs')
+    expect(decideHypervisor('auto', used('simulated'), null).why).toBe('this data folder has simulated VMs')
     expect(decideHypervisor('simulated', none, null).why).toBeNull()
   })
 })

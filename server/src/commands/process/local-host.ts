@@ -1,6 +1,5 @@
-// What runs the VMs of this machine. A host is real or simulated for as long as it has anything: the rows of one are never handed to the
-// other, because a VM that is written down would then be looked for where it cannot be.
-// This machine as a host, when the product starts: decided, and registered. On a machine that is ready it is only looked at.
+// Decides at start-up whether this machine runs VMs on libvirt or simulated, and registers it as a host. The driver of a host with VMs or
+// networks never changes: the other driver would look for machines that it does not have.
 import type { Config } from '../../config.ts'
 import { readCatalog } from '../../features/catalog/seed.ts'
 import { belongingsOf, findHost, type HostRow, removeHost } from '../../features/hosts/service.ts'
@@ -13,29 +12,29 @@ import { showLine } from '../output.ts'
 
 export interface LocalHost {
   driver: 'libvirt' | 'simulated'
-  /** It has VMs or private networks. */
+  /** It has VMs, private networks or backups. */
   inUse: boolean
 }
 
 export interface Decision {
   kind: 'libvirt' | 'simulated'
-  /** The host of the other kind is empty, and gives way. */
+  /** The registered host has the other driver and is empty, so it is replaced. */
   replace: boolean
-  /** Why VMs are not real, where they could have been. */
+  /** Why VMs are simulated though libvirt was possible. */
   why: string | null
-  /** What to do for real ones. */
+  /** How to get real VMs. */
   fix: string | null
 }
 
-const ANOTHER = 'set BERTH_DATA_DIR to another folder to begin anew'
+const ANOTHER = 'set BERTH_DATA_DIR to a new folder'
 
-/** `cannot`: why real VMs cannot be had on this machine, or null. */
+/** `cannot`: why libvirt cannot be used on this machine, or null. */
 export function decideHypervisor(setting: Config['hypervisor'], local: LocalHost | null, cannot: Obstacle | null): Decision {
   const real: Decision = { kind: 'libvirt', replace: local?.driver === 'simulated', why: null, fix: null }
   const simulated: Decision = { kind: 'simulated', replace: local?.driver === 'libvirt', why: null, fix: null }
   if (setting === 'simulated') {
     if (local?.driver === 'libvirt' && local.inUse)
-      throw new Error(`The VMs of this data are real, and BERTH_HYPERVISOR=simulated would lose sight of them. Unset it, or ${ANOTHER}`)
+      throw new Error(`The VMs of this data are real, and BERTH_HYPERVISOR=simulated would lose track of them. Unset it, or ${ANOTHER}`)
     return simulated
   }
   if (local?.driver === 'simulated' && local.inUse) {
@@ -43,10 +42,10 @@ export function decideHypervisor(setting: Config['hypervisor'], local: LocalHost
       throw new Error(
         `The VMs of this data are simulated, and libvirt does not have them. Delete them, set BERTH_HYPERVISOR=simulated, or ${ANOTHER}`,
       )
-    return { ...simulated, why: 'this data began with simulated VMs', fix: `for real ones, ${ANOTHER}` }
+    return { ...simulated, why: 'this data folder has simulated VMs', fix: `for real ones, ${ANOTHER}` }
   }
   if (cannot && (setting === 'libvirt' || local?.driver === 'libvirt'))
-    throw new Error(`VMs cannot run here: ${cannot.why}. To mend it: ${cannot.fix}`)
+    throw new Error(`VMs cannot run here: ${cannot.why}. To fix it: ${cannot.fix}`)
   return cannot ? { ...simulated, ...cannot } : real
 }
 
@@ -58,7 +57,7 @@ export interface Obstacle {
 export async function openLocalHost(config: Config, url: string): Promise<void> {
   const { hosts, pools } = readCatalog(config.catalogFile)
   const host = hosts.find(({ driver }) => driver === 'auto')
-  if (!host) return // an operator's catalog without this machine
+  if (!host) return // the operator's catalog does not include this machine
   const wanted = { host, dns: pools.find((pool) => pool.host === host.name)?.dns ?? ['1.1.1.1', '9.9.9.9'] }
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
   try {
@@ -66,7 +65,7 @@ export async function openLocalHost(config: Config, url: string): Promise<void> 
     const inUse = local !== null && Object.values(await belongingsOf(db, local.id)).some((count) => count > 0)
     const decision = decideHypervisor(config.hypervisor, local && { driver: local.driver, inUse }, await obstacle(config))
     if (decision.kind === 'simulated') return await openSimulated(db, config, local, decision)
-    const { openReal } = await import('./local-libvirt-host.ts') // with all that prepares hosts, which others need not load
+    const { openReal } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup
     const failed = await openReal(db, config, wanted, local, decision)
     if (failed) await openSimulated(db, config, null, { kind: 'simulated', replace: false, ...failed })
   } finally {
@@ -79,10 +78,10 @@ async function knownHost(db: Db, name: string): Promise<HostRow | null> {
   return row && !row.removed_at ? row : null
 }
 
-/** Why real VMs cannot even be tried here. */
+/** Why libvirt cannot even be set up here. */
 async function obstacle({ hypervisor }: Config): Promise<Obstacle | null> {
   if (hypervisor === 'simulated') return null
-  if (process.getuid?.() !== 0) return { why: 'real VMs take root', fix: 'sudo npm start' }
+  if (process.getuid?.() !== 0) return { why: 'real VMs need root', fix: 'sudo npm start' }
   const missing = await missingCommands()
   if (missing.length === 0 || (await findCommand('apt-get'))) return null
   return { why: `${missing.join(', ')} are not installed`, fix: installByHand }

@@ -1,4 +1,4 @@
-// This machine as a real host: prepared where something is missing, and registered with what it has.
+// Sets up this machine as a libvirt host where something is missing, and registers it with its capacity.
 import { statfs } from 'node:fs/promises'
 import type { Config } from '../../config.ts'
 import type { CatalogHost } from '../../features/catalog/seed.ts'
@@ -15,7 +15,7 @@ import { accelerationOf } from '../admin/host-add.ts'
 import type { Decision, Obstacle } from './local-host.ts'
 import { say, showLine, step } from '../output.ts'
 
-/** Answers why it cannot be had, where a simulated one will do instead. */
+/** Returns why it failed when a simulated host may be used instead; throws otherwise. */
 export async function openReal(db: Db, config: Config, wanted: Local, local: HostRow | null, decision: Decision): Promise<Obstacle | null> {
   const elapsed = stopwatch()
   const registered = local?.driver === 'libvirt' ? local : null
@@ -23,10 +23,10 @@ export async function openReal(db: Db, config: Config, wanted: Local, local: Hos
   const { plan, outcomes } = await prepareHost({ range, selfTest: 'changed' }, reporter())
   const failed = outcomes.find(({ status }) => status === 'failed')
   if (failed || !plan) {
-    const reason = { why: failed?.message ?? 'it cannot be prepared', fix: failed?.fix ?? 'npx berthd host prepare' }
-    // Nothing is real yet, and nobody has asked for it to be.
+    const reason = { why: failed?.message ?? 'the host cannot be prepared', fix: failed?.fix ?? 'npx berthd host prepare' }
+    // Nothing runs on libvirt yet and the setting does not require it, so the caller may fall back.
     if (config.hypervisor === 'auto' && !registered) return reason
-    throw new Error(`${reason.why}\nTo mend it: ${reason.fix}`)
+    throw new Error(`${reason.why}\nTo fix it: ${reason.fix}`)
   }
   const facts = await localFacts(plan)
   if (!registered) await register(db, wanted, plan, facts, decision.replace ? local : null)
@@ -42,14 +42,14 @@ export async function openReal(db: Db, config: Config, wanted: Local, local: Hos
   return null
 }
 
-/** libvirt counts what the file system keeps for root as free; on this machine it can be known better. */
+/** libvirt counts the blocks reserved for root as free; statfs gives what is really available. */
 async function localFacts({ poolPath }: HostPlan): Promise<Facts> {
   const facts = await withLibvirt(readFacts)
   const { bavail, bsize } = await statfs(poolPath)
   return { ...facts, diskFreeGiB: Math.min(facts.diskFreeGiB ?? 0, Math.floor((bavail * bsize) / 2 ** 30)) }
 }
 
-/** What had to be done, one line each with its time; what was there already is told in one line at the end. */
+/** Prints the steps that changed something, with their duration. */
 function reporter(): (outcome: Outcome) => void {
   let elapsed = stopwatch()
   return ({ step: name, status, message: says, fix }) => {

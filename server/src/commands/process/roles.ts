@@ -1,4 +1,4 @@
-// `api` and `worker`: one part of the product each, on a database that is there and up to date.
+// `api` and `worker`: one role per process, on an existing, migrated database.
 import type { Config } from '../../config.ts'
 import { requireMigrated } from '../../database.ts'
 import { openDb } from '../../kernel/database/db.ts'
@@ -31,7 +31,7 @@ async function joinDatabase(serving: ProcessContext): Promise<string> {
 async function joinEmbedded({ config, stack }: ProcessContext): Promise<string> {
   const dataDir = postgresFolder(config)
   if (!(await inspectEmbeddedPostgres(dataDir)).running) {
-    throw new Error('There is no database: set BERTH_DATABASE_URL, or start `berthd up` first, whose database this process then joins')
+    throw new Error('There is no database: set BERTH_DATABASE_URL, or start `berthd up` first to share its embedded one')
   }
   const borrowed = await borrowEmbeddedPostgres({ dataDir })
   stack.defer(() => borrowed.stop())

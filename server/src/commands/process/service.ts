@@ -1,4 +1,4 @@
-// Puts up the parts a process has (API, worker, metrics) and sees to it that they come down in the right order.
+// Opens the parts of a process (API, worker, metrics) and closes them in the right order.
 import { mkdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import type * as Compose from '../../compose.ts'
@@ -14,11 +14,11 @@ export interface ProcessContext {
   config: Config
   life: ProcessLifecycle
   log: Log
-  /** What is put up is taken down in reverse. */
+  /** Closed in reverse order. */
   stack: AsyncDisposableStack
 }
 
-/** Runs until it is asked to stop, whatever `start` has put up by then, and answers the exit code. */
+/** Runs until a stop is requested, then closes everything that `start` opened, and returns the exit code. */
 export async function runUntilStopped(config: Config, start: (serving: ProcessContext) => Promise<void>): Promise<number> {
   const life = new ProcessLifecycle(config.drainSeconds)
   const log = createLog({
@@ -41,25 +41,25 @@ export async function runUntilStopped(config: Config, start: (serving: ProcessCo
 
 async function makeDataFolder({ dataDir }: Config): Promise<void> {
   await mkdir(dataDir, { recursive: true }).catch((error: Error) => {
-    throw new Error(`The data folder ${dataDir} cannot be made: ${error.message}. Set BERTH_DATA_DIR to a folder of yours`)
+    throw new Error(`The data folder ${dataDir} cannot be created: ${error.message}. Set BERTH_DATA_DIR to a writable folder`)
   })
 }
 
 export interface Roles {
   api: boolean
   worker: boolean
-  /** No other process serves this database, so that requests are counted in memory. */
+  /** No other process serves this database, so rate limits are counted in memory. */
   alone: boolean
 }
 
 export interface Service {
   db: Db
-  /** Where the API is, when it is served. */
+  /** The URL of the API, when it is served. */
   api: string | null
   metrics: string | null
 }
 
-/** `compose` is handed in: it takes half a second to load, which a caller may spend on something else. */
+/** `compose` is a parameter because importing it takes half a second, which the caller can overlap. */
 export async function openService(
   compose: typeof Compose,
   { config, life, log, stack }: ProcessContext,
@@ -80,7 +80,7 @@ export async function openService(
 
 async function listen(app: Compose.ApiProcess['app'], { host, port }: Config): Promise<string> {
   const { level } = app.log
-  app.log.level = 'warn' // Fastify would say at once what our own line is about to
+  app.log.level = 'warn' // silences Fastify's own "Server listening" line
   await app.listen({ host, port }).catch(async (error: NodeJS.ErrnoException) => {
     throw new Error(await explainListen(error, host, port), { cause: error })
   })
@@ -90,16 +90,16 @@ async function listen(app: Compose.ApiProcess['app'], { host, port }: Config): P
 }
 
 async function explainListen(error: NodeJS.ErrnoException, host: string, port: number): Promise<string> {
-  if (error.code === 'EACCES') return `Port ${port} needs more rights than this user has: set BERTH_PORT to one above 1023`
+  if (error.code === 'EACCES') return `Port ${port} needs root: set BERTH_PORT to one above 1023`
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-    return `This machine has no address ${host}: set BERTH_HOST to one it has`
+    return `This machine does not have the address ${host}: set BERTH_HOST to one of its addresses`
   if (error.code !== 'EADDRINUSE') return `Cannot listen on ${host} port ${port}: ${error.message}`
   const holder = await findPortHolder(port)
   const who = holder ? `${holder.name} (pid ${holder.pid})` : 'another program'
   return `Port ${port} is in use by ${who}. Stop it, or set BERTH_PORT to another port`
 }
 
-/** The product works without: a port that is taken is told, and no more. */
+/** Metrics are optional: a port in use is only logged. */
 async function openMetrics({ deps }: Compose.Core, config: Config, log: Log, stack: AsyncDisposableStack): Promise<string | null> {
   const { metricsHost, metricsPort } = config
   try {

@@ -1,4 +1,4 @@
-// `up`: API, worker and PostgreSQL in one process, and the first thing that anybody sees of the product.
+// `up`: API, worker and PostgreSQL in one process.
 import { relative } from 'node:path'
 import type * as Compose from '../../compose.ts'
 import { SETTINGS, type Config } from '../../config.ts'
@@ -19,7 +19,7 @@ import { VERSION } from '../../kernel/version.ts'
 
 export const up = (config: Config): Promise<number> =>
   runUntilStopped(config, async (serving) => {
-    say(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops, nothing is lost`)
+    say(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops it, data is kept`)
     const { url } = await step(
       'PostgreSQL',
       () => openDatabase(serving),
@@ -41,7 +41,7 @@ export const up = (config: Config): Promise<number> =>
     say(`\n${await nextSteps(config, db, api!)}\n`)
   })
 
-/** A third of a second of reading code, in which this process does nothing else. */
+/** Blocks the event loop for about 0.3 s. */
 const loadProduct = (): Promise<typeof Compose> => import('../../compose.ts')
 
 const PUBLIC_PATH = '/api/public/v1'
@@ -62,7 +62,7 @@ async function openDatabase(serving: ProcessContext): Promise<Database> {
 
 async function startPostgres({ config, log, stack }: ProcessContext): Promise<Database> {
   const report = (sentence: string): void => log.error(sentence)
-  const launched = (): void => void loadProduct().catch(() => {}) // who needs it learns why
+  const launched = (): void => void loadProduct().catch(() => {}) // the awaiting import reports the error
   const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report, launched }))
   if (!postgres) {
     const { owner } = await inspectEmbeddedPostgres(postgresFolder(config))
@@ -74,10 +74,10 @@ async function startPostgres({ config, log, stack }: ProcessContext): Promise<Da
   return { url: postgres.url, label: `PostgreSQL ${postgres.version.split('.')[0]} (embedded)` }
 }
 
-/** How long one that runs on the same data may take to end, when it was asked to just before. */
+/** How long a process on the same data may take to exit after it was asked to stop. */
 const PREDECESSOR_MS = 5_000
 
-/** Two of us would each count requests in their own memory, and the first to stop would take the other's database along. */
+/** Two processes would count rate limits separately, and the first to stop would shut down the other's database. */
 async function superviseAlone(start: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres | undefined> {
   const elapsed = stopwatch()
   for (;;) {

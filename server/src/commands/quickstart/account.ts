@@ -1,4 +1,4 @@
-// The customer that quickstart plays: an account with a test credit, and a token that is kept beside the data for the next run.
+// The customer of quickstart: an account with test credit, and a token stored in the data folder for the next run.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAccount, createToken, listAccounts } from '../../features/accounts/service.ts'
@@ -13,7 +13,7 @@ const CREDIT = parseCents('100.00')
 export interface Player {
   token: string
   email: string
-  /** What was made just now, in words. */
+  /** What this run created. */
   news: string[]
 }
 
@@ -31,7 +31,7 @@ async function belongsTo(address: string, token: string, email: string): Promise
   if (!token) return false
   const account = await apiAt(address, token)
     .get<{ email: string }>('/account')
-    .catch(() => null) // revoked since, or of another database
+    .catch(() => null) // revoked, or of another database
   return account?.email === email
 }
 

@@ -1,4 +1,4 @@
-// The public API as quickstart uses it: like any customer, with a token.
+// A client of the public API, with a token as any customer has.
 
 export interface Api {
   get<T>(path: string): Promise<T>
@@ -24,6 +24,6 @@ export function apiAt(address: string, token: string): Api {
 
 export async function requireRunning(address: string): Promise<void> {
   const answer = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }).catch(() => null)
-  if (!answer) throw new Error(`Nothing answers at ${address}. Start Berth first, in another terminal: npm start`)
+  if (!answer) throw new Error(`Berth is not running at ${address}. Start it first, in another terminal: npm start`)
   if (!answer.ok) throw new Error(`Berth at ${address} is not ready: ${await answer.text()}`)
 }

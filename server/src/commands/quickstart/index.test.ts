@@ -17,18 +17,18 @@ const settings: Settings = {
 }
 const quickstart = () => berthd(settings, 'quickstart')
 
-test('without a running product it says what to start', async () => {
+test('reports that Berth must be started first', async () => {
   const { code, stderr } = await quickstart()
   expect([code, stderr]).toEqual([1, expect.stringContaining('npm start')])
 })
 
-test('makes everything once, and ends with the ssh command', { timeout: 180_000 }, async () => {
+test('creates everything once and prints the ssh command', { timeout: 180_000 }, async () => {
   const up = await service(settings, 'up')
   const first = await quickstart()
   expect(first).toMatchObject({ code: 0, stderr: '' })
   for (const line of ['✓ SSH key', '✓ account you@example.com', '✓ VM first', '✓   networks', '✓   boot', '✓   ready'])
     expect(first.stdout).toContain(line)
-  expect(first.stdout).toContain('made: account, 100.00 USD of test credit, API key')
+  expect(first.stdout).toContain('created: account, 100.00 USD of test credit, API key')
   const command = /^ {3}ssh root@10\.77\.\d+\.\d+\n\n$/m
   expect(first.stdout).toMatch(command)
   expect(await readFile(join(home, '.ssh/id_ed25519.pub'), 'utf8')).toMatch(/^ssh-ed25519 /)
@@ -37,7 +37,7 @@ test('makes everything once, and ends with the ssh command', { timeout: 180_000 
 
   const second = await quickstart()
   expect(second).toMatchObject({ code: 0, stderr: '' })
-  expect(second.stdout).toContain('is there')
+  expect(second.stdout).toContain('exists')
   expect(command.exec(second.stdout)?.[0]).toBe(command.exec(first.stdout)![0])
   expect(await berthdJson<object[]>(settings, 'vm', 'list')).toHaveLength(1)
   expect(await berthdJson<object[]>(settings, 'token', 'list')).toHaveLength(1)

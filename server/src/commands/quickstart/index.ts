@@ -1,4 +1,4 @@
-// From a product that has just started to a VM with a shell, in one command. Run twice, it finds what the first run has made.
+// Creates a customer and a VM with SSH access in one command. A second run reuses what the first created.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,27 +25,25 @@ export async function quickstart(config: Config, { email, hostname, os }: Quicks
   const key = await step(
     'SSH key',
     () => findOrMakeKey(),
-    ({ path, isNew }) => ({ label: `SSH key ${path}`, note: isNew ? 'made' : 'is there' }),
+    ({ path, isNew }) => ({ label: `SSH key ${path}`, note: isNew ? 'created' : 'exists' }),
   )
   const { player, kind } = await withDatabase(config, async (db) => ({
     kind: kindOf(await listHosts(db)),
     player: await step(
       `account ${email}`,
       async () => findOrMakeCustomer({ config, db, now: await readClock(db, config.testClock) }, email, address),
-      ({ news }) => ({ label: `account ${email}`, note: news.length > 0 ? `made: ${news.join(', ')}` : 'is there' }),
+      ({ news }) => ({ label: `account ${email}`, note: news.length > 0 ? `created: ${news.join(', ')}` : 'exists' }),
     ),
   }))
   await signIn(address, player.token)
   showLine('✓', `VM ${hostname}`, '')
   const templates = os ? [os] : kind === 'kvm' ? ['debian-12', 'tiny'] : ['tiny', 'debian-12']
   const vm = await findOrMakeVm(apiAt(address, player.token), { hostname, publicKey: key.publicKey, templates })
-  say(
-    `\n ${vm.name} is ${vm.status}${kind === 'simulated' ? '. It is simulated: there is no shell behind its address' : ''}. Log in with:\n`,
-  )
+  say(`\n ${vm.name} is ${vm.status}${kind === 'simulated' ? '. It is simulated: its address does not answer' : ''}. Log in with:\n`)
   say(`   ssh ${vm.user}@${vm.ipAddress}\n`)
 }
 
-/** Where this machine reaches the API. */
+/** The URL at which this machine reaches the API. */
 function addressOf({ host, port }: Config): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
   return `http://${reachable}:${port}`
@@ -59,7 +57,7 @@ const kindOf = (hosts: { driver: string; acceleration: string | null }[]): Kind 
   return real.some(({ acceleration }) => acceleration === 'kvm') ? 'kvm' : 'emulation'
 }
 
-/** So that `berth` works at once. Where it is not installed, the token is still in its file. */
+/** Signs `berth` in. Where it is not installed, the token is still in its file. */
 async function signIn(address: string, token: string): Promise<void> {
   const folder = packageDir('@berth/cli')
   if (!folder) return
@@ -70,6 +68,6 @@ async function signIn(address: string, token: string): Promise<void> {
     await login
     showLine('✓', 'signed in as “local”', 'npx berth vm list')
   } catch (error) {
-    showLine('!', 'not signed in to the command of customers', (error as Error).message.trim().split('\n').at(-1)!)
+    showLine('!', 'signing in the berth CLI failed', (error as Error).message.trim().split('\n').at(-1)!)
   }
 }

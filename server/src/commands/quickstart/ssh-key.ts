@@ -1,4 +1,4 @@
-// The key of whoever sits at this machine, made where there is none.
+// The SSH key of the current user, created when there is none.
 import { execFile } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -26,7 +26,7 @@ export async function findOrMakeKey(folder = join(homedir(), '.ssh')): Promise<O
 }
 
 async function makeKey(folder: string): Promise<OwnKey> {
-  if (!(await findCommand('ssh-keygen'))) throw new Error('There is no ssh here. Install it: sudo apt-get install openssh-client')
+  if (!(await findCommand('ssh-keygen'))) throw new Error('ssh-keygen is not installed. Install it: sudo apt-get install openssh-client')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, NAMES[0]!)
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'berth', '-f', path])

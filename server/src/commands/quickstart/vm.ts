@@ -1,4 +1,4 @@
-// The VM of quickstart: found where an earlier run has left it, else created, and waited for with a line per step.
+// The VM of quickstart: reused when it exists, otherwise created; prints a line per step of its action.
 import { stopwatch, sleep } from '../../kernel/clock.ts'
 import { showLine } from '../output.ts'
 import type { Api } from './api-client.ts'
@@ -29,11 +29,11 @@ interface Action {
 export interface Wanted {
   hostname: string
   publicKey: string
-  /** In the order of liking. */
+  /** In order of preference. */
   templates: string[]
 }
 
-/** Templates are being built while the product starts for the first time. */
+/** Templates are still being built at the first start. */
 const TEMPLATE_WITHIN_MS = 15 * 60_000
 
 export async function findOrMakeVm(api: Api, wanted: Wanted): Promise<Vm & { user: string; isNew: boolean }> {
@@ -41,7 +41,7 @@ export async function findOrMakeVm(api: Api, wanted: Wanted): Promise<Vm & { use
   const { id, actionId } = known ? await bringBack(api, known.id) : await create(api, wanted)
   if (actionId) await watch(api, id, actionId)
   const vm = await api.get<Vm>(`/vms/${id}`)
-  if (vm.status !== 'RUNNING') throw new Error(`${vm.name} is ${vm.status}: ${vm.statusReason ?? 'look at its actions'}`)
+  if (vm.status !== 'RUNNING') throw new Error(`${vm.name} is ${vm.status}: ${vm.statusReason ?? 'see its actions'}`)
   const { defaultUser } = await api.get<Template>(`/os-templates/${vm.osTemplate.slug}`)
   return { ...vm, user: defaultUser, isNew: !known }
 }
@@ -83,12 +83,12 @@ async function pickTemplate(api: Api, liked: string[]): Promise<Template> {
     const best = liked.map((slug) => offered.find((each) => each.slug === slug)).find((each) => each !== undefined)
     if (best) return best
     if (elapsed() > TEMPLATE_WITHIN_MS)
-      throw new Error(`None of ${liked.join(', ')} is ready: npx berthd template list says why. Or choose another with --os`)
+      throw new Error(`None of ${liked.join(', ')} is available: npx berthd template list shows why. Or choose another with --os`)
     await sleep(1_000)
   }
 }
 
-/** Tells every step as it ends. */
+/** Prints every step as it ends. */
 async function watch(api: Api, vmId: string, actionId: string): Promise<void> {
   const told = new Set<string>()
   for (;;) {
@@ -104,6 +104,6 @@ async function watch(api: Api, vmId: string, actionId: string): Promise<void> {
     }
     if (action.status === 'COMPLETED') return
     if (action.status === 'FAILED' || action.status === 'CANCELLED')
-      throw new Error(action.error ?? `The VM was not made: ${action.status}`)
+      throw new Error(action.error ?? `Creating the VM failed: ${action.status}`)
   }
 }
