@@ -1,7 +1,8 @@
 // Databases to measure on: an account that can afford anything, a host without end, and VMs by the hundred thousand.
 import { join } from 'node:path'
 import { migrateAndSeed } from '../server/src/database.ts'
-import '../server/src/features/index.ts' // who hears of events
+import { systemClock } from '../server/src/kernel/clock.ts'
+import { hooks } from '../server/src/features/index.ts'
 import { createAccount, createToken } from '../server/src/features/accounts/service.ts'
 import { credit } from '../server/src/features/wallet/service.ts'
 import { openDb, sql, type Db } from '../server/src/kernel/database/db.ts'
@@ -78,12 +79,12 @@ async function makeRoom(db: Db): Promise<void> {
 }
 
 async function addCustomer(db: Db, name: string): Promise<Customer> {
-  const now = new Date()
+  const now = systemClock.now()
   return db.tx(async (tx) => {
     const { id } = await createAccount(tx, now, { email: `${name}@example.com` })
     const { token } = await createToken(tx, now, id, { name, scopes: ['*'], requestsPerMinute: 1_000_000 })
     const entry = { type: 'CREDIT', description: 'Money', referenceType: 'ADMIN', referenceId: id, currency: 'USD' } as const
-    await credit(tx, now, id, 100_000_000_000n, entry)
+    await credit(tx, { clock: systemClock, hooks }, id, 100_000_000_000n, entry)
     await tx.run(sql`insert into account_quotas (account_id, name, limit_override)
       select ${id}, name, ${PLENTY} from unnest(array['vms', 'vcpu', 'ram_mib', 'disk_gib']) name`)
     return { accountId: id, token }

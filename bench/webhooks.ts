@@ -50,7 +50,7 @@ for (let i = 0; i < ACCOUNTS; i++) {
 async function fill(): Promise<void> {
   for (const accountId of accounts) {
     await db.tx(async (tx) => {
-      for (let i = 0; i < EVENTS_EACH; i++) await recordEvent(tx, clock.now(), { accountId, type: 'vm.started', data: DATA })
+      for (let i = 0; i < EVENTS_EACH; i++) await recordEvent(tx, deps, { accountId, type: 'vm.started', data: DATA })
     })
   }
 }

@@ -2,12 +2,12 @@ import { recordEvent } from '../../server/src/features/events/service.ts'
 import type { SdkWorld } from './world.ts'
 
 /** Makes so many events happen to an account, numbered on. */
-export const happenings = (app: Pick<SdkWorld, 'db' | 'clock'>, accountId: string) => {
+export const happenings = (app: Pick<SdkWorld, 'db' | 'deps'>, accountId: string) => {
   let happened = 0
   return async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
       const type = `test.${++happened}`
-      await app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId, type, data: { type } }))
+      await app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type, data: { type } }))
     }
   }
 }

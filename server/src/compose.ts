@@ -7,7 +7,7 @@ import { openAuditTrail } from './features/audit-log/audit-trail.ts'
 import { serveConsoles } from './features/consoles/websocket-endpoint.ts'
 import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
-import { personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
+import { hooks, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
 import { findHost, followFleet, listHosts } from './features/hosts/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
@@ -123,6 +123,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     outbound,
     mailer,
     hypervisors,
+    hooks,
   }
   return {
     deps,

@@ -63,6 +63,8 @@ describe('the architecture', () => {
     ['src/workflow/x.ts', 'performance.now()', 'reads the time'],
     ['src/kernel/x.ts', '// counts VMs', 'speaks of the business'],
     ['src/workflow/x.ts', 'const vmId = 1', 'speaks of the business'],
+    ['src/features/vms/x.ts', 'const hooks: (() => void)[] = []', 'a hook is a member of Deps'],
+    ['src/features/vms/x.ts', 'export const hooks: Hook[] = []', 'a hook is a member of Deps'],
     ['src/features/vms/routes.ts', 'db.run(sql`delete from vms`)', 'holds SQL or a try'],
     ['src/features/vms/routes.ts', 'try {', 'holds SQL or a try'],
     ['src/features/vms/service.ts', "import type { FastifyRequest } from 'fastify'", 'knows the HTTP framework'],

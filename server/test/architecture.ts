@@ -74,6 +74,11 @@ const SPEECH: SpeechRule[] = [
     sentence: 'speaks of the business: kernel, http and workflow know nothing of it',
   },
   {
+    where: (path) => inParts(path, 'features'),
+    pattern: /^(export )?(const|let) \w+(: [^=\n]+(=>[^=\n]+)?)? = \[\]/m,
+    sentence: 'fills an array of its module: a hook is a member of Deps, listed in features/index.ts',
+  },
+  {
     where: (path) => path.endsWith('routes.ts'),
     pattern: /\bsql`|\btry\s*\{|database\/db\.ts'/,
     sentence: 'holds SQL or a try: a route is a path, a scope, a schema and one call',

@@ -3,9 +3,9 @@ import { confirmPayment, recordDeposit } from '../src/features/payments/service.
 import { newId } from '../src/kernel/ids.ts'
 
 /** A payment that the operator has confirmed. */
-export const deposit = (deps: Pick<Deps, 'db' | 'clock' | 'config'>, accountId: string, amount: bigint) =>
+export const deposit = (deps: Pick<Deps, 'db' | 'clock' | 'config' | 'hooks'>, accountId: string, amount: bigint) =>
   deps.db.tx(async (tx) => {
     const begun = { id: newId(), amount, provider: 'manual', checkout: { sessionId: null, checkoutUrl: null, instructions: null } } as const
     const { id } = await recordDeposit(tx, deps, accountId, begun)
-    return confirmPayment(tx, deps.clock.now(), deps.config, id, null)
+    return confirmPayment(tx, deps, id, null)
   })

@@ -52,7 +52,7 @@ export async function fleet() {
       const now = systemClock.now()
       const { id } = await createAccount(tx, now, { email })
       const entry = { type: 'CREDIT', description: '', referenceType: 'ADMIN', referenceId: id, currency: 'USD' } as const
-      await credit(tx, now, id, money, entry)
+      await credit(tx, core.deps, id, money, entry)
       const { token } = await createToken(tx, now, id, { name: 'test', scopes: ['*'], requestsPerMinute: 1_000_000 })
       return { accountId: id, token }
     })

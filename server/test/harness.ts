@@ -171,7 +171,7 @@ export async function testApp(options: TestAppOptions = {}) {
             referenceId: account.id,
             currency: config.currency,
           } as const
-          await creditWallet(tx, clock.now(), account.id, parseCents(credit), entry)
+          await creditWallet(tx, deps, account.id, parseCents(credit), entry)
         }
         return { accountId: account.id, email, token, tokenId, ...clientOf(token) }
       })

@@ -6,6 +6,7 @@ import { simulatedDrivers } from '../src/hypervisor/simulated/driver.ts'
 import { instantPace } from '../src/hypervisor/simulated/latency.ts'
 import { manualClock, stopwatch } from '../src/kernel/clock.ts'
 import { openDb, sql, type Db } from '../src/kernel/database/db.ts'
+import { hooks } from '../src/features/index.ts'
 import { meterTraffic } from '../src/features/bandwidth/metering.ts'
 
 /** VMs that run on one host and have traffic, as if they had been made one by one. */
@@ -52,7 +53,7 @@ export async function provesCheapMetering(count: number): Promise<void> {
     const { id, uri } = await db.one<{ id: string; uri: string }>(sql`select id, uri from hosts limit 1`)
     await fillHost(plain, clock.now(), id, count)
     const driver = simulatedDrivers({ db: plain, clock, pace: instantPace })({ id, driver: 'simulated', uri })
-    const deps = { db, clock }
+    const deps = { db, clock, hooks }
     const minute = async (): Promise<number> => {
       clock.advance('60s')
       const elapsed = stopwatch()

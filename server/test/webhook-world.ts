@@ -17,7 +17,7 @@ export async function webhookApp(options: Pick<TestAppOptions, 'breaks' | 'outbo
     subscribe,
     /** Something happens to the customer. */
     happen: (customer: Customer, type = 'vm.started', data: object = { reason: 'test' }) =>
-      app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId: customer.accountId, type, data })),
+      app.db.tx((tx) => recordEvent(tx, app.deps, { accountId: customer.accountId, type, data })),
     /** Sends everything that is due, and waits for what comes of it. */
     deliver: () => deliverAllDue(app.deps),
     webhookOf: async (customer: Customer, id: string) => (await customer.get(`/webhooks/${id}`)).body.data,

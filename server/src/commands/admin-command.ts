@@ -1,7 +1,7 @@
 // Commands that read or change the product's database and answer with data.
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../config.ts'
-import type { Deps } from '../features/deps.ts'
+import type { Deps, EventDeps } from '../features/deps.ts'
 import type { Db } from '../kernel/database/db.ts'
 import { readClock } from '../kernel/database/test-clock.ts'
 import { createLog } from '../kernel/log.ts'
@@ -31,8 +31,11 @@ export function adminCommand<Options extends object>(
   })
 }
 
-/** Only commands that cause events need this: importing the features registers their webhook and email hooks, which takes time. */
-export const loadFeatures = (): Promise<unknown> => import('../features/index.ts')
+/** For commands that record events: the hooks (webhooks, mails) need every feature, for which other commands need not wait. */
+export const loadEventDeps = async ({ now }: Admin): Promise<EventDeps> => ({
+  clock: { now: () => now },
+  hooks: (await import('../features/index.ts')).hooks,
+})
 
 export const withExample = (command: Command, example: string): Command =>
   command.addHelpText('after', `\nExample:\n  $ npx berthd ${example}`)

@@ -1,10 +1,11 @@
 // What every feature is handed. Only compose.ts builds it.
 import type { Config } from '../config.ts'
 import type { Api } from '../http/api/api.ts'
+import type { Driver } from '../hypervisor/driver.ts'
 import type { DriverPool } from '../hypervisor/driver-pool.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Vault } from '../kernel/crypto.ts'
-import type { Db } from '../kernel/database/db.ts'
+import type { Db, Tx } from '../kernel/database/db.ts'
 import type { Log } from '../kernel/log.ts'
 import type { Mailer } from '../kernel/net/smtp.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -14,6 +15,7 @@ import { workflowsFor, type Engine } from '../workflow/workflow-builder.ts'
 import type { RunWatcher } from '../workflow/run-watcher.ts'
 import type { AuditTrail } from './audit-log/audit-trail.ts'
 import type { EventFeed } from './events/feed.ts'
+import type { EventRow } from './events/sql.ts'
 import type { PaymentProvider } from './payments/provider.ts'
 
 export interface Deps {
@@ -33,6 +35,27 @@ export interface Deps {
   /** Null while no mail is to be sent. */
   mailer: Mailer | null
   hypervisors: DriverPool
+  hooks: Hooks
+}
+
+/** What recording an event takes. */
+export type EventDeps = Pick<Deps, 'clock' | 'hooks'>
+
+/** What features do when something happens in a feature to the left of them, which must not import them. Those with a `tx` run in the
+ *  transaction of what happened and fail it; features/index.ts lists them. */
+export interface Hooks {
+  /** For what must exist together with an event, such as its webhook deliveries. */
+  onEvent: ((tx: Tx, event: EventRow) => Promise<unknown>)[]
+  /** For what waits for money. */
+  onCredit: ((tx: Tx) => Promise<unknown>)[]
+  /** For what follows from a VM's size, such as how much traffic it may use. */
+  onVmResized: ((tx: Tx, deps: EventDeps, vmId: string) => Promise<unknown>)[]
+  /** For what is kept by the MAC address of a VM's public interface, such as its traffic. */
+  onVmMacChanged: ((tx: Tx, deps: EventDeps, vmId: string, macBefore: string) => Promise<unknown>)[]
+  /** For what belongs to a VM and is not stored on its host. */
+  onVmDeleted: ((tx: Tx, vm: { id: string; host_id: string | null }) => Promise<unknown>)[]
+  /** For what is lost at power-off, such as traffic counters. A failure is logged and does not keep the VM from being stopped. */
+  beforePowerOff: ((deps: Deps, vmId: string, driver: Driver, signal: AbortSignal) => Promise<unknown>)[]
 }
 
 export type Routes = (api: Api, deps: Deps) => void

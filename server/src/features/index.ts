@@ -19,15 +19,14 @@ import { applyLimits } from './bandwidth/apply-limits.reconciler.ts'
 import { meter } from './bandwidth/meter.reconciler.ts'
 import { bandwidthRoutes } from './bandwidth/routes.ts'
 import { onVmMacChanged, onVmResized } from './bandwidth/service.ts'
-import { renewals } from './billing/renew.reconciler.ts'
+import { renewals, triggerRenewals } from './billing/renew.reconciler.ts'
 import { forecast } from './billing/service.ts'
 import { lowBalance } from './billing/low-balance.reconciler.ts'
 import { catalogRoutes } from './catalog/routes.ts'
 import { pruneConsoles } from './consoles/prune.reconciler.ts'
 import { consoleRoutes } from './consoles/routes.ts'
-import type { Deps, Routes } from './deps.ts'
+import type { Deps, Hooks, Routes } from './deps.ts'
 import { eventRoutes } from './events/routes.ts'
-import { onEvent } from './events/service.ts'
 import { applyFilters } from './firewalls/apply.reconciler.ts'
 import { watchFilters } from './firewalls/drift.reconciler.ts'
 import { firewallRoutes } from './firewalls/routes.ts'
@@ -60,7 +59,6 @@ import { reconcileStaleMachines } from './vms/reconcilers/stale-machines.reconci
 import { syncPowerStates } from './vms/reconcilers/power-sync.reconciler.ts'
 import { enforceSuspension } from './vms/reconcilers/enforce-suspension.reconciler.ts'
 import { vmRoutes } from './vms/routes.ts'
-import { onBeforePowerOff, onMacChange, onShapeChange, onVmDeleted } from './vms/service.ts'
 import { vmWorkflows } from './vms/workflows.ts'
 import { walletRoutes } from './wallet/routes.ts'
 import { deliverWebhooks } from './webhooks/deliver.reconciler.ts'
@@ -133,9 +131,11 @@ export const reconcilers: Reconciler<Deps>[] = [
   pruneMails,
 ]
 
-onEvent(fanOut)
-onEvent(queueMail)
-onBeforePowerOff(meterBeforePowerOff)
-onShapeChange(onVmResized)
-onMacChange(onVmMacChanged)
-onVmDeleted(removeOrphans)
+export const hooks: Hooks = {
+  onEvent: [fanOut, queueMail],
+  onCredit: [triggerRenewals],
+  onVmResized: [onVmResized],
+  onVmMacChanged: [onVmMacChanged],
+  onVmDeleted: [removeOrphans],
+  beforePowerOff: [meterBeforePowerOff],
+}

@@ -170,10 +170,10 @@ const useCopy =
   }
 
 /** By the operator, or a payment: the API has no way to do it. */
-async function addMoney({ db, clock, config, random, customer, trace }: World): Promise<void> {
+async function addMoney({ deps, random, customer, trace }: World): Promise<void> {
   const { accountId } = customer()
   const cents = BigInt(random.int(100, 5_000))
-  await deposit({ db, clock, config }, accountId, cents)
+  await deposit(deps, accountId, cents)
   trace.push(`  credit ${cents}`)
 }
 

@@ -4,7 +4,7 @@ import { recordByOperator } from '../../features/audit-log/operator.ts'
 import { hasOperator, issueWelcomeLink } from '../../features/users/service.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
-import { loadFeatures, adminCommand, type Admin } from '../admin-command.ts'
+import { adminCommand, loadEventDeps, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
 import { dashboardOf } from './user.ts'
 
@@ -98,14 +98,15 @@ type Change = 'creditByOperator' | 'adjustByOperator'
 
 const change =
   (how: Change) =>
-  async ({ db, config, now }: Admin, input: { account: string; amount: string; reason: string }): Promise<Result> => {
+  async (admin: Admin, input: { account: string; amount: string; reason: string }): Promise<Result> => {
     const amount = parseCents(input.amount)
+    const { db, config, now } = admin
     const { currency } = config
-    await loadFeatures()
+    const deps = await loadEventDeps(admin)
     const corrections = await import('../../features/wallet/adjustments.ts')
     const { account, entry } = await db.tx(async (tx) => {
       const found = await getAccount(tx, input.account)
-      const written = await corrections[how](tx, now, { accountId: found.id, amount, reason: input.reason, currency })
+      const written = await corrections[how](tx, deps, { accountId: found.id, amount, reason: input.reason, currency })
       const action = how === 'creditByOperator' ? 'account credit' : 'account adjust'
       recordByOperator(tx, now, { accountId: found.id, action, resourceIds: [written.id] })
       return { account: found, entry: written }

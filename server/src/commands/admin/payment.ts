@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { getAccount } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
-import { loadFeatures, adminCommand, type Admin } from '../admin-command.ts'
+import { adminCommand, loadEventDeps, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
 
 export function paymentCommands(program: Command): void {
@@ -48,11 +48,12 @@ async function list({ db }: Admin, { account, unrecovered }: { account?: string;
   )
 }
 
-async function confirm({ db, config, now }: Admin, { amount }: { amount?: string }, id: string): Promise<Result> {
-  await loadFeatures()
+async function confirm(admin: Admin, { amount }: { amount?: string }, id: string): Promise<Result> {
+  const { db, config, now } = admin
+  const deps = { ...(await loadEventDeps(admin)), config }
   const { confirmPayment } = await payments()
   const row = await db.tx(async (tx) => {
-    const confirmed = await confirmPayment(tx, now, config, id, amount === undefined ? null : parseCents(amount))
+    const confirmed = await confirmPayment(tx, deps, id, amount === undefined ? null : parseCents(amount))
     recordByOperator(tx, now, { accountId: confirmed.account_id, action: 'payment confirm', resourceIds: [id] })
     return confirmed
   })

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { getAccount } from '../../features/accounts/service.ts'
 import type { Ticket, TicketStatus, TicketWithReplies } from '../../features/support/schema.ts'
-import { loadFeatures, adminCommand, type Admin } from '../admin-command.ts'
+import { adminCommand, loadEventDeps, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
 
@@ -54,17 +54,17 @@ async function show({ db }: Admin, _: object, id?: string): Promise<Result> {
   return { data: ticket, text: printable(asText(ticket)) }
 }
 
-async function reply({ db, now }: Admin, input: { body: string; close?: true }, id?: string): Promise<Result> {
-  await loadFeatures()
+async function reply(admin: Admin, input: { body: string; close?: true }, id?: string): Promise<Result> {
+  const deps = await loadEventDeps(admin)
   const { replyAsStaff } = await support()
-  const data = await db.tx((tx) => replyAsStaff(tx, now, id!, input.body, input.close))
+  const data = await admin.db.tx((tx) => replyAsStaff(tx, deps, id!, input.body, input.close))
   return { data, text: said(data.ticket) }
 }
 
-async function close({ db, now }: Admin, _: object, id?: string): Promise<Result> {
-  await loadFeatures()
+async function close(admin: Admin, _: object, id?: string): Promise<Result> {
+  const deps = await loadEventDeps(admin)
   const { closeTicket } = await support()
-  const ticket = await db.tx((tx) => closeTicket(tx, now, id!))
+  const ticket = await admin.db.tx((tx) => closeTicket(tx, deps, id!))
   return { data: ticket, text: said(ticket) }
 }
 

@@ -3,9 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAccount, createToken, listAccounts } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
+import type { EventDeps } from '../../features/deps.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
-import { loadFeatures, type Admin } from '../admin-command.ts'
+import { loadEventDeps, type Admin } from '../admin-command.ts'
 import { apiAt } from './api-client.ts'
 
 const CREDIT = parseCents('100.00')
@@ -21,8 +22,8 @@ export async function findOrMakeCustomer(admin: Admin, email: string, address: s
   const path = join(admin.config.dataDir, 'quickstart.token')
   const kept = await readFile(path, 'utf8').catch(() => '')
   if (await belongsTo(address, kept.trim(), email)) return { token: kept.trim(), email, news: [] }
-  await loadFeatures()
-  const made = await admin.db.tx((tx) => makeCustomer(tx, admin, email))
+  const deps = await loadEventDeps(admin)
+  const made = await admin.db.tx((tx) => makeCustomer(tx, deps, admin, email))
   await writeFile(path, `${made.token}\n`, { mode: 0o600 })
   return { ...made, email }
 }
@@ -35,14 +36,14 @@ async function belongsTo(address: string, token: string, email: string): Promise
   return account?.email === email
 }
 
-async function makeCustomer(tx: Tx, { now, config }: Admin, email: string): Promise<Omit<Player, 'email'>> {
+async function makeCustomer(tx: Tx, deps: EventDeps, { now, config }: Admin, email: string): Promise<Omit<Player, 'email'>> {
   const news: string[] = []
   const known = (await listAccounts(tx)).find((each) => each.email.toLowerCase() === email.toLowerCase())
   const account = known ?? (await createAccount(tx, now, { email }))
   if (!known) {
     const { creditByOperator } = await import('../../features/wallet/adjustments.ts')
     const { currency } = config
-    await creditByOperator(tx, now, { accountId: account.id, amount: CREDIT, reason: 'Test credit', currency })
+    await creditByOperator(tx, deps, { accountId: account.id, amount: CREDIT, reason: 'Test credit', currency })
     news.push('account', `${formatCents(CREDIT)} ${currency} of test credit`)
   }
   const { id, token } = await createToken(tx, now, account.id, { name: 'quickstart', scopes: ['*'] })

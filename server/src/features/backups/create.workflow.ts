@@ -54,21 +54,21 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
       (await deps.hypervisors.get(hostId)).ensureNoBackup(vmId, backupId, signal),
   })
   .step('let go', { run: deleteSourceCopy, optional: true })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const backup = await sql.markAvailable(tx, now, input.backupId, {
       ...results.copy,
       checksum: results.carry?.checksum ?? null,
       expiresAt: input.daily ? addDuration(now, `${KEEP_DAILY}d`) : null,
     })
     if (input.daily) await settleDaily(tx, now, input.vmId)
-    await recordVmEvent(tx, now, input.vmId, 'backup.created', { actionId: runId }, { backup: toBackup(backup) })
+    await recordVmEvent(tx, deps, input.vmId, 'backup.created', { actionId: runId }, { backup: toBackup(backup) })
   })
-  .onFailure(async (tx, { input, error, cancelled, stranded, runId, now }) => {
+  .onFailure(async (tx, { deps, input, error, cancelled, stranded, runId, now }) => {
     if (cancelled) return rollBackBackup(tx, now, input, stranded)
     const reason = error?.userMessage ?? ''
     const backup = await sql.markFailed(tx, input.backupId, reason, stranded)
     if (input.daily) await scheduleRetry(tx, now, input.vmId)
-    await recordVmEvent(tx, now, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
+    await recordVmEvent(tx, deps, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
   })
 
 const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Driver }> => ({

@@ -49,7 +49,7 @@ async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
   await deps.db.tx(async (tx) => {
     await lockVmById(tx, vm_id) // before the backup, as by everybody
     const backup = await sql.deleteBackup(tx, id)
-    if (backup && !backup.is_hidden) await tell(tx, deps.clock.now(), backup)
+    if (backup && !backup.is_hidden) await recordDeleted(tx, deps, backup)
   })
   return true
 }
@@ -58,12 +58,12 @@ async function hide(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<void> {
   await deps.db.tx(async (tx) => {
     await lockVmById(tx, vm_id)
     const backup = await sql.hide(tx, id)
-    if (backup) await tell(tx, deps.clock.now(), backup)
+    if (backup) await recordDeleted(tx, deps, backup)
   })
 }
 
 /** One that was never whole goes without a word. */
-async function tell(tx: Tx, now: Date, backup: sql.BackupRow): Promise<void> {
+async function recordDeleted(tx: Tx, deps: Deps, backup: sql.BackupRow): Promise<void> {
   if (backup.completed_at === null) return
-  await recordVmEvent(tx, now, backup.vm_id, 'backup.deleted', { reason: backup.delete_reason ?? '' }, { backup: toBackup(backup) })
+  await recordVmEvent(tx, deps, backup.vm_id, 'backup.deleted', { reason: backup.delete_reason ?? '' }, { backup: toBackup(backup) })
 }

@@ -114,7 +114,7 @@ export async function restoreBackup(
 }
 
 /** When the VM is forgotten: its data on other hosts goes without it. */
-export async function removeOrphans(tx: Tx, { id, host_id }: VmDetails): Promise<void> {
+export async function removeOrphans(tx: Tx, { id, host_id }: Pick<VmDetails, 'id' | 'host_id'>): Promise<void> {
   await sql.detachFromVm(tx, id, host_id)
   await triggerReconciler(tx, REMOVE)
 }

@@ -4,7 +4,7 @@ import { testApp } from '../../../test/harness.ts'
 import { quietVm, type QuietVm } from '../../../test/traffic.ts'
 import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
 import { sql } from '../../kernel/database/db.ts'
-import { adopt, getVmRow, unmanage } from '../vms/service.ts'
+import { adopt, unmanage } from '../vms/service.ts'
 import { meterBeforePowerOff, meterTraffic } from './metering.ts'
 import { meter } from './meter.reconciler.ts'
 
@@ -140,7 +140,7 @@ describe('metering', async () => {
       await pass()
       await vm.receive(2)
     })
-    await meterBeforePowerOff(app.deps, await getVmRow(app.db, vm.id), slow, signal())
+    await meterBeforePowerOff(app.deps, vm.id, slow, signal())
     expect([await vm.used(), crossings]).toEqual([42, 2])
   })
 

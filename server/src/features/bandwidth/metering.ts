@@ -4,14 +4,14 @@
 // is newer then, so a counter that went back has really begun again. Whoever is refused loses nothing: the next time counts it.
 import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
 import type { Deps } from '../deps.ts'
-import { recordVmEvent, type VmDetails } from '../vms/service.ts'
+import { recordVmEvent } from '../vms/service.ts'
 import { enqueueLimitUpdates } from './limit-queue.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 1000
 const MAX_ATTEMPTS = 3
 
-type CountDeps = Pick<Deps, 'db' | 'clock'>
+type CountDeps = Pick<Deps, 'db' | 'clock' | 'hooks'>
 
 /** Answers how many samples came too late to count. */
 export async function meterTraffic(deps: CountDeps, driver: Driver, vmIds: string[] | 'all', signal: AbortSignal): Promise<number> {
@@ -30,9 +30,9 @@ export async function meterTraffic(deps: CountDeps, driver: Driver, vmIds: strin
   return stale
 }
 
-const countBatch = ({ db, clock }: CountDeps, hostId: string, tick: bigint, samples: NicCounters[]): Promise<number> =>
-  db.tx(async (tx) => {
-    const now = clock.now()
+const countBatch = (deps: CountDeps, hostId: string, tick: bigint, samples: NicCounters[]): Promise<number> =>
+  deps.db.tx(async (tx) => {
+    const now = deps.clock.now()
     await sql.lockVms(
       tx,
       samples.map((each) => each.vmId),
@@ -40,14 +40,14 @@ const countBatch = ({ db, clock }: CountDeps, hostId: string, tick: bigint, samp
     const { stale, throttled } = await sql.countSamples(tx, now, hostId, tick, samples)
     await enqueueLimitUpdates(tx, now, throttled)
     for (const vmId of throttled)
-      await recordVmEvent(tx, now, vmId, 'bandwidth.throttled', { reason: 'The traffic of this period is used up' })
+      await recordVmEvent(tx, deps, vmId, 'bandwidth.throttled', { reason: 'The traffic of this period is used up' })
     return stale
   })
 
 /** With the power go the counters. */
-export async function meterBeforePowerOff(deps: CountDeps, vm: VmDetails, driver: Driver, signal: AbortSignal): Promise<void> {
+export async function meterBeforePowerOff(deps: CountDeps, vmId: string, driver: Driver, signal: AbortSignal): Promise<void> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(10_000)])
   for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {
-    if ((await meterTraffic(deps, driver, [vm.id], patience)) === 0) return
+    if ((await meterTraffic(deps, driver, [vmId], patience)) === 0) return
   }
 }

@@ -1,7 +1,6 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { DryRunQuery, Quote } from '../vms/schema.ts'
-import { Transaction } from '../wallet/schema.ts'
+import { DryRunQuery, Quote, Transaction } from '../wallet/schema.ts'
 import { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
 import { buyPack, listPacks, listUsage } from './service.ts'
 

@@ -6,7 +6,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { formatCents, prorateUp } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, EventDeps } from '../deps.ts'
 import { lockVm, recordVmEvent, requirePaidMonth, requireVm, type VmDetails } from '../vms/service.ts'
 import { charge, listTransactionsOf, toTransaction, type Transaction } from '../wallet/service.ts'
 import { enqueueLimitUpdates } from './limit-queue.ts'
@@ -32,16 +32,17 @@ export interface PackOrder extends BuyBandwidthPack {
 /** Sold by the gigabyte at the catalog's price of a hundred, rounded up to the cent. */
 export async function buyPack(
   tx: Tx,
-  { clock, config: { currency } }: Pick<Deps, 'clock' | 'config'>,
+  deps: Pick<Deps, 'clock' | 'config' | 'hooks'>,
   accountId: string,
   { vmId, gigabytes, dryRun }: PackOrder,
 ): Promise<Transaction> {
-  const now = clock.now()
+  const { currency } = deps.config
+  const now = deps.clock.now()
   const vm = await lockVm(tx, accountId, vmId)
   requireSellable(vm, now)
   const price = prorateUp((await catalogNumbers(tx))('price.bandwidth_100_gb'), BigInt(gigabytes), 100n)
   await sql.addPack(tx, now, vm.id, BigInt(gigabytes) * GB)
-  await updateThrottle(tx, now, vm.id)
+  await updateThrottle(tx, deps, vm.id)
   const description = `${gigabytes} GB of traffic for ${vm.name} until ${vm.next_renewal_at.toISOString().slice(0, 10)}`
   const entry = { type: 'BANDWIDTH_PACK', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const transaction = toTransaction(await charge(tx, now, accountId, price, entry))
@@ -59,26 +60,27 @@ function requireSellable(vm: VmDetails, now: Date): void {
 }
 
 /** To be called in every transaction that changes what a VM may use or has used. */
-export async function updateThrottle(tx: Tx, now: Date, vmId: string): Promise<void> {
+export async function updateThrottle(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
+  const now = deps.clock.now()
   const change = await sql.setThrottle(tx, now, vmId)
   if (!change) return
   await enqueueLimitUpdates(tx, now, [vmId])
-  await recordVmEvent(tx, now, vmId, `bandwidth.${change}`)
+  await recordVmEvent(tx, deps, vmId, `bandwidth.${change}`)
 }
 
 /** An upgrade changes the cap and the speeds; when it fails, the machine may have been started with those that it did not get. */
-export async function onVmResized(tx: Tx, now: Date, vmId: string): Promise<void> {
-  await enqueueLimitUpdates(tx, now, [vmId])
-  await updateThrottle(tx, now, vmId)
+export async function onVmResized(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
+  await enqueueLimitUpdates(tx, deps.clock.now(), [vmId])
+  await updateThrottle(tx, deps, vmId)
 }
 
 /** What a VM has used in its month stays used when it comes up with another interface. */
-export async function onVmMacChanged(tx: Tx, now: Date, vmId: string, macBefore: string): Promise<void> {
+export async function onVmMacChanged(tx: Tx, deps: EventDeps, vmId: string, macBefore: string): Promise<void> {
   await sql.carryUsage(tx, vmId, macBefore)
-  await updateThrottle(tx, now, vmId)
+  await updateThrottle(tx, deps, vmId)
 }
 
 /** Nothing used, no packs, full speed. */
-export async function startPeriod(tx: Tx, now: Date, vmId: string): Promise<void> {
-  await Promise.all([sql.resetUsage(tx, vmId), updateThrottle(tx, now, vmId)])
+export async function startPeriod(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
+  await Promise.all([sql.resetUsage(tx, vmId), updateThrottle(tx, deps, vmId)])
 }

@@ -13,15 +13,10 @@ export const lowBalance = reconciler('billing.low_balance', '10m', async (deps) 
     await warn(deps, now, toldBefore, account)
 })
 
-const warn = (
-  { db, config: { currency } }: Deps,
-  now: Date,
-  toldBefore: Date,
-  { account_id, balance_cents, due_cents }: sql.ShortAccount,
-) =>
-  db.tx(async (tx) => {
+const warn = (deps: Deps, now: Date, toldBefore: Date, { account_id, balance_cents, due_cents }: sql.ShortAccount) =>
+  deps.db.tx(async (tx) => {
     if (!(await sql.markWarned(tx, now, account_id, toldBefore))) return
-    const wallet = { balance: formatCents(balance_cents), currency }
+    const wallet = { balance: formatCents(balance_cents), currency: deps.config.currency }
     const data = { transaction: null, wallet, dueNext7Days: formatCents(due_cents) }
-    await recordEvent(tx, now, { accountId: account_id, type: 'billing.low_balance', data })
+    await recordEvent(tx, deps, { accountId: account_id, type: 'billing.low_balance', data })
   })

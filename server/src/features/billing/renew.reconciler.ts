@@ -1,17 +1,22 @@
 // Takes every VM whose month is over one step on. Several processes may do so at once: each waits for the other's row and then finds
 // nothing left to do. Within an account they go in one order, so that money that does not do for all goes to the oldest debt first.
+import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { subtractDuration } from '../../kernel/clock.ts'
+import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { reconciler, type Deps } from '../deps.ts'
 import { unsuspend } from '../vms/service.ts'
-import { WAITS_FOR_MONEY } from '../wallet/service.ts'
 import { GRACE, RETENTION, RETRY, runBillingStep } from './renewal-step.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 500
 const AT_ONCE = 4
+const RENEWALS = 'billing.renew'
 
-export const renewals = reconciler(WAITS_FOR_MONEY, '30s', async (deps) => {
+/** Some VM may wait for the money. */
+export const triggerRenewals = (tx: Tx) => triggerReconciler(tx, RENEWALS)
+
+export const renewals = reconciler(RENEWALS, '30s', async (deps) => {
   let last: sql.DueVm | undefined
   do {
     const due = await sql.dueVms(deps.db, deadlines(deps.clock.now()), last, BATCH)

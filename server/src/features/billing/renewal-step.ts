@@ -56,8 +56,8 @@ async function renew(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<Date
   const entry = { type: 'VM_RENEWAL', description, referenceType: 'VM', referenceId: vm.id } as const
   const [, paid] = await Promise.all([reserveLog(tx, vm.account_id), tryCharge(tx, now, vm.account_id, period.priceCents, entry)])
   if (!paid) return undefined
-  await Promise.all([sql.insertRenewal(tx, vm.id, period, paid.id), sql.setPeriod(tx, now, vm.id, period), startPeriod(tx, now, vm.id)])
-  await recordVmEvent(tx, now, vm.id, 'vm.renewed')
+  await Promise.all([sql.insertRenewal(tx, vm.id, period, paid.id), sql.setPeriod(tx, now, vm.id, period), startPeriod(tx, deps, vm.id)])
+  await recordVmEvent(tx, deps, vm.id, 'vm.renewed')
   if (vm.status === 'SUSPENDED') await unsuspend(tx, deps, owner(vm), vm.id)
   return period.endsAt
 }
@@ -70,9 +70,9 @@ function nextPeriod(vm: VmDetails, now: Date): sql.Period {
 
 const day = (date: Date): string => date.toISOString().slice(0, 10)
 
-async function markVmPastDue(tx: Tx, { config }: Deps, now: Date, vm: VmDetails): Promise<void> {
+async function markVmPastDue(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<void> {
   await sql.markPastDue(tx, now, vm.id)
-  const price = `${formatCents(vm.renewal_price_cents)} ${config.currency}`
+  const price = `${formatCents(vm.renewal_price_cents)} ${deps.config.currency}`
   const reason = `The wallet does not cover its renewal of ${price}: it is suspended on ${addDuration(now, GRACE).toISOString()} unless it is paid`
-  await recordVmEvent(tx, now, vm.id, 'vm.past_due', { reason })
+  await recordVmEvent(tx, deps, vm.id, 'vm.past_due', { reason })
 }

@@ -13,7 +13,7 @@ import * as sql from './sql.ts'
 export const SESSION_TTL = '60s'
 const HOST_TIMEOUT_MS = 10_000
 
-export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors'>
+export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors' | 'hooks'>
 
 export interface ConsoleSession extends sql.SessionKey {
   /** The API token or the person's session that asked for the URL. */
@@ -48,12 +48,12 @@ async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['t
   return host.on('error', () => {}) // whoever reads it notices; until then nobody would listen
 }
 
-const record = ({ db, clock }: SessionDeps, key: sql.SessionKey): Promise<unknown> =>
-  db.tx(async (tx) => {
-    const now = clock.now()
+const record = (deps: SessionDeps, key: sql.SessionKey): Promise<unknown> =>
+  deps.db.tx(async (tx) => {
+    const now = deps.clock.now()
     requireAllowed(await lockVm(tx, key.accountId, key.vmId), 'console')
     await sql.lockSessionsOf(tx, key.accountId)
-    await requireRoom(tx, clock, key)
+    await requireRoom(tx, deps.clock, key)
     await sql.takeSession(tx, now, addDuration(now, SESSION_TTL), key)
-    await recordVmEvent(tx, now, key.vmId, 'vm.console_opened', {}, { console: { type: key.type, sessionId: key.id } })
+    await recordVmEvent(tx, deps, key.vmId, 'vm.console_opened', {}, { console: { type: key.type, sessionId: key.id } })
   })

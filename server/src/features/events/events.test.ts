@@ -4,7 +4,7 @@ import { recordEvent } from './service.ts'
 
 const app = await testApp()
 const happen = (accountId: string, type: string, data: object = {}) =>
-  app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId, type, data }))
+  app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type, data }))
 
 describe('GET /events', () => {
   test('answers everything that happened, the oldest first', async () => {

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { Db } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { EVENTS, eventsAfter, lastNumber, type EventRow } from './service.ts'
+import { EVENTS, eventsAfter, lastNumber, type EventRow } from './sql.ts'
 import { toEvent } from './view.ts'
 
 /** How often a quiet stream says that it lives; also how long an event can wait when the notice of it was lost. */

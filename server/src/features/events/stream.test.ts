@@ -12,7 +12,7 @@ const SOON = { timeout: 10_000 }
 
 const app = await testApp()
 await app.app.listen({ host: '127.0.0.1', port: 0 })
-const happen = (accountId: string, type: string) => app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId, type, data: { type } }))
+const happen = (accountId: string, type: string) => app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type, data: { type } }))
 
 interface Frame {
   id: string

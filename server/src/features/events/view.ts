@@ -1,5 +1,5 @@
 import type { Event } from './schema.ts'
-import type { EventRow } from './service.ts'
+import type { EventRow } from './sql.ts'
 
 export const toEvent = ({ id, number, type, created_at, data }: EventRow): Event => ({
   id,

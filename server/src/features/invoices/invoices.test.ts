@@ -99,7 +99,7 @@ describe('invoices', () => {
     at('2027-12-31T23:59:59.999Z')
     const { creditByOperator } = await import('../wallet/adjustments.ts')
     const order = { accountId: customer.accountId, amount: 100n, reason: 'late', currency: 'USD' }
-    await app.db.tx((tx) => creditByOperator(tx, app.clock.now(), order))
+    await app.db.tx((tx) => creditByOperator(tx, app.deps, order))
     at('2028-01-03T00:00:00Z')
     await issue()
     expect(await invoices(customer)).toHaveLength(1)

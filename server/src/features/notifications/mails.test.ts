@@ -35,7 +35,7 @@ const subjectsOf = (customer: Customer) => receivedBy(customer).map((mail) => he
 
 async function answered(customer: Customer, subject = 'Help'): Promise<string> {
   const { id } = (await customer.post('/tickets', { subject, body: 'Please' })).body.data
-  await app.db.tx((tx) => replyAsStaff(tx, app.clock.now(), id, 'Here you are'))
+  await app.db.tx((tx) => replyAsStaff(tx, app.deps, id, 'Here you are'))
   return id
 }
 
@@ -43,7 +43,7 @@ describe('a customer is told by mail', () => {
   test('of an answer to a ticket, once, and not of what it closes with', async () => {
     const customer = await app.given.customer()
     const id = await answered(customer)
-    await app.db.tx((tx) => closeTicket(tx, app.clock.now(), id))
+    await app.db.tx((tx) => closeTicket(tx, app.deps, id))
     await send()
     await send()
     expect(subjectsOf(customer)).toEqual(['New reply to your ticket: Help'])
@@ -94,7 +94,7 @@ describe('a customer is told by mail', () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
     const failing = app.db.tx(async (tx) => {
-      await replyAsStaff(tx, app.clock.now(), id, 'Here you are')
+      await replyAsStaff(tx, app.deps, id, 'Here you are')
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
@@ -227,7 +227,7 @@ describe('without a mail server', async () => {
   test('nothing waits for ever', async () => {
     const customer = await silent.given.customer()
     const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
-    await silent.db.tx((tx) => replyAsStaff(tx, silent.clock.now(), id, 'Here you are'))
+    await silent.db.tx((tx) => replyAsStaff(tx, silent.deps, id, 'Here you are'))
     silent.clock.advance('59m')
     await sendMails.runOnce(silent.deps)
     expect(await mailsOf(customer, silent)).toMatchObject([{ status: 'PENDING' }])

@@ -2,14 +2,13 @@
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
-import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 import { createAccount, getAccount, listQuotas, setQuotaLimit, setSuspended } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { issuePasswordLink, listPeople, ensureUser } from '../users/service.ts'
 import { bringBackVmsOf, suspendVmsOf, type SuspensionOutcome } from '../vms/service.ts'
-import { WAITS_FOR_MONEY } from '../wallet/service.ts'
+import { notifyCredited } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/adjustments.ts'
 import type { AccountDetails, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
 import * as sql from './sql.ts'
@@ -18,7 +17,7 @@ import { toAccount, toLimit, toPerson, toVm } from './view.ts'
 /** How long a customer has to use it. */
 const LINK_LIFE = '24h'
 
-type Place = Pick<Deps, 'clock' | 'config'>
+type Place = Pick<Deps, 'clock' | 'config' | 'hooks'>
 
 export async function showAccounts(db: Queries, currency: string, text: string, page: PageRequest): Promise<Paged<OperatorAccount>> {
   const total = await sql.countAccounts(db, text)
@@ -48,12 +47,12 @@ export async function makeAccount(tx: Tx, { clock, config }: Place, input: Creat
 
 const WAYS = { credit: creditByOperator, adjust: adjustByOperator }
 
-export async function adjustBalance(tx: Tx, { clock, config }: Place, way: keyof typeof WAYS, id: string, order: MoneyOrder) {
-  const now = clock.now()
-  const { currency } = config
+export async function adjustBalance(tx: Tx, deps: Place, way: keyof typeof WAYS, id: string, order: MoneyOrder) {
+  const now = deps.clock.now()
+  const { currency } = deps.config
   await requireAccount(tx, id)
   const amount = parseCents(order.amount)
-  const written = await WAYS[way](tx, now, { accountId: id, amount, reason: order.reason, currency })
+  const written = await WAYS[way](tx, deps, { accountId: id, amount, reason: order.reason, currency })
   recordByOperator(tx, now, { accountId: id, action: `account ${way}`, resourceIds: [written.id] })
   return { transactionId: written.id, amount: formatCents(amount), balance: formatCents(written.balance_after_cents), currency }
 }
@@ -89,7 +88,7 @@ export async function unsuspendAccount(tx: Tx, deps: Deps, id: string) {
   await setSuspended(tx, id, null, null)
   recordByOperator(tx, deps.clock.now(), { accountId: id, action: 'account unsuspend', resourceIds: [id] })
   const outcome = await bringBackVmsOf(tx, deps, id)
-  await triggerReconciler(tx, WAITS_FOR_MONEY)
+  await notifyCredited(tx, deps)
   return showOutcome(tx, deps, id, outcome)
 }
 

@@ -9,7 +9,8 @@ import { reply, showTicket, showTickets } from './tickets.ts'
 const common = { tag: 'Operator', scope: OPERATOR }
 const params = { id: Type.String() }
 
-export const ticketRoutes: Routes = (api, { db, clock }) => {
+export const ticketRoutes: Routes = (api, deps) => {
+  const { db } = deps
   api.get(
     '/operator/tickets',
     {
@@ -39,7 +40,7 @@ export const ticketRoutes: Routes = (api, { db, clock }) => {
       status: 201,
       data: shapes.StaffReplied,
     },
-    (tx, { params: { id }, body }) => reply(tx, clock.now(), id, body),
+    (tx, { params: { id }, body }) => reply(tx, deps, id, body),
   )
 
   api.post(
@@ -51,6 +52,6 @@ export const ticketRoutes: Routes = (api, { db, clock }) => {
       params,
       data: Ticket,
     },
-    (tx, { params: { id } }) => closeTicket(tx, clock.now(), id),
+    (tx, { params: { id } }) => closeTicket(tx, deps, id),
   )
 }

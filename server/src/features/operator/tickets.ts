@@ -1,4 +1,5 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
+import type { EventDeps } from '../deps.ts'
 import { listForStaff, replyAsStaff, showToStaff } from '../support/staff.ts'
 import type { TicketStatus } from '../support/schema.ts'
 import type { StaffReply } from './schema.ts'
@@ -10,4 +11,4 @@ export const showTickets = async (db: Queries, filter: { account?: string; statu
 
 export const showTicket = async (db: Queries, id: string) => named(await showToStaff(db, id))
 
-export const reply = (tx: Tx, now: Date, id: string, { body, close }: StaffReply) => replyAsStaff(tx, now, id, body, close)
+export const reply = (tx: Tx, deps: EventDeps, id: string, { body, close }: StaffReply) => replyAsStaff(tx, deps, id, body, close)

@@ -8,8 +8,7 @@ import { confirmPayment } from './service.ts'
 
 describe('manual deposits', async () => {
   const app = await testApp({ environment: { BERTH_PAYMENTS: 'manual', BERTH_PAYMENT_INSTRUCTIONS: 'Transfer to DE00 1234' } })
-  const confirm = (id: string, amount: bigint | null = null) =>
-    app.db.tx((tx) => confirmPayment(tx, app.clock.now(), app.config, id, amount))
+  const confirm = (id: string, amount: bigint | null = null) => app.db.tx((tx) => confirmPayment(tx, app.deps, id, amount))
 
   test('are told where to pay, wait for the operator, and count once', async () => {
     const customer = await app.given.customer()

@@ -2,13 +2,13 @@
 // provider's own name for it, so a copy finds it there; everything else happens under the payment's lock.
 import type { Tx } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, EventDeps } from '../deps.ts'
 import { creditReversal, debitUpTo } from '../wallet/adjustments.ts'
 import { credit } from '../wallet/service.ts'
 import type { ProviderEvent } from './provider.ts'
 import * as sql from './sql.ts'
 
-type NoticeDeps = Pick<Deps, 'clock' | 'config' | 'log'>
+type NoticeDeps = Pick<Deps, 'clock' | 'config' | 'log' | 'hooks'>
 
 export async function applyProviderEvent(tx: Tx, deps: NoticeDeps, provider: string, notice: ProviderEvent): Promise<void> {
   const now = deps.clock.now()
@@ -22,8 +22,8 @@ export async function applyProviderEvent(tx: Tx, deps: NoticeDeps, provider: str
     payment.intent_id = notice.intentId
     changes.push(...(await sql.takeWaiting(tx, notice.intentId, payment.id)))
   }
-  for (const change of changes) await follow(tx, deps, now, payment, change)
-  await applyReversals(tx, deps, now, payment)
+  for (const change of changes) await follow(tx, deps, payment, change)
+  await applyReversals(tx, deps, payment)
   await sql.savePayment(tx, now, payment)
 }
 
@@ -35,13 +35,13 @@ function reportUnknown({ log }: NoticeDeps, notice: ProviderEvent): void {
   log.error({ providerEvent: id, paymentId, amount, currency }, 'payment event for unknown payment; check provider')
 }
 
-async function follow(tx: Tx, deps: NoticeDeps, now: Date, payment: sql.PaymentRow, { kind, cents, currency }: sql.Change): Promise<void> {
+async function follow(tx: Tx, deps: NoticeDeps, payment: sql.PaymentRow, { kind, cents, currency }: sql.Change): Promise<void> {
   const amount = BigInt(cents)
   if (currency !== payment.currency || currency !== deps.config.currency) {
     const expected = deps.config.currency
     return deps.log.error({ paymentId: payment.id, kind, cents, currency, expected }, 'payment currency mismatch; event ignored')
   }
-  if (kind === 'paid') await receive(tx, deps, now, payment, amount)
+  if (kind === 'paid') await receive(tx, deps, payment, amount)
   else if (kind === 'refunded') payment.refunded_cents = amount > payment.refunded_cents ? amount : payment.refunded_cents
   else if (kind === 'withdrawn') payment.disputed_cents += amount
   else if (kind === 'reinstated') payment.disputed_cents -= amount
@@ -56,37 +56,40 @@ function statusAfter(status: sql.PaymentRow['status'], kind: 'processing' | 'fai
 }
 
 /** What was paid is what counts, also when it is not what was asked for. */
-export async function receive(tx: Tx, { config }: Pick<Deps, 'config'>, now: Date, payment: sql.PaymentRow, amount: bigint): Promise<void> {
+export async function receive(tx: Tx, deps: Pick<Deps, 'config'> & EventDeps, payment: sql.PaymentRow, amount: bigint): Promise<void> {
   if (payment.transaction_id !== null || amount === 0n) return
   const entry = {
     type: 'DEPOSIT',
     description: payment.provider === 'stripe' ? 'Deposit by card or bank' : 'Deposit',
     referenceType: 'PAYMENT',
     referenceId: payment.id,
-    currency: config.currency,
+    currency: deps.config.currency,
   } as const
-  payment.transaction_id = (await credit(tx, now, payment.account_id, amount, entry)).id
+  payment.transaction_id = (await credit(tx, deps, payment.account_id, amount, entry)).id
   payment.received_cents = amount
   payment.status = 'SUCCEEDED'
 }
 
 /** Takes out of the wallet what the provider took from the operator, as far as it goes, and puts it back when a dispute is won. */
-async function applyReversals(tx: Tx, { log }: NoticeDeps, now: Date, payment: sql.PaymentRow): Promise<void> {
+async function applyReversals(tx: Tx, deps: NoticeDeps, payment: sql.PaymentRow): Promise<void> {
   if (payment.received_cents === null) return
   const gone = payment.refunded_cents + payment.disputed_cents
   const wanted = gone > payment.received_cents ? payment.received_cents : gone < 0n ? 0n : gone
   const missing = wanted - payment.taken_back_cents
   const entry = { type: 'ADJUSTMENT', referenceType: 'PAYMENT', referenceId: payment.id } as const
   if (missing < 0n) {
-    await creditReversal(tx, now, payment.account_id, -missing, { ...entry, description: 'Dispute of a deposit was settled' })
+    await creditReversal(tx, deps, payment.account_id, -missing, { ...entry, description: 'Dispute of a deposit was settled' })
     payment.taken_back_cents = wanted
   }
   if (missing <= 0n) return
-  const taken = await debitUpTo(tx, now, payment.account_id, missing, { ...entry, description: 'Deposit was refunded or disputed' })
+  const taken = await debitUpTo(tx, deps.clock.now(), payment.account_id, missing, {
+    ...entry,
+    description: 'Deposit was refunded or disputed',
+  })
   payment.taken_back_cents += taken
   if (taken === missing) return
   const lost = formatCents(missing - taken)
-  log.warn(
+  deps.log.warn(
     { paymentId: payment.id, accountId: payment.account_id, lost },
     'deposit reversal exceeds wallet balance; see berthd payment list --unrecovered',
   )

@@ -27,7 +27,7 @@ const pay = (payment: PaymentOf) => deliver(sessionEvent('completed', payment))
 const spend = (customer: Customer, cents: bigint) =>
   app.db.tx(async (tx) => {
     const { adjustByOperator } = await import('../wallet/adjustments.ts')
-    await adjustByOperator(tx, app.clock.now(), { accountId: customer.accountId, amount: -cents, reason: 'spent', currency: 'USD' })
+    await adjustByOperator(tx, app.deps, { accountId: customer.accountId, amount: -cents, reason: 'spent', currency: 'USD' })
   })
 
 describe('POST /wallet/deposits through Stripe Checkout', () => {

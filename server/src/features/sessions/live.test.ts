@@ -24,7 +24,7 @@ async function listen(cookie: string | undefined) {
   return { response, text: () => text, cut: () => void request.destroy() }
 }
 
-const happen = (accountId: string) => app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId, type: 'vm.created', data: {} }))
+const happen = (accountId: string) => app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type: 'vm.created', data: {} }))
 
 test('events reach a person as they happen, as a browser asks for them', async () => {
   const { person, cookie } = await givenBrowser(app)

@@ -14,8 +14,8 @@ export const takeSnapshot = workflow<SnapshotInput>('snapshot.take', { deadline:
     run: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureSnapshot(input.vmId, input.snapshotId, signal),
     undo: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
   })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const snapshot = toSnapshot(await sql.markTaken(tx, now, input.snapshotId, results.copy.sizeBytes))
-    await recordVmEvent(tx, now, input.vmId, 'snapshot.created', { actionId: runId }, { snapshot })
+    await recordVmEvent(tx, deps, input.vmId, 'snapshot.created', { actionId: runId }, { snapshot })
   })
   .onFailure((tx, { input }) => sql.markFailed(tx, input.snapshotId))

@@ -10,8 +10,8 @@ export const deleteSnapshot = workflow<SnapshotInput>('snapshot.delete', { deadl
     tries: 100,
     run: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
   })
-  .onSuccess(async (tx, { input, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, runId }) => {
     const snapshot = toSnapshot(await sql.deleteSnapshot(tx, input.snapshotId))
-    await recordVmEvent(tx, now, input.vmId, 'snapshot.deleted', { actionId: runId }, { snapshot })
+    await recordVmEvent(tx, deps, input.vmId, 'snapshot.deleted', { actionId: runId }, { snapshot })
   })
   .onFailure((tx, { input }) => sql.markFailed(tx, input.snapshotId))

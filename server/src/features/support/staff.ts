@@ -3,6 +3,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { getAccount, releaseQuota } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
+import type { EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
 import type { Reply, Ticket, TicketStatus, TicketWithReplies } from './schema.ts'
 import { addReply, getTicket, lockTicket, OPEN_TICKETS } from './service.ts'
@@ -30,8 +31,15 @@ export async function showToStaff(db: Queries, id: string): Promise<TicketWithRe
 }
 
 /** A reply to a closed ticket leaves it closed. The quota is given back before the event log is locked, as everywhere. */
-export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string, close = false): Promise<{ ticket: Ticket; reply: Reply }> {
+export async function replyAsStaff(
+  tx: Tx,
+  deps: EventDeps,
+  id: string,
+  body: string,
+  close = false,
+): Promise<{ ticket: Ticket; reply: Reply }> {
   if (body.trim() === '' || body.length > LONGEST) throw invalid(`a reply must be 1-${LONGEST} characters`, 'body')
+  const now = deps.clock.now()
   const before = await lockTicket(tx, null, id)
   const closes = close && before.status !== 'CLOSED'
   if (closes) await releaseQuota(tx, before.account_id, OPEN_TICKETS, 1n)
@@ -39,25 +47,26 @@ export async function replyAsStaff(tx: Tx, now: Date, id: string, body: string, 
   const status = before.status === 'CLOSED' ? 'CLOSED' : 'ANSWERED'
   const row = await sql.updateTicket(tx, { ...before, status, reply_count: before.reply_count + 1, updated_at: now })
   const ticket = toTicket(row)
-  await tell(tx, now, row, 'ticket reply', 'ticket.reply', { ticket, reply })
-  return { ticket: closes ? await markClosed(tx, now, row) : ticket, reply }
+  await tell(tx, deps, row, 'ticket reply', 'ticket.reply', { ticket, reply })
+  return { ticket: closes ? await markClosed(tx, deps, row) : ticket, reply }
 }
 
 /** One that is closed already stays as it is. */
-export async function closeTicket(tx: Tx, now: Date, id: string): Promise<Ticket> {
+export async function closeTicket(tx: Tx, deps: EventDeps, id: string): Promise<Ticket> {
   const before = await lockTicket(tx, null, id)
   if (before.status === 'CLOSED') return toTicket(before)
   await releaseQuota(tx, before.account_id, OPEN_TICKETS, 1n)
-  return markClosed(tx, now, before)
+  return markClosed(tx, deps, before)
 }
 
-async function markClosed(tx: Tx, now: Date, before: sql.TicketRow): Promise<Ticket> {
+async function markClosed(tx: Tx, deps: EventDeps, before: sql.TicketRow): Promise<Ticket> {
+  const now = deps.clock.now()
   const ticket = toTicket(await sql.updateTicket(tx, { ...before, status: 'CLOSED', updated_at: now, closed_at: now }))
-  await tell(tx, now, before, 'ticket close', 'ticket.closed', { ticket })
+  await tell(tx, deps, before, 'ticket close', 'ticket.closed', { ticket })
   return ticket
 }
 
-async function tell(tx: Tx, now: Date, { id, account_id }: sql.TicketRow, action: string, type: string, data: object): Promise<void> {
-  recordByOperator(tx, now, { accountId: account_id, action, resourceIds: [id] })
-  await recordEvent(tx, now, { accountId: account_id, type, subjectId: id, data })
+async function tell(tx: Tx, deps: EventDeps, { id, account_id }: sql.TicketRow, action: string, type: string, data: object): Promise<void> {
+  recordByOperator(tx, deps.clock.now(), { accountId: account_id, action, resourceIds: [id] })
+  await recordEvent(tx, deps, { accountId: account_id, type, subjectId: id, data })
 }

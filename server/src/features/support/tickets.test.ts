@@ -9,8 +9,8 @@ type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
 const ASKED = { subject: 'No address', body: 'My VM has no address.\r\nWhy?' }
 const opened = async (customer: Customer, input: object = ASKED): Promise<string> => (await customer.post('/tickets', input)).body.data.id
-const answer = (id: string, body = 'It has one now') => app.db.tx((tx) => replyAsStaff(tx, app.clock.now(), id, body))
-const close = (id: string) => app.db.tx((tx) => closeTicket(tx, app.clock.now(), id))
+const answer = (id: string, body = 'It has one now') => app.db.tx((tx) => replyAsStaff(tx, app.deps, id, body))
+const close = (id: string) => app.db.tx((tx) => closeTicket(tx, app.deps, id))
 const statusOf = async (customer: Customer, id: string) => (await customer.get(`/tickets/${id}`)).body.data.status
 const openCount = async (customer: Customer) =>
   (await customer.get('/account/limits')).body.data.find(({ name }: { name: string }) => name === 'openTickets').used

@@ -1,5 +1,7 @@
 // Passwords as Argon2id, computed on threads beside the main one, two at a time: whoever floods us with sign-ins waits, and nobody else.
 // The library is loaded with the first of them.
+import { createSemaphore } from '../../kernel/semaphore.ts'
+
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 /** Of a password that nobody has: to check against it takes as long as against a real one. */
 const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$i7GKgwDpsEPvr2LA2tT/GA$3bOdiSaWuKTlSV9B9HNNTWxg5fJOVvNbJFr8XWIKxAs'
@@ -7,20 +9,7 @@ const AT_A_TIME = 2
 
 const library = () => import('@node-rs/argon2')
 
-let free = AT_A_TIME
-const waiting: (() => void)[] = []
-
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (free > 0) free--
-  else await new Promise<void>((resolve) => waiting.push(resolve))
-  try {
-    return await work()
-  } finally {
-    const next = waiting.shift()
-    if (next) next()
-    else free++
-  }
-}
+const inTurn = createSemaphore(AT_A_TIME)
 
 export const hashPassword = async (password: string): Promise<string> => {
   const { hash } = await library()

@@ -2,6 +2,7 @@ import { Type } from '../../http/api/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
+import { DryRunQuery, Quote } from '../wallet/schema.ts'
 import { createVm } from './actions/create.ts'
 import { remove } from './actions/delete.ts'
 import { attach, detach } from './actions/attach-network.ts'
@@ -10,9 +11,7 @@ import { rebuild } from './actions/rebuild.ts'
 import {
   AttachNetwork,
   CreateVm,
-  DryRunQuery,
   ForceOption,
-  Quote,
   RebuildVm,
   SetPassword,
   StatusQuery,

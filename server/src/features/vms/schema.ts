@@ -124,9 +124,3 @@ export const SetPassword = object({ password: Password }, { title: 'SetPassword'
 export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' })
 
 export const StatusQuery = { status: Type.Optional(Status) }
-export const DryRunQuery = { dryRun: Type.Optional(Type.Boolean({ description: 'Validate, place and price, but change nothing' })) }
-
-const Charge = Type.String({ description: 'What would be taken from the wallet now, for example "12.00"; negative: given back' })
-const Monthly = Type.String({ description: 'What the VM would cost a month from then on' })
-export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.String(), balanceAfter: Money }, { title: 'Quote' })
-export type Quote = Static<typeof Quote>

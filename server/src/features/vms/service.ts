@@ -13,10 +13,7 @@ export {
   unsuspendByOperator,
 } from './operator/suspend.ts'
 export { adopt, adoptInPowerState as adoptAsFound, probeUnmanagedVm as lookAtUnmanaged, unmanage } from './actions/update.ts'
-export { onMacChange } from './recovery/evacuate.ts'
-export { onVmDeleted, deleteUnpaidVm as removeUnpaid } from './actions/delete.ts'
+export { deleteUnpaidVm as removeUnpaid } from './actions/delete.ts'
 export { nextRenewal } from './billing/pricing.ts'
 export { suspend, unsuspend } from './actions/power.ts'
 export { requireAllowed, requirePaidPeriod as requirePaidMonth } from './model/allowed-actions.ts'
-export { onResize as onShapeChange } from './model/hooks.ts'
-export { onBeforePowerOff } from './steps.ts'

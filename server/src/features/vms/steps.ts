@@ -5,6 +5,7 @@ import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { filterToPut, markFilterApplied, settleFilter } from '../firewalls/service.ts'
 import { attachedNetworks, networkSpec } from '../networks/service.ts'
+import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec } from './model/machine-spec.ts'
 import type { VmDetails } from './model/sql.ts'
 
@@ -81,21 +82,9 @@ export async function requireReady(context: Context): Promise<Ready> {
   return { readiness, reason: null }
 }
 
-type BeforePowerOff = (deps: Deps, vm: VmDetails, driver: Driver, signal: AbortSignal) => Promise<unknown>
-const beforePowerOff: BeforePowerOff[] = []
-
-/** For what would be lost with the power, such as traffic counters. Its failure does not keep a VM from being stopped. */
-export const onBeforePowerOff = (hook: BeforePowerOff): void => void beforePowerOff.push(hook)
-
 export async function powerOff(context: Context, graceMs: number): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  await Promise.all(
-    beforePowerOff.map((hook) =>
-      hook(context.deps, vm, driver, context.signal).catch((error: unknown) =>
-        context.deps.log.warn({ err: error, vmId: vm.id }, 'pre-power-off hook failed'),
-      ),
-    ),
-  )
+  await runBeforePowerOff(context.deps, vm.id, driver, context.signal)
   await driver.ensureStopped(vm.id, { graceMs }, context.signal)
 }
 

@@ -4,8 +4,8 @@ import type { Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Cents } from '../../kernel/money.ts'
-import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import { toRow, RENEWALS_RECONCILER, requireEntry, type Entry } from './ledger-entry.ts'
+import type { EventDeps } from '../deps.ts'
+import { notifyCredited, requireEntry, toRow, type Entry } from './ledger-entry.ts'
 import { balanceOf, credit, requireEnough } from './service.ts'
 import * as sql from './sql.ts'
 
@@ -17,16 +17,29 @@ export interface Order {
 }
 
 /** A gift, or money that reached the operator. */
-export async function creditByOperator(tx: Tx, now: Date, { accountId, amount, reason, currency }: Order): Promise<sql.TransactionRow> {
+export async function creditByOperator(
+  tx: Tx,
+  deps: EventDeps,
+  { accountId, amount, reason, currency }: Order,
+): Promise<sql.TransactionRow> {
   if (amount <= 0n) throw invalid('amount must be more than 0.00', 'amount')
-  return credit(tx, now, accountId, amount, { ...(await ordered(tx, now, { accountId, amount, reason })), type: 'CREDIT', currency })
+  return credit(tx, deps, accountId, amount, {
+    ...(await ordered(tx, deps.clock.now(), { accountId, amount, reason })),
+    type: 'CREDIT',
+    currency,
+  })
 }
 
 /** Sets something right, in either direction; never below zero. */
-export async function adjustByOperator(tx: Tx, now: Date, { accountId, amount, reason, currency }: Order): Promise<sql.TransactionRow> {
+export async function adjustByOperator(
+  tx: Tx,
+  deps: EventDeps,
+  { accountId, amount, reason, currency }: Order,
+): Promise<sql.TransactionRow> {
   if (amount === 0n) throw invalid('amount must not be 0.00', 'amount')
+  const now = deps.clock.now()
   const row = toRow(now, accountId, amount, { ...(await ordered(tx, now, { accountId, amount, reason })), type: 'ADJUSTMENT' })
-  if (amount > 0n) return addAndTell(tx, row)
+  if (amount > 0n) return addAndNotify(tx, deps, row)
   const taken = await sql.takeMoney(tx, row)
   if (!taken) requireEnough(await balanceOf(tx, accountId), -amount, currency)
   return requireEntry(taken)
@@ -48,11 +61,11 @@ export async function debitUpTo(tx: Tx, now: Date, accountId: string, amount: Ce
   return taken
 }
 
-export const creditReversal = (tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> =>
-  addAndTell(tx, toRow(now, accountId, amount, entry))
+export const creditReversal = (tx: Tx, deps: EventDeps, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> =>
+  addAndNotify(tx, deps, toRow(deps.clock.now(), accountId, amount, entry))
 
-async function addAndTell(tx: Tx, row: sql.NewTransaction): Promise<sql.TransactionRow> {
+async function addAndNotify(tx: Tx, deps: EventDeps, row: sql.NewTransaction): Promise<sql.TransactionRow> {
   const added = requireEntry(await sql.addMoney(tx, row))
-  await triggerReconciler(tx, RENEWALS_RECONCILER)
+  await notifyCredited(tx, deps)
   return added
 }

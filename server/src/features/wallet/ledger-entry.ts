@@ -1,5 +1,7 @@
+import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { Cents } from '../../kernel/money.ts'
+import type { Deps } from '../deps.ts'
 import type { ReferenceType, TransactionType } from './schema.ts'
 import type { NewTransaction, TransactionRow } from './sql.ts'
 
@@ -11,8 +13,10 @@ export interface Entry {
   referenceId: string
 }
 
-/** The reconciler that is woken when money has come in: some VM may be waiting for it. */
-export const RENEWALS_RECONCILER = 'billing.renew'
+/** After money has come in, or an account may spend it again. */
+export async function notifyCredited(tx: Tx, { hooks }: Pick<Deps, 'hooks'>): Promise<void> {
+  for (const hook of hooks.onCredit) await hook(tx)
+}
 
 export const toRow = (now: Date, accountId: string, amount: Cents, entry: Entry): NewTransaction => ({
   id: newId(),

@@ -18,7 +18,7 @@ const forVm = (referenceId: string) =>
   ({ type: 'VM_CHARGE', description: 'VM web-1', referenceType: 'VM', referenceId, currency: 'USD' }) as const
 const back = (referenceId: string) => ({ ...forVm(referenceId), type: 'VM_REFUND' }) as const
 
-const put = (accountId: string, cents: bigint, db: Db = app.db) => db.tx((tx) => credit(tx, app.clock.now(), accountId, cents, deposit))
+const put = (accountId: string, cents: bigint, db: Db = app.db) => db.tx((tx) => credit(tx, app.deps, accountId, cents, deposit))
 const take = (accountId: string, cents: bigint, { db = app.db, vm = 'cvm000001' } = {}) =>
   db.tx((tx) => charge(tx, app.clock.now(), accountId, cents, forVm(vm)))
 const giveBack = (accountId: string, cents: bigint, vm = 'cvm000001', db: Db = app.db) =>

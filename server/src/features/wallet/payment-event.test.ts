@@ -7,7 +7,7 @@ describe('billing.payment_received', async () => {
   const app = await testApp({ breaks: ['ledger.causes'] })
   const entry = { description: 'Card payment', referenceType: 'PAYMENT', referenceId: 'cpayment1', currency: 'USD' } as const
   const put = (accountId: string, type: Entry['type'], cents: bigint) =>
-    app.db.tx((tx) => credit(tx, app.clock.now(), accountId, cents, { ...entry, type }))
+    app.db.tx((tx) => credit(tx, app.deps, accountId, cents, { ...entry, type }))
   const told = (accountId: string) =>
     app.db.many<{ type: string; data: unknown }>(sql`select type, data from events where account_id = ${accountId} order by number`)
 
@@ -24,7 +24,7 @@ describe('billing.payment_received', async () => {
     const { accountId } = await app.given.customer()
     await put(accountId, 'ADJUSTMENT', 100n)
     const rolledBack = app.db.tx(async (tx) => {
-      await credit(tx, app.clock.now(), accountId, 100n, { ...entry, type: 'DEPOSIT' })
+      await credit(tx, app.deps, accountId, 100n, { ...entry, type: 'DEPOSIT' })
       throw new Error('changed my mind')
     })
     await expect(rolledBack).rejects.toThrow('changed my mind')

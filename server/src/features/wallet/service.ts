@@ -3,37 +3,37 @@
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
-import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
+import type { EventDeps } from '../deps.ts'
 import { recordEvent, reserveLog } from '../events/service.ts'
 import { offsetOf, pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { readPeriod } from './date-range.ts'
-import { toRow, RENEWALS_RECONCILER, requireEntry, type Entry } from './ledger-entry.ts'
+import { notifyCredited, requireEntry, toRow, type Entry } from './ledger-entry.ts'
 import type { Transaction, TransactionFilter, TransactionType, Wallet } from './schema.ts'
 import * as sql from './sql.ts'
 import { toTransaction, toWallet } from './view.ts'
 
 export type { Transaction } from './schema.ts'
 export type { TransactionRow } from './sql.ts'
-export { RENEWALS_RECONCILER as WAITS_FOR_MONEY, type Entry } from './ledger-entry.ts'
+export { notifyCredited, type Entry } from './ledger-entry.ts'
 export { toTransaction } from './view.ts'
 
 /** Puts money in: a deposit, or a gift of the operator's. The log is locked before the wallet, as everywhere. */
 export async function credit(
   tx: Tx,
-  now: Date,
+  deps: EventDeps,
   accountId: string,
   amount: Cents,
   entry: Entry & { currency: string },
 ): Promise<sql.TransactionRow> {
   if (amount <= 0n) throw invalid('amount must be more than 0.00', 'amount')
   await reserveLog(tx, accountId)
-  const row = requireEntry(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
+  const row = requireEntry(await sql.addMoney(tx, toRow(deps.clock.now(), accountId, amount, entry)))
   if (entry.type === 'DEPOSIT' || entry.type === 'CREDIT') {
     const wallet = { balance: formatCents(row.balance_after_cents), currency: entry.currency }
     const data = { transaction: toTransaction(row), wallet }
-    await recordEvent(tx, now, { accountId, type: 'billing.payment_received', subjectId: row.id, data })
+    await recordEvent(tx, deps, { accountId, type: 'billing.payment_received', subjectId: row.id, data })
   }
-  await triggerReconciler(tx, RENEWALS_RECONCILER)
+  await notifyCredited(tx, deps)
   return row
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
+import type { Tx } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { TRANSACTION_TYPES, type TransactionType } from './schema.ts'
 import { charge, credit, listTransactions } from './service.ts'
@@ -10,7 +11,10 @@ const app = await testApp({ breaks: ['charges.refunds', 'charges.first_month', '
 /** Writes a transaction of the type at the time, newest last; answers its id. */
 async function given(accountId: string, type: TransactionType, at: string, cents = 100n): Promise<string> {
   const entry = { type, description: type, referenceType: 'VM', referenceId: 'cvm000001', currency: 'USD' } as const
-  return (await app.db.tx((tx) => (cents > 0n ? credit : charge)(tx, new Date(at), accountId, cents > 0n ? cents : -cents, entry))).id
+  const now = new Date(at)
+  const deps = { ...app.deps, clock: { now: () => now } }
+  const write = (tx: Tx) => (cents > 0n ? credit(tx, deps, accountId, cents, entry) : charge(tx, now, accountId, -cents, entry))
+  return (await app.db.tx(write)).id
 }
 
 describe('GET /wallet/transactions', () => {

@@ -61,7 +61,7 @@ describe('a delivery', () => {
     const target = await receiver()
     const { id } = await subscribe(customer, target.url)
     const rolledBack = app.db.tx(async (tx) => {
-      await recordEvent(tx, app.clock.now(), { accountId: customer.accountId, type: 'vm.started', data: {} })
+      await recordEvent(tx, app.deps, { accountId: customer.accountId, type: 'vm.started', data: {} })
       throw new Error('changed my mind')
     })
     await expect(rolledBack).rejects.toThrow('changed my mind')

@@ -99,7 +99,7 @@ describe('a URL that leads inside', () => {
     const url = `https://rebind.example.com:${port}/`
     const { status, body } = await customer.post('/webhooks', { url, events: ['vm.started'] })
     expect(status).toBe(201)
-    await app.db.tx((tx) => recordEvent(tx, app.clock.now(), { accountId: customer.accountId, type: 'vm.started', data: {} }))
+    await app.db.tx((tx) => recordEvent(tx, app.deps, { accountId: customer.accountId, type: 'vm.started', data: {} }))
     await deliverAllDue(app.deps)
     const path = `/webhooks/${body.data.id}`
     expect((await customer.get(`${path}/deliveries`)).body.data).toMatchObject([

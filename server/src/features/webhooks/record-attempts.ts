@@ -1,6 +1,6 @@
 // What follows from attempts that have ended, many of them in one transaction: the log, the delivery, the standing of the receiver.
 import type { Tx } from '../../kernel/database/db.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
 import type { Sent } from './message.ts'
 import * as queue from './delivery-queue.sql.ts'
@@ -15,9 +15,9 @@ export interface FinishedAttempt {
 }
 
 /** A worker that dies before this is written sends again what had arrived: so it goes to the database in one piece wherever it can. */
-export const recordAttempts = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, ended: FinishedAttempt[], isRepeat = false): Promise<void> =>
-  db.tx(async (tx) => {
-    const now = clock.now()
+export const recordAttempts = (deps: Pick<Deps, 'db' | 'clock' | 'hooks'>, ended: FinishedAttempt[], isRepeat = false): Promise<void> =>
+  deps.db.tx(async (tx) => {
+    const now = deps.clock.now()
     const batch = isRepeat ? await unwritten(tx, ended) : ended
     if (batch.length === 0) return
     const settled = batch.map((each) => outcomeOf(each, now))
@@ -25,7 +25,7 @@ export const recordAttempts = ({ db, clock }: Pick<Deps, 'db' | 'clock'>, ended:
     const last = batch.filter((each) => isGone(each) || (each.sent.problem && each.claim.isDisableCandidate))
     if (last.length === 0) return writes.forEach(tx.beforeCommit)
     await Promise.all(writes.map(tx.run))
-    await giveUp(tx, last, now)
+    await giveUp(tx, deps, last)
   })
 
 async function unwritten(tx: Tx, ended: FinishedAttempt[]): Promise<FinishedAttempt[]> {
@@ -72,7 +72,8 @@ const toAttempt = ({ claim, sent, sentAt }: FinishedAttempt): sql.AttemptRow => 
   attempted_at: sentAt,
 })
 
-async function giveUp(tx: Tx, failed: FinishedAttempt[], now: Date): Promise<void> {
+async function giveUp(tx: Tx, deps: EventDeps, failed: FinishedAttempt[]): Promise<void> {
+  const now = deps.clock.now()
   const gone = failed.filter(isGone).map(({ claim }) => claim.webhook_id)
   const ids = failed.map(({ claim }) => claim.webhook_id)
   const disabled = [
@@ -85,7 +86,7 @@ async function giveUp(tx: Tx, failed: FinishedAttempt[], now: Date): Promise<voi
     disabled.map(({ id }) => id),
     now,
   )
-  for (const webhook of disabled.toSorted((a, b) => (a.account_id < b.account_id ? -1 : 1))) await recordDisabled(tx, webhook, now)
+  for (const webhook of disabled.toSorted((a, b) => (a.account_id < b.account_id ? -1 : 1))) await recordDisabled(tx, deps, webhook)
 }
 
 const disableHopeless = async (tx: Tx, ids: string[], now: Date): Promise<sql.WebhookRow[]> =>
@@ -94,8 +95,8 @@ const disableHopeless = async (tx: Tx, ids: string[], now: Date): Promise<sql.We
     : []
 
 /** For the feed, and for whoever tells the owner. */
-const recordDisabled = (tx: Tx, webhook: sql.WebhookRow, now: Date) =>
-  recordEvent(tx, now, {
+const recordDisabled = (tx: Tx, deps: EventDeps, webhook: sql.WebhookRow) =>
+  recordEvent(tx, deps, {
     accountId: webhook.account_id,
     type: 'webhook.disabled',
     subjectId: webhook.id,

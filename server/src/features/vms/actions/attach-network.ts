@@ -38,7 +38,7 @@ const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
 export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6m' })
   .step('network', { run: prepareNetworks })
   .step('plug in', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
-  .onSuccess((tx, { input, runId, now }) => recordVmEvent(tx, now, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
+  .onSuccess((tx, { deps, input, runId }) => recordVmEvent(tx, deps, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
   .onFailure(async (tx, { input: { vmId, networkId, mac }, stranded }) => {
     if (stranded) await recordStaleNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
     await releaseAddress(tx, networkId, vmId)
@@ -46,9 +46,9 @@ export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6
 
 export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6m' })
   .step('unplug', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
-  .onSuccess(async (tx, { input, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, runId }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
-    await recordVmEvent(tx, now, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
+    await recordVmEvent(tx, deps, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
   })
   .onFailure(async (tx, { input: { vmId }, stranded, now }) => {
     if (stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)

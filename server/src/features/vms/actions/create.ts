@@ -101,7 +101,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
   for (const firewall of firewalls) await bind(tx, now, firewall, id)
   const attached: VmDetailRow['networks'] = []
   for (const network of networks) attached.push({ ...network, ...(await allocateAddress(tx, network, id)) })
-  const created = await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
+  const created = await recordVmEvent(tx, deps, id, 'vm.provisioning', { actionId })
   const entry = {
     type: 'VM_CHARGE',
     description: `First month of ${input.name ?? input.hostname}`,
@@ -185,14 +185,14 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
   })
   .step('boot', { run: boot, undo: purgeFromHost })
   .step('ready', { run: requireReady, timeout: READY_STEP })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.markProvisioned(tx, now, vm.id, vm.generation)
     await sql.setStatus(tx, now, vm.id, { status: 'RUNNING', readiness: results.ready.readiness, wantedOn: true })
-    await recordVmEvent(tx, now, vm.id, 'vm.created', { actionId: runId })
-    await recordVmEvent(tx, now, vm.id, 'vm.started', { actionId: runId })
+    await recordVmEvent(tx, deps, vm.id, 'vm.created', { actionId: runId })
+    await recordVmEvent(tx, deps, vm.id, 'vm.started', { actionId: runId })
   })
-  .onFailure(async (tx, { input, error, stranded, runId, now }) => {
+  .onFailure(async (tx, { deps, input, error, stranded, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     const reason = error?.userMessage ?? 'It was cancelled'
     if (stranded) {
@@ -202,7 +202,7 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
     await releasePlacement(tx, now, vm, stranded)
     await sql.clearPlacement(tx, now, vm.id)
     await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, wantedOn: false })
-    await recordVmEvent(tx, now, vm.id, 'vm.error', { actionId: runId, reason })
+    await recordVmEvent(tx, deps, vm.id, 'vm.error', { actionId: runId, reason })
     const description = `${vm.name} could not be built`
     await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
       type: 'VM_REFUND',

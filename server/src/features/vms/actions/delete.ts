@@ -4,7 +4,7 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
-import { workflow, type Deps } from '../../deps.ts'
+import { workflow, type Deps, type EventDeps } from '../../deps.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../../firewalls/service.ts'
 import { callHost, getHost, isHostLost, isUnreachable } from '../../hosts/service.ts'
@@ -12,6 +12,7 @@ import { releaseAllAddresses } from '../../networks/service.ts'
 import { forgetKeyUse } from '../../ssh-keys/service.ts'
 import { balanceOf, refund, refundable } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
+import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import { recordStaleMachine } from '../recovery/evacuate.ts'
 import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
@@ -38,7 +39,7 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
       return 'gone'
     },
   })
-  .onSuccess((tx, { input, results, runId, now }) => deleteVmRecords(tx, now, runId, input, results['remove from the host'] === 'left'))
+  .onSuccess((tx, { deps, input, results, runId }) => deleteVmRecords(tx, deps, runId, input, results['remove from the host'] === 'left'))
   .onFailure(async (tx, { input, error, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.userMessage ?? ''}` })
@@ -56,14 +57,9 @@ async function isHostUnreachable({ deps, signal, tries }: StepContext<Deps, Inpu
   return error !== null && isUnreachable(error) && !signal.aborted
 }
 
-type WhenDeleted = (tx: Tx, vm: sql.VmDetails) => Promise<unknown>
-const whenDeleted: WhenDeleted[] = []
-
-/** For what belongs to a VM and does not lie on its host. */
-export const onVmDeleted = (hook: WhenDeleted): void => void whenDeleted.push(hook)
-
 /** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
-async function deleteVmRecords(tx: Tx, now: Date, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
+async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
+  const now = deps.clock.now()
   const vm = (await sql.lockVm(tx, vmId))!
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
@@ -72,8 +68,8 @@ async function deleteVmRecords(tx: Tx, now: Date, actionId: string, { vmId, reas
   await giveBackVmQuotas(tx, vm.account_id, sizeOf(vm), 1n)
   await releasePlacement(tx, now, vm, isLeft)
   if (isLeft) await recordStaleMachine(tx, now, vmId, vm.host_id!)
-  for (const hook of whenDeleted) await hook(tx, vm)
-  await recordVmEvent(tx, now, vmId, 'vm.terminated', { actionId, reason })
+  await notifyDeleted(tx, deps, vm)
+  await recordVmEvent(tx, deps, vmId, 'vm.terminated', { actionId, reason })
   await sql.deleteVm(tx, vmId)
   await refundUnused(tx, now, vm)
 }

@@ -73,10 +73,10 @@ export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .step('filter', { run: applyFilter, save: saveFilter })
   .step('boot', { run: boot, undo: (context) => powerOff(context, 0) })
   .step('ready', { run: awaitReady, timeout: READY_STEP })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { readiness, reason } = results.ready
     await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason, wantedOn: true })
-    await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
   })
   .onFailure((tx, { input, error, now }) =>
     sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: error?.userMessage ?? null, wantedOn: false }),
@@ -88,9 +88,9 @@ export interface ForceInput extends VmInput {
 
 export const stopVm = workflow<ForceInput>('vm.stop', { deadline: '10m' })
   .step('power off', { run: (context) => powerOff(context, context.input.force ? 0 : SHUTDOWN_GRACE_MS), timeout: '3m' })
-  .onSuccess(async (tx, { input, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, runId, now }) => {
     await sql.setStatus(tx, now, input.vmId, { status: 'STOPPED', reason: 'Stopped by its owner', readiness: 'booting', wantedOn: false })
-    await recordVmEvent(tx, now, input.vmId, 'vm.stopped', { actionId: runId, reason: 'user' })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.stopped', { actionId: runId, reason: 'user' })
   })
 
 export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
@@ -102,10 +102,10 @@ export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
     },
   })
   .step('ready', { run: awaitReady, timeout: READY_STEP })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { readiness, reason } = results.ready
     await sql.setStatus(tx, now, input.vmId, { status: 'RUNNING', readiness, reason })
-    await recordVmEvent(tx, now, input.vmId, 'vm.restarted', { actionId: runId })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.restarted', { actionId: runId })
   })
 
 export interface PasswordInput extends VmInput {
@@ -135,12 +135,12 @@ export interface SuspendInput extends VmInput {
 
 export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' })
   .step('power off', { run: (context) => powerOff(context, SHUTDOWN_GRACE_MS), timeout: '3m' })
-  .onSuccess(async (tx, { input: { vmId, unpaid, again }, runId, now }) => {
+  .onSuccess(async (tx, { deps, input: { vmId, unpaid, again }, runId, now }) => {
     const comesBack = unpaid && !(await getVmRow(tx, vmId)).account_suspended
     const reason = comesBack ? COMES_BACK_WHEN_PAID : HELD_BY_OPERATOR
     await sql.setStatus(tx, now, vmId, { status: 'SUSPENDED', reason, readiness: 'booting' })
     await sql.markSuspended(tx, now, vmId, unpaid)
-    if (!again) await recordVmEvent(tx, now, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
+    if (!again) await recordVmEvent(tx, deps, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
   })
 
 /** Back to the power state before. */
@@ -157,9 +157,9 @@ export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' }
     timeout: READY_STEP,
     run: async (context) => ((await vmAndDriver(context)).vm.wanted_on ? awaitReady(context) : null),
   })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { ready } = results
     await sql.resumeBilling(tx, now, input.vmId)
     await sql.setStatus(tx, now, input.vmId, ready ? { status: 'RUNNING', ...ready } : { status: 'STOPPED', readiness: 'booting' })
-    await recordVmEvent(tx, now, input.vmId, ready ? 'vm.started' : 'vm.unsuspended', { actionId: runId })
+    await recordVmEvent(tx, deps, input.vmId, ready ? 'vm.started' : 'vm.unsuspended', { actionId: runId })
   })

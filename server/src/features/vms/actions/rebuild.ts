@@ -64,7 +64,7 @@ export async function rebuild(
     keysBefore,
   }
   const actionId = await deps.workflows.start(tx, rebuildVm, run, options)
-  await recordVmEvent(tx, now, vmId, 'vm.rebuilding', { actionId })
+  await recordVmEvent(tx, deps, vmId, 'vm.rebuilding', { actionId })
   return { actionId }
 }
 
@@ -100,7 +100,7 @@ async function provisionAgain(
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
   const actionId = await deps.workflows.start(tx, provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash }, options)
-  await recordVmEvent(tx, now, vm.id, 'vm.provisioning', { actionId })
+  await recordVmEvent(tx, deps, vm.id, 'vm.provisioning', { actionId })
   await charge(tx, now, vm.account_id, price, {
     type: 'VM_CHARGE',
     description: `First month of ${vm.name}`,
@@ -116,15 +116,15 @@ interface RebuildInput extends NewDiskInput {
 }
 
 export const rebuildVm = replaceDiskWorkflow<RebuildInput>('vm.rebuild', { source: () => ({ from: 'template' }) })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     await finishOnNewDisk(tx, now, input, results.ready)
-    await recordVmEvent(tx, now, input.vmId, 'vm.rebuilt', { actionId: runId })
-    await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.rebuilt', { actionId: runId })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
   })
-  .onFailure(async (tx, { input, error, runId, now, stranded }) => {
+  .onFailure(async (tx, { deps, input, error, runId, now, stranded }) => {
     const reason = `The rebuild failed and the old disk was kept: ${error?.userMessage ?? 'it was cancelled'}`
     await finishOnOldDisk(tx, now, input, { reason, stranded })
     await forgetKeyUse(tx, input.vmId)
     await noteKeyUse(tx, input.vmId, input.keysBefore)
-    await recordVmEvent(tx, now, input.vmId, 'vm.rebuild_failed', { actionId: runId, reason })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.rebuild_failed', { actionId: runId, reason })
   })

@@ -31,24 +31,24 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
     begun: begun?.(`${thing}.restore`) ?? workflow<RestoreInput>(`${thing}.restore`, { deadline: '3h' }),
     ...(tidy && { tidy }),
   })
-    .onSuccess(async (tx, { input, results, runId, now }) => {
+    .onSuccess(async (tx, { deps, input, results, runId, now }) => {
       await finishOnNewDisk(tx, now, input, results.ready)
       if (input.placeBefore) {
         await completeEvacuation(tx, now, input.vmId, input.placeBefore)
         await onMoved?.(tx, input.vmId)
       }
       const copy = await release(tx, input.copyId)
-      await recordVmEvent(tx, now, input.vmId, `${thing}.restored`, { actionId: runId }, { [thing]: copy })
-      await recordVmEvent(tx, now, input.vmId, 'vm.started', { actionId: runId })
+      await recordVmEvent(tx, deps, input.vmId, `${thing}.restored`, { actionId: runId }, { [thing]: copy })
+      await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
     })
-    .onFailure(async (tx, { input, error, runId, now, stranded }) => {
-      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, now, input.vmId, input.placeBefore, { runId, stranded }))
+    .onFailure(async (tx, { deps, input, error, runId, now, stranded }) => {
+      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, deps, input.vmId, input.placeBefore, { runId, stranded }))
       const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
       const reason = `The restore failed${outcome}: ${error?.userMessage ?? 'it was cancelled'}`
       const end = { reason, stranded: stranded && !(input.placeBefore && isBack) }
       await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
       const copy = await release(tx, input.copyId)
-      await recordVmEvent(tx, now, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
+      await recordVmEvent(tx, deps, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })
     })
 
 export interface RestoreRequest extends Move {
@@ -67,7 +67,7 @@ export async function startRestore(
   order: RestoreRequest,
 ): Promise<{ actionId: string }> {
   const { label, runId, copyId, templateId, isMoved } = order
-  const placeBefore = isMoved ? await evacuateVm(tx, deps.clock.now(), vm, order) : null
+  const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, order) : null
   const generation = await sql.nextGeneration(tx, vm.id)
   await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
   const input = {

@@ -39,7 +39,7 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
     period_price_cents: bill.periodPriceCents,
     ...bill.paid,
   })
-  if (wanted.network10g !== vm.network_10g) await notifyResized(tx, now, vm.id)
+  if (wanted.network10g !== vm.network_10g) await notifyResized(tx, deps, vm.id)
   const { currency } = deps.config
   const description = `${bill.names.join(' and ')} of ${vm.name} for the rest of the period`
   const entry = { type: 'ADDON_CHARGE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
@@ -72,7 +72,7 @@ export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> 
   await sql.setStatus(tx, now, vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
   await pauseFilter(tx, vmId)
   recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm unmanage', resourceIds: [vmId] })
-  await recordVmEvent(tx, now, vmId, 'vm.unmanaged')
+  await recordVmEvent(tx, deps, vmId, 'vm.unmanaged')
 }
 
 /** Back under management, in the power state it is found in; nothing is rebooted. */
@@ -99,7 +99,7 @@ export async function adoptInPowerState(tx: Tx, deps: Deps, vmId: string, isOn: 
   await sql.setStatus(tx, now, vmId, { status: isOn ? 'RUNNING' : 'STOPPED', wantedOn: isOn })
   await resumeFilter(tx, vmId)
   recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
-  await recordVmEvent(tx, now, vmId, 'vm.adopted')
+  await recordVmEvent(tx, deps, vmId, 'vm.adopted')
 }
 
 function requireUnmanaged(vm: sql.VmDetails | undefined): asserts vm is sql.VmDetails {

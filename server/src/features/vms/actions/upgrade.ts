@@ -64,7 +64,7 @@ export async function upgrade(
   const paidAddOns = await tradeInAddOns(tx, vm)
   // A plan that has become cheaper than what was paid for is free, and what was paid stays paid: refunds are reckoned from it.
   const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
-  await resizeVm(tx, now, vm.id, { ...shape, periodPriceCents })
+  await resizeVm(tx, deps, vm.id, { ...shape, periodPriceCents })
   await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
   const input = {
     vmId: vm.id,
@@ -74,7 +74,7 @@ export async function upgrade(
     chargedCents: price.toString(),
   }
   const actionId = await deps.workflows.start(tx, upgradeVm, input, { label: 'UPGRADE', ownerId: vm.account_id, subjectId: vm.id })
-  await recordVmEvent(tx, now, vm.id, 'vm.upgrading', { actionId })
+  await recordVmEvent(tx, deps, vm.id, 'vm.upgrading', { actionId })
   const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
   const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
@@ -163,11 +163,11 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     timeout: READY_STEP,
     run: async (context): Promise<Ready | null> => (context.input.wasRunning ? awaitReady(context) : null),
   })
-  .onSuccess(async (tx, { input, results, runId, now }) => {
+  .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     await sql.setStatus(tx, now, input.vmId, results.ready ? { status: 'RUNNING', ...results.ready } : { status: 'STOPPED' })
-    await recordVmEvent(tx, now, input.vmId, 'vm.upgraded', { actionId: runId })
+    await recordVmEvent(tx, deps, input.vmId, 'vm.upgraded', { actionId: runId })
   })
-  .onFailure(async (tx, { input, error, runId, now, stranded }) => {
+  .onFailure(async (tx, { deps, input, error, runId, now, stranded }) => {
     const vm = await getVmRow(tx, input.vmId)
     const { before, more } = input
     const price = {
@@ -177,14 +177,14 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
     await releaseCapacity(tx, vm.host_id!, more)
     if (stranded) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
-    await resizeVm(tx, now, vm.id, { ...before, ...price })
+    await resizeVm(tx, deps, vm.id, { ...before, ...price })
     await sql.setPaidAddOns(tx, vm.id, {
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),
       network_10g_paid_until: dateOf(before.network10gPaidUntil),
     })
     const reason = `The upgrade failed and was taken back: ${error?.userMessage ?? 'it was cancelled'}`
     await sql.setStatus(tx, now, vm.id, { status: input.wasRunning ? 'RUNNING' : 'STOPPED', reason })
-    await recordVmEvent(tx, now, vm.id, 'vm.upgrade_failed', { actionId: runId, reason })
+    await recordVmEvent(tx, deps, vm.id, 'vm.upgrade_failed', { actionId: runId, reason })
     const description = `The upgrade of ${vm.name} failed`
     await refund(tx, now, vm.account_id, BigInt(input.chargedCents), {
       type: 'VM_REFUND',

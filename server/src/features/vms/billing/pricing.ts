@@ -7,7 +7,8 @@ import { type Cents, formatCents, prorateDown, prorateUp } from '../../../kernel
 import { catalogNumbers, getDefaultPlan, getPlan } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import type { VmDetails, VmSize } from '../model/sql.ts'
-import type { CreateVm, Quote } from '../schema.ts'
+import type { Quote } from '../../wallet/schema.ts'
+import type { CreateVm } from '../schema.ts'
 
 type Numbers = (name: string) => bigint
 

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../kernel/database/db.ts'
+import type { EventDeps } from '../../deps.ts'
 import { recordEvent } from '../../events/service.ts'
 import { getVmRow } from './machine-spec.ts'
 import { countEvent, type VmDetails } from './sql.ts'
@@ -7,7 +8,7 @@ import { toVmListItem } from './view.ts'
 /** Call it after the change it tells of: the event shows the VM as it is now. `about` is what else took part. */
 export async function recordVmEvent(
   tx: Tx,
-  now: Date,
+  deps: EventDeps,
   vmId: string,
   type: string,
   detail: { actionId?: string; reason?: string } = {},
@@ -16,6 +17,6 @@ export async function recordVmEvent(
   const [, vm] = await Promise.all([countEvent(tx, vmId), getVmRow(tx, vmId)]) // one after the other: the row is read under its lock
   const { actionId = null, reason = null } = detail
   const data = { ...about, vm: toVmListItem(vm), actionId, reason, sequence: vm.event_sequence }
-  await recordEvent(tx, now, { accountId: vm.account_id, type, subjectId: vmId, data })
+  await recordEvent(tx, deps, { accountId: vm.account_id, type, subjectId: vmId, data })
   return vm
 }

@@ -1,17 +1,28 @@
+// Runs what other features do when a VM changes.
+import type { Driver } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
+import type { Deps, EventDeps } from '../../deps.ts'
 import * as sql from './sql.ts'
 
-type ShapeHook = (tx: Tx, now: Date, vmId: string) => Promise<unknown>
-const hooks: ShapeHook[] = []
-
-/** For what follows from a VM's size, such as how much traffic it may use. Called in the transaction that changes it. */
-export const onResize = (hook: ShapeHook): void => void hooks.push(hook)
-
-export async function resizeVm(tx: Tx, now: Date, vmId: string, shape: sql.VmSize): Promise<void> {
-  await sql.setShape(tx, now, vmId, shape)
-  await notifyResized(tx, now, vmId)
+export async function resizeVm(tx: Tx, deps: EventDeps, vmId: string, size: sql.VmSize): Promise<void> {
+  await sql.setShape(tx, deps.clock.now(), vmId, size)
+  await notifyResized(tx, deps, vmId)
 }
 
-export async function notifyResized(tx: Tx, now: Date, vmId: string): Promise<void> {
-  for (const hook of hooks) await hook(tx, now, vmId)
+export async function notifyResized(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
+  for (const hook of deps.hooks.onVmResized) await hook(tx, deps, vmId)
+}
+
+export async function notifyMacChanged(tx: Tx, deps: EventDeps, vmId: string, macBefore: string): Promise<void> {
+  for (const hook of deps.hooks.onVmMacChanged) await hook(tx, deps, vmId, macBefore)
+}
+
+export async function notifyDeleted(tx: Tx, { hooks }: EventDeps, vm: sql.VmDetails): Promise<void> {
+  for (const hook of hooks.onVmDeleted) await hook(tx, vm)
+}
+
+export async function runBeforePowerOff(deps: Deps, vmId: string, driver: Driver, signal: AbortSignal): Promise<void> {
+  const run = (hook: Deps['hooks']['beforePowerOff'][number]) =>
+    hook(deps, vmId, driver, signal).catch((error: unknown) => deps.log.warn({ err: error, vmId }, 'before power off'))
+  await Promise.all(deps.hooks.beforePowerOff.map(run))
 }

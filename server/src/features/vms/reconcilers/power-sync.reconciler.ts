@@ -97,7 +97,7 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
         status: 'ERROR',
         reason: 'Its host no longer has this VM: rebuild it, restore a backup, or delete it',
       })
-      return recordVmEvent(tx, now, vmId, 'vm.error', { reason: 'host' })
+      return recordVmEvent(tx, deps, vmId, 'vm.error', { reason: 'host' })
     }
     const options = { ownerId: vm.account_id, subjectId: vmId }
     if (vm.status === 'SUSPENDED') {
@@ -107,13 +107,13 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
     const isPaused = seen.power === 'paused' && vm.status === 'RUNNING'
     if (seen.power !== 'stopped' && !isPaused) {
       await setStatus(tx, now, vmId, { status: 'RUNNING', wantedOn: true })
-      return recordVmEvent(tx, now, vmId, 'vm.started', { reason: 'host' })
+      return recordVmEvent(tx, deps, vmId, 'vm.started', { reason: 'host' })
     }
     const reason = isPaused ? 'host' : (seen.stopReason ?? 'crash')
     const why = isPaused ? 'Paused on the host' : REASONS[reason]
     const bringBack = reason === 'host' && vm.wanted_on
     await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
-    await recordVmEvent(tx, now, vmId, 'vm.stopped', { reason })
+    await recordVmEvent(tx, deps, vmId, 'vm.stopped', { reason })
     if (bringBack && !vm.account_suspended) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
   })
 }

@@ -4,6 +4,7 @@
 // own again.
 import { type Queries, sql, sql as query, type Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
+import type { EventDeps } from '../../deps.ts'
 import { getRegion, getTemplate } from '../../catalog/service.ts'
 import { resumeFilter, trackFilter } from '../../firewalls/service.ts'
 import { releaseCapacity } from '../../hosts/capacity.ts'
@@ -11,19 +12,13 @@ import { reclaimPublicIp, releasePublicIp } from '../../hosts/public-addresses.t
 import { findHost } from '../../hosts/service.ts'
 import { attachmentsOf, type PreviousAddress, reclaimAddresses, releaseAllAddresses } from '../../networks/service.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { notifyResized } from '../model/hooks.ts'
+import { notifyMacChanged, notifyResized } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import { allocatePlacement, type Placement, releasePlacement, sizeOf } from '../model/placement.ts'
 import type { VmDetails } from '../model/sql.ts'
 
 /** In JSON, because it waits in the journal. */
 export type PreviousPlacement = { [K in keyof Placement]: string } & { networks?: PreviousAddress[] }
-
-type MacHook = (tx: Tx, now: Date, vmId: string, macBefore: string) => Promise<unknown>
-const macHooks: MacHook[] = []
-
-/** For what is kept by the address of a public interface, such as its traffic. Called in the transaction that gives the VM another one. */
-export const onMacChange = (hook: MacHook): void => void macHooks.push(hook)
 
 export interface Move {
   runId: string
@@ -34,23 +29,24 @@ export interface Move {
 
 /** Its room on the lost host stays taken until the VM is well elsewhere: its disk there may be the only good one, so that it has to fit
  *  there again when this fails. Nobody can use that room meanwhile, and should the host come back, its machine does. */
-export async function evacuateVm(tx: Tx, now: Date, vm: VmDetails, move: Move): Promise<PreviousPlacement> {
+export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, move: Move): Promise<PreviousPlacement> {
+  const now = deps.clock.now()
   const { runId, templateId, withoutNetworks = false } = move
   const networks = await detachLostNetworks(tx, vm.id, withoutNetworks)
   const { arch } = await getTemplate(tx, templateId)
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), { hostId: null, arch })
   await releasePublicIp(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // something may still answer there
-  await assignToHost(tx, now, vm, place)
-  await recordNetworkEvents(tx, now, vm.id, 'vm.network_detached', networks, runId)
+  await assignToHost(tx, deps, vm, place)
+  await recordNetworkEvents(tx, deps, vm.id, 'vm.network_detached', networks, runId)
   return { host_id: vm.host_id!, ip_address: vm.ip_address!, address_pool_id: vm.address_pool_id!, mac: vm.mac!, networks }
 }
 
-async function assignToHost(tx: Tx, now: Date, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
+async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
   await tx.run(query`
     update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
-      updated_at = ${now} where id = ${vm.id}`)
+      updated_at = ${deps.clock.now()} where id = ${vm.id}`)
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
-  for (const hook of macHooks) await hook(tx, now, vm.id, vm.mac!)
+  await notifyMacChanged(tx, deps, vm.id, vm.mac!)
 }
 
 export interface FailedMove {
@@ -63,18 +59,25 @@ export interface FailedMove {
  *  Its room waited for it, and its public address rests for longer than a restore may take. False when the host is gone for good, and the
  *  disk with it (`berthd host remove` waits for restores): then the VM stays where it should have come up. Networks are locked before room,
  *  as by whoever creates a VM. */
-export async function rollBackEvacuation(tx: Tx, now: Date, vmId: string, before: PreviousPlacement, end: FailedMove): Promise<boolean> {
+export async function rollBackEvacuation(
+  tx: Tx,
+  deps: EventDeps,
+  vmId: string,
+  before: PreviousPlacement,
+  end: FailedMove,
+): Promise<boolean> {
   if (!(await findHost(tx, before.host_id))) return false
+  const now = deps.clock.now()
   const vm = await getVmRow(tx, vmId)
   const { back, lost } = await reattachNetworks(tx, vm, before)
   await recordStaleNics(tx, vmId, before.host_id, lost)
   await reclaimPublicIp(tx, { address: before.ip_address, poolId: before.address_pool_id })
   await releasePlacement(tx, now, vm, end.stranded)
   if (end.stranded) await recordStaleMachine(tx, now, vmId, vm.host_id!)
-  await assignToHost(tx, now, vm, before)
+  await assignToHost(tx, deps, vm, before)
   await resumeFilter(tx, vmId)
-  await notifyResized(tx, now, vmId) // its old machine did not hear of what was changed while it was away
-  await recordNetworkEvents(tx, now, vmId, 'vm.network_attached', back, end.runId)
+  await notifyResized(tx, deps, vmId) // its old machine did not hear of what was changed while it was away
+  await recordNetworkEvents(tx, deps, vmId, 'vm.network_attached', back, end.runId)
   return true
 }
 
@@ -128,13 +131,13 @@ export async function recordStaleNics(tx: Tx, vmId: string, hostId: string, lost
     await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
 }
 
-export async function recordNetworkEvents(
+async function recordNetworkEvents(
   tx: Tx,
-  now: Date,
+  deps: EventDeps,
   vmId: string,
   type: 'vm.network_attached' | 'vm.network_detached',
   networks: PreviousAddress[],
   actionId: string,
 ): Promise<void> {
-  for (const { network_id: id } of networks) await recordVmEvent(tx, now, vmId, type, { actionId, reason: 'host' }, { network: { id } })
+  for (const { network_id: id } of networks) await recordVmEvent(tx, deps, vmId, type, { actionId, reason: 'host' }, { network: { id } })
 }

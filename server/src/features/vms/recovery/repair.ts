@@ -36,14 +36,14 @@ export const repairVm = workflow<Input>('vm.put_right', { deadline: '30m' })
     timeout: steps.READY_STEP,
     run: async (context) => (context.input.isOn ? steps.awaitReady(context) : null),
   })
-  .onSuccess(async (tx, { input: { vmId }, results: { ready }, runId, now }) => {
+  .onSuccess(async (tx, { deps, input: { vmId }, results: { ready }, runId, now }) => {
     const vm = await getVmRow(tx, vmId)
     await clearStaleMachine(tx, vmId, vm.host_id!)
     const reason = ready?.reason ?? vm.status_reason // why the change failed
     await sql.setStatus(tx, now, vmId, { status: vm.status, reason, readiness: ready?.readiness ?? 'booting' })
-    await recordVmEvent(tx, now, vmId, ready ? 'vm.restarted' : 'vm.stopped', { actionId: runId, reason: 'host' })
+    await recordVmEvent(tx, deps, vmId, ready ? 'vm.restarted' : 'vm.stopped', { actionId: runId, reason: 'host' })
   })
-  .onFailure(async (tx, { input: { vmId }, error, runId, now }) => {
+  .onFailure(async (tx, { deps, input: { vmId }, error, runId, now }) => {
     const { host_id, status } = await getVmRow(tx, vmId)
     if (error?.code !== 'not_found') {
       await postponeStaleMachine(tx, vmId, host_id!, addDuration(now, TRY_AGAIN))
@@ -53,5 +53,5 @@ export const repairVm = workflow<Input>('vm.put_right', { deadline: '30m' })
     await clearStaleMachine(tx, vmId, host_id!)
     const reason = 'Its host no longer has the disk of this VM: rebuild it, restore a backup, or delete it'
     await sql.setStatus(tx, now, vmId, { status: 'ERROR', reason })
-    return recordVmEvent(tx, now, vmId, 'vm.error', { actionId: runId, reason: 'host' })
+    return recordVmEvent(tx, deps, vmId, 'vm.error', { actionId: runId, reason: 'host' })
   })

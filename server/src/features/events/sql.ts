@@ -1,0 +1,42 @@
+import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+
+/** Says which account has a new event. */
+export const EVENTS = 'berth_events'
+
+export interface EventRow {
+  account_id: string
+  number: bigint
+  id: string
+  type: string
+  subject_id: string | null
+  data: unknown
+  created_at: Date
+}
+
+/** Takes the account's place in the log ahead of something that must be locked after it, such as its wallet. */
+export const reserveLog = (tx: Tx, accountId: string) =>
+  tx.run(sql`
+    insert into event_counters as c (account_id, last_number) values (${accountId}, 0)
+    on conflict (account_id) do update set last_number = c.last_number`)
+
+export const insertEvent = (tx: Tx, event: Omit<EventRow, 'number' | 'data'> & { data: object }) =>
+  tx.one<EventRow>(sql`
+    with counter as (
+      insert into event_counters as c (account_id, last_number) values (${event.account_id}, 1)
+      on conflict (account_id) do update set last_number = c.last_number + 1 returning last_number)
+    insert into events (account_id, number, id, type, subject_id, data, created_at)
+    select ${event.account_id}, last_number, ${event.id}, ${event.type}, ${event.subject_id}, ${json(event.data)}, ${event.created_at}
+    from counter, pg_notify(${EVENTS}, ${event.account_id})
+    returning *`)
+
+export const eventsAfter = (db: Queries, accountId: string, after: bigint, limit: number) =>
+  db.many<EventRow>(sql`select * from events where account_id = ${accountId} and number > ${after} order by number limit ${limit}`)
+
+/** The number of the account's newest event, 0 before the first. */
+export const lastNumber = async (db: Queries, accountId: string): Promise<bigint> =>
+  (await db.maybe<{ last_number: bigint }>(sql`select last_number from event_counters where account_id = ${accountId}`))?.last_number ?? 0n
+
+/** With its data as JSON, the way it is stored. */
+export const findEvent = (db: Queries, id: string) =>
+  db.one<Omit<EventRow, 'data'> & { data: string }>(sql`
+    select account_id, number, id, type, subject_id, data::text as data, created_at from events where id = ${id}`)
