@@ -23,6 +23,6 @@ export async function notifyDeleted(tx: Tx, { hooks }: EventDeps, vm: sql.VmDeta
 
 export async function runBeforePowerOff(deps: Deps, vmId: string, driver: Driver, signal: AbortSignal): Promise<void> {
   const run = (hook: Deps['hooks']['beforePowerOff'][number]) =>
-    hook(deps, vmId, driver, signal).catch((error: unknown) => deps.log.warn({ err: error, vmId }, 'before power off'))
+    hook(deps, vmId, driver, signal).catch((error: unknown) => deps.log.warn({ err: error, vmId }, 'pre-power-off hook failed'))
   await Promise.all(deps.hooks.beforePowerOff.map(run))
 }
