@@ -1,5 +1,5 @@
 // Injects faults into the simulated hosts of a running server.
-import { openDb, sql } from '../../server/src/kernel/db.ts'
+import { openDb, sql } from '../../server/src/kernel/database/db.ts'
 import { faultControl, type FaultOrder } from '../../server/src/hypervisor/simulated/faults.ts'
 import type { Product } from './product.ts'
 
