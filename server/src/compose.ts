@@ -1,4 +1,4 @@
-// The only file that constructs long-lived things and knows all of them. A process is an API, a worker, or both.
+// The only file that constructs long-lived objects and wires them. A process is an API, a worker, or both.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
@@ -53,7 +53,7 @@ import type { AnyWorkflow } from './workflow/executor.ts'
 import { deleteRunsEndedBefore } from './workflow/run-store.ts'
 import { createRunWatcher } from './workflow/run-watcher.ts'
 
-/** How long what was done can be read up. */
+/** How long ended runs are kept. */
 const KEEP_RUNS = '90d'
 
 export const PUBLIC_PREFIX = '/api/public/v1'
@@ -62,22 +62,22 @@ export const DASHBOARD_PREFIX = '/api/dashboard'
 export interface Core {
   deps: Deps
   engine: WorkflowEngine
-  /** Every `close` waits for what is under way until `patience` ends: unless given, as long as the settings say. */
+  /** Every `close` drains until `patience` is aborted; by default after BERTH_DRAIN_SECONDS. */
   close(patience?: AbortSignal): Promise<void>
 }
 
 export interface CoreOptions {
   worker: boolean
   clock?: Clock
-  /** Workflows beside the product's own. */
+  /** Workflows in addition to the built-in ones. */
   workflows?: AnyWorkflow[]
-  /** How long the simulated hypervisor takes; as long as a real one unless a test is in a hurry. */
+  /** Latency of the simulated hypervisor; realistic by default. */
   pace?: Pace
-  /** How names are resolved and how long a receiver may take, for tests. */
+  /** Name resolution and request timeout, for tests. */
   outbound?: Pick<OutboundOptions, 'resolve' | 'timeoutMs'>
 }
 
-/** Database, secrets and the engine: what every kind of process has. */
+/** Database, secrets and workflow engine, which every process has. */
 export async function openCore(config: Config, url: string, log: Log, options: CoreOptions): Promise<Core> {
   const payments = openPayments(config)
   const metrics = createMetrics()
@@ -96,7 +96,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     factories: {
       simulated: simulatedDrivers({ db, clock, ...(options.pace && { pace: options.pace }) }),
       libvirt: async (host) => {
-        const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // a hundred files that simulated hosts do without
+        const { libvirtDrivers } = await import('./hypervisor/libvirt/driver.ts') // imported on demand: a hundred files that simulated hosts do not need
         return libvirtDrivers({ log, images: openImageStore(config.imagesDir, clock), dataDir: config.dataDir })(host)
       },
     },
@@ -143,14 +143,14 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   }
 }
 
-/** Mail is off unless there is a server to send it. */
+/** Email is disabled without an SMTP server. */
 function mailerOf({ smtpUrl, mailFrom }: Config): Mailer | null {
   if (smtpUrl === null) return null
-  if (mailFrom === null) throw new Error('BERTH_SMTP_URL is set and BERTH_MAIL_FROM is not: say whom mails are from')
+  if (mailFrom === null) throw new Error('BERTH_SMTP_URL is set but BERTH_MAIL_FROM is not: set the sender of emails')
   return openMailer({ url: smtpUrl, from: mailFrom })
 }
 
-/** Where customers find us: no webhook may lead back here. */
+/** Our own public name: webhooks to it are rejected. */
 function ownNames({ publicUrl }: Config): string[] {
   const hostname = publicUrl && URL.parse(publicUrl)?.hostname
   return hostname ? [hostname] : []
@@ -161,12 +161,12 @@ const drainDeadline = ({ drainSeconds }: Config): AbortSignal => AbortSignal.tim
 export interface ApiProcess {
   app: FastifyInstance
   operations: Operation[]
-  /** Those of the dashboard alone. */
+  /** Only those of the dashboard. */
   dashboardOperations: Operation[]
   close(patience?: AbortSignal): Promise<void>
 }
 
-/** `alone`: no other process counts requests, so memory is exact. */
+/** `alone`: no other process counts requests, so in-memory counters are exact. */
 export async function openApi({ deps }: Core, options: { alone: boolean }): Promise<ApiProcess> {
   const { config, db, clock, log, metrics } = deps
   const counters = await openCounters(config, db, clock, log, metrics, options.alone)
@@ -181,7 +181,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   })
   const health = serveHealth(app, db, MIGRATIONS)
   health.check('host', async () =>
-    (await listHosts(db)).length > 0 ? null : 'there is none: berthd up makes this machine one, berthd host add another',
+    (await listHosts(db)).length > 0 ? null : 'no hosts: berthd up sets up this machine, berthd host add adds another',
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
@@ -200,7 +200,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
     dashboardOperations: dashboard.operations,
     async close(patience = drainDeadline(config)) {
       health.drain()
-      await Promise.all([deps.feed.close(), consoles.close()]) // they never end by themselves
+      await Promise.all([deps.feed.close(), consoles.close()]) // long-lived streams and WebSockets never end by themselves
       clearInterval(flushing)
       await closeServer(app, patience)
       await dashboard.close()
@@ -210,7 +210,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   }
 }
 
-/** The same routes once more, for people instead of tokens, and beside them what only people do. */
+/** Mounts the same routes for sessions instead of tokens, and the routes that only sessions have. */
 async function openDashboard(
   app: FastifyInstance,
   deps: Deps,
@@ -230,7 +230,7 @@ async function openDashboard(
   return { operations: [...doors.operations, ...personal], close: doors.close }
 }
 
-/** Accepts no more connections, lets the requests under way finish, and cuts off what is left when patience ends. */
+/** Stops listening, waits for open requests, and closes the remaining connections at the deadline. */
 async function closeServer(app: FastifyInstance, patience: AbortSignal): Promise<void> {
   const cutOff = (): void => app.server.closeAllConnections()
   patience.addEventListener('abort', cutOff)
@@ -252,17 +252,17 @@ async function pruneRuns({ db, clock }: Deps): Promise<void> {
   while ((await deleteRunsEndedBefore(db, subtractDuration(clock.now(), KEEP_RUNS))) > 0);
 }
 
-/** Carries out workflows and runs the reconcilers. */
+/** Runs workflows and reconcilers. */
 export async function openWorker({ deps, engine }: Core): Promise<{ close(patience?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
   const loops = startReconcilers(deps, [
     ...reconcilers,
     { name: 'workflow.rescue', everyMs: 5_000, runOnce: () => engine.requeueAbandonedRuns() },
-    { name: 'keys.forget', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
-    { name: 'counts.forget', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
-    { name: 'runs.forget', everyMs: 3_600_000, runOnce: pruneRuns },
+    { name: 'idempotency_keys.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
+    { name: 'rate_limits.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
+    { name: 'workflow_runs.prune', everyMs: 3_600_000, runOnce: pruneRuns },
     { name: 'certificate.renew', everyMs: 86_400_000, runOnce: ({ config }) => renewOwnCertificate(config.dataDir) },
-    { name: 'invariants.watch', everyMs: 300_000, runOnce: createInvariantMonitor() },
+    { name: 'invariants.check', everyMs: 300_000, runOnce: createInvariantMonitor() },
   ])
   const stopListening = await listenForTriggers(deps.db, loops)
   return {

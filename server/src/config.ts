@@ -1,4 +1,4 @@
-// Every setting: its variable, its default and one sentence. This is the only reader of the environment.
+// Every setting: its variable, its default and one sentence. This is the only file that reads the environment.
 import { join, resolve } from 'node:path'
 import { packageDir, PROJECT_DIR } from './kernel/paths.ts'
 
@@ -70,7 +70,7 @@ export const SETTINGS = {
   hypervisor: setting(
     'BERTH_HYPERVISOR',
     'auto',
-    'What runs the VMs of the local host: auto, libvirt or simulated',
+    'Hypervisor of the local host: auto, libvirt or simulated',
     oneOf('auto', 'libvirt', 'simulated'),
   ),
   webDir: setting(
@@ -82,56 +82,52 @@ export const SETTINGS = {
   signUp: setting(
     'BERTH_SIGN_UP',
     'closed',
-    'Whether anybody may make an account in the dashboard: open or closed',
+    'Whether anyone may create an account in the dashboard: open or closed',
     oneOf('open', 'closed'),
   ),
   allowPlainHttp: setting(
     'BERTH_ALLOW_PLAIN_HTTP',
     'false',
-    'Allow signing in over plain http from other machines: passwords can then be read on the way',
+    'Allow sign-in over plain http from other machines: passwords can be read in transit',
     flag,
   ),
-  trustedProxies: setting('BERTH_TRUSTED_PROXIES', '', 'Comma-separated addresses or ranges whose X-Forwarded-For is believed', list),
+  trustedProxies: setting('BERTH_TRUSTED_PROXIES', '', 'Comma-separated addresses or ranges whose X-Forwarded-For is trusted', list),
   allowPrivateWebhooks: setting(
     'BERTH_ALLOW_PRIVATE_WEBHOOKS',
     'false',
     'Allow webhooks to http and private addresses, for development',
     flag,
   ),
-  masterKeyFile: optional('BERTH_MASTER_KEY_FILE', 'File of the key that encrypts secrets; default master.key in the data folder', text),
+  masterKeyFile: optional('BERTH_MASTER_KEY_FILE', 'File with the key that encrypts secrets; default master.key in the data folder', text),
   imagesDir: optional('BERTH_IMAGES_DIR', 'Folder for the images of OS templates; default images in the data folder', text),
   catalogFile: optional(
     'BERTH_CATALOG_FILE',
-    'Catalog that fills in missing regions, plans and templates at start; default the one shipped',
+    'Catalog file that adds missing regions, plans and templates at start; default the included one',
     text,
   ),
   currency: setting('BERTH_CURRENCY', 'USD', 'Currency of all prices and wallets, as three letters', currency),
   payments: setting(
     'BERTH_PAYMENTS',
     'auto',
-    'How customers deposit: auto (Stripe when its keys are set, else not at all), manual (an operator confirms) or off',
+    'How customers add funds: auto (Stripe when its keys are set, otherwise disabled), manual (an operator confirms) or off',
     oneOf('auto', 'manual', 'off'),
   ),
-  paymentInstructions: setting(
-    'BERTH_PAYMENT_INSTRUCTIONS',
-    '',
-    'Where to send money, told to customers under BERTH_PAYMENTS=manual',
-    text,
-  ),
-  stripeSecretKey: optional('BERTH_STRIPE_SECRET_KEY', 'Secret key of the Stripe account that takes deposits', text),
+  paymentInstructions: setting('BERTH_PAYMENT_INSTRUCTIONS', '', 'Bank details shown to customers under BERTH_PAYMENTS=manual', text),
+  stripeSecretKey: optional('BERTH_STRIPE_SECRET_KEY', 'Secret key of the Stripe account that receives deposits', text),
   stripeWebhookSecret: optional('BERTH_STRIPE_WEBHOOK_SECRET', 'Signing secret of the Stripe webhook endpoint /webhooks/stripe', text),
-  stripeApiUrl: setting('BERTH_STRIPE_API_URL', 'https://api.stripe.com', 'Where Stripe is reached, for tests', text),
-  sellerName: setting('BERTH_SELLER_NAME', 'Berth', 'Who sells, on invoices', text),
-  sellerAddress: setting('BERTH_SELLER_ADDRESS', '', 'Address of the seller on invoices; | begins a new line', text),
-  sellerTax: setting('BERTH_SELLER_TAX', '', 'What invoices say about tax, for example a VAT number or why there is none', text),
-  testClock: setting('BERTH_TEST_CLOCK', 'false', 'Make a new database whose time can be moved ahead: only for trying out', flag),
-  publicUrl: optional(
-    'BERTH_PUBLIC_URL',
-    'Address customers reach the API and the dashboard at, for links and cookies; default http://host:port',
-    text,
+  stripeApiUrl: setting('BERTH_STRIPE_API_URL', 'https://api.stripe.com', 'URL of the Stripe API, for tests', text),
+  sellerName: setting('BERTH_SELLER_NAME', 'Berth', 'Name of the seller on invoices', text),
+  sellerAddress: setting('BERTH_SELLER_ADDRESS', '', 'Address of the seller on invoices; | starts a new line', text),
+  sellerTax: setting('BERTH_SELLER_TAX', '', 'Tax note on invoices, for example a VAT number or the reason for an exemption', text),
+  testClock: setting(
+    'BERTH_TEST_CLOCK',
+    'false',
+    'Create a new database with a test clock that can be advanced: only for evaluation',
+    flag,
   ),
-  smtpUrl: optional('BERTH_SMTP_URL', 'Mail server, such as smtp://user:password@mail.example.com:587; unset sends no mail', text),
-  mailFrom: optional('BERTH_MAIL_FROM', 'Sender of mails, such as "Example Cloud <noreply@example.com>"', text),
+  publicUrl: optional('BERTH_PUBLIC_URL', 'Public URL of the API and the dashboard, for links and cookies; default http://host:port', text),
+  smtpUrl: optional('BERTH_SMTP_URL', 'SMTP server, such as smtp://user:password@mail.example.com:587; unset sends no email', text),
+  mailFrom: optional('BERTH_MAIL_FROM', 'Sender of emails, such as "Example Cloud <noreply@example.com>"', text),
   metricsHost: setting('BERTH_METRICS_HOST', '127.0.0.1', 'Address /metrics listens on', text),
   metricsPort: optional('BERTH_METRICS_PORT', 'Port of /metrics; default the API port + 1; 0 picks a free one', whole(0, 65_535)),
   logLevel: setting(
@@ -146,8 +142,13 @@ export const SETTINGS = {
     'auto (readable on a terminal, else JSON), json or pretty',
     oneOf('auto', 'json', 'pretty'),
   ),
-  workerConcurrency: setting('BERTH_WORKER_CONCURRENCY', '32', 'Actions one worker process carries out at the same time', whole(1, 1_000)),
-  drainSeconds: setting('BERTH_DRAIN_SECONDS', '10', 'How long a stopping process waits for requests and steps under way', whole(0, 600)),
+  workerConcurrency: setting('BERTH_WORKER_CONCURRENCY', '32', 'Actions that one worker process runs concurrently', whole(1, 1_000)),
+  drainSeconds: setting(
+    'BERTH_DRAIN_SECONDS',
+    '10',
+    'How long a stopping process waits for open requests and workflow steps',
+    whole(0, 600),
+  ),
 }
 
 type Values = { [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never }
@@ -158,7 +159,7 @@ export interface Config extends Omit<Values, 'masterKeyFile' | 'imagesDir' | 'me
   metricsPort: number
 }
 
-/** Of `berth`, the command of customers, who may well sit at the same machine. */
+/** Variables of `berth`, the customers' CLI, which may run in the same environment. */
 const CUSTOMERS_OWN = ['BERTH_URL', 'BERTH_TOKEN', 'BERTH_CONTEXT']
 
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {

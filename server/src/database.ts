@@ -1,4 +1,4 @@
-// The database as this version of the product needs it: tables, the queue's own tables, and a catalog to sell from.
+// Brings the database to the state this version needs: schema, the queue's tables, and a catalog.
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { seedDatabase } from './features/seed.ts'
@@ -10,7 +10,7 @@ export const MIGRATIONS = join(import.meta.dirname, '../migrations')
 
 const UNDEFINED_TABLE = '42P01'
 
-/** Any number of processes may do this at the same moment. */
+/** Safe to run concurrently from several processes. */
 export async function migrateAndSeed(
   config: Pick<Config, 'catalogFile' | 'hypervisor'> & Partial<Pick<Config, 'testClock'>>,
   url: string,
@@ -27,13 +27,13 @@ export async function migrateAndSeed(
   return migrated
 }
 
-/** Only a database that holds nothing yet, not even a catalog, is given a test clock. */
+/** Only an empty database, without even a catalog, gets a test clock. */
 async function timeOf(db: Queries, testClock: boolean): Promise<Date> {
   if (testClock) await makeTestClock(db, (await db.maybe(sql`select from catalog_numbers limit 1`)) === undefined)
   return readClock(db, testClock)
 }
 
-/** What this version needs and the database lacks, or null. */
+/** What this version needs and the database does not have, or null. */
 export async function findPendingUpgrade(db: Queries): Promise<string | null> {
   try {
     const migration = await missingMigration(db, MIGRATIONS)
@@ -44,7 +44,7 @@ export async function findPendingUpgrade(db: Queries): Promise<string | null> {
   }
 }
 
-/** For processes that use the database and leave its upgrade to the operator. */
+/** For processes that leave migrations to the operator. */
 export async function requireMigrated(db: Queries): Promise<void> {
   const missing = await findPendingUpgrade(db)
   if (missing) throw new Error(`The database is not up to date: ${missing} is missing. Run: npx berthd migrate`)

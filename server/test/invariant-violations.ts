@@ -99,13 +99,13 @@ export const plants: Record<string, Plant> = {
   'bandwidth.limits': ({ vmId }) => [sql`insert into bandwidth_limits (vm_id, next_try_at) values (${vmId}, ${LONG_AGO})`],
 
   'actions.deadline': (world) => [run(world, { deadline: LONG_AGO })],
-  'actions.forgotten': (world) => [run(world, { at: LONG_AGO })],
+  'actions.stalled': (world) => [run(world, { at: LONG_AGO })],
   'actions.journal': (world) => [run(world, { status: 'FAILED' })],
   'actions.vm_exists': (world) => [run(world, { vmId: 'cnowhere' })],
   'vms.transitional': ({ vmId }) => [sql`update vms set status = 'UPGRADING' where id = ${vmId}`],
   'copies.transitional': ({ snapshotId }) => [sql`update snapshots set status = 'CREATING' where id = ${snapshotId}`],
 
-  'hosts.room': ({ host }) => [sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`],
+  'hosts.capacity': ({ host }) => [sql`update hosts set vcpu_used = vcpu_used + 1 where id = ${host.id}`],
   'addresses.held': ({ vmId }) => [sql`update vms set provisioned = false where id = ${vmId}`],
   'addresses.usable': ({ vmId }) => [
     sql`insert into free_addresses (address, pool_id, available_at) select ip_address, address_pool_id, created_at from vms where id = ${vmId}`,
@@ -137,10 +137,10 @@ export const plants: Record<string, Plant> = {
   'events.actions': (world) => [run(world, { label: 'RESTART', status: 'COMPLETED' })],
   'events.sequence': ({ vmId }) => [sql`update vms set event_sequence = event_sequence + 1 where id = ${vmId}`],
   'webhooks.deliveries': ({ webhookId }) => [sql`delete from webhook_deliveries where webhook_id = ${webhookId}`],
-  'webhooks.forgotten': ({ webhookId }) => [
+  'webhooks.overdue': ({ webhookId }) => [
     sql`update webhook_deliveries set status = 'PENDING', completed_at = null, next_attempt_at = ${LONG_AGO} where webhook_id = ${webhookId}`,
   ],
-  'mails.forgotten': ({ accountId }) => [
+  'emails.overdue': ({ accountId }) => [
     sql`insert into mails (id, account_id, event_id, recipient, next_attempt_at, created_at)
       select 'planted', account_id, id, 'somebody@example.com', ${LONG_AGO}, ${LONG_AGO} from events where account_id = ${accountId} and number = 1`,
   ],
@@ -157,7 +157,7 @@ export const plants: Record<string, Plant> = {
     world.host.machines = world.host.machines.filter((each) => each.vmId !== world.vmId)
     return []
   },
-  'machines.alone': (world) => {
+  'machines.unique': (world) => {
     world.host.machines.push(machine(world))
     return []
   },
@@ -165,11 +165,11 @@ export const plants: Record<string, Plant> = {
     machine(world).power = 'stopped'
     return []
   },
-  'machines.shape': (world) => {
+  'machines.definition': (world) => {
     machine(world).vcpu += 1
     return []
   },
-  'nics.plugged': (world) => {
+  'nics.attached': (world) => {
     machine(world).nics.push({ mac: '52:54:00:00:00:01', networkId: null, limitMbps: null })
     return []
   },
@@ -198,7 +198,7 @@ export const plants: Record<string, Plant> = {
     host.volumes = host.volumes.filter((each) => each.id !== snapshotId)
     return []
   },
-  'volumes.strays': ({ host }) => [
+  'volumes.orphans': ({ host }) => [
     sql`insert into stray_volumes (host_id, kind, id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
       values (${host.id}, 'backup', 'cnowhere', 0, 1, false, ${LONG_AGO}, ${LONG_AGO})`,
   ],

@@ -1,4 +1,4 @@
-// The images that are built here, booted under emulation: what a guest of them does by itself.
+// Boots the images built here under emulation.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ async function addresses({ agent }: Guest): Promise<string[]> {
 const rootGib = async ({ ssh }: Guest): Promise<number> => Number((await ssh('df -k / | tail -1')).trim().split(/\s+/)[1]) / 1024 ** 2
 
 describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch) => {
-  test('becomes what its seed says, keeps it, obeys its agent and its power button, and grows', async () => {
+  test('applies its cloud-init seed, keeps its state, responds to agent and power button, and grows its disk', async () => {
     const image = await build('tiny', arch)
     const disk = await guestDisk(image, 'web-1', { gib: 3, ramMiB: 256 })
     onTestFinished(disk.remove)
@@ -79,7 +79,7 @@ describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch)
 })
 
 describe('a Debian guest', TIMEOUT, () => {
-  test('lets its owner in by key and password, with its hostname and all of its disk', async () => {
+  test('accepts key and password logins and has its hostname and full disk size', async () => {
     const image = await debianImage()
     const disk = await guestDisk(image, 'deb-1', { gib: 5, ramMiB: 512 })
     onTestFinished(disk.remove)

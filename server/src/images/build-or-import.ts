@@ -1,4 +1,4 @@
-// A template's image, built or imported: into the store, checked, uncompressed, compat 1.1, with nothing behind it.
+// Builds or imports a template image into the store: validated, uncompressed, compat 1.1, without a backing file.
 import { join } from 'node:path'
 import type { Image } from '../hypervisor/image-source.ts'
 import type { Arch } from './arch.ts'
@@ -18,7 +18,7 @@ export interface MakeOptions {
 export type From = { url: string } | { file: string }
 
 export interface Imported extends Image {
-  /** sha256 of the file as it came. */
+  /** sha256 of the file as received. */
   sourceChecksum: string
 }
 

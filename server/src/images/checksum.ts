@@ -1,4 +1,4 @@
-// Checksums as distributions publish them: sha256 or sha512, with or without a word before it.
+// Checksums as distributions publish them: sha256 or sha512, with or without the algorithm as prefix.
 
 export interface Checksum {
   algorithm: 'sha256' | 'sha512'

@@ -1,4 +1,4 @@
-// A bootable disk out of a folder: partition table, boot partition, one ext4 file system that is the last partition and so can grow.
+// Builds a bootable disk from a folder: partition table, boot partition, and one ext4 file system as last partition so that it can grow.
 import { rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Arch } from './arch.ts'
@@ -6,29 +6,29 @@ import { installForBios, makeGrub, SECTOR, type Boot } from './grub.ts'
 import { run, type Tool } from './external-tools.ts'
 
 export interface DiskPlan {
-  /** What the root file system holds. */
+  /** Folder with the content of the root file system. */
   root: string
   label: string
-  /** gpt: of any size. dos: up to 2 TiB, and a guest grows its partition by writing four bytes. */
+  /** gpt: any size. dos: up to 2 TiB, and a guest grows its partition by writing four bytes. */
   table: 'gpt' | 'dos'
   sizeMiB: number
   boot: Boot
-  /** For what is made on the way; must exist. */
+  /** For temporary files; must exist. */
   folder: string
   signal: AbortSignal
 }
 
-/** To write to a boot partition that EFI firmware reads. */
+/** Tools that write to an EFI system partition. */
 export const EFI_TOOLS: Tool[] = ['mformat', 'mmd', 'mcopy']
 
 const SECTORS_PER_MIB = 2048
 const BOOT_START = SECTORS_PER_MIB
 const BOOT_MIB = 4
 const ROOT_START = BOOT_START + BOOT_MIB * SECTORS_PER_MIB
-/** The second copy of the partition table, rounded up to whole blocks. */
+/** The backup GPT, rounded up to whole blocks. */
 const END_SECTORS = 40
 
-/** What GRUB's code for a BIOS lives in, or what EFI firmware looks into; and Linux. */
+/** BIOS boot partition or EFI system partition, and Linux. */
 const TYPES: Record<DiskPlan['table'], Record<Arch | 'linux', string>> = {
   gpt: {
     x86_64: '21686148-6449-6E6F-744E-656564454649',
@@ -66,7 +66,7 @@ async function partition(disk: string, plan: DiskPlan): Promise<void> {
   await run('sfdisk', ['-q', disk], { input: `${table.join('\n')}\n`, signal: plan.signal })
 }
 
-/** Without features that older kernels or GRUB do not read. */
+/** Disables features that older kernels or GRUB cannot read. */
 async function makeFileSystem(disk: string, plan: DiskPlan): Promise<void> {
   const extended = `offset=${ROOT_START * SECTOR},root_owner=0:0,lazy_itable_init=1,lazy_journal_init=1`
   const options = ['-q', '-F', '-t', 'ext4', '-b', '4096', '-L', plan.label, '-O', '^metadata_csum_seed,^orphan_file', '-E', extended]

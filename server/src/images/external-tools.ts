@@ -1,10 +1,9 @@
-// Runs the programs that make and check images. A program that is missing is named with the package that brings it; one that fails is
-// quoted with the last lines it said.
+// Runs the programs that build and check images. Errors name the package of a missing program and quote the last lines of a failed one.
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
-/** Debian keeps some of them where only root looks. */
+/** The sbin folders are not in every PATH. */
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 const PACKAGES = {
@@ -34,32 +33,32 @@ export interface RunOptions {
   signal?: AbortSignal
   timeoutMs?: number
   limits?: Limits
-  /** Exit codes that are no failure. */
+  /** Exit codes that count as success. */
   okCodes?: number[]
-  /** Each line as it is said. */
+  /** Called with each line of output. */
   heard?: (line: string) => void
 }
 
-/** What a program that reads a file from elsewhere may take. */
+/** Resource limits for a program that reads an untrusted file. */
 export interface Limits {
   memoryBytes?: number
   cpuSeconds?: number
-  /** Of any file it writes. */
+  /** Per file written. */
   fileBytes?: number
 }
 
-/** Throws one sentence that names every package to install. */
+/** Throws one error that names every package to install. */
 export function requireTools(...tools: Tool[]): void {
   const missing = tools.filter((tool) => findTool(tool) === undefined)
   if (missing.length === 0) return
   const packages = [...new Set(missing.map((tool) => PACKAGES[tool]))].join(' ')
-  throw new Error(`This needs ${missing.join(', ')}, which this machine lacks: sudo apt-get install -y --no-install-recommends ${packages}`)
+  throw new Error(`${missing.join(', ')} not installed: sudo apt-get install -y --no-install-recommends ${packages}`)
 }
 
 const KEPT_CHARS = 4_000
 const LIMIT_MS = 30 * 60_000
 
-/** What the program wrote to its standard output. */
+/** Resolves to stdout. */
 export async function run(tool: Tool, args: string[], options: RunOptions = {}): Promise<string> {
   requireTools(tool)
   const limit = AbortSignal.timeout(options.timeoutMs ?? LIMIT_MS)
@@ -77,7 +76,7 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
     hear(chunk)
   })
   child.stderr.on('data', hear)
-  child.stdin.on('error', () => {}) // a program that fails early reads no further; its exit code tells
+  child.stdin.on('error', () => {}) // a program that fails early closes stdin; its exit code is reported
   child.stdin.end(options.input ?? '')
   const code = await ended(child).catch((error: unknown) => {
     if (limit.aborted)
@@ -111,7 +110,7 @@ function findTool(tool: Tool): string | undefined {
       accessSync(path, constants.X_OK)
       return true
     } catch {
-      return false // not here: the next folder may have it
+      return false
     }
   })
 }

@@ -1,4 +1,4 @@
-// Brings a file here, from a URL or a path, with its size limited and its checksum compared on the way. Only operators say from where.
+// Fetches a file from a URL or path, limits its size and verifies its checksum. The source is always chosen by an operator.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -9,16 +9,17 @@ import type { Checksum } from './checksum.ts'
 export interface FetchOrder {
   expected: Checksum | null
   mostBytes: number
-  /** Bytes so far, and of how many where that is known. */
+  /** Bytes so far, and the total when it is known. */
   progress: (bytes: number, total: number | null) => void
   signal: AbortSignal
 }
 
-/** Answers the sha256 of what was written to `target`. */
+/** Returns the sha256 of the file written to `target`. */
 export async function download(url: string, target: string, order: FetchOrder): Promise<string> {
   const { protocol } = new URL(url)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`Images come by http or https, not by ${protocol}`)
-  if (protocol === 'http:' && !order.expected) throw new Error('What comes by plain http may be changed on the way: give its --checksum')
+  if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`Images can be fetched by http or https, not ${protocol}`)
+  if (protocol === 'http:' && !order.expected)
+    throw new Error('A file fetched over plain http can be modified in transit: give its --checksum')
   const response = await fetch(url, { signal: order.signal }).catch((error: unknown) => {
     order.signal.throwIfAborted()
     throw new Error(`${url} cannot be reached: ${reasonOf(error)}`, { cause: error })
@@ -54,15 +55,15 @@ async function receive(source: Readable, total: number | null, target: string, o
       done(bytes > order.mostBytes ? tooLarge(bytes) : null, chunk)
     },
   })
-  const cutOff = (): Error => new Error(`The connection ended after ${bytes}${total === null ? '' : ` of ${total}`} bytes. Run it again`)
+  const cutOff = (): Error => new Error(`The connection ended after ${bytes}${total === null ? '' : ` of ${total}`} bytes. Retry`)
   await pipeline(source, counting, createWriteStream(target), { signal: order.signal }).catch((error: unknown) => {
-    throw error instanceof TypeError ? cutOff() : error // fetch says no more than "terminated"
+    throw error instanceof TypeError ? cutOff() : error // fetch only reports "terminated"
   })
   if (total !== null && bytes !== total) throw cutOff()
   const found = wanted?.digest('hex')
   if (found !== undefined && found !== order.expected!.hex) {
     throw new Error(
-      `The file has ${order.expected!.algorithm} ${found} instead of ${order.expected!.hex}: it is damaged, changed, or a newer one`,
+      `The file has ${order.expected!.algorithm} ${found} instead of ${order.expected!.hex}: it is damaged, modified or a newer version`,
     )
   }
   return `sha256:${sha256.digest('hex')}`

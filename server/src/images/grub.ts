@@ -1,4 +1,4 @@
-// GRUB, made bootable by writing the few sectors and files it needs: no loop device, no mount, no grub-install.
+// Makes GRUB bootable by writing its sectors and files directly: no loop device, no mount, no grub-install.
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Arch } from './arch.ts'
@@ -11,18 +11,18 @@ export interface Boot {
   /** GRUB's own modules: usr/lib/grub of the unpacked package. */
   modulesFolder: string
   modules: string[]
-  /** Commands run before anything else. */
+  /** Commands embedded in the image, run first. */
   config: string
   prefix: string
 }
 
-/** The package that brings GRUB's modules for the firmware guests of the architecture start with. */
+/** The package with GRUB's modules for the firmware of that architecture. */
 export const grubPackage = (arch: Arch): string => ({ x86_64: 'grub-pc-bin', aarch64: 'grub-efi-arm64-bin' })[arch]
 
 export const platformOf = (arch: Arch): string => ({ x86_64: 'i386-pc', aarch64: 'arm64-efi' })[arch]
 const DISK_DRIVER: Record<Arch, string[]> = { x86_64: ['biosdisk'], aarch64: [] }
 
-/** GRUB as one file: an EFI program, or what a BIOS loads from the sectors behind the first. */
+/** GRUB as one file: an EFI program, or the core image that a BIOS boot sector loads. */
 export async function makeGrub(boot: Boot, output: string, signal: AbortSignal): Promise<void> {
   const platform = platformOf(boot.arch)
   await writeFile(`${output}.cfg`, boot.config)
@@ -30,7 +30,7 @@ export async function makeGrub(boot: Boot, output: string, signal: AbortSignal):
   await run('grub-mkimage', [...args, 'part_gpt', 'part_msdos', 'ext2', ...DISK_DRIVER[boot.arch], ...boot.modules], { signal })
 }
 
-/** For a BIOS: its first sector loads GRUB from the sectors at `startSector`. */
+/** Writes the boot sector, which loads GRUB from the sectors at `startSector`. */
 export async function installForBios(disk: string, modulesFolder: string, grub: string, startSector: number): Promise<void> {
   const first = firstSector(await readFile(join(modulesFolder, 'i386-pc/boot.img')), startSector)
   const core = coreImage(await readFile(grub), startSector)
@@ -43,19 +43,19 @@ export async function installForBios(disk: string, modulesFolder: string, grub: 
   }
 }
 
-/** What follows in the first sector is the partition table's. */
+/** The partition table follows in the first sector. */
 const CODE_BYTES = 440
 const [KERNEL_SECTOR, BOOT_DRIVE, DRIVE_CHECK] = [0x5c, 0x64, 0x66]
 
 function firstSector(image: Buffer, startSector: number): Buffer {
   const sector = Buffer.from(image)
   sector.writeBigUInt64LE(BigInt(startSector), KERNEL_SECTOR)
-  sector[BOOT_DRIVE] = 0xff // the drive the BIOS says it started from
-  sector.fill(0x90, DRIVE_CHECK, DRIVE_CHECK + 2) // and believe it
+  sector[BOOT_DRIVE] = 0xff // 0xff: use the drive reported by the BIOS
+  sector.fill(0x90, DRIVE_CHECK, DRIVE_CHECK + 2) // NOPs: skip the check of that drive
   return sector
 }
 
-/** The list of sectors in the first one: where the rest is (u64), how many (u16), and the segment it is loaded to (u16). */
+/** The block list in the core image: first sector (u64), count (u16), load segment (u16). */
 const BLOCK_LIST = 0x1f4
 const LOAD_SEGMENT = 0x820
 

@@ -1,4 +1,4 @@
-// Files as they come from elsewhere, made by qemu-img itself; hostile ones are changed by hand.
+// Imports files created by qemu-img; hostile ones are patched by hand.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
@@ -24,7 +24,7 @@ const bringFrom = (from: { file: string } | { url: string }, checksum: string | 
   return importImage(store, from, checksum === null ? null : parseChecksum(checksum), options)
 }
 
-/** The good image with some bytes of its header written over. */
+/** A copy of the valid image with some header bytes overwritten. */
 async function changed(name: string, offset: number, hex: string): Promise<void> {
   await copyFile(at('good.qcow2'), at(name))
   const file = await open(at(name), 'r+')
@@ -43,7 +43,7 @@ describe('an imported image', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  test('is kept by its content, uncompressed, whatever format it came in', async () => {
+  test('is stored by its checksum, uncompressed, from any format', async () => {
     const image = await bring('good.qcow2')
     expect(image).toMatchObject({ format: 'qcow2', arch: 'aarch64', virtualBytes: 3 * 1024 ** 2 })
     expect(image.checksum).toBe(`sha256:${sha256(await readFile(image.path)).toString('hex')}`)
@@ -56,13 +56,13 @@ describe('an imported image', () => {
     })
   })
 
-  test('must have the checksum that was given', async () => {
+  test('must match the given checksum', async () => {
     const right = sha256(await readFile(at('good.qcow2'))).toString('hex')
     await expect(bring('good.qcow2', right)).resolves.toMatchObject({ sourceChecksum: `sha256:${right}` })
     await expect(bring('good.qcow2', 'ab'.repeat(32))).rejects.toThrow(/^The file has sha256 .* instead of abab/)
   })
 
-  test('names no other file as its own content', async () => {
+  test('rejects a backing file and an external data file', async () => {
     await writeFile(at('secret'), Buffer.alloc(1024 ** 2, 'secret'))
     qemuImg('create', '-f', 'qcow2', '-b', at('secret'), '-F', 'raw', at('backed.qcow2'))
     await expect(bring('backed.qcow2')).rejects.toThrow('backing file')
@@ -70,7 +70,7 @@ describe('an imported image', () => {
     await expect(bring('outer.qcow2')).rejects.toThrow('external data file')
   })
 
-  test('has a sane size and is whole', async () => {
+  test('rejects impossible sizes and truncated files', async () => {
     qemuImg('create', '-f', 'qcow2', at('giant.qcow2'), '100T')
     await expect(bring('giant.qcow2')).rejects.toThrow('a template may have at most 524288')
     await changed('giant-liar.qcow2', 24, '7fffffffffffffff')
@@ -82,7 +82,7 @@ describe('an imported image', () => {
     await expect(bring('cut.qcow2')).rejects.toThrow('not a qcow2 image')
   })
 
-  test('is no archive, no text and no encrypted image', async () => {
+  test('rejects archives, missing files and encrypted images', async () => {
     await writeFile(at('archive.xz'), Buffer.concat([Buffer.from('fd377a585a00', 'hex'), Buffer.alloc(4096)]))
     await expect(bring('archive.xz')).rejects.toThrow('unpack it first')
     await expect(bring('nothing-there')).rejects.toThrow('cannot be read')
@@ -90,11 +90,11 @@ describe('an imported image', () => {
     await expect(bring('locked.qcow2')).rejects.toThrow('The image is encrypted')
   })
 
-  test('leaves nothing of itself when it is refused', async () => {
+  test('leaves no files behind when it is rejected', async () => {
     expect((await readdir(at('store'))).filter((name) => !/^[0-9a-f]{64}\.qcow2$/.test(name))).toEqual([])
   })
 
-  test('comes by http only with a checksum, and not half', async () => {
+  test('is fetched over http only with a checksum, and never in part', async () => {
     const server = createServer((request, response) => {
       if (request.url === '/half') response.setHeader('content-length', 10_000_000)
       if (request.url === '/half') return void response.write('x', () => response.destroy())
@@ -119,7 +119,7 @@ describe('an imported image', () => {
   })
 })
 
-test('a store says what to do about an image that is not there', async () => {
+test('a store names the command for a missing image', async () => {
   const empty = openImageStore(join(tmpdir(), 'berth-no-such-folder'), systemClock)
   const template = { id: 'c1', slug: 'debian-13', arch: 'aarch64', hasAgent: false } as const
   await expect(empty.open({ ...template, checksum: '' })).rejects.toThrow('npx berthd template build debian-13 (or import)')

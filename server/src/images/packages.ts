@@ -1,5 +1,5 @@
-// Debian packages of any architecture, downloaded and unpacked without touching what is installed here: apt works on a state of its own,
-// with the sources this machine is set up with.
+// Downloads and unpacks Debian packages of any architecture without touching the installed ones: apt runs with its own state and the
+// sources of this machine.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { debianArch, type Arch } from './arch.ts'
@@ -8,16 +8,16 @@ import { run } from './external-tools.ts'
 export interface Download {
   arch: Arch
   names: string[]
-  /** Dependencies that matter only to an installed system: taken to be there already. */
+  /** Dependencies that only an installed system needs; treated as installed. */
   without: string[]
-  /** Packages of which only their own files matter. */
+  /** Packages unpacked without their dependencies. */
   alone: string[]
-  /** For apt's state and the files; must exist. */
+  /** For apt's state and the packages; must exist. */
   folder: string
   signal: AbortSignal
 }
 
-/** Unpacks the packages and what they depend on into one tree, and answers its folder. */
+/** Unpacks the packages and their dependencies into one tree, and returns its folder. */
 export async function unpackPackages({ arch, names, without, alone, folder, signal }: Download): Promise<string> {
   const apt = await ownApt(arch, without, join(folder, 'apt'))
   const tree = join(folder, 'packages')
@@ -42,7 +42,7 @@ async function ownApt(arch: Arch, without: string[], folder: string): Promise<{ 
     `Dir::Cache=${join(folder, 'cache')}`,
     `APT::Architecture=${debianArch(arch)}`,
     `APT::Architectures=${debianArch(arch)}`,
-    'APT::Sandbox::User=root', // the folder is nobody else's to read
+    'APT::Sandbox::User=root', // the sandbox user could not read this folder
     'APT::Get::AllowUnauthenticated=false',
   ]
   return { options: ['-qq', '-y', ...settings.flatMap((setting) => ['-o', setting])], archives }

@@ -1,5 +1,4 @@
-// What is being done to an image, for other processes to read: one small file beside the images, which counts only while whoever wrote it
-// lives.
+// The progress of an image build, for other processes: one small file beside the images, valid only while its writer is alive.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -10,7 +9,7 @@ interface Note {
 
 const fileOf = (folder: string, slug: string): string => join(folder, `making-${slug}.json`)
 
-/** `null` when it has ended, however. */
+/** `null` when the build has ended, successfully or not. */
 export async function noteProgress(folder: string, slug: string, doing: string | null): Promise<void> {
   if (doing === null) return rm(fileOf(folder, slug), { force: true })
   await mkdir(folder, { recursive: true })
@@ -23,7 +22,7 @@ export async function readProgress(folder: string, slug: string): Promise<string
     process.kill(pid, 0)
     return doing
   } catch (error) {
-    // Another user's process lives, too; otherwise there is none, or it was cut off while it wrote.
-    return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'being made' : null
+    // EPERM: a live process of another user. Otherwise no build runs, or its writer was killed.
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? 'being built' : null
   }
 }

@@ -1,5 +1,5 @@
-// What a qcow2 file says of itself, read by us before any other program opens it: a file from elsewhere may name other files of this
-// machine, and whoever follows such a name hands their content to a guest.
+// Reads the qcow2 header before any other program opens the file: an untrusted image may name local files as backing or data file, whose
+// content would end up in a guest.
 
 export interface Qcow2Header {
   version: number
@@ -9,17 +9,17 @@ export interface Qcow2Header {
 
 const MAGIC = 0x514649fb
 const UNENCRYPTED = 0
-/** Features without which the file cannot be read: an image that was not closed properly is still whole. */
+/** Incompatible features. A dirty image (not closed cleanly) is still readable. */
 const [DIRTY, DATA_FILE, COMPRESSION] = [1n, 4n, 8n]
 const READABLE = DIRTY | COMPRESSION
 
 export const isQcow2 = (head: Buffer): boolean => head.length >= 4 && head.readUInt32BE(0) === MAGIC
 
-/** Throws one sentence when the file is damaged or leans on another file. */
+/** Throws when the file is damaged or refers to another file. */
 export function readHeader(head: Buffer): Qcow2Header {
   if (!isQcow2(head) || head.length < 72) throw new Error('The file is not a qcow2 image')
   const version = head.readUInt32BE(4)
-  if (version !== 2 && version !== 3) throw new Error(`The image is qcow2 of version ${version}, which is not known`)
+  if (version !== 2 && version !== 3) throw new Error(`The image has the unknown qcow2 version ${version}`)
   if (head.readBigUInt64BE(8) !== 0n)
     throw new Error('The image is only the changes to another file (its backing file): flatten it with qemu-img convert')
   if (head.readUInt32BE(32) !== UNENCRYPTED) throw new Error('The image is encrypted')
@@ -31,5 +31,5 @@ export function readHeader(head: Buffer): Qcow2Header {
 
 function requireReadable(features: bigint): void {
   if (features & DATA_FILE) throw new Error('The image keeps its data in another file (an external data file)')
-  if (features & ~READABLE) throw new Error('The image is marked as damaged, or uses features that are not known')
+  if (features & ~READABLE) throw new Error('The image is marked as damaged, or uses unknown features')
 }

@@ -1,13 +1,13 @@
-// Templates that are built here, out of Debian packages.
+// The templates that can be built here from Debian packages.
 import type { Arch } from './arch.ts'
 import { buildDebian } from './debian/build.ts'
 import { buildTiny } from './tiny/build.ts'
 
 export interface BuildOrder {
   arch: Arch
-  /** For what is made on the way; the caller removes it. */
+  /** For temporary files; the caller removes it. */
   folder: string
-  /** Told what is being done, in a few words. */
+  /** Called with the current step, in a few words. */
   progress: (doing: string) => void
   signal: AbortSignal
 }

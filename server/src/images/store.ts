@@ -1,5 +1,5 @@
-// The folder of images on the control plane. Each file is named by the sha256 of its content and appears whole or not at all; what is
-// being made lives in a folder beside it, which is removed however the work ends.
+// The image folder of the control plane. Files are named by the sha256 of their content and created atomically; work in progress is in a
+// separate folder, which is always removed.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -12,27 +12,26 @@ import type { Arch } from './arch.ts'
 import { virtualBytesOf } from './validate-image.ts'
 
 export interface ImageStore extends ImageSource {
-  /** Takes over a file of the work folder under the name of its content. */
+  /** Moves a file from the work folder into the store. */
   keep(file: string, arch: Arch): Promise<Image>
   has(checksum: string): Promise<boolean>
-  /** Nothing happens when it is not there. */
+  /** Does nothing when it does not exist. */
   remove(checksum: string): Promise<void>
-  /** Gives `work` an empty folder on the same disk. */
+  /** Calls `work` with an empty folder on the same file system. */
   inWorkFolder<T>(work: (folder: string) => Promise<T>): Promise<T>
 }
 
 const WORK = 'work-'
-/** What a process that was killed has left; no work takes longer. */
+/** Age of work folders left behind by a killed process; no build takes longer. */
 const LEFT_BEHIND = '24h'
 
 export function openImageStore(folder: string, clock: Clock): ImageStore {
   const pathOf = (checksum: string): string => join(folder, `${checksum.replace(/^sha256:/, '')}.qcow2`)
   return {
     async open({ slug, checksum, arch }) {
-      if (checksum === '') throw new Error(`it has no image yet. Make it with: npx berthd template build ${slug} (or import)`)
+      if (checksum === '') throw new Error(`it has no image yet. Create it with: npx berthd template build ${slug} (or import)`)
       const file = await stat(pathOf(checksum)).catch(() => undefined)
-      if (!file)
-        throw new Error(`its image is not in ${folder} any more. Bring it back with: npx berthd template build ${slug} (or import)`)
+      if (!file) throw new Error(`its image is not in ${folder}. Restore it with: npx berthd template build ${slug} (or import)`)
       const path = pathOf(checksum)
       return { path, format: 'qcow2', arch, virtualBytes: await virtualBytesOf(path), fileBytes: file.size, checksum }
     },

@@ -1,4 +1,4 @@
-// Whether a file from elsewhere is an image that guests may begin with. Nothing in it is believed before it has been checked here.
+// Validates an untrusted image before any guest uses it.
 import { open, stat } from 'node:fs/promises'
 import { isQcow2, readHeader } from './qcow2-header.ts'
 import { run, type Limits } from './external-tools.ts'
@@ -11,10 +11,10 @@ export interface Inspected {
 const MIB = 1024 ** 2
 export const MAX_VIRTUAL_BYTES = 512 * 1024 ** 3
 const SECTOR = 512
-/** A hostile file must not take the machine's memory or time. */
+/** A hostile file must not exhaust memory or CPU time. */
 const LIMITS: Limits = { memoryBytes: 1024 ** 3, cpuSeconds: 60 }
 
-/** Rejects with one sentence that says what is wrong with the file. */
+/** Rejects with the reason when the file is not usable. */
 export async function inspectImage(path: string, signal: AbortSignal): Promise<Inspected> {
   const head = await readHead(path)
   if (!isQcow2(head)) return inspectRaw(path, head)
@@ -24,7 +24,7 @@ export async function inspectImage(path: string, signal: AbortSignal): Promise<I
   return { format: 'qcow2', virtualBytes: Number(virtualBytes) }
 }
 
-/** As a guest sees it, of a file that has been checked before. */
+/** The virtual size of an already validated file. */
 export const virtualBytesOf = async (path: string): Promise<number> => Number(readHeader(await readHead(path)).virtualBytes)
 
 async function readHead(path: string): Promise<Buffer> {
@@ -38,7 +38,7 @@ async function readHead(path: string): Promise<Buffer> {
   }
 }
 
-/** A disk that can be booted has a partition table, and so this mark; archives and other formats do not. */
+/** A bootable disk has a partition table and so this signature; archives and other formats do not. */
 async function inspectRaw(path: string, head: Buffer): Promise<Inspected> {
   const hasMark = head.length === SECTOR && head.readUInt16BE(SECTOR - 2) === 0x55aa
   if (!hasMark)
@@ -66,17 +66,16 @@ interface QemuCheck {
   'image-end-offset'?: number
 }
 
-/** QEMU's own word, with the format given: it never guesses, and follows no name. */
+/** Runs qemu-img with an explicit format, so that it neither probes nor follows file names. */
 async function requireWhole(path: string, clusterBytes: number, signal: AbortSignal): Promise<void> {
   const about = ['--output=json', '--force-share', '-f', 'qcow2', path]
   const info = JSON.parse(await run('qemu-img', ['info', ...about], { signal, limits: LIMITS })) as QemuImageInfo
   const { data } = info['format-specific'] ?? {}
-  if (info['backing-filename'] ?? info['full-backing-filename'] ?? data?.['data-file']) throw new Error('The image leans on another file')
+  if (info['backing-filename'] ?? info['full-backing-filename'] ?? data?.['data-file']) throw new Error('The image refers to another file')
   const said = await run('qemu-img', ['check', ...about], { signal, limits: LIMITS, okCodes: [0, 2, 3] })
   const check = JSON.parse(said) as QemuCheck
-  if (check.corruptions || check['check-errors'] || data?.corrupt)
-    throw new Error('The image is damaged: qemu-img check finds errors in it')
+  if (check.corruptions || check['check-errors'] || data?.corrupt) throw new Error('The image is damaged: qemu-img check reports errors')
   const { size } = await stat(path)
-  const end = check['image-end-offset'] ?? 0 // of the last cluster, which compressed images do not fill
+  const end = check['image-end-offset'] ?? 0 // end of the last cluster, which compressed images do not fill
   if (size <= end - clusterBytes) throw new Error(`The image is cut off: it has ${size} of ${end} bytes`)
 }

@@ -1,4 +1,4 @@
-// Every month is charged once, nothing is served for free, and traffic is held to what was paid for.
+// Every billing period is charged once, no service is unpaid, and traffic limits match what was paid for.
 import { parseDurationMs } from '../kernel/clock.ts'
 import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
@@ -8,9 +8,9 @@ const ago = (now: Date, duration: string): Date => new Date(now.getTime() - pars
 
 const once = invariant(
   'renewals.once',
-  'Every month of a VM is charged once',
+  'Every billing period of a VM is charged once',
   ({ since }) => sql`
-    select t.id, format('VM %s was charged %s cents for a month that nobody knows', t.reference_id, -t.amount_cents) as what
+    select t.id, format('VM %s was charged %s cents without a renewal', t.reference_id, -t.amount_cents) as what
     from wallet_transactions t left join renewals r on r.transaction_id = t.id
     where t.type = 'VM_RENEWAL' and t.created_at >= ${since} and r.vm_id is distinct from t.reference_id
     union all
@@ -22,9 +22,9 @@ const once = invariant(
 
 const paid = invariant(
   'renewals.paid',
-  'The month that a VM is in was charged',
+  'The current billing period of a VM was charged',
   () => sql`
-    select v.id, format('VM %s is %s from %s to %s, and nobody was charged for it', v.name, v.billing_status, v.period_started_at,
+    select v.id, format('VM %s is %s from %s to %s, without a charge', v.name, v.billing_status, v.period_started_at,
       v.next_renewal_at) as what
     from vms v where v.billing_status <> 'CANCELLED'
       and not exists (select from renewals r where r.vm_id = v.id and r.period_started_at = v.period_started_at)
@@ -34,10 +34,10 @@ const paid = invariant(
 
 const ofSuspendedAccount = sql`exists (select from accounts a where a.id = v.account_id and a.suspended_at is not null)`
 
-/** What an operator has taken out of management or suspended is not charged for; a host that does not answer can suspend nothing. */
+/** Unmanaged VMs and those suspended by an operator are not charged; a VM on an unreachable host cannot be suspended. */
 const due = invariant(
   'renewals.due',
-  'A month that is over is renewed, and an unpaid VM is suspended and then deleted',
+  'An expired billing period is renewed, and an unpaid VM is suspended and then deleted',
   ({ now }) => sql`
     select v.id, format('VM %s is %s and %s: renewal was due at %s, past due since %s, suspended since %s', v.name, v.status,
       v.billing_status, v.next_renewal_at, v.past_due_at, v.suspended_at) as what
@@ -54,7 +54,7 @@ const due = invariant(
 
 const held = invariant(
   'accounts.suspended',
-  'Nothing of a suspended account is on',
+  'No VM of a suspended account is running',
   ({ now }) => sql`
     select v.id, format('VM %s is %s, and its account %s is suspended since %s', v.name, v.status, a.id, a.suspended_at) as what
     from vms v join accounts a on a.id = v.account_id join hosts h on h.id = v.host_id
@@ -66,7 +66,7 @@ const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 + v.bandwidth_pack_bytes
 
 const throttled = invariant(
   'bandwidth.throttled',
-  'A VM is slowed down exactly while it has used what it may',
+  'A VM is throttled exactly while its traffic quota is used up',
   () => sql`
     select v.id, format('VM %s has used %s of %s bytes and is %s', v.name, v.bandwidth_used_bytes, ${capBytes},
       case when v.throttled_at is null then 'not throttled' else 'throttled' end) as what
@@ -75,7 +75,7 @@ const throttled = invariant(
 
 const packs = invariant(
   'bandwidth.packs',
-  'Traffic beyond the plan was bought in this month',
+  'Bandwidth packs were bought in the current billing period',
   () => sql`
     select v.id, format('VM %s has packs of %s bytes; %s were bought since %s', v.name, v.bandwidth_pack_bytes, bought.count,
       v.period_started_at) as what
@@ -86,7 +86,7 @@ const packs = invariant(
 
 const limits = invariant(
   'bandwidth.limits',
-  'A change of speed reaches the host',
+  'Bandwidth limits are applied on the host',
   ({ now }) => sql`
     select v.id, format('VM %s waits for another speed since %s', v.name, l.next_try_at) as what
     from bandwidth_limits l join vms v on v.id = l.vm_id join hosts h on h.id = v.host_id

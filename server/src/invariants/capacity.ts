@@ -1,17 +1,17 @@
-// Room, addresses and quotas are counted right: nothing is handed out twice, and nothing is lost.
+// Host capacity, addresses and quotas are counted correctly: nothing is allocated twice or leaked.
 import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
 
-/** A VM that is being brought back elsewhere has room in both places until that has ended well. */
+/** An evacuating VM has capacity reserved on both hosts until the run has ended. */
 const roomTaken = sql`
   select host_id, vcpu, ram_mib, disk_gib from vms union all
   select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, v.disk_gib from workflow_runs r join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.unwinding)`
 
 const room = invariant(
-  'hosts.room',
-  'What a host has given away is what its VMs have',
+  'hosts.capacity',
+  'The capacity reserved on a host is the sum of its VMs',
   () => sql`
     select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s', h.name, h.vcpu_used, h.ram_used_mib,
       h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0)) as what
@@ -22,7 +22,7 @@ const room = invariant(
 
 const held = invariant(
   'addresses.held',
-  'A VM that was built holds a public address, one that could not be built holds none',
+  'A provisioned VM has a public address, one that failed to provision has none',
   () => sql`
     select v.id, format('VM %s is %s and holds %s', v.name, v.status, coalesce(host(v.ip_address), 'no address')) as what from vms v
     where (v.ip_address is not null) <> (v.provisioned or ${isBusy})`,
@@ -30,7 +30,7 @@ const held = invariant(
 
 const usable = invariant(
   'addresses.usable',
-  'A public address comes from a pool of its host, and is not free at the same time',
+  'A public address comes from an IP pool of its host and is not listed as free',
   () => sql`
     select v.id, format('VM %s on host %s has %s of pool %s', v.name, h.name, host(v.ip_address), p.cidr) as what
     from vms v join hosts h on h.id = v.host_id left join address_pools p on p.id = v.address_pool_id
@@ -41,7 +41,7 @@ const usable = invariant(
 
 const complete = invariant(
   'addresses.complete',
-  'Every address of a pool is free or on a VM',
+  'Every address of an IP pool is free or assigned to a VM',
   () => sql`
     select p.id, format('pool %s has %s addresses, %s of them free and %s on VMs', p.cidr, size.count, free.count, used.count) as what
     from address_pools p,
@@ -66,16 +66,16 @@ const holdings = sql`
 
 const counted = invariant(
   'quotas.counted',
-  'A quota counts what its account really has',
+  'Quota usage matches the resources of the account',
   () => sql`
     select account_id as id, format('%s: %s counted, %s there', name, coalesce(q.used, 0), coalesce(h.used, 0)) as what
     from (${holdings}) h full join account_quotas q using (account_id, name) where coalesce(q.used, 0) <> coalesce(h.used, 0)`,
 )
 
-/** An operator may set the limit of one account below what it has, which is no fault; the catalog's own limits bind all others. */
+/** An operator may lower the limit of one account below its usage; the catalog's limits apply to all others. */
 const kept = invariant(
   'quotas.kept',
-  'Nobody has more than the catalog allows',
+  'No account exceeds the limits of the catalog',
   () => sql`
     select q.account_id as id, format('%s: %s of %s', q.name, q.used, n.value) as what
     from account_quotas q join catalog_numbers n on n.name = 'quota.' || q.name where q.limit_override is null and q.used > n.value

@@ -1,4 +1,4 @@
-// Asks all questions. A single look is enough where everything rests; the watch of a running product takes its time.
+// Runs all checks once, as tests do. The monitor of a running installation also waits for violations to last.
 import type { Clock } from '../kernel/clock.ts'
 import type { Db } from '../kernel/database/db.ts'
 import { invariants } from './index.ts'
@@ -16,7 +16,7 @@ export interface FailedInvariant {
   violations: Violation[]
 }
 
-/** Everything that is not as promised at this moment, however fresh. `since`: how far back what only grows is looked at. */
+/** All violations at this moment. `since`: append-only tables are checked from here on. */
 export const checkInvariants = (deps: CheckDeps, since: Date = new Date(0), stopping?: AbortSignal): Promise<FailedInvariant[]> =>
   deps.db.tx(async (tx) => {
     const context = { db: tx, now: deps.clock.now(), since, hosts: await loadInventories(tx, deps, stopping) }

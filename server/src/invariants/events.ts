@@ -1,14 +1,14 @@
-// Who was promised to be told is told, and who asks twice is answered twice the same.
+// Events, webhook deliveries and emails are complete, and idempotency keys are consistent.
 import { sql, type Sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 
-/** From where on the log of each is looked at: what came of the same moment was not always numbered in the order of its time. */
+/** The first number since then: events of one moment were not always numbered in time order. */
 const firstSince = (since: Date, whose: Sql): Sql =>
   sql`(select ${whose}, min(number) as first from events where created_at >= ${since} group by ${whose})`
 
 const numbering = invariant(
   'events.numbering',
-  'The events of an account are numbered without a gap',
+  'Event numbers of an account have no gaps',
   ({ since }) => sql`
     select c.account_id as id, format('the counter says %s, there are %s events from %s to %s', c.last_number, e.count, r.first, e.last) as what
     from ${firstSince(since, sql`account_id`)} r join event_counters c using (account_id), lateral (
@@ -26,10 +26,10 @@ const LIFECYCLE = {
   DELETE: 'vm.terminated',
 }
 
-/** What was suspended once and had to be switched off again is told of once. */
+/** Suspending a suspended VM that was powered on again records no second event. */
 const told = invariant(
   'events.actions',
-  'Every finished action has the event it is known by',
+  'Every completed action has its event',
   ({ since }) => sql`
     select r.id, format('%s of VM %s is COMPLETED without %s', r.label, r.subject_id, l.type) as what
     from workflow_runs r join unnest(${Object.keys(LIFECYCLE)}::text[], ${Object.values(LIFECYCLE)}::text[]) as l(label, type) using (label)
@@ -40,7 +40,7 @@ const told = invariant(
 
 const sequence = invariant(
   'events.sequence',
-  'The events of a VM are counted without a gap',
+  'Event sequences of a VM have no gaps',
   ({ since }) => sql`
     select v.id, format('%s were counted, there are %s from %s to %s', v.event_sequence, e.count, e.first, e.last) as what
     from ${firstSince(since, sql`subject_id`)} r join vms v on v.id = r.subject_id, lateral (
@@ -49,10 +49,10 @@ const sequence = invariant(
     where e.count > 0 and (v.event_sequence <> e.last or e.count <> e.last - e.first + 1)`,
 )
 
-/** A subscription that was changed in the same moment may have missed it, or not; a log of 30 days is cleared away. */
+/** A subscription changed at the same moment may or may not have seen the event; deliveries are kept for 30 days. */
 const delivered = invariant(
   'webhooks.deliveries',
-  'Every event has a delivery to every subscription that asked for it',
+  'Every event has a delivery for every subscribed webhook',
   ({ since, now }) => sql`
     select e.id, format('event %s of %s has no delivery to webhook %s', e.type, e.account_id, w.id) as what
     from webhooks w join events e on e.account_id = w.account_id and e.type = any(w.events)
@@ -62,8 +62,8 @@ const delivered = invariant(
 )
 
 const remembered = invariant(
-  'webhooks.forgotten',
-  'No delivery is forgotten',
+  'webhooks.overdue',
+  'No webhook delivery is overdue',
   ({ now }) => sql`
     select d.id, format('delivery of %s to webhook %s was due at %s', d.type, d.webhook_id, d.next_attempt_at) as what
     from webhook_deliveries d join webhooks w on w.id = d.webhook_id
@@ -72,8 +72,8 @@ const remembered = invariant(
 )
 
 const mailed = invariant(
-  'mails.forgotten',
-  'No mail is forgotten',
+  'emails.overdue',
+  'No email is overdue',
   ({ now }) => sql`
     select m.id, format('mail of event %s was due at %s', m.event_id, m.next_attempt_at) as what
     from mails m where m.status = 'PENDING' and m.next_attempt_at < ${new Date(now.getTime() - 2 * 3_600_000)}`,
@@ -82,7 +82,7 @@ const mailed = invariant(
 
 const keys = invariant(
   'idempotency.finished',
-  'A key stands for one finished request, which made one thing',
+  'An idempotency key stores one successful response and one resource',
   ({ now }) => sql`
     select account_id as id, format('key %s holds status %s', key, status) as what from idempotency_keys where status not between 200 and 299
     union all

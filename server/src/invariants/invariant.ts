@@ -1,9 +1,9 @@
-// What must always be true, as questions that answer with what is not. No rows means that the promise is kept.
+// Invariants as queries that return violations. No rows means that the invariant holds.
 import { sql, type Queries, type Sql } from '../kernel/database/db.ts'
 import type { Host } from './inventory.ts'
 
 export interface Violation {
-  /** Of the row, the VM or the volume that somebody has to look at. */
+  /** Id of the row, VM or volume to inspect. */
   id: string
   what: string
 }
@@ -11,27 +11,27 @@ export interface Violation {
 export interface CheckContext {
   db: Queries
   now: Date
-  /** What only grows is looked at from here on: what was right once stays right. */
+  /** Append-only tables are checked from here on: a row that was valid stays valid. */
   since: Date
-  /** Those that answer: what they really have is in the tables of inventory.ts. */
+  /** The reachable hosts; their inventory is in the temporary tables of inventory.ts. */
   hosts: Host[]
 }
 
 export interface Invariant {
   name: string
   promise: string
-  /** How long it may be broken before anybody is told: as long as a reconciler needs to mend it. Nothing where one commit decides. */
+  /** How long it may be violated before it is reported: as long as a reconciler needs to repair it. Zero where one commit decides. */
   settle: string
   find: (context: CheckContext) => Promise<Violation[]>
 }
 
-/** Who is wrong a thousand times need not be told of each. */
+/** Limits the report of a systematic violation. */
 const atMost = (query: Sql): Sql => sql`select * from (${query}) violation limit 1000`
 
 type Options = Pick<Invariant, 'settle'>
 const AT_ONCE: Options = { settle: '0s' }
 
-/** `query` answers the columns `id` and `what`. */
+/** `query` returns the columns `id` and `what`. */
 export const invariant = (name: string, promise: string, query: (context: CheckContext) => Sql, { settle } = AT_ONCE): Invariant => ({
   name,
   promise,
@@ -39,7 +39,7 @@ export const invariant = (name: string, promise: string, query: (context: CheckC
   find: (context) => context.db.many<Violation>(atMost(query(context))),
 })
 
-/** Asked once for every host that answers; hosts change without our transactions, so a single look never counts. */
+/** Runs once per reachable host. Hosts change outside of our transactions, so a single violation is never reported. */
 export const hostInvariant = (
   name: string,
   promise: string,

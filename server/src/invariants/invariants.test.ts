@@ -1,4 +1,4 @@
-// The checker is checked: one violation of each kind is planted, and each must be found by its own name.
+// Tests the checker: one violation of each invariant is created, and each must be reported under its name.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
 import { plants, type Plant, type PlantWorld } from '../../test/invariant-violations.ts'
@@ -11,7 +11,7 @@ import type { Invariant, Violation } from './invariant.ts'
 import { makeTables, noteInventory } from './inventory.ts'
 import { createInvariantMonitor } from './monitor.ts'
 
-/** Carries what was found out of a transaction that nothing outlives. */
+/** Carries the result out of a transaction that is rolled back. */
 class Found extends Error {
   readonly violations: Violation[]
   constructor(violations: Violation[]) {
@@ -20,7 +20,7 @@ class Found extends Error {
   }
 }
 
-describe('the invariants', async () => {
+describe('invariants', async () => {
   const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
   const world = await givenWorld()
   const host = await givenInventory()
@@ -64,7 +64,7 @@ describe('the invariants', async () => {
   const foundAfter = async ({ find }: Invariant, plant: Plant): Promise<Violation[]> => {
     const changed = structuredClone(host)
     const trial = app.db.tx(async (tx) => {
-      await tx.run(sql`set local session_replication_role = replica`) // neither foreign keys nor triggers
+      await tx.run(sql`set local session_replication_role = replica`) // disables foreign keys and triggers
       for (const statement of plant({ ...world, host: changed })) await tx.run(statement)
       await makeTables(tx)
       await noteInventory(tx, changed)
@@ -75,19 +75,19 @@ describe('the invariants', async () => {
     return outcome.violations
   }
 
-  test('hold in a product at rest', async () => {
+  test('hold when nothing is running', async () => {
     expect(formatFailures(await checkInvariants(app.deps))).toBe('')
   })
 
   test.each(invariants.map((each) => ({ each, name: each.name, promise: each.promise })))('$name: $promise', async ({ each, name }) => {
     const plant = plants[name]
-    if (!plant) throw new Error(`Nothing is planted against ${name}: add it to test/invariant-violations.ts`)
+    if (!plant) throw new Error(`No violation of ${name} is defined: add it to test/invariant-violations.ts`)
     const violations = await foundAfter(each, plant)
     expect(violations.length).toBeGreaterThan(0)
     for (const { id, what } of violations) expect([id, what]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)])
   })
 
-  test('ask for no limit where a host cannot limit', async () => {
+  test('require no bandwidth limit where a host cannot shape traffic', async () => {
     const speed = invariants.find(({ name }) => name === 'nics.speed')!
     const unlimited: Plant = ({ host: changed }) => {
       changed.canLimit = false
@@ -97,7 +97,7 @@ describe('the invariants', async () => {
     expect(await foundAfter(speed, unlimited)).toEqual([])
   })
 
-  test('let off an interface that is about to be unplugged, and no other', async () => {
+  test('ignore an interface that is about to be detached, and no other', async () => {
     const leave = (mac: Sql): Sql =>
       sql`insert into left_nics (host_id, vm_id, mac) select ${app.host.id}, a.vm_id, ${mac} from network_attachments a where a.vm_id = ${world.vmId}`
     const lose: Plant = ({ vmId }) => [leave(sql`a.mac`), sql`delete from network_attachments where vm_id = ${vmId}`]
@@ -105,7 +105,7 @@ describe('the invariants', async () => {
       leave(sql`'52:54:00:00:00:09'::macaddr`),
       sql`delete from network_attachments where vm_id = ${vmId}`,
     ]
-    for (const name of ['nics.plugged', 'nics.leases']) {
+    for (const name of ['nics.attached', 'nics.leases']) {
       const each = invariants.find((one) => one.name === name)!
       expect([name, await foundAfter(each, lose)]).toEqual([name, []])
       expect(await foundAfter(each, beside)).toHaveLength(1)
@@ -113,23 +113,23 @@ describe('the invariants', async () => {
     }
   })
 
-  test('let off a machine that is about to be put right', async () => {
+  test('ignore a machine that is about to be repaired', async () => {
     const leave: Plant = ({ vmId }) => [
       sql`insert into left_machines (host_id, vm_id, left_at) values (${app.host.id}, ${vmId}, ${app.clock.now()})`,
     ]
-    for (const name of ['machines.power', 'machines.shape']) {
+    for (const name of ['machines.power', 'machines.definition']) {
       const each = invariants.find((one) => one.name === name)!
       expect([name, await foundAfter(each, (planted) => [...leave(planted), ...plants[name]!(planted)])]).toEqual([name, []])
     }
   })
 
-  test('are asked of the hosts themselves', async () => {
+  test('are checked against the hosts', async () => {
     await app.simulated.drift.stopMachine(world.otherVmId, 'guest')
     const broken = await checkInvariants(app.deps)
     expect(broken).toMatchObject([{ invariant: 'machines.power', violations: [{ id: world.otherVmId }] }])
   })
 
-  test('tell of what a reconciler should have mended only when it lasts, and of what a commit decides at once', async () => {
+  test('are reported after their settle time, or immediately when one commit decides', async () => {
     const watch = createInvariantMonitor()
     const told = async (): Promise<string[]> => {
       await watch(app.deps)
@@ -137,9 +137,9 @@ describe('the invariants', async () => {
       return values.filter(({ value }) => value > 0).map(({ labels }) => String(labels['invariant']))
     }
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used + 1`)
-    expect(await told()).toEqual(['hosts.room'])
+    expect(await told()).toEqual(['hosts.capacity'])
     app.clock.advance('5m')
-    expect(await told()).toEqual(['hosts.room', 'machines.power'])
+    expect(await told()).toEqual(['hosts.capacity', 'machines.power'])
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used - 1`)
     await app.rest()
     expect(await told()).toEqual([])

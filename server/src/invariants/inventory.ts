@@ -1,18 +1,18 @@
-// What hosts have, in tables that last as long as the transaction that asks, so that a query can join it with ours and a fleet of any
-// size takes no memory here. A host that does not answer is left out: nobody knows what it has.
+// The inventory of hosts in temporary tables, so that one query can join it with ours and memory use does not grow with the fleet.
+// Unreachable hosts are skipped.
 import type { Machine, Network, Volume } from '../hypervisor/driver.ts'
 import type { DriverPool } from '../hypervisor/driver-pool.ts'
 import { sql, type Sql, type Tx } from '../kernel/database/db.ts'
 import type { Log } from '../kernel/log.ts'
 
-/** Less than a transaction may rest. */
+/** Shorter than idle_in_transaction_session_timeout. */
 const TIMEOUT_MS = 50_000
 const BATCH = 500
 
 export interface Host {
   id: string
   name: string
-  /** Whether its kernel can limit the speed of interfaces. */
+  /** Whether its kernel can shape traffic. */
   canLimit: boolean
 }
 
@@ -30,7 +30,7 @@ export interface InventoryDeps {
   log: Log
 }
 
-/** Answers the hosts whose inventory is noted. */
+/** Returns the hosts whose inventory was loaded. */
 export async function loadInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
   const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(stopping ? [stopping] : [])])
   await makeTables(tx)
@@ -74,7 +74,7 @@ export async function makeTables(tx: Tx): Promise<void> {
   await tx.run(sql`create temporary table found_filters (host_id text, ${FILTER}) on commit drop`)
 }
 
-/** Machines without our ids are the operator's own. */
+/** Machines without our ids belong to the operator. */
 export async function noteInventory(tx: Tx, { id, machines, volumes, networks, filters }: HostInventory): Promise<void> {
   const found = (items: unknown[], columns: Sql): Sql =>
     sql`select ${id}::text, f.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as f(${columns})`
@@ -95,7 +95,7 @@ async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
   if (batch.length > 0) yield batch
 }
 
-/** What this host has of the VM, left by what failed while it was lost, is about to be removed or put right. */
+/** Remains of the VM on this host, from a run that failed while the host was lost; a reconciler removes or repairs them. */
 export const isStale = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
   sql`exists (select from left_machines l where l.host_id = ${id} and l.vm_id = ${vmId})`
 

@@ -1,10 +1,10 @@
-// Invoices say what the ledger says, and are all there.
+// Invoices match the ledger and are complete.
 import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 
 const ledger = invariant(
   'invoices.ledger',
-  'An invoice has the amounts of its stretch of the ledger',
+  'The amounts of an invoice match its ledger entries',
   ({ since }) => sql`
     select i.id, format('invoice %s charges %s and has %s paid, but its entries %s to %s make %s and %s, from %s to %s', i.number, i.charged_cents,
       i.paid_cents, i.first_entry, i.last_entry, t.charged, t.paid, before.cents, t.closing) as what
@@ -21,7 +21,7 @@ const ledger = invariant(
 
 const complete = invariant(
   'invoices.complete',
-  'Every entry of an account is on one invoice, up to the last',
+  'Every ledger entry up to the last invoice is on one invoice',
   () => sql`
     select id, format('invoice %s begins with entry %s, but the one before it ended with %s', number, first_entry, ended) as what
     from (select id, number, first_entry, coalesce(lag(last_entry) over (partition by account_id order by month), 0) as ended from invoices) i
@@ -30,7 +30,7 @@ const complete = invariant(
 
 const numbers = invariant(
   'invoices.numbers',
-  'The numbers of invoices have no gap',
+  'Invoice numbers have no gaps',
   () => sql`
     select 'invoice_counter' as id, format('%s invoices, numbers from %s to %s, and the counter at %s', count(*), min(number), max(number), c.last_number) as what
     from invoice_counter c left join invoices i on true group by c.last_number

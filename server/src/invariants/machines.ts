@@ -1,4 +1,4 @@
-// What runs on the hosts is what is written down. Never asked of a VM that an action works on.
+// Machines on hosts match the database. VMs with an open action are excluded.
 import { sql } from '../kernel/database/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
 import { isStale, machinesOf } from './inventory.ts'
@@ -6,7 +6,7 @@ import { isBusy, isWorkedOn } from './workflows.ts'
 
 const known = hostInvariant(
   'machines.known',
-  'No machine is on a host without a VM that lives there',
+  'Every machine on a host belongs to a VM of that host',
   (host) => sql`
     select m."vmId" as id, format('host %s has a machine for it, but %s', ${host.name}::text,
       coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
@@ -14,10 +14,10 @@ const known = hostInvariant(
     where v.host_id is distinct from ${host.id} and not ${isStale(host, sql`m."vmId"`)} and not ${isWorkedOn(sql`m."vmId"`)}`,
 )
 
-/** A VM that was lost reads ERROR and says so. What is suspended is defined anew when it comes back: only its disk matters. */
+/** A lost VM is in ERROR. A suspended VM is redefined when it is resumed, so only its disk matters. */
 const present = hostInvariant(
   'machines.present',
-  'No VM is without its machine',
+  'Every VM has its machine',
   (host) => sql`
     select v.id, format('VM %s is %s, but host %s has no machine for it', v.name, v.status, ${host.name}::text) as what
     from vms v left join ${machinesOf(host)} on m."vmId" = v.id
@@ -25,8 +25,8 @@ const present = hostInvariant(
 )
 
 const alone = invariant(
-  'machines.alone',
-  'No VM is on two hosts',
+  'machines.unique',
+  'No VM has machines on two hosts',
   () => sql`
     select m."vmId" as id, format('it is on the hosts %s', string_agg(h.name, ', ')) as what
     from found_machines m join hosts h on h.id = m.host_id
@@ -36,7 +36,7 @@ const alone = invariant(
 
 const power = hostInvariant(
   'machines.power',
-  'A VM is on exactly when it says so',
+  'The power state of a VM matches its machine',
   (host) => sql`
     select v.id, format('VM %s is %s, its machine on host %s is %s', v.name, v.status, ${host.name}::text, m.power) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id}
@@ -44,8 +44,8 @@ const power = hostInvariant(
 )
 
 const shape = hostInvariant(
-  'machines.shape',
-  'A machine has the size, the disk and the owner that its VM has',
+  'machines.definition',
+  'A machine has the size, disk generation and owner of its VM',
   (host) => sql`
     select v.id, format('VM %s of %s has %s vCPU, %s MiB, generation %s; its machine belongs to %s and has %s, %s, %s', v.name, v.account_id,
       v.vcpu, v.ram_mib, v.generation, m."accountId", m.vcpu, m."ramMiB", m.generation) as what

@@ -1,11 +1,11 @@
-// Nothing is charged twice, lost or made up.
+// Charges, refunds and payments match the ledger.
 import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
 
 const balance = invariant(
   'wallet.balance',
-  'A wallet holds the sum of its ledger',
+  'A wallet balance is the sum of its ledger',
   () => sql`
     select w.account_id as id, format('%s cents and %s entries, but the ledger has %s cents in %s entries', w.balance_cents,
       w.transaction_count, coalesce(t.cents, 0), coalesce(t.entries, 0)) as what
@@ -16,7 +16,7 @@ const balance = invariant(
 
 const running = invariant(
   'wallet.running',
-  'Every entry of the ledger goes on where the one before it ended',
+  'Every ledger entry continues the balance of the previous one',
   ({ since }) => sql`
     select t.id, format('entry %s of %s ends at %s cents, but %s before it and its own %s make another sum', t.number, t.account_id,
       t.balance_after_cents, coalesce(p.balance_after_cents::text, 'nothing'), t.amount_cents) as what
@@ -27,7 +27,7 @@ const running = invariant(
 
 const notNegative = invariant(
   'wallet.not_negative',
-  'No wallet was ever below zero',
+  'No wallet balance was ever negative',
   ({ since }) => sql`
     select account_id as id, format('%s cents', balance_cents) as what from wallets where balance_cents < 0
     union all
@@ -37,7 +37,7 @@ const notNegative = invariant(
 
 const paidFor = invariant(
   'charges.kept',
-  'Every VM that was charged for exists, was ended in order, or is refunded',
+  'Every charged VM exists, was terminated, or was refunded',
   ({ since }) => sql`
     select reference_id as id, format('%s cents are paid for a VM that never ended and is nowhere', -sum(amount_cents)) as what
     from wallet_transactions t where reference_type = 'VM'
@@ -52,7 +52,7 @@ const paidFor = invariant(
 
 const charged = invariant(
   'charges.made',
-  'No VM was built without a charge',
+  'No VM was provisioned without a charge',
   () => sql`
     select v.id, format('VM %s is %s and nothing was ever charged for it', v.name, v.status) as what from vms v
     where v.provisioned and not exists (select from wallet_transactions t where t.reference_id = v.id and t.type = 'VM_CHARGE')`,
@@ -60,17 +60,17 @@ const charged = invariant(
 
 const refunds = invariant(
   'charges.refunds',
-  'Nobody gets back more than was paid',
+  'Refunds never exceed charges',
   ({ since }) => sql`
     select reference_id as id, format('%s cents more were refunded than charged', sum(amount_cents)) as what
     from wallet_transactions where reference_type = 'VM'
     group by reference_id having sum(amount_cents) > 0 and max(created_at) >= ${since}`,
 )
 
-/** A second first month is only charged once the first one was given back in full: the VM could not be built, and is built again. */
+/** The first period is charged again only after a full refund: provisioning failed and the VM was rebuilt. */
 const firstMonth = invariant(
   'charges.first_month',
-  'The first month of a VM is charged once',
+  'The first billing period of a VM is charged once',
   ({ since }) => sql`
     select t.id, format('VM %s was charged for its first month again, %s cents', t.reference_id, -t.amount_cents) as what
     from wallet_transactions t, lateral (
@@ -83,7 +83,7 @@ const firstMonth = invariant(
 
 const causes = invariant(
   'ledger.causes',
-  'Every entry of the ledger names what caused it',
+  'Every ledger entry references its cause',
   ({ since }) => sql`
     select t.id, format('%s of %s cents names %s %s, which nobody knows', t.type, t.amount_cents, t.reference_type, t.reference_id) as what
     from wallet_transactions t where t.created_at >= ${since} and case t.reference_type
@@ -95,7 +95,7 @@ const causes = invariant(
 
 const payments = invariant(
   'payments.once',
-  'A payment is in the wallet once, less what was taken back',
+  'A payment is credited once, less refunds and chargebacks',
   () => sql`
     select p.id, format('%s with %s received and %s taken back, but the ledger has %s in and %s back', p.status, coalesce(p.received_cents, 0),
       p.taken_back_cents, t.received, t.taken_back) as what

@@ -1,4 +1,4 @@
-// The questions as a running product asks them: what a reconciler mends by itself is only told when it lasts.
+// Checks the invariants of a running installation: a violation that a reconciler repairs is reported only when it lasts.
 import { parseDurationMs } from '../kernel/clock.ts'
 import { sql } from '../kernel/database/db.ts'
 import type { Metrics } from '../kernel/metrics.ts'
@@ -10,13 +10,13 @@ export interface WatchDeps extends CheckDeps {
   metrics: Metrics
 }
 
-/** How far back the ledger and the journal are looked at: each entry is seen some 500 times before it is taken for right. */
+/** How far back ledger and journal are checked: each row is checked about 500 times. */
 const LOOK_BACK_MS = 2 * 86_400_000
 const MAX_LOGGED = 20
 
 const settleMs = new Map(invariants.map(({ name, settle }) => [name, parseDurationMs(settle)]))
 
-/** Remembers since when each violation is there; a worker that restarts begins to wait anew. */
+/** Keeps since when each violation exists; a restarted worker starts counting again. */
 export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSignal) => Promise<void> {
   let before = new Map<string, Date>()
   return async (deps, stopping) => {

@@ -1,16 +1,16 @@
-// Interfaces, leases, filters and networks on the hosts are those that were handed out.
+// Interfaces, DHCP leases, filters and networks on the hosts match the database.
 import { sql, type Sql } from '../kernel/database/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
 import { filtersOf, isStale, machinesOf, networksOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './workflows.ts'
 
-/** Whether this interface of the VM `v` is about to be unplugged, as its host was lost meanwhile. */
+/** Whether this interface of the VM `v` is about to be detached, because its host was lost meanwhile. */
 const isLeftNic = (mac: Sql): Sql =>
   sql`exists (select from left_nics l where l.host_id = v.host_id and l.vm_id = v.id and l.mac::text = ${mac})`
 
 const plugged = hostInvariant(
-  'nics.plugged',
-  'A machine has its public interface and one for each of its networks, and no other',
+  'nics.attached',
+  'A machine has its public interface, one per private network, and no other',
   (host) => sql`
     select v.id, format('VM %s should have %s, its machine has %s', v.name, wanted.nics, real.nics) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id},
@@ -22,10 +22,10 @@ const plugged = hostInvariant(
     where wanted.nics is distinct from real.nics and v.status <> 'UNMANAGED' and not ${isBusy}`,
 )
 
-/** Only simulated hosts tell what address an interface hands out; others have no rows here. */
+/** Only simulated hosts report leases; others have no rows here. */
 const leases = invariant(
   'nics.leases',
-  'A machine gets the address that was given to it',
+  'A machine leases the address assigned to it',
   () => sql`
     select v.id, format('%s of VM %s gets %s instead of %s', n.mac, v.name, n.address, coalesce(host(wanted.address), 'none')) as what
     from simulated.nics n join vms v on v.id = n.machine and v.host_id = n.host_id
@@ -35,10 +35,10 @@ const leases = invariant(
   { settle: '60s' },
 )
 
-/** Without a limit where the host's kernel knows none. */
+/** No limit where the host cannot shape traffic. */
 const speed = hostInvariant(
   'nics.speed',
-  'A public interface is as fast as was paid for',
+  'A public interface has the bandwidth limit of its plan',
   (host) => sql`
     select v.id, format('VM %s should have %s Mbit/s, its machine has %s', v.name, wanted.mbps, coalesce(real.mbps::text, 'no limit')) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId" and v.host_id = ${host.id},
@@ -50,7 +50,7 @@ const speed = hostInvariant(
 
 const filtered = hostInvariant(
   'filters.present',
-  'No machine runs without its filter',
+  'No machine runs without its packet filter',
   (host) => sql`
     select v.id, format('VM %s runs on host %s without a filter', v.name, ${host.name}::text) as what
     from ${machinesOf(host)} join vms v on v.id = m."vmId"
@@ -60,7 +60,7 @@ const filtered = hostInvariant(
 
 const filtersKnown = hostInvariant(
   'filters.known',
-  'No filter is on a host without a VM that lives there',
+  'Every packet filter on a host belongs to a VM of that host',
   (host) => sql`
     select f."vmId" as id, format('host %s has a filter for it, but %s', ${host.name}::text,
       coalesce(format('VM %s lives on %s', v.name, coalesce(v.host_id, 'no host')), 'there is no such VM')) as what
@@ -70,7 +70,7 @@ const filtersKnown = hostInvariant(
 
 const networks = hostInvariant(
   'networks.present',
-  'The networks of a host are those that were created on it',
+  'The networks of a host match the database',
   (host) => sql`
     select coalesce(n.id, w."networkId") as id, format('network %s should be %s, host %s has %s', n.name,
       coalesce(concat_ws(' ', n.cidr, host(n.gateway), n.enable_snat, n.enable_dhcp), 'gone'), ${host.name}::text,

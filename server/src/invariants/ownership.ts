@@ -1,4 +1,4 @@
-// What hangs together belongs together: one account, one host, one network.
+// Related resources have the same account and host.
 import { sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
@@ -35,7 +35,7 @@ const bindings = invariant(
 
 const keys = invariant(
   'ssh_keys.owner',
-  'A key was given to VMs of its own account',
+  'An SSH key is installed on VMs of its own account',
   () => sql`
     select u.ssh_key_id as id, format('key %s of %s was given to VM %s of %s', k.name, k.account_id, u.user_id,
       coalesce(v.account_id, 'nobody')) as what
@@ -56,7 +56,7 @@ const copies = invariant(
 
 const filters = invariant(
   'firewalls.tracked',
-  'Every VM on a host has a filter that is looked after, and nothing else has',
+  'Every VM on a host has a tracked packet filter, and nothing else has',
   () => sql`
     select coalesce(v.id, f.vm_id) as id, format('VM is on host %s, its filter is looked after on %s', coalesce(v.host_id, 'none'),
       coalesce(f.host_id, 'none')) as what
@@ -67,7 +67,7 @@ const filters = invariant(
 
 const applied = invariant(
   'firewalls.applied',
-  'A change of a firewall has reached the host',
+  'Firewall changes are applied on the host',
   () => sql`
     select f.vm_id as id, format('version %s is wanted, the host has %s: %s', f.wanted, coalesce(f.applied::text, 'none'),
       coalesce(f.error, 'it was not tried')) as what
@@ -79,7 +79,7 @@ const applied = invariant(
 
 const networksApplied = invariant(
   'networks.applied',
-  'A network is on its host, and a deleted one is gone from it',
+  'A network exists on its host, and a deleted one does not',
   () => sql`
     select n.id, format('network %s is %s', n.name, case when n.deleted_at is null then 'not made yet' else 'not removed yet' end) as what
     from networks n join hosts h on h.id = n.host_id

@@ -1,4 +1,4 @@
-// Disks, seeds, snapshots and backups on the hosts are those that somebody has paid for. What is quarantined is known.
+// Volumes on hosts belong to a resource. Quarantined orphans are known.
 import { parseDurationMs } from '../kernel/clock.ts'
 import { sql } from '../kernel/database/db.ts'
 import { hostInvariant, invariant, type Invariant } from './invariant.ts'
@@ -7,7 +7,7 @@ import { isBusy, isWorkedOn } from './workflows.ts'
 
 const known = hostInvariant(
   'volumes.known',
-  'No volume is on a host without something that it belongs to',
+  'Every volume on a host belongs to a resource',
   (host) => sql`
     select f.id, format('host %s has a %s for it (VM %s, generation %s, %s) that nothing needs', ${host.name}::text, f.kind,
       coalesce(f."vmId", 'none'), coalesce(f.generation::text, 'none'), case when f.complete then 'whole' else 'half made' end) as what
@@ -36,7 +36,7 @@ const needed = (hostId: string) => sql`
 
 const present = hostInvariant(
   'volumes.present',
-  'No VM is without its disk, and no snapshot or backup without its data',
+  'Every VM has its disk, and every snapshot and backup its data',
   (host) => sql`
     select n.id, format('host %s has no %s of VM %s for it', ${host.name}::text, n.kind, n.vm_id) as what
     from (${needed(host.id)}) n
@@ -48,8 +48,8 @@ const present = hostInvariant(
 const QUARANTINE = '25h'
 
 const strays = invariant(
-  'volumes.strays',
-  'What nobody needs is removed after its quarantine',
+  'volumes.orphans',
+  'Orphan volumes are removed after their quarantine',
   ({ now }) => sql`
     select q.id, format('%s on host %s is quarantined since %s', q.kind, h.name, q.first_seen_at) as what
     from stray_volumes q join hosts h on h.id = q.host_id

@@ -1,13 +1,13 @@
-// What was asked for is carried out or given up, in time, and never forgotten.
+// Every action ends by its deadline, and none is lost.
 import { sql, type Sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 
 const open = sql`(r.status in ('PENDING', 'RUNNING') or r.unwinding)`
 
-/** Whether something works on the VM with this id, or takes back what it did. */
+/** Whether an action is open on the VM with this id, or is being rolled back. */
 export const isWorkedOn = (vmId: Sql): Sql => sql`exists (select from workflow_runs r where r.subject_id = ${vmId} and ${open})`
 
-/** The same of the VM `v` of a query. */
+/** The same for the VM `v` of a query. */
 export const isBusy: Sql = isWorkedOn(sql`v.id`)
 
 const UNDO_GRACE_MS = 15 * 60_000
@@ -16,15 +16,15 @@ const before = (now: Date, ms: number): Date => new Date(now.getTime() - ms)
 
 const inTime = invariant(
   'actions.deadline',
-  'Every action has ended by its deadline and the time it takes to take it back',
+  'Every action has ended by its deadline plus the time for its compensation',
   ({ now }) => sql`
     select id, format('%s of %s is %s, its deadline was %s', label, coalesce(subject_id, 'nothing'), status, deadline_at) as what
     from workflow_runs r where ${open} and deadline_at < ${before(now, UNDO_GRACE_MS)}`,
 )
 
 const looked = invariant(
-  'actions.forgotten',
-  'Somebody works on every open action',
+  'actions.stalled',
+  'Every open action is being processed',
   ({ now }) => sql`
     select id, format('%s of %s is %s, and nobody has looked at it since %s', label, coalesce(subject_id, 'nothing'), status,
       coalesce(lease_until, next_attempt_at)) as what
@@ -33,7 +33,7 @@ const looked = invariant(
 
 const journal = invariant(
   'actions.journal',
-  'An action has ended exactly when its journal says so',
+  'The status of an action matches its journal',
   ({ since }) => sql`
     select id, format('%s is %s, completed at %s', label, status, coalesce(completed_at::text, 'no time')) as what from workflow_runs
     where (status in ('PENDING', 'RUNNING')) <> (completed_at is null)
@@ -45,7 +45,7 @@ const journal = invariant(
 
 const onVms = invariant(
   'actions.vm_exists',
-  'No action is open on a VM that is gone',
+  'No action is open on a deleted VM',
   () => sql`
     select id, format('%s works on VM %s, which is gone', label, subject_id) as what from workflow_runs r
     where ${open} and name like 'vm.%' and not exists (select from vms v where v.id = r.subject_id)`,
@@ -53,7 +53,7 @@ const onVms = invariant(
 
 const transitional = invariant(
   'vms.transitional',
-  'A VM is on its way to another state only while an action takes it there',
+  'A VM is in a transitional state only while an action is open',
   () => sql`
     select v.id, format('VM %s is %s and no action works on it', v.name, v.status) as what from vms v
     where v.status in ('PROVISIONING', 'REBUILDING', 'UPGRADING') and not ${isBusy}`,
@@ -61,7 +61,7 @@ const transitional = invariant(
 
 const copies = invariant(
   'copies.transitional',
-  'A snapshot or backup is made, restored or removed only while an action does it',
+  'A snapshot or backup is in a transitional state only while an action is open',
   () => sql`
     select s.id, format('snapshot %s of VM %s is %s and no action works on it', s.name, v.id, s.status) as what
     from snapshots s join vms v on v.id = s.vm_id where s.status in ('CREATING', 'RESTORING', 'DELETING') and not ${isBusy}

@@ -3,8 +3,8 @@ import { createBatchWriter } from './batch-writer.ts'
 
 const options = { tries: 3, pauseMs: 1, onError: () => {} }
 
-describe('batching', () => {
-  test('writes the first at once, and what gathers meanwhile together', async () => {
+describe('createBatchWriter', () => {
+  test('writes the first item immediately and batches those that arrive meanwhile', async () => {
     const batches: number[][] = []
     const gate = Promise.withResolvers<void>()
     const write = createBatchWriter<number>(async (items) => {
@@ -18,7 +18,7 @@ describe('batching', () => {
     expect(batches).toEqual([[1], [2, 3]])
   })
 
-  test('tries a batch again, and goes on with the next when it gives up', async () => {
+  test('retries a batch and continues with the next after the last retry', async () => {
     const [tried, errors]: [number[][], unknown[]] = [[], []]
     const write = createBatchWriter<number>(
       async (items) => {

@@ -1,4 +1,4 @@
-// Writes that come one by one and are cheaper together: whatever has gathered while one batch was written becomes the next.
+// Batches single writes: items that arrive while one batch is written become the next batch.
 import { sleep } from './clock.ts'
 
 export interface BatchOptions {
@@ -7,7 +7,10 @@ export interface BatchOptions {
   onError: (error: unknown) => void
 }
 
-/** `isRepeat`: what failed may have been written all the same, when only the answer was lost. Each call answers when its item has been written, or has been given up after `tries` batches that failed. */
+/**
+ * `isRepeat`: a failed batch may have been written, when only the response was lost. Each call resolves when its item is written, or
+ * dropped after `tries` failed attempts.
+ */
 export function createBatchWriter<Item>(
   write: (items: Item[], isRepeat: boolean) => Promise<unknown>,
   { tries, pauseMs, onError }: BatchOptions,

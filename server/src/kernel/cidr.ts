@@ -1,4 +1,4 @@
-// IPv4 addresses and ranges as numbers. Text is accepted only as a strict dotted quad: `010.0.0.1` and `10.1` are refused.
+// IPv4 addresses and ranges as numbers. Only strict dotted quads are accepted: `010.0.0.1` and `10.1` are rejected.
 import { isIPv4 } from 'node:net'
 
 export interface Cidr {

@@ -1,4 +1,4 @@
-// The only file that knows the time. Everything that is scheduled, dated or expires asks a Clock, so a test can own it.
+// The only file that reads the system time. Everything scheduled, dated or expiring uses a Clock, so that tests can control it.
 
 export interface Clock {
   now(): Date
@@ -36,7 +36,7 @@ export const subtractDuration = (to: Date, duration: string): Date => new Date(t
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** What is late goes on, with nobody left to hear of it. */
+/** `work` is not cancelled at the timeout; its later result is ignored. */
 export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => (timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)))

@@ -6,7 +6,7 @@ import { scratchFolder } from '../../test/scratch-folder.ts'
 
 const [STARTING, TIMES] = [4, 50]
 
-/** Opens key files one after the other, each in the same moment as the others do, and answers what it recognises each key by. */
+/** Opens key files one after the other, each at the same moment as the other workers, and returns a digest per key. */
 const PROGRAM = `
   const { parentPort, workerData: { url, folder, arrived } } = require('node:worker_threads')
   import(url).then(({ openVault }) => {
@@ -20,7 +20,7 @@ const PROGRAM = `
   })`
 
 describe('the master key', () => {
-  test('is one, and whole, for all who start at the same moment', async () => {
+  test('is created once and completely under concurrent starts', async () => {
     const folder = await scratchFolder()
     const arrived = new Int32Array(new SharedArrayBuffer(4))
     const workerData = { url: join(import.meta.dirname, 'crypto.ts'), folder: folder.path, arrived }

@@ -1,5 +1,5 @@
-// Secrets at rest: AES-256-GCM under a key kept in a file outside the database. Tokens: random, with a checksum so that a typo is
-// told apart from a revoked token without a look at the database.
+// Secrets at rest: AES-256-GCM with a key in a file outside of the database. Tokens: random, with a checksum, so that a mistyped token is
+// rejected without a database query.
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -32,16 +32,16 @@ function checksum(body: string): string {
 }
 
 export interface Vault {
-  /** `context` is bound to the ciphertext: what was sealed for one row cannot be opened as another's. */
+  /** `context` is authenticated (AAD): a ciphertext of one row cannot be decrypted as another's. */
   seal(plain: string, context: string): Buffer
   open(sealed: Uint8Array, context: string): string
-  /** Recognises the same text again. Without the key nobody can find it by guessing. */
+  /** A keyed hash (HMAC): equal for equal text, and not guessable without the key. */
   digest(plain: string): Buffer
 }
 
 export function vaultFrom(key: Buffer): Vault {
   if (key.length !== 32) throw new Error('The master key must be 32 bytes')
-  const sealKey = createSecretKey(key) // from bytes, every use would cost four times as much
+  const sealKey = createSecretKey(key) // four times faster than passing the raw bytes at every use
   const digestKey = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', 'berth digest', 32)))
   return {
     seal(plain, context) {
@@ -59,7 +59,7 @@ export function vaultFrom(key: Buffer): Vault {
   }
 }
 
-/** Reads the key file (64 hex digits), or makes it, readable by its owner only. Losing it loses webhook secrets: back it up. */
+/** Reads the key file (64 hex digits), or creates it with mode 0600. Without it webhook secrets are lost: back it up. */
 export function openVault(path: string): Vault {
   return vaultFrom(readOrCreateKey(path))
 }
@@ -71,7 +71,7 @@ function readOrCreateKey(path: string): Buffer {
   return Buffer.from(key, 'hex')
 }
 
-/** It appears whole or not at all: processes that start at the same moment must not read each other's half. */
+/** Created atomically by link(2): a concurrent process never reads a partial file. */
 function createKey(path: string): void {
   const draft = `${path}.${randomText(8, BASE62)}`
   writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true })

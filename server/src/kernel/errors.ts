@@ -1,5 +1,5 @@
-// The catalogue of everything that can be refused. One entry is the source of the HTTP status, the documentation and the SDK's type.
-// A sentence says what happened, why, and what to do next; it never holds SQL, a stack or another customer's data.
+// The catalog of API errors. One entry defines the HTTP status, the documentation and the SDK's type. A message says what happened, why,
+// and what to do next; it never contains SQL, a stack or another customer's data.
 
 export const ERROR_CATALOG = {
   invalid_json: { status: 400, title: 'The body is not valid JSON' },
@@ -50,16 +50,16 @@ export interface FieldError {
   message: string
 }
 
-/** A refusal that the caller may read. Anything else that is thrown is a bug or an outage and reads as such outside. */
+/** An error that the caller may read. Any other error is a bug or an outage and becomes internal_error or service_unavailable. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly fields: FieldError[]
-  /** Where it is worth trying again after a while. */
+  /** When a retry is worthwhile. */
   readonly retryAfterSeconds: number | null
 
   constructor(code: ErrorCode, message: string, fields: FieldError[] = [], retryAfterSeconds: number | null = null) {
     super(message)
-    this.name = 'Refusal'
+    this.name = 'ApiError'
     this.code = code
     this.fields = fields
     this.retryAfterSeconds = retryAfterSeconds
@@ -75,7 +75,7 @@ export const apiError = (code: ErrorCode, message: string): ApiError => new ApiE
 export const invalid = (message: string, field?: string): ApiError =>
   new ApiError('validation_failed', `Validation failed: ${message}`, field ? [{ field, message }] : [])
 
-/** Another account's id reads the same as an unknown one. */
+/** An id of another account gives the same error as an unknown one. */
 export const notFound = (thing: string): ApiError => new ApiError('not_found', `${thing} not found`)
 
 export const unauthorized = (message: string): ApiError => new ApiError('unauthorized', message)

@@ -1,5 +1,5 @@
-// One process at a time, on one machine. The lock is the kernel's (flock), held by a small companion that ends when we end, however we end:
-// there is no stale lock to detect after a kill -9.
+// Mutual exclusion of processes on one machine by flock(2), held by a child process that ends with this one in any case: no stale lock
+// remains after kill -9.
 import { spawn } from 'node:child_process'
 
 const TIMEOUT_SECONDS = 120
@@ -14,7 +14,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
 }
 
 async function acquire(path: string): Promise<() => Promise<void>> {
-  // Detached, so that a terminal's Ctrl-C does not take the lock away while we still work under it.
+  // Detached, so that Ctrl-C in a terminal does not kill the lock holder while we still work.
   const holder = spawn('flock', ['-w', String(TIMEOUT_SECONDS), path, 'sh', '-c', 'echo held; exec cat'], {
     stdio: ['pipe', 'pipe', 'ignore'],
     detached: true,

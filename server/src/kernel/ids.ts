@@ -9,7 +9,7 @@ export function newId(): string {
   return `c${time}${randomText(16, ALPHABET)}`
 }
 
-/** Uniform over the alphabet: bytes that would favour its first letters are thrown away. */
+/** Uniform over the alphabet: bytes that would bias towards its first letters are discarded (rejection sampling). */
 export function randomText(length: number, alphabet: string): string {
   const limit = 256 - (256 % alphabet.length)
   let text = ''
@@ -23,7 +23,7 @@ export function randomText(length: number, alphabet: string): string {
 const drawn = new Uint8Array(4096)
 let spent = drawn.length
 
-/** Drawn in advance: every request has an id, and asking the system for a few bytes each time is what an id would cost most. */
+/** Buffered: every request needs an id, and a system call per id would dominate its cost. */
 function randomByte(): number {
   if (spent === drawn.length) {
     randomFillSync(drawn)

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { apiError } from './errors.ts'
 import { createLog, rateLimitedWarn, type Log } from './log.ts'
 
-test('a swarm of errors is written once and counted', () => {
+test('repeated errors are logged once and counted', () => {
   const written: unknown[] = []
   const warn = rateLimitedWarn({ warn: (fields: unknown, message: string) => written.push([fields, message]) } as unknown as Log, 'queue')
   for (let i = 0; i < 100; i++) warn(`error ${i}`)
@@ -17,21 +17,21 @@ describe('the log', () => {
     return String(to.read())
   }
 
-  test('is one line per event on a terminal, with the facts behind it', () => {
+  test('prints one line per event on a terminal, followed by its fields', () => {
     const line = linesOf(true, (log) => log.info({ requestId: 'r1', operationId: 'createVm', status: 202 }, 'request completed'))
     expect(line).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: request completed \{"operationId":"createVm","status":202\}\n$/)
   })
 
-  test('shows a refusal on a terminal without a stack', () => {
+  test('prints an API error on a terminal without a stack', () => {
     const line = linesOf(true, (log) => log.warn({ err: apiError('no_capacity', 'No host has room'), vmId: 'v1' }, 'workflow step failed'))
     expect(line).toMatch(/WARN: workflow step failed \{"vmId":"v1","reason":"No host has room"\}\n$/)
   })
 
-  test('shows the stack of an error that nobody expected', () => {
+  test('prints the stack of an unexpected error', () => {
     expect(linesOf(true, (log) => log.error({ err: new Error('boom') }, 'request failed'))).toContain('at ')
   })
 
-  test('is JSON elsewhere, with stacks and without secrets', () => {
+  test('prints JSON elsewhere, with stacks and without secrets', () => {
     const line = JSON.parse(linesOf(false, (log) => log.error({ err: apiError('no_capacity', 'No host'), password: 'x' }, 'failed')))
     expect(line).toMatchObject({ msg: 'failed', password: '[redacted]', err: { message: 'No host', stack: expect.any(String) } })
   })

@@ -1,4 +1,4 @@
-// JSON lines on stdout, readable lines on a terminal. What could be a secret is cut out by name before it is written.
+// JSON lines on stdout, readable lines on a terminal. Fields with secret names are redacted.
 import { createRequire } from 'node:module'
 import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
@@ -22,7 +22,7 @@ export function createLog(options: { level: string; pretty: boolean; to?: Writab
 
 const SWARM_MS = 10_000
 
-/** For errors that come by the hundred while the database is away: one is written, those that follow within ten seconds are counted. */
+/** For bursts of errors while the database is unavailable: the first is logged, those within ten seconds are counted. */
 export function rateLimitedWarn(log: Log, message: string): (error: unknown) => void {
   let sinceLast = (): number => Infinity
   let suppressed = 0
@@ -37,7 +37,7 @@ export function rateLimitedWarn(log: Log, message: string): (error: unknown) => 
 const STDOUT = 1
 const stdout = (): DestinationStream => pino.destination({ dest: STDOUT, sync: true })
 
-/** Short lines for a person. In this thread: pino's own way, a worker thread, costs a tenth of a second at every start and 15 MB. */
+/** Runs in this thread: pino's transport thread costs 0.1 s at every start and 15 MB. */
 function readableLines(to: Writable | undefined): DestinationStream {
   const require = createRequire(import.meta.url)
   const pretty = require('pino-pretty') as typeof PinoPretty
@@ -51,7 +51,7 @@ function readableLines(to: Writable | undefined): DestinationStream {
   })
 }
 
-/** An error that carries a message for its reader (a refusal, a driver's error) is a reason on a terminal, without a stack. */
+/** An expected error (an API error, or a driver error with a user message) is logged as a reason on a terminal, without a stack. */
 function withoutExpectedStacks({ err, ...fields }: Record<string, unknown>): Record<string, unknown> {
   if (!(err instanceof ApiError) && typeof (err as { userMessage?: unknown } | undefined)?.userMessage !== 'string')
     return err === undefined ? fields : { ...fields, err }

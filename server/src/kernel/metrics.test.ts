@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { createMetrics, serveMetrics } from './metrics.ts'
 
-test('a connection on which nothing was asked does not keep the process from stopping', { timeout: 10_000 }, async () => {
+test('an idle connection does not delay the shutdown', { timeout: 10_000 }, async () => {
   const server = await serveMetrics(createMetrics(), '127.0.0.1', 0)
   const silent = connect(server.port, '127.0.0.1')
   await once(silent, 'connect')
@@ -14,6 +14,6 @@ test('a connection on which nothing was asked does not keep the process from sto
   await ended
 })
 
-test('mails that are given up are counted from none on, so that the first one is noticed', async () => {
-  expect(await createMetrics().registry.metrics()).toContain('berth_mails_total{outcome="FAILED"} 0')
+test('failed emails are counted from zero, so that the first one raises the alert', async () => {
+  expect(await createMetrics().registry.metrics()).toContain('berth_emails_total{outcome="FAILED"} 0')
 })

@@ -1,4 +1,4 @@
-// Prometheus metrics, served on a port of their own that listens on loopback unless the operator says otherwise.
+// Prometheus metrics on a separate port, which listens on loopback by default.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
@@ -35,8 +35,8 @@ export function createMetrics() {
       registers,
     }),
     stranded: new Counter({
-      name: 'berth_workflow_stranded_total',
-      help: 'Workflow runs that were given up with something left to clean by hand',
+      name: 'berth_workflow_cleanup_failed_total',
+      help: 'Workflow runs whose compensation was abandoned; manual cleanup required',
       labelNames: ['workflow'],
       registers,
     }),
@@ -48,43 +48,43 @@ export function createMetrics() {
       registers,
     }),
     outbound: new Histogram({
-      name: 'berth_outbound_seconds',
-      help: 'Duration of requests to URLs that customers chose, by outcome',
+      name: 'berth_webhook_request_seconds',
+      help: 'Duration of webhook requests, by outcome',
       labelNames: ['outcome'],
       buckets: [0.01, 0.05, 0.25, 1, 5, 15],
       registers,
     }),
     mails: new Counter({
-      name: 'berth_mails_total',
-      help: 'Attempts to send a mail, by what came of them: SENT, PENDING (tried again later) or FAILED',
+      name: 'berth_emails_total',
+      help: 'Attempts to send an email by outcome: SENT, PENDING (will retry) or FAILED',
       labelNames: ['outcome'],
       registers,
     }),
     deadlocks: new Counter({
       name: 'berth_database_deadlocks_total',
-      help: 'Transactions that waited for each other; one of them was carried out again',
+      help: 'Transactions aborted by a deadlock and retried',
       registers,
     }),
     hostUp: new Gauge({
       name: 'berth_host_up',
-      help: 'Whether a host answers, by host and whether it is in maintenance',
+      help: 'Whether a host is reachable, by host and maintenance mode',
       labelNames: ['host', 'maintenance'],
       registers,
     }),
     hostProblems: new Gauge({
       name: 'berth_host_problems',
-      help: 'What is wrong with a host that answers, such as a disk that is nearly full; the log says what',
+      help: 'Number of problems of a reachable host, such as a nearly full disk; the log names them',
       labelNames: ['host'],
       registers,
     }),
     violations: new Gauge({
       name: 'berth_invariant_violations',
-      help: 'Rows that violate an invariant; anything but zero deserves a look',
+      help: 'Rows that violate an invariant; zero unless something is wrong',
       labelNames: ['invariant'],
       registers,
     }),
   }
-  for (const outcome of ['SENT', 'PENDING', 'FAILED']) metrics.mails.inc({ outcome }, 0) // the first one is a change, and not a beginning
+  for (const outcome of ['SENT', 'PENDING', 'FAILED']) metrics.mails.inc({ outcome }, 0) // rate() and increase() need a first sample of zero
   return metrics
 }
 
@@ -109,7 +109,7 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number)
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        server.closeAllConnections() // also those on which nothing was asked, which would be waited for
+        server.closeAllConnections() // including idle ones, which close() would wait for
       }),
   }
 }

@@ -1,4 +1,4 @@
-// Money is integer cents in a bigint inside, and a decimal string with two places at the edge. Never a float.
+// Money is integer cents as bigint internally, and a decimal string with two places in the API. Never a float.
 import { invalid } from './errors.ts'
 
 export type Cents = bigint
@@ -15,12 +15,12 @@ export function parseCents(text: string): Cents {
   return match[1] ? -cents : cents
 }
 
-/** `amount × part ÷ whole`, rounded up to the next cent: what is sold by the second is never sold below its price. */
+/** `amount × part ÷ whole`, rounded up to the next cent: a prorated charge is never below the price. */
 export function prorateUp(amount: Cents, part: bigint, whole: bigint): Cents {
   return (amount * part + whole - 1n) / whole
 }
 
-/** `amount × part ÷ whole`, rounded down: what is given back is never more than was paid. */
+/** `amount × part ÷ whole`, rounded down: a refund is never more than was paid. */
 export function prorateDown(amount: Cents, part: bigint, whole: bigint): Cents {
   return (amount * part) / whole
 }

@@ -7,10 +7,10 @@ import { startEngine } from './engine.ts'
 import { resumeRun, type Runner } from './executor.ts'
 import * as store from './run-store.ts'
 
-describe('the engine of durable work', async () => {
+describe('the workflow engine', async () => {
   const { db, clock, world, deps, engine, runner, start, runOf, houseOf } = await openHouses()
 
-  test('refuses the write of a worker that was taken over', async () => {
+  test('fences the write of a worker whose run was taken over', async () => {
     const id = await start()
     const outcomes: string[] = []
     const slow: Runner = {
@@ -19,7 +19,7 @@ describe('the engine of durable work', async () => {
         buy: world.buy,
         build: async (house: string) => {
           await world.build(house)
-          clock.advance('16s') // its lease has run out without its noticing
+          clock.advance('16s') // its lease has expired unnoticed
           await resumeRun(runner, id)
           outcomes.push((await runOf(id)).status)
         },
@@ -33,7 +33,7 @@ describe('the engine of durable work', async () => {
     expect((await houseOf(run)).row).toEqual({ what: 'owned for 12', times: 1 })
   })
 
-  test('leaves a run alone while its worker lives', async () => {
+  test('does not claim a run with a valid lease', async () => {
     const id = await start()
     await db.run(sql`update workflow_runs set lease_until = ${new Date(clock.now().getTime() + 1000)}, status = 'RUNNING' where id = ${id}`)
     await resumeRun(runner, id)
@@ -45,7 +45,7 @@ describe('the engine of durable work', async () => {
     await expect(start({ subjectId: 'plot-7' })).rejects.toMatchObject({ code: 'busy' })
   })
 
-  test('cancels at once for its owner and undoes behind it', async () => {
+  test('cancels immediately and compensates in the background', async () => {
     const id = await start({ subjectId: 'plot-8' })
     let cancelled: Promise<boolean> | undefined
     const interrupted: Runner = {
@@ -67,7 +67,7 @@ describe('the engine of durable work', async () => {
     expect(await houseOf(run)).toMatchObject({ plot: false, built: false })
   })
 
-  test('starts nothing when the transaction it was started in rolls back', async () => {
+  test('starts nothing when its transaction rolls back', async () => {
     let id = ''
     const failing = db.tx(async (tx) => {
       id = await engine.start(tx, settle, { house: 'never' }, { label: 'SETTLE' })
@@ -78,13 +78,13 @@ describe('the engine of durable work', async () => {
     expect((await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows).toEqual([])
   })
 
-  test('takes up a run soon whose job died with a worker before it was begun, as long as there is room', async () => {
+  test('requeues a run whose job was lost before it started, when there is capacity', async () => {
     const other = await startEngine(deps, { workflows: [settle], supervise: false })
     const id = await start()
     await db.raw(`delete from pgboss.job where data ->> 'runId' = '${id}'`)
     clock.advance('11s')
     const jobs = async () => (await db.raw(`select 1 from pgboss.job where data ->> 'runId' = '${id}'`)).rows.length
-    await engine.requeueAbandonedRuns() // which carries out nothing, and so cannot tell
+    await engine.requeueAbandonedRuns() // runs no workers, and so cannot tell
     expect(await jobs()).toBe(0)
     await other.work(world, 1)
     await other.requeueAbandonedRuns()
@@ -93,18 +93,18 @@ describe('the engine of durable work', async () => {
     await other.stop()
   })
 
-  test('counts what goes wrong from none on, so that the first one is noticed', async () => {
+  test('counts failures from zero, so that the first one raises the alert', async () => {
     const metrics = createMetrics()
     const other = await startEngine({ ...deps, metrics }, { workflows: [settle], supervise: false })
     await other.work(world, 1)
     const text = await metrics.registry.metrics()
-    expect(text).toContain('berth_workflow_stranded_total{workflow="house.settle"} 0')
+    expect(text).toContain('berth_workflow_cleanup_failed_total{workflow="house.settle"} 0')
     expect(text).toContain('berth_workflow_runs_total{workflow="house.settle",status="FAILED"} 0')
     await other.drain(AbortSignal.timeout(5_000))
     await other.stop()
   })
 
-  test('queues a run again when its worker has died', async () => {
+  test('requeues a run when its worker has died', async () => {
     const id = await start()
     await db.raw(`delete from pgboss.job where data ->> 'runId' = '${id}'`)
     await db.run(
@@ -118,7 +118,7 @@ describe('the engine of durable work', async () => {
     expect(await jobs()).toBe(1)
   })
 
-  test('leaves a run to the worker that has taken it up since it was found abandoned', async () => {
+  test('does not requeue a run that another worker claimed meanwhile', async () => {
     const id = await start()
     await db.run(sql`update workflow_runs set lease_until = ${clock.now()}, status = 'RUNNING' where id = ${id}`)
     const lease = new Date(clock.now().getTime() + 15_000)

@@ -1,5 +1,5 @@
-// Starts runs inside callers' transactions and hands them to workers through pg-boss. The queue only says "look at this run now": what
-// is to be done stands in the journal, so a job that is lost or delivered twice does no harm.
+// Starts runs in callers' transactions and hands them to workers through pg-boss. A job only names the run; its state is in the journal, so
+// a lost or duplicated job does no harm.
 import { PgBoss, type Db as QueueDb } from 'pg-boss'
 import type { Db, Queries, Tx } from '../kernel/database/db.ts'
 import { apiError } from '../kernel/errors.ts'
@@ -14,41 +14,43 @@ import * as store from './run-store.ts'
 const QUEUE = 'workflow'
 const SCHEMA = 'pgboss'
 const UNIQUE_VIOLATION = '23505'
-/** A run that nobody has begun for so long, although we have room for it: its job died with a worker that had only just fetched it. The
- *  queue itself would notice a minute and a half later. */
+/**
+ * Age of an unclaimed run while this worker has free capacity: its job was lost with a worker that had just fetched it. pg-boss itself
+ * would notice after 90 seconds.
+ */
 const OVERDUE_AFTER_MS = 10_000
-/** The same while all are busy, when a run may well be waiting for its turn. */
+/** The same without free capacity, when the run may just be queued. */
 const LOST_AFTER_MS = 5 * 60_000
-/** Jobs that are fetched at a time. */
+/** Jobs fetched per poll. */
 const BATCH = 8
 
 export interface WorkflowEngine extends Engine {
-  /** Begins to carry out runs in this process. */
+  /** Starts running workflows in this process. */
   work(stepDeps: unknown, concurrency: number): Promise<void>
-  /** Queues unfinished runs that nobody works on. */
+  /** Requeues unfinished runs without a worker. */
   requeueAbandonedRuns(): Promise<number>
-  /** Takes no more runs and waits for those under way; what still runs when `patience` ends is aborted and goes on elsewhere. */
+  /** Claims no more runs and waits for open ones. Those still running when `patience` is aborted continue in another worker. */
   drain(patience: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
 export interface EngineOptions {
   workflows: AnyWorkflow[]
-  /** Runs work in this process, so it watches for dead workers too. */
+  /** Runs workflows in this process, so it also detects dead workers. */
   supervise: boolean
 }
 
-/** Makes or upgrades the queue's own tables. Only an upgrade of the database does that, never a process that uses it. */
+/** Creates or upgrades the queue's tables. Only `migrate` calls this. */
 export async function prepareQueue(url: string): Promise<void> {
   const boss = new PgBoss({ connectionString: url, schema: SCHEMA, max: 2, supervise: false, schedule: false })
-  boss.on('error', () => {}) // what matters is thrown
+  boss.on('error', () => {}) // errors that matter are thrown
   await boss.start()
   try {
     await boss.createQueue(QUEUE, {
       notify: true,
       retryLimit: 1_000_000,
       retryDelay: 1,
-      heartbeatSeconds: 10, // a killed worker may have fetched jobs that it has not taken over yet
+      heartbeatSeconds: 10, // detects a killed worker that had fetched jobs without claiming their runs
       expireInSeconds: 6 * 3600,
       deleteAfterSeconds: 600,
     })
@@ -144,13 +146,13 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
   }
 }
 
-/** Who watches compares counts: without a count of none the first one would go unnoticed. */
+/** increase() needs a first sample of zero, or the first failure would go unnoticed. */
 function initCounters({ stranded, runs }: Metrics, workflow: string): void {
   stranded.inc({ workflow }, 0)
   runs.inc({ workflow, status: 'FAILED' }, 0)
 }
 
-/** The queue speaks through our connections, and what it asks over and over is prepared. A script of several statements cannot be. */
+/** pg-boss uses our connections. Single statements are prepared; scripts of several cannot be. */
 const sqlOn = (queries: Queries): QueueDb => ({
   async executeSql(text, values = []) {
     const results = [await (text.includes(';') ? queries.raw(text) : queries.raw(text, values))].flat()
@@ -158,7 +160,7 @@ const sqlOn = (queries: Queries): QueueDb => ({
   },
 })
 
-/** What it reads as node-postgres gives it by default. */
+/** pg-boss expects int8 as string, which is node-postgres' default. */
 const withoutBigints = (row: unknown): unknown =>
   Object.fromEntries(Object.entries(row as object).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]))
 
@@ -166,7 +168,7 @@ const listenOn =
   (db: Db): NonNullable<QueueDb['listen']> =>
   async (channel, heard, hearing) => ({ close: await db.listen(channel, heard, (yes) => yes && hearing()) })
 
-/** The partial unique index is the guard; who could look before gets the better message. */
+/** The partial unique index decides; callers that check before give a better message. */
 function busy(error: unknown): never {
   const { code, constraint } = error as { code?: string; constraint?: string }
   if (code === UNIQUE_VIOLATION && constraint === 'workflow_runs_one_open')

@@ -1,4 +1,4 @@
-// Carries one run forward until it ends, has to wait, or is taken over. Safe to call at any time, any number of times, from anywhere.
+// Executes one run until it ends, has to wait, or is fenced. Safe to call at any time, concurrently and repeatedly.
 import { addDuration, parseDurationMs, stopwatch, type Clock } from '../kernel/clock.ts'
 import type { Db, Tx } from '../kernel/database/db.ts'
 import type { Log } from '../kernel/log.ts'
@@ -17,21 +17,21 @@ export type AnyWorkflow = Workflow<never, never>
 
 export interface Runner {
   deps: RunnerDeps
-  /** What steps are handed as `deps`. */
+  /** Passed to steps as `deps`. */
   stepDeps: unknown
   workflows: ReadonlyMap<string, AnyWorkflow>
-  /** Queues the run to be carried on at that time, in the transaction that decided it. */
+  /** Queues the run for that time, in the caller's transaction. */
   enqueue: (tx: Tx, runId: string, at: Date) => Promise<void>
   /** Aborted when the process has to stop. */
   stopping: AbortSignal
-  /** Called around every write of the journal; a prover dies here. */
+  /** Called around every journal write; crash tests throw here. */
   checkpoint?: (where: string) => void
 }
 
-/** How long after its deadline a run may go on undoing before it is given up and an operator is told. */
+/** How long after its deadline a run may retry compensation before it is abandoned. */
 const UNDO_GRACE = '10m'
 
-/** A worker extends its lease while it works; when it has died, another takes over within this time. */
+/** A worker renews its lease while it works; after a crash another worker claims the run within this time. */
 const LEASE = '15s'
 const EXTEND_EVERY_MS = 4_000
 
@@ -47,12 +47,12 @@ export interface ClaimedRun {
 
 const leaseUntil = ({ deps }: Runner): Date => addDuration(deps.clock.now(), LEASE)
 
-/** From here on the run is ours for the length of a lease. Answers nothing when it is done, or another worker is at it. */
+/** Claims the run for one lease. Returns undefined when it has ended or another worker holds it. */
 export async function claimWithSteps(runner: Runner, runId: string): Promise<ClaimedRun | undefined> {
   const { db, clock } = runner.deps
   const [run, asWritten] = await Promise.all([
     store.claimRun(db, runId, clock.now(), leaseUntil(runner)),
-    store.stepsOf(db, [runId]), // of use when nobody has worked on it before
+    store.stepsOf(db, [runId]), // valid for the first attempt
   ])
   return run && { run, steps: run.attempt === 1 ? asWritten : await store.stepsOf(db, [runId]) }
 }
@@ -97,7 +97,7 @@ class RunExecution {
     if (this.#run.unwinding) await this.#backward()
   }
 
-  /** Answers true when there is nothing more to do now. */
+  /** Returns true when there is nothing more to do now. */
   async #forward(): Promise<boolean> {
     for (const [index, row] of this.#steps.entries()) {
       const { optional } = this.#handler(row)
@@ -201,7 +201,7 @@ class RunExecution {
     tx.afterCommit(() => this.#runner.deps.metrics.runs.inc({ workflow: this.#run.name, status }))
   }
 
-  /** Leaves the run to a later job: at once, or after a pause that grows with the tries (1, 2, 4, 8 … 30 seconds). */
+  /** Leaves the run to a later job: immediately, or after an exponential backoff (1, 2, 4, 8 … 30 seconds). */
   async #wait(tries: number): Promise<true> {
     const seconds = tries === 0 ? 0 : Math.min(2 ** (tries - 1), 30)
     const until = addDuration(this.#now(), `${seconds}s`)
@@ -284,10 +284,10 @@ const aborted = (signal: AbortSignal, { name, timeout }: Handler): Promise<never
     else signal.addEventListener('abort', tooLate, { once: true })
   })
 
-/** A customer reads only sentences that were written for customers. */
+/** Customers see only messages that were written for customers. */
 function explain(error: unknown): { code: string; userMessage: string } {
   if (error instanceof StepError) return { code: error.code, userMessage: error.message }
   const { code, userMessage } = error as { code?: unknown; userMessage?: unknown }
   if (typeof userMessage === 'string') return { code: typeof code === 'string' ? code : 'failed', userMessage }
-  return { code: 'internal_error', userMessage: 'Something went wrong on our side. Support has been told' }
+  return { code: 'internal_error', userMessage: 'Something went wrong on our side. Contact support if it happens again' }
 }

@@ -19,7 +19,7 @@ type Deps = typeof deps
 const reconciler = reconcilersFor<Deps>()
 const lanedReconciler = keyedReconcilersFor<Deps>()
 
-/** A gate that work waits at until the test opens it. */
+/** Blocks work until the test opens it. */
 function gate() {
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => (open = resolve))
@@ -35,7 +35,7 @@ describe('reconcilers', async () => {
   }
   afterAll(() => Promise.all(running.map((each) => each.stop())))
 
-  test('run again when the pass before has failed', async () => {
+  test('run again after a failed run', async () => {
     let passes = 0
     const loops = start(
       reconciler('failing', '1h', async () => {
@@ -48,7 +48,7 @@ describe('reconcilers', async () => {
     await expect.poll(() => passes).toBe(2)
   })
 
-  test('hear a nudge when its transaction commits, and only then', async () => {
+  test('are triggered when the transaction commits, and only then', async () => {
     const db = openDb({ url: await testDatabase(), maxConnections: 4, onError: () => {} })
     let passes = 0
     const loops = start(reconciler('nudged', '1h', async () => void passes++))
@@ -65,7 +65,7 @@ describe('reconcilers', async () => {
     await db.close()
   })
 
-  test('let a slow lane hold up no other, and run a lane once at a time', async () => {
+  test('run keys concurrently, and each key once at a time', async () => {
     const slow = gate()
     const passes: string[] = []
     const loops = start(
@@ -84,7 +84,7 @@ describe('reconcilers', async () => {
     await expect.poll(() => passes.filter((lane) => lane === 'slow')).toHaveLength(2)
   })
 
-  test('tell lanes under way to stop and wait for them', async () => {
+  test('abort running keys on stop and wait for them', async () => {
     let ended = false
     const begun = gate()
     const loops = start(
@@ -102,7 +102,7 @@ describe('reconcilers', async () => {
     expect(ended).toBe(true)
   })
 
-  test('may go on between passes, ask for another one, and are told to end', async () => {
+  test('may keep working between runs, trigger themselves, and are stopped', async () => {
     const passes: string[] = []
     let askAgain = (): void => {}
     const loops = start({

@@ -1,6 +1,6 @@
-// Work that nobody asked for and that never ends: a loop that compares what is wanted with what is. It runs on a timer and on a nudge,
-// takes no input, and may run in several processes at once, so every pass must be safe to run twice. Work that can be cut into lanes
-// (one per host, say) runs lane by lane side by side, so that a slow lane holds up no other.
+// Reconcilers: loops that compare desired and actual state. They run on a timer and on a trigger, take no input, and may run in several
+// processes at once, so every run must be idempotent. A keyed reconciler (one key per host, for example) runs its keys concurrently, so
+// that a slow host delays no other.
 import { parseDurationMs, stopwatch } from '../kernel/clock.ts'
 import { sql, type Db, type Queries } from '../kernel/database/db.ts'
 import type { Log } from '../kernel/log.ts'
@@ -9,23 +9,23 @@ import type { Metrics } from '../kernel/metrics.ts'
 export interface Reconciler<D> {
   name: string
   everyMs: number
-  /** One time through. For the kinds below: until nothing is left to do, as tests and operators want it. */
+  /** One run. For the kinds below: until nothing is left to do, as tests and operators need it. */
   runOnce: (deps: D, stopping?: AbortSignal) => Promise<unknown>
   lanes?: Lanes<D>
   open?: Open<D>
 }
 
-/** For work that goes on between passes: a pass only starts some, and `again` asks for the next one when there is room for more. */
+/** For work that continues between runs: a run only starts some, and `again` triggers the next one when there is capacity. */
 type Open<D> = (deps: D, again: () => void) => Opened
 
 export interface Opened {
   runOnce(): Promise<unknown>
-  /** Ends what goes on, in about a second. */
+  /** Stops the work, in about a second. */
   stop(): Promise<void>
 }
 
 interface Lanes<D> {
-  /** The lanes that have something to do now. */
+  /** The keys that have work now. */
   busy: (deps: D) => Promise<string[]>
   /** Aborted when the process has to stop. */
   runOnce: (deps: D, lane: string, signal: AbortSignal) => Promise<unknown>
@@ -47,11 +47,11 @@ export const keyedReconcilersFor =
 
 const NUDGES = 'berth_nudges'
 
-/** Wakes the reconciler, wherever it runs, once the transaction has committed. A nudge that is lost costs time, nothing else. */
+/** Triggers the reconciler in all processes when the transaction commits. A lost trigger only costs time. */
 export const triggerReconciler = (tx: Queries, name: string) => tx.run(sql`select pg_notify(${NUDGES}, ${name})`)
 
 export interface Reconcilers {
-  /** Runs that reconciler soon instead of at its next time. */
+  /** Runs that reconciler now instead of at its next interval. */
   nudge(name: string): void
   stop(): Promise<void>
 }
@@ -64,7 +64,7 @@ export function startReconcilers<D extends { log: Log; metrics: Metrics }>(deps:
   }
 }
 
-/** Passes on what `nudge` says in any process; answers how to stop that. */
+/** Forwards triggers from all processes; returns how to stop. */
 export const listenForTriggers = (db: Db, reconcilers: Reconcilers): Promise<() => Promise<void>> =>
   db.listen(
     NUDGES,
@@ -91,7 +91,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     )
     deps.metrics.reconcilers.observe({ reconciler: reconciler.name, outcome }, elapsed() / 1000)
   }
-  /** Does not wait for the lanes it starts. One that is asked for while it runs is looked at again when it has ended. */
+  /** Does not wait for the keys it starts. A key requested while it runs is checked again when it has ended. */
   const startLanes = async ({ busy, runOnce: pass }: Lanes<D>): Promise<void> => {
     for (const lane of await busy(deps)) {
       const ended = lanes.get(lane)

@@ -11,7 +11,7 @@ import * as store from './run-store.ts'
 describe('a worker', async () => {
   const db = openDb({ url: await testDatabase(), maxConnections: 8, onError: () => {} })
   const deps = { db, clock: systemClock, log: createLog({ level: 'silent', pretty: false }), metrics: createMetrics() }
-  /** Steps that wait until they are let go. */
+  /** Resolvers of the blocked steps. */
   const held: (() => void)[] = []
   const hold = workflowsFor()<object>('hold', { deadline: '10m' }).step('hold', {
     run: () => new Promise<void>((resolve) => held.push(resolve)),
@@ -23,7 +23,7 @@ describe('a worker', async () => {
     (await Promise.all(ids.map((id) => store.findRun(db, id)))).map((run) => run!.status)
   const counted = async (ids: string[], status: string): Promise<number> => (await statuses(ids)).filter((each) => each === status).length
 
-  test.for([1, 3])('carries out %i at once and takes the next when one has ended', async (most) => {
+  test.for([1, 3])('runs %i concurrently and claims the next when one has ended', async (most) => {
     const engine = await openEngine()
     const ids = await runsStarted(engine, 2 * most + 1)
     await engine.work({}, most)
@@ -37,7 +37,7 @@ describe('a worker', async () => {
     await engine.stop()
   })
 
-  test('that stops waits for what is under way and takes nothing more', async () => {
+  test('waits for open runs on drain and claims no more', async () => {
     const engine = await openEngine()
     await engine.work({}, 10)
     const [first] = await runsStarted(engine, 1)

@@ -1,14 +1,16 @@
-// Carries out several runs side by side. One fetcher feeds them all: with a fetcher for each, every new job would wake all of them, and
-// each would ask the database for it.
+// Runs several workflow runs concurrently. One fetcher feeds them all: with one fetcher each, every new job would wake them all for a
+// query.
 import { executeRun, claimWithSteps, type Runner } from './executor.ts'
 
 export interface RunPool {
-  /** Answers when the run is ours, or not ours to do. A job may be forgotten then: the lease brings the run back if we die. */
+  /**
+   * Resolves when the run is claimed, or not ours. The job may be acknowledged then: if we die, the lease expires and the run is requeued.
+   */
   take(runId: string): Promise<void>
-  /** Answers when so many more could be taken, or as many as there can be at all. */
+  /** Resolves when `count` more runs fit, or as many as the pool allows. */
   room(count: number): Promise<void>
   hasRoom(): boolean
-  /** Answers when nothing is under way. */
+  /** Resolves when no run is open. */
   idle(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// The journal. Every write of a worker names its attempt and changes nothing when a newer attempt has taken over.
+// The workflow journal. Every write of a worker carries its attempt and changes nothing when a newer attempt exists (fencing).
 import { json, sql, type Queries, type Sql, type Tx } from '../kernel/database/db.ts'
 
 export type RunStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
@@ -38,7 +38,7 @@ export interface StepRow {
   completed_at: Date | null
 }
 
-/** This attempt is over: stop at once and write nothing more. */
+/** This attempt is over: stop and write nothing more. */
 export class AttemptLostError extends Error {}
 
 /** A newer attempt owns the run. */
@@ -66,7 +66,7 @@ export async function insertRun(tx: Tx, run: NewRun): Promise<void> {
     select run.id, step.position, step.name, 'PENDING' from run, unnest(${run.steps}::text[]) with ordinality as step(name, position)`)
 }
 
-/** Takes the run over: from here on only this attempt can write. Answers nothing when it is done, or another worker is at it. */
+/** Claims the run: from here on only this attempt can write. Returns undefined when it has ended or another worker holds it. */
 export const claimRun = (db: Queries, id: string, now: Date, leaseUntil: Date) =>
   db.maybe<RunRow>(sql`
     update workflow_runs set attempt = attempt + 1, started_at = coalesce(started_at, ${now}), lease_until = ${leaseUntil},
@@ -88,7 +88,7 @@ export const beginStep = (db: Queries, run: RunRow, position: number, now: Date)
       from workflow_runs r where r.id = s.run_id and r.id = ${run.id} and r.attempt = ${run.attempt} and s.position = ${position}`),
   )
 
-/** Holds the run's row until the transaction ends, so that nobody takes over between this and its commit. */
+/** Locks the run's row until commit, so that no other worker can claim it in between. */
 export const lockRun = (tx: Tx, run: RunRow, progress: number) =>
   fenced(tx.run(sql`update workflow_runs set progress = ${progress} where id = ${run.id} and attempt = ${run.attempt}`))
 
@@ -105,7 +105,7 @@ export const failStep = (tx: Tx, runId: string, position: number, error: string,
 export const markUndone = (tx: Tx, runId: string, position: number, now: Date) =>
   tx.run(sql`update workflow_steps set status = 'UNDONE', completed_at = ${now} where run_id = ${runId} and position = ${position}`)
 
-/** Lets go of the run until then. */
+/** Releases the run until then. */
 export const postpone = (tx: Tx, runId: string, until: Date) =>
   tx.run(sql`update workflow_runs set next_attempt_at = ${until}, lease_until = null where id = ${runId}`)
 
@@ -120,7 +120,7 @@ export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date
   await tx.run(sql`select pg_notify('berth_runs', ${runId})`)
 }
 
-/** Closes the run for its owner and fences its worker out; the undoing goes on behind it. */
+/** Ends the run for its owner and fences its worker; compensation continues in the background. */
 export const cancelRun = (tx: Tx, runId: string, userMessage: string, now: Date) =>
   tx.run(sql`
     update workflow_runs set status = 'CANCELLED', unwinding = true, lease_until = null, attempt = attempt + 1, completed_at = ${now}, next_attempt_at = ${now},
@@ -132,14 +132,14 @@ export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
     update workflow_runs set next_attempt_at = ${now}, lease_until = null
     where id = ${runId} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})`)
 
-/** Unfinished, and nobody works on it: its worker stopped extending its lease, or its job was lost long ago. */
+/** Unfinished and without a worker: its lease expired, or its job was lost. */
 const isAbandoned = (now: Date, lostBefore: Date) => sql`
   (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore}))`
 
 export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
   db.many<{ id: string }>(sql`select id from workflow_runs where ${isAbandoned(now, lostBefore)} limit 500`)
 
-/** Every worker looks for them: one that has found a worker since, through another, is left to it. */
+/** All workers look for abandoned runs: one that was claimed meanwhile is left alone. */
 export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: Date) =>
   tx.run(sql`
     update workflow_runs set next_attempt_at = ${now}, lease_until = null where id = ${runId} and ${isAbandoned(now, lostBefore)}`)
@@ -149,7 +149,7 @@ export const openRunOf = (db: Queries, subjectId: string) =>
 
 export type OpenRun = Pick<RunRow, 'id' | 'label' | 'input' | 'status' | 'progress'>
 
-/** The same as part of another statement; null when there is none. */
+/** The same as a subquery; null when there is none. */
 export const openRunAsJson = (subjectId: Sql) => sql`
   (select json_build_object('id', r.id, 'label', r.label, 'input', r.input, 'status', r.status, 'progress', r.progress)
     from workflow_runs r where r.subject_id = ${subjectId} and r.status in ('PENDING', 'RUNNING'))`
@@ -170,7 +170,7 @@ export const countRuns = async (db: Queries, filter: RunFilter) =>
 export const listRuns = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
   db.many<RunRow>(sql`select * from workflow_runs where ${matching(filter)} order by id desc limit ${limit} offset ${offset}`)
 
-/** Ended runs are kept for a while, so that what happened can be read up. */
+/** Ended runs are kept for a while, for the history of actions. */
 export const deleteRunsEndedBefore = (db: Queries, before: Date) =>
   db.run(
     sql`delete from workflow_runs where id in (select id from workflow_runs where completed_at < ${before} and not unwinding and not stranded limit 5000)`,

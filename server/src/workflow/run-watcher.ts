@@ -1,5 +1,4 @@
-// Lets a request wait for the end of a run without asking the database over and over: the end is notified, and looked up once in a
-// while in case a notification was missed.
+// Lets a request wait for the end of a run without polling: the end is notified, with a periodic check in case a notification was missed.
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import type { Db } from '../kernel/database/db.ts'
 import { findRun } from './run-store.ts'

@@ -1,8 +1,8 @@
-// The provers: what must hold for every workflow is tried on each of them, step by step, without a line of test code per step.
+// Crash tests for every workflow, without test code per step:
 //   each step twice      the worker dies after `run` and before its journal entry, so `run` happens again
-//   a failure at a step  every step before it is undone; nothing is left behind
+//   a failure at a step  every step before it is compensated; nothing is left behind
 //   each undo twice      the worker dies after an undo and before its journal entry
-//   a kill at a commit   the worker dies just before or just after any write of the journal; another finishes the run
+//   a kill at a commit   the worker dies just before or after any journal write; another finishes the run
 import type { Db } from '../kernel/database/db.ts'
 import { StepError } from './workflow-builder.ts'
 import type { ManualClock } from '../kernel/clock.ts'
@@ -16,16 +16,18 @@ export interface ProverSetup {
   clock: ManualClock
   runner: Omit<Runner, 'stopping' | 'checkpoint' | 'enqueue'>
   workflow: AnyWorkflow
-  /** Arranges a fresh world and starts the workflow; answers the run's id. */
+  /** Creates a new fixture and starts the workflow; returns the run's id. */
   start: () => Promise<string>
-  /** What must be true once the run has completed. */
+  /** What must hold when the run has completed. */
   completed: (run: store.RunRow) => Promise<void>
-  /** What must be true once the run has failed: a clean slate. */
+  /** What must hold when the run has failed: nothing is left behind. */
   failed: (run: store.RunRow) => Promise<void>
 }
 
-/** Tries everything above; throws with the name of the trial that broke a promise. Unless `thorough`, deaths while undoing are tried
- *  for a failure of the last step only, where there is most to undo. */
+/**
+ * Runs all of the above; throws with the name of the case that failed. Unless `thorough`, crashes during compensation are tested only for a
+ * failure of the last step, where there is most to compensate.
+ */
 export async function testCrashSafety(setup: ProverSetup, { thorough = true } = {}): Promise<string[]> {
   const trials: string[] = []
   const trial = async (name: string, run: () => Promise<void>): Promise<void> => {
@@ -48,7 +50,7 @@ export async function testCrashSafety(setup: ProverSetup, { thorough = true } = 
   return trials
 }
 
-/** The step does its work and then fails for good: the worst moment, because everything is to be taken back. */
+/** The step does its work and then fails permanently: the worst case, because everything must be compensated. */
 function failingAt(workflow: AnyWorkflow, name: string): AnyWorkflow {
   const steps = workflow.steps.map((step) => {
     if (step.name !== name) return step
@@ -89,7 +91,7 @@ async function endsFailed(setup: ProverSetup, workflow: AnyWorkflow): Promise<vo
   await setup.failed(run)
 }
 
-/** Plays the part of a chain of workers, each of which may die, until the run has ended. */
+/** Runs a chain of workers, each of which may crash, until the run has ended. */
 async function drive(
   setup: ProverSetup,
   workflow: AnyWorkflow,
@@ -121,7 +123,7 @@ async function drive(
     const run = await store.findRun(setup.db, runId)
     if (!run) throw new Error(`BUG: run ${runId} is gone`)
     if (run.status !== 'PENDING' && run.status !== 'RUNNING' && !run.unwinding) return run
-    setup.clock.advance('31s') // the dead worker's lease runs out, or the pause before a retry is over
+    setup.clock.advance('31s') // the dead worker's lease expires, or the backoff is over
   }
   throw new Error('did not end after 100 workers')
 }

@@ -1,8 +1,8 @@
-// How durable work is written down. A workflow is a list of steps; each may
-//   run   touch the world. Holds no transaction. May happen twice, so it uses "ensure" verbs.
-//   save  touch the database. Commits together with the journal entry of the step.
-//   undo  take back what `run` did or half did. May happen twice.
-// A failure that no retry can help undoes the started steps backwards, then `onFailure` settles the database.
+// Defines workflows. A workflow is a list of steps; each may
+//   run   change the outside world. Holds no transaction. May run twice, so it must be idempotent.
+//   save  change the database. Commits together with the journal entry of the step.
+//   undo  compensate a complete or partial `run`. May run twice.
+// A permanent failure undoes the started steps in reverse order, then `onFailure` updates the database.
 import { parseDurationMs } from '../kernel/clock.ts'
 import type { Tx } from '../kernel/database/db.ts'
 
@@ -10,11 +10,11 @@ export interface StepContext<D, I, R> {
   deps: D
   runId: string
   input: I
-  /** What earlier steps returned from `run`, by step name. It went through JSON. */
+  /** What earlier steps returned from `run`, by step name, after a JSON round trip. */
   results: R
-  /** How often this step was begun, this time included. */
+  /** How often this step was started, including this time. */
   tries: number
-  /** Aborted when the step runs out of time or the worker has to stop. */
+  /** Aborted at the step's timeout or when the worker has to stop. */
   signal: AbortSignal
 }
 
@@ -30,7 +30,7 @@ export interface EndContext<D, I, R> extends SaveContext<D, I, R> {
   /** Why it failed or was cancelled; null on success. */
   error: { code: string; userMessage: string } | null
   cancelled: boolean
-  /** Something could not be taken back and is left on a host. */
+  /** Compensation failed and something is left on a host. */
   stranded: boolean
 }
 
@@ -38,11 +38,11 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
   run?: (context: StepContext<D, I, R>) => Promise<T>
   save?: (tx: Tx, context: SaveContext<D, I, R & { [K in N]: T }>) => Promise<unknown>
   undo?: (context: StepContext<D, I, Partial<R>>) => Promise<unknown>
-  /** Longest time one `run` or `undo` may take. */
+  /** Limit for one `run` or `undo`. */
   timeout?: string
-  /** How often `run` is tried when a retry can help. */
+  /** Maximum number of attempts. */
   tries?: number
-  /** Tidying up after the result is certain: its failure is logged and the run completes all the same. Only such steps may follow one. */
+  /** Cleanup after the result is certain: a failure is logged and the run completes. Only optional steps may follow one. */
   optional?: boolean
 }
 
@@ -55,26 +55,26 @@ export interface Workflow<D = never, I = never> {
   readonly failure: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
 }
 
-/** Locks what whoever cancels such a run has locked before it: the run's own transactions lock in the same order. */
+/** Acquires the locks that a cancelling transaction acquires before the run's row, in the same order, so that they cannot deadlock. */
 type Holds<I> = (tx: Tx, input: I) => Promise<unknown>
 
 export interface StartOptions {
-  /** What the owner of the run reads it as. */
+  /** The action label that the owner sees. */
   label: string
   ownerId?: string
-  /** One open run per subject: starting a second one is refused. */
+  /** At most one open run per subject: starting a second one fails with `busy`. */
   subjectId?: string
-  /** Given by the caller when the id must be known beforehand. */
+  /** For callers that need the id beforehand. */
   runId?: string
 }
 
 /** The part of the engine that features see. */
 export interface Engine {
-  /** In the caller's transaction: the run exists if and only if the transaction commits. */
+  /** In the caller's transaction: the run exists if and only if it commits. */
   start<D, I>(tx: Tx, workflow: Workflow<D, I>, input: I, options: StartOptions): Promise<string>
-  /** Ends an open run as CANCELLED at once; what it did is undone in the background. */
+  /** Ends an open run as CANCELLED immediately; compensation runs in the background. */
   cancel(tx: Tx, runId: string, userMessage: string): Promise<boolean>
-  /** Lets an unfinished run that waits for its next attempt be taken up now; false when it is under way or has ended. */
+  /** Makes a run that waits for its next attempt due now; false when it is running or has ended. */
   retryNow(tx: Tx, runId: string): Promise<boolean>
 }
 
@@ -118,7 +118,7 @@ export const workflowsFor =
   <I>(name: string, { deadline, locks: holds }: { deadline: string; locks?: Holds<I> }): WorkflowBuilder<D, I, {}> =>
     new WorkflowBuilder({ name, deadlineMs: parseDurationMs(deadline), locks: holds, steps: [], success: undefined, failure: undefined })
 
-/** Thrown by a step. `retry` says whether trying again can help; the user message is for the customer, the cause for the operator. */
+/** Thrown by a step. `retry`: whether another attempt can succeed. The user message is for the customer, the cause for the operator. */
 export class StepError extends Error {
   readonly code: string
   readonly retry: boolean

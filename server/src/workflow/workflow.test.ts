@@ -5,10 +5,10 @@ import { resumeRun, type AnyWorkflow, type Runner } from './executor.ts'
 import * as store from './run-store.ts'
 import { testCrashSafety } from './testing.ts'
 
-describe('durable work', async () => {
+describe('workflows', async () => {
   const { db, clock, world, queued, runner, start, runOf, houseOf } = await openHouses()
 
-  test('completes, with each save exactly once, however often and wherever the worker dies', async () => {
+  test('complete with each save exactly once, wherever the worker crashes', async () => {
     const trials = await testCrashSafety({
       db,
       clock,
@@ -27,7 +27,7 @@ describe('durable work', async () => {
     expect(trials.length).toBeGreaterThan(40)
   })
 
-  test('finds a workflow whose undo forgets something', async () => {
+  test('detects a workflow with an incomplete undo', async () => {
     const { name, deadlineMs, locks: holds, success, failure } = settle
     const careless = {
       name,
@@ -49,7 +49,7 @@ describe('durable work', async () => {
     await expect(proof).rejects.toThrow('house.settle')
   })
 
-  test('tries a step again after a growing pause when a retry can help', async () => {
+  test('retry a step with backoff', async () => {
     const id = await start()
     let failures = 2
     world.trouble = (verb) => {
@@ -64,7 +64,7 @@ describe('durable work', async () => {
     expect(queued.map(({ at }) => at.getTime() - (clock.now().getTime() - 15_000))).toEqual([1_000, 7_000])
   })
 
-  test('undoes everything once its tries are used up', async () => {
+  test('compensate when the attempts are used up', async () => {
     const id = await start()
     world.trouble = (verb) => {
       if (verb === 'build') throw new StepError('host', 'The host did not answer', { retry: true })
@@ -79,7 +79,7 @@ describe('durable work', async () => {
     expect((await store.stepsOf(db, [id])).map((step) => step.status)).toEqual(['UNDONE', 'UNDONE', 'PENDING'])
   })
 
-  test('tells a customer nothing of a bug but that support knows', async () => {
+  test('hide the details of a bug from the customer', async () => {
     const id = await start()
     world.trouble = (verb) => {
       if (verb === 'buy') throw new Error('secret detail')
@@ -88,10 +88,13 @@ describe('durable work', async () => {
       await resumeRun(runner, id)
       clock.advance('31s')
     }
-    expect(await runOf(id)).toMatchObject({ status: 'FAILED', error: 'Something went wrong on our side. Support has been told' })
+    expect(await runOf(id)).toMatchObject({
+      status: 'FAILED',
+      error: 'Something went wrong on our side. Contact support if it happens again',
+    })
   })
 
-  test('fails at its deadline and takes back what it did', async () => {
+  test('fail at the deadline and compensate', async () => {
     const id = await start()
     world.trouble = (verb) => {
       if (verb === 'build') throw new StepError('host', 'The host did not answer', { retry: true })
@@ -102,7 +105,7 @@ describe('durable work', async () => {
     expect(await runOf(id)).toMatchObject({ status: 'FAILED', error_code: 'deadline' })
   })
 
-  test('tells the operator when undoing does not work, and still settles the database', async () => {
+  test('report a failed compensation and still run onFailure', async () => {
     const id = await start()
     world.trouble = (verb) => {
       if (verb !== 'buy') throw new StepError('host', 'The host is gone', { retry: false })
@@ -116,7 +119,7 @@ describe('durable work', async () => {
     expect((await houseOf(run)).row).toMatchObject({ what: 'failed: The host is gone' })
   })
 
-  test('completes although tidying up does not work, however late it is', async () => {
+  test('complete although an optional step fails, even after the deadline', async () => {
     const tidy = workflow<Input>('house.tidy', { deadline: '10m' })
       .step('build', { run: ({ deps, input }) => deps.build(input.house) })
       .step('sweep', { run: ({ deps, input }) => deps.sell(input.house), optional: true })

@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { addPool } from './public-addresses.ts'
 import { changeHost, findHost, getHost, listHosts, listPools, registerHost, removeHost, type Registration } from './service.ts'
 
-const app = await testApp({ breaks: ['hosts.room'] })
+const app = await testApp({ breaks: ['hosts.capacity'] })
 const { db, clock } = app
 
 const rack = (change: Partial<Registration> = {}): Registration => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { answer, receiver } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
 
-const app = await webhookApp({ breaks: ['webhooks.forgotten'] }) // clocks jump by days while retries wait
+const app = await webhookApp({ breaks: ['webhooks.overdue'] }) // clocks jump by days while retries wait
 const { subscribe, happen, deliver, webhookOf, deliveriesOf } = app
 
 /** A customer with a receiver that fails, and `failures` attempts behind them. */

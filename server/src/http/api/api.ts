@@ -11,7 +11,7 @@ export { ApiResponse as Answer, DryRunResult as Rehearsal } from './mutation.ts'
 
 export type ApiDeps = WriteDeps
 
-/** Work outside of the transaction that comes before it, for a write that needs an answer from another server. */
+/** Work before the transaction, for a write that needs a response from another server. */
 interface Preparation<P extends TProperties, Q extends TProperties, B extends TSchema, Prepared> {
   prepare?: (context: Context<P, Q, B>) => Promise<Prepared>
 }
@@ -30,7 +30,7 @@ export class Api {
     this.#operations = operations
   }
 
-  /** A handler may answer a stream instead of data, with a content type of its own. */
+  /** A handler may return a stream instead of data, with its own content type. */
   get<P extends TProperties = {}, Q extends TProperties = {}>(
     path: string,
     spec: OperationSpec<P, Q, TSchema>,

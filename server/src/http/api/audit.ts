@@ -1,11 +1,11 @@
-// What is remembered of a write: who asked, from where, for what, and what came of it. Never a body, never a secret. What has an effect is
-// written down in the transaction of the effect. A refusal has none: it is noted afterwards, and the answer does not wait for that.
+// The audit record of a write: who, from where, what, and the outcome. Never a body or a secret. A success is recorded in the transaction
+// of the effect; a denied request has none, so it is recorded afterwards without delaying the response.
 import type { FastifyRequest } from 'fastify'
 import type { Tx } from '../../kernel/database/db.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Where the operation alone does not say what was done. */
+    /** Overrides the operation id, where it does not say what was done. */
     auditedAs?: string
   }
 }
@@ -20,7 +20,7 @@ export interface AuditRecord {
   action: string
   method: string
   route: string
-  /** Those of the path, in its order, and then of what was made. */
+  /** Those of the path, in its order, then of the created resource. */
   resourceIds: string[]
   status: number
   code: string | null
@@ -28,11 +28,11 @@ export interface AuditRecord {
 
 export interface Audit {
   recordSuccess(tx: Tx, call: AuditRecord): void
-  /** Never throws, and never makes anybody wait. */
+  /** Never throws and never blocks. */
   recordDenied(call: AuditRecord): void
 }
 
-/** Who is not known, or asks for what there is not, belongs to nobody's log. */
+/** Requests without a principal or a route belong to no account's log. */
 export const isAudited = ({ method, principal, routeOptions }: FastifyRequest): boolean =>
   method !== 'GET' && method !== 'HEAD' && principal !== null && routeOptions.config.operationId !== undefined
 
@@ -51,7 +51,7 @@ export function toAuditRecord(request: FastifyRequest, status: number, code: str
   }
 }
 
-/** Somebody may send a secret where an id belongs: only what looks like an id of ours is kept. */
+/** A client may send a secret in place of an id: only what looks like our id is kept. */
 const OUR_ID = /^c[0-9a-z]{24}$/
 
 const isOurId = (value: unknown): value is string => typeof value === 'string' && OUR_ID.test(value)
@@ -61,7 +61,7 @@ function resourceIds(params: unknown, data: unknown): string[] {
   return [...new Set([...named, ...[idOf(data)].filter(isOurId)])]
 }
 
-/** Of what an answer shows: `{ id, … }`, or `{ thing: { id, … }, … }`. */
+/** The id in a response: `{ id, … }` or `{ thing: { id, … }, … }`. */
 function idOf(data: unknown): unknown {
   if (typeof data !== 'object' || data === null) return undefined
   if ('id' in data) return data.id

@@ -27,7 +27,7 @@ describe('a dry run', async () => {
     return { status, ...(JSON.parse(text) as { error?: string; data?: unknown }) }
   }
 
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('of a %s without one is refused, and nothing is done', async (method) => {
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('of a %s that does not support it is rejected without effect', async (method) => {
     for (const query of [
       'dryRun=true',
       'dryRun=false',
@@ -44,7 +44,7 @@ describe('a dry run', async () => {
     expect(done).toBe(0)
   })
 
-  test('is refused before anybody else is asked, and names its field', async () => {
+  test('is rejected before `prepare` runs, and names its field', async () => {
     const { status, headers, text } = await api.send('POST', `${PREFIX}/prepared?dryRun=true`, {
       token,
       headers: { accept: 'application/problem+json', 'idempotency-key': 'k1' },
@@ -53,7 +53,7 @@ describe('a dry run', async () => {
     expect(JSON.parse(text)).toMatchObject({ errors: [{ field: 'dryRun' }] })
   })
 
-  test('is never taken for a real call because of how it is written', async () => {
+  test('never runs for real because of its spelling', async () => {
     expect(await ask('POST', '/priced?dryRun=true')).toMatchObject({ status: 200, data: 'rehearsed' })
     for (const query of ['dryrun=true', 'dry_run=true', 'dry-run=1', 'dryRun[]=true', 'dryRun=false&dryrun=true'])
       expect(await ask('POST', `/priced?${query}`)).toMatchObject({
@@ -65,13 +65,13 @@ describe('a dry run', async () => {
     expect(done).toBe(0)
   })
 
-  test('is nothing to a read, and other unknown parameters are ignored', async () => {
+  test('is ignored for reads, as are other unknown parameters', async () => {
     expect(await ask('GET', '/things?dryRun=true')).toMatchObject({ status: 200, data: 'read' })
     expect(await ask('POST', '/priced?dryRun=false')).toMatchObject({ status: 200, data: 1 })
     expect(await ask('POST', '/things/x?dryer=true&run=1')).toMatchObject({ status: 200, data: 2 })
   })
 
-  test('of nothing at all is 404, and without a token 401', async () => {
+  test('of an unknown path is 404, and without a token 401', async () => {
     expect((await ask('POST', '/nothing?dryRun=true')).status).toBe(404)
     expect((await ask('POST', '/things/x?dryRun=true', { 'x-api-key': '' })).status).toBe(401)
   })

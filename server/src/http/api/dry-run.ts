@@ -1,4 +1,4 @@
-// Dry runs. Unknown query parameters are ignored, but never this one: who sends it relies on nothing being done.
+// Dry runs. Unknown query parameters are ignored, except this one: its sender relies on no effect.
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../kernel/errors.ts'
 

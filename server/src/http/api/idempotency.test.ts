@@ -49,7 +49,7 @@ describe('Idempotency-Key', async () => {
   }
   const notesOf = async (accountId: string) => (await app.db.many(sql`select 1 from notes where account_id = ${accountId}`)).length
 
-  test('answers the same request again without a second effect, byte for byte', async () => {
+  test('replays the response of the same request byte for byte without a second effect', async () => {
     const { token, accountId } = await app.given.customer()
     const first = await write(token, 'k1')
     expect(first).toMatchObject({ status: 202, replayed: undefined })
@@ -64,7 +64,7 @@ describe('Idempotency-Key', async () => {
     expect(await notesOf(accountId)).toBe(2)
   })
 
-  test('replays a delete, although the thing is gone', async () => {
+  test('replays a delete of a deleted resource', async () => {
     const { token } = await app.given.customer()
     const { data } = JSON.parse((await write(token, undefined)).text) as { data: { id: string } }
     const remove = () => write(token, 'gone', undefined, `/notes/${data.id}`, 'DELETE')
@@ -77,14 +77,14 @@ describe('Idempotency-Key', async () => {
     ['another body', { text: 'b' }, '/notes'],
     ['another query', { text: 'a' }, '/notes?dryRun=true'],
     ['another field', { text: 'a', secret: 'x' }, '/notes'],
-  ])('is refused for %s', async (_, body, path) => {
+  ])('is rejected for %s', async (_, body, path) => {
     const { token, accountId } = await app.given.customer()
     await write(token, 'k1')
     expect(await write(token, 'k1', body, path)).toMatchObject({ status: 422, code: 'idempotency_key_reused', replayed: undefined })
     expect(await notesOf(accountId)).toBe(1)
   })
 
-  test('is refused for another method or path', async () => {
+  test('is rejected for another method or path', async () => {
     const { token } = await app.given.customer()
     await write(token, 'k1')
     expect(await write(token, 'k1', undefined, '/notes/c12345678', 'DELETE')).toMatchObject({ status: 422 })
@@ -98,7 +98,7 @@ describe('Idempotency-Key', async () => {
     expect(await write(stranger.token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
   })
 
-  test('is not used up by an error: nothing changed, so the same key may try again', async () => {
+  test('is not consumed by an error, so the same key can be retried', async () => {
     const { token, accountId } = await app.given.customer()
     failing = true
     for (let i = 0; i < 2; i++) expect(await write(token, 'k1')).toMatchObject({ status: 503, code: 'no_capacity', replayed: undefined })
@@ -108,14 +108,14 @@ describe('Idempotency-Key', async () => {
     expect(await write(token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
   })
 
-  test('is not used up by a rehearsal, which changes nothing', async () => {
+  test('is not consumed by a dry run', async () => {
     const { token, accountId } = await app.given.customer()
     expect(await write(token, 'k1', { text: 'a' }, '/notes?dryRun=true')).toMatchObject({ status: 200, location: undefined })
     expect(await notesOf(accountId)).toBe(0)
     expect(await write(token, 'k1')).toMatchObject({ status: 202, replayed: undefined })
   })
 
-  test('is forgotten after 24 hours', async () => {
+  test('expires after 24 hours', async () => {
     const { token, accountId } = await app.given.customer()
     const first = await write(token, 'k1')
     app.clock.advance('24h')
@@ -163,7 +163,7 @@ describe('Idempotency-Key', async () => {
     expect(await notesOf(accountId)).toBe(1)
   })
 
-  test('has one effect among 400 parallel requests, and the others wait or replay it', async () => {
+  test('has one effect among 400 concurrent requests; the others get 409 or the replay', async () => {
     const { token, accountId } = await app.given.customer()
     const answers = await Promise.all(Array.from({ length: 400 }, () => write(token, 'race')))
     expect(await notesOf(accountId)).toBe(1)
@@ -173,7 +173,7 @@ describe('Idempotency-Key', async () => {
     expect(answers.filter(({ status }) => status !== 202 && status !== 409)).toEqual([])
   })
 
-  test('keeps no answer, password or guessable hash of one in the table', async () => {
+  test('stores no plain response, password or guessable hash', async () => {
     const { token, accountId } = await app.given.customer()
     await write(token, 'k1', { text: 'marker-in-the-answer', secret: 'marker-in-the-request' })
     const [row] = await app.db.many<{ body: Buffer; fingerprint: Buffer }>(

@@ -1,5 +1,5 @@
-// An Idempotency-Key makes a write safe to repeat. The answer is stored in the transaction that has the effect, so there is never
-// one without the other. Only success is stored: an error changed nothing, so the same key may try again.
+// An Idempotency-Key makes a write safe to repeat. The response is stored in the transaction of the effect, so both exist or neither. Only
+// success is stored: an error changed nothing, so the same key can be retried.
 import type { FastifyRequest } from 'fastify'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
 import { sha256, type Vault } from '../../kernel/crypto.ts'
@@ -24,13 +24,13 @@ interface KeyDeps {
   vault: Vault
 }
 
-/** What the request says of it, or null when it carries no key. */
+/** The key of the request, or null without one. */
 export function idempotencyOf(request: FastifyRequest, accountId: string, vault: Vault): Idempotency | null {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key))
     throw invalid('Idempotency-Key must be 1-255 visible ASCII characters', 'Idempotency-Key')
-  // Keyed, because a body may hold a password that a plain hash would let one guess.
+  // An HMAC: a body may contain a password, which a plain hash would make guessable.
   return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}`) }
 }
 
@@ -41,7 +41,7 @@ interface Row {
   location: string | null
 }
 
-/** Claims the key for this transaction; answers what was stored under it, or null when this request is the first. */
+/** Locks the key for this transaction; returns the stored response, or null when this request is the first. */
 export async function loadStoredResponse(
   tx: Tx,
   { clock, vault }: KeyDeps,
@@ -63,12 +63,12 @@ export async function loadStoredResponse(
 const inProgress = (): ApiError =>
   apiError('idempotency_in_progress', 'A request with this Idempotency-Key is still being processed: ask again in a second')
 
-/** Stands in the place of a status while a request works outside of any transaction. */
+/** The status while a request works outside of any transaction. */
 const UNDER_WAY = 0
-/** When the process that held a claim has died without a word, the key may be used again after this. */
+/** The key can be used again after this when the process that claimed it has died. */
 const MAX_CLAIM = '60s'
 
-/** Like `recall`, and keeps the key from others beyond this transaction, until `remember` or `release`. */
+/** Like `loadStoredResponse`, but keeps the key claimed beyond this transaction, until `storeResponse` or `release`. */
 export async function claim(tx: Tx, deps: KeyDeps, idempotency: Idempotency): Promise<StoredAnswer | null> {
   const earlier = await loadStoredResponse(tx, deps, idempotency)
   if (!earlier) await storeResponse(tx, deps, idempotency, { status: UNDER_WAY, body: '', location: null }, MAX_CLAIM)
@@ -96,6 +96,6 @@ export async function storeResponse(
 
 const contextOf = (accountId: string, key: string): string => `idempotency:${accountId}:${key}`
 
-/** Keys that have run out; answers how many. */
+/** Returns the number of deleted keys. */
 export const deleteExpiredKeys = (db: Queries, now: Date): Promise<number> =>
   db.run(sql`delete from idempotency_keys where expires_at <= ${now}`)

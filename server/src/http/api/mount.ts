@@ -1,4 +1,4 @@
-// Mounts routes behind authentication, its rate limit and what the caller may do, in that order: 401, 429, 403, and only then the body.
+// Mounts routes behind authentication, rate limit and authorisation, in that order: 401, 429, 403, and only then the body.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addDuration } from '../../kernel/clock.ts'
 import { apiError, ApiError } from '../../kernel/errors.ts'
@@ -13,9 +13,9 @@ export interface Mount {
   prefix: string
   authenticate: Authenticate
   rateLimit: RateLimit
-  /** What else must hold for every request here. */
+  /** An additional check for every request of this mount. */
   requestGuard?: (request: FastifyRequest) => void
-  /** Further hooks of this mount alone. */
+  /** Additional hooks of this mount. */
   hooks?: (scope: FastifyInstance) => void
 }
 
@@ -27,11 +27,11 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
       scope.decorateRequest('isStillAuthorized', function isStillAuthorized() {
         return mount.authenticate(this).then(
           () => true,
-          (error: unknown) => !(error instanceof ApiError), // what cannot be found out now is asked again later
+          (error: unknown) => !(error instanceof ApiError), // an outage is no denial: checked again later
         )
       })
       scope.addHook('onRequest', async (request, reply) => {
-        // Answers belong to one account, and `x-api-key` does not tell a cache in between so.
+        // Responses belong to one account, and shared caches ignore `x-api-key`.
         reply.header('cache-control', 'no-store')
         request.principal = await identify(mount, request, reply)
         await mount.rateLimit.limitActor(reply, request.principal)
@@ -46,7 +46,7 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
           deps.audit.recordDenied(toAuditRecord(request, reply.statusCode, String(reply.getHeader('x-error-code') ?? '') || null))
         done()
       })
-      scope.setNotFoundHandler(unrouted) // makes the checks above run for unknown paths too
+      scope.setNotFoundHandler(unrouted) // runs the hooks above for unknown paths too
       routes(new Api(scope, deps, operations))
     },
     { prefix: mount.prefix },
@@ -54,7 +54,7 @@ export async function mountApi(app: FastifyInstance, mount: Mount, deps: ApiDeps
   return operations
 }
 
-/** A failed attempt is charged to the address: who guesses tokens is stopped by 429. */
+/** A failed authentication is charged to the IP address: guessing tokens ends in 429. */
 async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
   try {
     return await authenticate(request)
@@ -64,7 +64,7 @@ async function identify({ authenticate, rateLimit }: Mount, request: FastifyRequ
   }
 }
 
-/** A person may do everything in the account: what is missing then is for operators. */
+/** A user has all scopes of the account; the remaining ones are the operator's. */
 function requireScope({ routeOptions, principal }: FastifyRequest): void {
   const { scope } = routeOptions.config
   if (!scope || principal.scopes.has(scope)) return
@@ -72,10 +72,10 @@ function requireScope({ routeOptions, principal }: FastifyRequest): void {
   throw apiError('missing_scope', `This token lacks the required scope: ${scope}`)
 }
 
-/** How long a password counts as just given. */
+/** How long a password entry counts as recent. */
 const RECENT = '15m'
 
-/** What changes nothing needs none. */
+/** A dry run needs none. */
 function requireRecentAuth(request: FastifyRequest, now: Date): void {
   const { routeOptions, principal } = request
   if (!routeOptions.config.requiresReauth || !principal.signedIn || isDryRun(request)) return

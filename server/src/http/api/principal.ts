@@ -1,18 +1,18 @@
-// Who is asking. The mount decides how that is found out (API token, dashboard session); everything behind it sees only this.
+// The authenticated caller. The mount decides how to authenticate (API token, dashboard session); everything behind it sees only this.
 import type { FastifyRequest } from 'fastify'
 
-/** Somebody at a browser, who has proved to be it some time ago. */
+/** A signed-in user with the time of the last password entry. */
 export interface SessionContext {
   sessionId: string
   isOperator: boolean
-  /** When the password was last given. */
+  /** When the password was last entered. */
   authenticatedAt: Date
 }
 
 export interface Principal {
   accountId: string
   actorType: 'token' | 'person'
-  /** The token or the person, for logs and audit. */
+  /** Id of the token or user, for logs and audit. */
   actorId: string
   actorName: string
   scopes: ReadonlySet<string>
@@ -26,16 +26,16 @@ export type Authenticate = (request: FastifyRequest) => Promise<Principal>
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal
-    /** For what goes on after it was admitted: whether it would be again. */
+    /** For long-lived streams: whether the request would still be admitted. */
     isStillAuthorized(): Promise<boolean>
   }
   interface FastifyContextConfig {
     operationId?: string
-    /** The path within the API, as it is documented. */
+    /** The documented path within the API. */
     route?: string
     scope?: string | null
     requiresReauth?: boolean
-    /** Of a write: whether it can be rehearsed. */
+    /** For a write: whether it supports dry runs. */
     offersDryRun?: boolean
   }
 }

@@ -31,7 +31,7 @@ describe('rate limits', async () => {
   const standing = ({ headers }: { headers: Record<string, string> }) =>
     ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]))
 
-  test('admit 600 requests a minute for a token, then say which bucket is empty and for how long', async () => {
+  test('admit 600 requests a minute per token, then name the limit and the wait', async () => {
     const api = await start()
     const { token } = await app.given.customer({ requestsPerMinute: 600 })
     const answers = await Promise.all(Array.from({ length: 700 }, () => api.get(`${PREFIX}/free`, token)))
@@ -49,7 +49,7 @@ describe('rate limits', async () => {
     expect(again.headers).not.toHaveProperty('retry-after')
   })
 
-  test('never wait less than a second', async () => {
+  test('set Retry-After to at least one second', async () => {
     const api = await start()
     const { token } = await app.given.customer({ requestsPerMinute: 1 })
     await api.get(`${PREFIX}/free`, token)
@@ -59,7 +59,7 @@ describe('rate limits', async () => {
     expect(text).toContain('retry in 1 second"')
   })
 
-  test('count per token, and a token may carry a higher ceiling', async () => {
+  test('count per token, with a limit per token', async () => {
     const api = await start()
     const customer = await app.given.customer({ requestsPerMinute: 2 })
     const other = await app.given.token(customer.accountId, { requestsPerMinute: 5_000 })
@@ -69,7 +69,7 @@ describe('rate limits', async () => {
     expect((await api.get(`${PREFIX}/free`, customer.token)).status).toBe(429)
   })
 
-  test('describe the bucket that applied on every kind of answer', async () => {
+  test('send the headers of the applied limit with every response', async () => {
     const api = await start()
     const { token } = await app.given.customer({ scopes: ['catalog:read'], requestsPerMinute: 600 })
     const ofToken = [
@@ -90,7 +90,7 @@ describe('rate limits', async () => {
     expect(ofAddress.map(standing)).toEqual([99, 98, 97, 96].map((left) => [100, left, 60]))
   })
 
-  test('stop who guesses tokens at 100 a minute, while a proved token goes on', async () => {
+  test('stop token guessing at 100 a minute, while a valid token keeps working', async () => {
     const api = await start()
     const { token } = await app.given.customer()
     const guesses = await Promise.all(
@@ -106,7 +106,7 @@ describe('rate limits', async () => {
     expect((await api.get(`${PREFIX}/free`, undefined, { remoteAddress: '10.0.0.9' })).status).toBe(401)
   })
 
-  test('come after authentication and before scope, body and path', async () => {
+  test('apply after authentication and before scope, body and path', async () => {
     const api = await start()
     const { token, tokenId } = await app.given.customer({ scopes: ['catalog:read'], requestsPerMinute: 1 })
     const broken = { token, payload: '{', headers: { 'content-type': 'application/json' } }
@@ -114,11 +114,11 @@ describe('rate limits', async () => {
     expect((await api.send('POST', `${PREFIX}/scoped`, broken)).status).toBe(429)
     expect((await api.get(`${PREFIX}/nothing`, token)).status).toBe(429)
     await app.db.run(sql`update api_tokens set revoked_at = ${app.clock.now()} where id = ${tokenId}`)
-    app.clock.advance('11s') // beyond what is kept in memory
+    app.clock.advance('11s') // longer than the token cache
     expect((await api.send('POST', `${PREFIX}/scoped`, broken)).status).toBe(401)
   })
 
-  test('believe a forwarding header from trusted proxies only', async () => {
+  test('trust X-Forwarded-For from trusted proxies only', async () => {
     const headers = (address: string) => ({ headers: { 'x-forwarded-for': address } })
     const direct = await start()
     for (let i = 0; i < 3; i++) await direct.get('/', undefined, headers(`10.9.9.${i}`))
@@ -129,7 +129,7 @@ describe('rate limits', async () => {
     expect(standing(await behind.get('/', undefined, headers('10.6.6.6, 198.18.0.1')))).toEqual([100, 97, 60])
   })
 
-  test('are not charged when the database cannot be asked about a token', async () => {
+  test('are not charged when the database is unavailable', async () => {
     const limits = rateLimit(postgresCounters(app.db, app.clock))
     const failures = [Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), unauthorized('Invalid API token')]
     const server = createServer({ ...app.deps, rateLimit: limits, trustedProxies: [] })

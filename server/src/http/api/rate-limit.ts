@@ -1,4 +1,4 @@
-// Two buckets of one minute: per token or person once that is proved, per address for everything else. Every response says where it stands.
+// Two limits per minute: per token or user once authenticated, per IP address for everything else. Every response carries its state.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { apiError, type ApiError } from '../../kernel/errors.ts'
@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts'
 const WINDOW_MS = 60_000
 const REQUESTS_PER_IP = 100
 
-/** What a response says that counts nowhere, and for which nobody is asked. */
+/** Headers of a response that is not rate limited, without asking the counter store. */
 export const UNLIMITED_HEADERS = {
   'x-ratelimit-limit': REQUESTS_PER_IP,
   'x-ratelimit-remaining': REQUESTS_PER_IP,
@@ -16,14 +16,14 @@ export const UNLIMITED_HEADERS = {
 
 export interface RateLimitState {
   headers: Record<string, string | number>
-  /** Set once the bucket is empty. */
+  /** Set when the limit is exceeded. */
   refusal: ApiError | null
 }
 
 export interface RateLimit {
   limitActor(reply: FastifyReply, principal: Principal): Promise<void>
   limitIp(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  /** Headers for a response that no bucket was charged for. */
+  /** Headers for a response that was not charged. */
   describe(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** Charges an address whose bytes never became a request. */
   chargeSocket(address: string): Promise<RateLimitState>

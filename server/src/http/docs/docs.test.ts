@@ -10,7 +10,7 @@ describe('/docs', async () => {
   const { app, operations } = await testApp()
   const get = (url: string) => app.inject({ url })
   const read = new Map<string, Promise<string>>()
-  /** Each once: an address may ask for so many only. */
+  /** Fetched once per URL, because of the rate limit per address. */
   const pageOf = (url: string): Promise<string> => {
     if (!read.has(url))
       read.set(
@@ -20,7 +20,7 @@ describe('/docs', async () => {
     return read.get(url)!
   }
 
-  test.each(PAGES)('%s may load nothing from anywhere else, and has nothing inline', async (url) => {
+  test.each(PAGES)('%s loads nothing from other origins and has nothing inline', async (url) => {
     const { statusCode, headers, body } = await get(url)
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
     const policy = String(headers['content-security-policy'])
@@ -30,7 +30,7 @@ describe('/docs', async () => {
     for (const [, address] of body.matchAll(/(?:src|<link[^>]* href)="([^"]*)"/g)) expect(address).toMatch(/^\/(docs\/|favicon\.svg$)/)
   })
 
-  test('pages are charged to the address, their files are not', async () => {
+  test('pages are rate limited per address, their files are not', async () => {
     const left = async (url: string): Promise<number> => Number((await get(url)).headers['x-ratelimit-remaining'])
     const before = await left('/docs')
     expect(await left('/docs/files/style.css')).toBe(before)
@@ -40,7 +40,7 @@ describe('/docs', async () => {
     expect((await get('/docs/reference/nothing')).statusCode).toBe(404)
   })
 
-  test.each(operations)('$operationId is there with an example and a form to try it', async ({ operationId, method, path, tag }) => {
+  test.each(operations)('$operationId is documented with an example and a form', async ({ operationId, method, path, tag }) => {
     const section = (await pageOf(`/docs/reference/${anchorOf(tag)}`))
       .split(`<section class="operation" id="${operationId}">`)[1]!
       .split('</section>')[0]!
@@ -51,13 +51,13 @@ describe('/docs', async () => {
     expect(await pageOf('/docs')).toContain(`/docs/reference/${anchorOf(tag)}#${operationId}"`)
   })
 
-  test('every error of the catalogue is explained, where a problem document points to', async () => {
+  test('every error of the catalog is documented at the URL of its problem document', async () => {
     const { body } = await get('/docs/errors')
     for (const [code, { title }] of Object.entries(ERROR_CATALOG)) expect(body).toMatch(new RegExp(`<tr id="${code}">.*${title}`))
   })
 })
 
-test('a hostile document is shown as it is written', () => {
+test('a hostile document is escaped', () => {
   const hostile = '"><img src=x onerror=alert(1)>'
   const schema = { type: 'object', properties: { [hostile]: { type: 'string', description: hostile, enum: [hostile] } } }
   const operation = {

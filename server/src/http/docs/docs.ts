@@ -1,5 +1,5 @@
-// The documentation, open to everyone and complete without the Internet: the OpenAPI document, its pages at /docs, the guides, and what
-// every error means. Pages are charged to the address; their style and scripts are not.
+// The documentation, public and usable offline: the OpenAPI document, the reference at /docs, the guides, and the errors. Pages are rate
+// limited per address; their style and scripts are not.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -22,7 +22,7 @@ interface DocsOptions {
 
 export function serveDocs(app: FastifyInstance, { prefix, operations, rateLimit }: DocsOptions): void {
   const counted = { onRequest: rateLimit.limitIp }
-  // Made when somebody asks for them first: most processes are never asked.
+  // Rendered on the first request: most processes never serve them.
   let document: string | undefined
   let reference: Reference | undefined
   const openDocument = () => openApiDocument(prefix, operations)

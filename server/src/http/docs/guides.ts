@@ -1,4 +1,4 @@
-// The pages of the folder docs/, beside the reference: guides for customers, the operator's handbook, decisions, one page for each error.
+// The pages of the folder docs/: guides for customers, the operator's handbook, decisions, and one page per error.
 import type { FastifyInstance, FastifyReply, onRequestHookHandler } from 'fastify'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { escapeHtml } from '../server/html-page.ts'
 
 const SECTIONS: Record<string, string> = { guide: 'Guides', operate: "The operator's handbook", decisions: 'Decisions' }
 
-/** Read in this order; what is not named follows by its title. */
+/** Listed first, in this order; the others follow by title. */
 const FIRST = ['tutorial', 'cli', 'sdk', 'install', '0001-one-database']
 
 interface Page {
@@ -65,7 +65,7 @@ function pageAt(section: string, page: string): string {
   return guide(title, html, path)
 }
 
-/** Links are written for whoever reads the files: here those to other pages lead to pages, and those to the source nowhere. */
+/** Links are written for readers of the files: here links to other pages become URLs, and links to source files plain text. */
 function addressFrom(path: string, target: string): string | null {
   if (/^(https?:|#|\/)/.test(target)) return target
   const [file = '', anchor] = target.split('#')
@@ -74,7 +74,7 @@ function addressFrom(path: string, target: string): string | null {
   return `/docs/${found.replace(/\.md$/, '')}${anchor ? `#${anchor}` : ''}`
 }
 
-/** What is meant to be copied, such as alert rules. */
+/** Files to copy, such as alert rules. */
 function rawFile(reply: FastifyReply, section: string, name: string): FastifyReply {
   const folder = join(DOCS, section, 'files')
   if (!readdirSync(folder).includes(name)) throw notFound('File')
@@ -99,8 +99,8 @@ function errorsPage(): string {
       `<tr id="${code}"><td>${status}</td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${title}</td></tr>`,
   )
   const intro =
-    '<h1>Errors</h1><p>The code of an error is in the header <code>X-Error-Code</code>. Each has a page that says what to do.</p>'
-  const head = '<thead><tr><th>Status</th><th>Code</th><th>What happened</th></tr></thead>'
+    '<h1>Errors</h1><p>The code of an error is in the header <code>X-Error-Code</code>. Each has a page with its cause and what to do.</p>'
+  const head = '<thead><tr><th>Status</th><th>Code</th><th>Meaning</th></tr></thead>'
   const table = `<div class="scroll" tabindex="0"><table>${head}<tbody>${rows.join('')}</tbody></table></div>`
   return renderLayout({ title: 'Berth API errors', body: `${intro}${table}`, part: '/docs/errors' })
 }
@@ -112,13 +112,13 @@ function errorPage(code: ErrorCode): string {
   return renderLayout({ title: `${code} · Berth API errors`, body: `${head}${html}`, part: '/docs/errors' })
 }
 
-/** The part of docs/errors.md that is under the code's own heading. */
+/** The section of docs/errors.md under the code's heading. */
 function explanationOf(code: ErrorCode): string {
   const parts = read('errors.md').split(/^## /m)
   return parts.find((part) => anchorOf(part.split('\n')[0]!) === code)?.replace(/^.*\n/, '') ?? ''
 }
 
-/** Beside a guide: all of them. */
+/** The navigation beside a guide. */
 const side = (open?: string): string =>
   Object.entries(SECTIONS)
     .map(([section, title]) => `<p>${title}</p>${listOf(section, open)}`)

@@ -1,9 +1,9 @@
-// What stands around every page of the documentation: the dashboard's colours, type and header. Style and scripts are files of their own, so
-// that the policy of these pages can forbid everything inline.
+// The frame of every documentation page: the dashboard's colours, type and header. Style and scripts are separate files, so that the
+// content security policy can forbid everything inline.
 import type { FastifyReply } from 'fastify'
 import { escapeHtml } from '../server/html-page.ts'
 
-/** Nothing from anywhere else. */
+/** Own origin only. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,11 +23,11 @@ export const sendPage = (reply: FastifyReply, html: string): FastifyReply =>
 
 export interface Frame {
   title: string
-  /** HTML, like the next. */
+  /** HTML, like `side`. */
   body: string
-  /** Beside the page: where else one could be. */
+  /** The navigation beside the page. */
   side?: string
-  /** Of the header, which page this is one of. */
+  /** The section in the header. */
   part: '/docs' | '/docs/guides' | '/docs/errors'
   scripts?: string[]
 }

@@ -1,4 +1,4 @@
-// The Markdown of our own documentation as HTML. HTML in a page is escaped, so that no page can hold markup of its own.
+// Renders our Markdown documentation as HTML. HTML in a page is escaped.
 import { createRequire } from 'node:module'
 import type { MarkdownIt, Token } from 'markdown-it'
 
@@ -11,13 +11,13 @@ export type Resolve = (target: string) => string | null
 
 let parser: MarkdownIt | undefined
 
-/** `resolve` says where a link leads from this page; null = nowhere, and only its text is shown. */
+/** `resolve` maps a link target to a URL; null renders only its text. */
 export function renderMarkdown(text: string, resolve: Resolve): Rendered {
   const html = (parser ??= createParser()).render(text, { resolve })
   return { title: /^# (.+)$/m.exec(text)?.[1] ?? '', html }
 }
 
-/** Loaded when a page is asked for first: most processes are never asked. */
+/** Loaded on the first request: most processes never serve documentation. */
 function createParser(): MarkdownIt {
   const require = createRequire(import.meta.url)
   const markdown = new (require('markdown-it') as typeof MarkdownIt)('default', { html: false })
@@ -56,7 +56,7 @@ function resolveImage(token: Token, resolve: Resolve): void {
   token.attrSet('loading', 'lazy')
 }
 
-/** A table of two columns without titles has an empty first line: readers of screens would announce empty headings. */
+/** A table without column titles has an empty first row, which screen readers would announce as headings. */
 function dropEmptyHeads(tokens: Token[]): void {
   for (let at = 0; at < tokens.length; at++) {
     if (tokens[at]!.type !== 'thead_open') continue
@@ -65,7 +65,7 @@ function dropEmptyHeads(tokens: Token[]): void {
   }
 }
 
-/** As other viewers of Markdown name it, so that links lead to the same place everywhere. */
+/** The same anchors as other Markdown viewers, so that links work everywhere. */
 export const anchorOf = (text: string): string =>
   text
     .toLowerCase()

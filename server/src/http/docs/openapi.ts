@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document, made from the operations as they are declared. A schema with a `title` becomes a named component.
-// Schemas as they stand in the OpenAPI document: what has a title becomes a reference to a component, words of our own are left out.
+// The OpenAPI 3.1 document, built from the declared operations. A schema with a `title` becomes a named component; our own keywords are
+// removed.
 import { ERROR_CATALOG, type ErrorCode } from '../../kernel/errors.ts'
 import { type Operation, responsesOf } from '../api/operation.ts'
 import type { TProperties, TSchema } from '../api/schema.ts'
@@ -16,7 +16,7 @@ the same answer. A token has 600 requests a minute unless agreed otherwise. [Gui
 export interface Audience {
   title: string
   about: string
-  /** How a request proves whose it is. */
+  /** The security scheme. */
   proof: Json
 }
 
@@ -107,7 +107,7 @@ const success = (status: number, isWrite: boolean, schema: unknown): Json => ({
   content: jsonContent(schema),
 })
 
-/** What an operation can refuse: what everything like it can, and what it says of itself. */
+/** Errors that every operation of this kind can return, and its own. */
 export function refusalsOf({ method, scope, params, query, body, errorCodes: refuses = [] }: Operation): ErrorCode[] {
   const isWrite = method !== 'GET'
   const codes: (ErrorCode | false | undefined)[] = [
@@ -182,7 +182,7 @@ const ERROR: Json = {
 export type Json = Record<string, unknown>
 export type Components = Record<string, Json>
 
-/** Answers may grow, so a reader must not rely on there being no further fields; what we read is exact. */
+/** Responses may gain fields, so `additionalProperties: false` is documented for requests only. */
 export type Direction = 'in' | 'out'
 
 const OUR_WORDS = new Set(['rule', 'optionalBody', 'title'])

@@ -1,11 +1,10 @@
-// The fields of a JSON schema as rows of a table, and its types in words.
-// The form with which a reader sends an operation. It is shown by the script that knows how to (files/try.js).
+// Renders the fields of a JSON schema as a table, and the form that sends an operation (shown by files/try.js).
 import { escapeHtml } from '../server/html-page.ts'
 import type { Json } from './openapi.ts'
 
 export type Schemas = Record<string, Json>
 
-/** Deeper ones say the name of what they are. */
+/** Deeper objects are shown by name. */
 const DEEPEST = 3
 
 export interface Field {
@@ -22,7 +21,7 @@ export const resolve = (schema: Json, schemas: Schemas): Json => {
   return name === undefined ? schema : (schemas[name] ?? {})
 }
 
-/** Of an object and of those in it, by dotted names; `[]` stands for each of a list. */
+/** The fields of an object and its nested objects, with dotted names; `[]` marks list items. */
 export function fieldsOf(schema: Json, schemas: Schemas, prefix = '', depth = 0): Field[] {
   const { properties = {}, required = [] } = resolve(schema, schemas) as { properties?: Schemas; required?: string[] }
   return Object.entries(properties).flatMap(([key, value]) => {
@@ -53,7 +52,7 @@ export function typeOf(schema: Json, schemas: Schemas): string {
   return format ? `${word} (${format})` : word
 }
 
-/** The two limits of a thing, and what is counted. */
+/** Keywords of lower and upper limit, and their unit. */
 const LIMITS = [
   ['minimum', 'maximum', ''],
   ['minLength', 'maxLength', ' characters'],
@@ -66,7 +65,7 @@ function rangeOf(least: unknown, most: unknown, unit: string): string | undefine
   return least === undefined ? undefined : `at least ${JSON.stringify(least)}${unit}`
 }
 
-/** What it is for; where nothing says so, its limits. */
+/** The description, or else the limits. */
 export function aboutOf(schema: Json, schemas: Schemas): string {
   const found = { ...resolve(schema, schemas), ...schema }
   const limits = LIMITS.map(([least, most, unit]) => rangeOf(found[least], found[most], unit))
@@ -94,7 +93,7 @@ interface Form {
   method: string
   path: string
   parameters: Parameter[]
-  /** What the body is to begin with; none when there is no body. */
+  /** Initial body; undefined without a body. */
   body: object | undefined
 }
 

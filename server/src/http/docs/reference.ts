@@ -1,5 +1,5 @@
-// The API, operation by operation, as pages made from its OpenAPI document and from calls that a test has made: what each takes, what it
-// answers, what it refuses, and a form that sends it from the browser.
+// The API reference, rendered from the OpenAPI document and from recorded calls: parameters, responses, errors, and a form that sends the
+// operation from the browser.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCS } from '../../kernel/paths.ts'
@@ -87,7 +87,7 @@ function sideEntry(tag: string, calls: Call[], isOpen: boolean): string {
   return `<li><a href="${groupPath(tag)}"${current}>${escapeHtml(tag)}</a>${inner.length > 0 ? `<ul>${inner.join('')}</ul>` : ''}</li>`
 }
 
-/** Up to where the details begin. */
+/** The summary up to its first punctuation. */
 const shortOf = (summary: string): string => summary.split(/[,;:.]/)[0]!
 
 const badge = (method: string): string => `<span class="method" data-method="${method}">${method}</span>`
@@ -107,11 +107,11 @@ function indexBody(about: string, groups: Partial<Record<string, Call[]>>): stri
 
 const credentialsForm = (prefix: string): string => `<form id="credentials" class="card" data-prefix="${prefix}" hidden>
 <fieldset><legend>Try it as</legend>
-<label class="choice"><input type="radio" name="who" id="session"> <span>the person who is signed in. <span id="whose" class="muted"></span></span></label>
+<label class="choice"><input type="radio" name="who" id="session"> <span>the signed-in user. <span id="whose" class="muted"></span></span></label>
 <label class="choice"><input type="radio" name="who" id="key" checked> a program with an API key</label>
 </fieldset>
 <label class="wide">API key <input type="password" id="token" autocomplete="off" spellcheck="false"></label>
-<p class="muted">The key stays in this page and is forgotten with it. What you send is done for real.</p>
+<p class="muted">The key stays in this page and is discarded when you leave it. Requests take effect.</p>
 </form>`
 
 function operationOf(prefix: string, { method, path, operation, example }: Call, { schemas, parameters }: OpenApi['components']): string {
@@ -152,17 +152,17 @@ function answersOf({ responses }: Described, schemas: Schemas): string {
   return answers
     .map(([status, { content }]) => {
       const fields = content ? fieldsOf(content['application/json'].schema, schemas) : []
-      return `<details><summary>Fields of the answer ${status}</summary>${fieldTable(fields)}</details>`
+      return `<details><summary>Response fields (${status})</summary>${fieldTable(fields)}</details>`
     })
     .join('')
 }
 
-/** Responses of errors are named by their codes. */
+/** Error responses are named after their codes. */
 function refusalsOf({ responses }: Described): string {
   const entries = Object.entries(responses).filter(([status]) => Number(status) >= 400)
   const items = entries.map(([status, { $ref = '' }]) => {
     const codes = $ref.replace(/^.*\//, '').split('.')
     return `<li>${status}: ${codes.map((code) => `<a href="/docs/errors/${code}"><code>${code}</code></a>`).join(', ')}</li>`
   })
-  return `<details><summary>What it can refuse</summary><ul>${items.join('')}</ul></details>`
+  return `<details><summary>Errors</summary><ul>${items.join('')}</ul></details>`
 }

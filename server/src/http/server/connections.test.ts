@@ -14,7 +14,7 @@ interface Received {
   body: { success: boolean; error: string }
 }
 
-/** Exactly one whole answer: anything before or after it fails the test. */
+/** Exactly one complete response: anything before or after it fails the test. */
 function parse(bytes: string): Received {
   const [head = '', body = ''] = bytes.split('\r\n\r\n')
   const [first = '', ...lines] = head.split('\r\n')
@@ -27,7 +27,7 @@ function parse(bytes: string): Received {
 
 const HEADERS = ['x-request-id', 'x-error-code', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'content-type']
 
-describe('on the wire', async () => {
+describe('raw connections', async () => {
   const app = await testApp()
   const { token } = await app.given.customer()
   const api = await throwawayApi(
@@ -61,7 +61,7 @@ describe('on the wire', async () => {
     ['headers without end', `GET / HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['an endless path', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431, 'headers_too_large'],
     ['a thousand headers', `GET / HTTP/1.1\r\nhost: x\r\n${'abcdefgh: 12345678\r\n'.repeat(1_000)}\r\n`, 431, 'headers_too_large'],
-  ])('%s gets one answer with all headers, and the connection ends', async (_, bytes, status, code) => {
+  ])('%s gets one response with all headers, and the connection is closed', async (_, bytes, status, code) => {
     const answer = parse(await api.exchange(bytes))
     expect([answer.status, answer.headers['x-error-code'], answer.headers['connection']]).toEqual([status, code, 'close'])
     for (const name of HEADERS) expect(answer.headers).toHaveProperty(name)
@@ -77,14 +77,14 @@ describe('on the wire', async () => {
     ['a version wish', head(`GET ${PREFIX}/free HTTP/1.1`, ['accept-version: 9.9.9', 'connection: close']), 200],
     ['a body on GET', `${head(`GET ${PREFIX}/free HTTP/1.1`, ['content-length: 5', 'connection: close'])}hello`, 200],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 404],
-  ])('%s is answered like any other request', async (_, bytes, status) => {
+  ])('%s is handled like any other request', async (_, bytes, status) => {
     const answer = parse(await api.exchange(bytes))
     expect(answer.status).toBe(status)
     expect(answer.headers).toHaveProperty('x-ratelimit-limit')
     expect(answer.headers).toHaveProperty('x-request-id')
   })
 
-  test('malformed bytes are charged to the address', async () => {
+  test('malformed requests are charged to the IP address', async () => {
     const limited = await throwawayApi(app, () => {})
     const left = async (): Promise<number> => Number(parse(await limited.exchange('x\r\n\r\n')).headers['x-ratelimit-remaining'])
     expect([await left(), await left()]).toEqual([99, 98])
@@ -114,7 +114,7 @@ describe('on the wire', async () => {
       socket.destroy()
     })
 
-    test('in chunks is 413 as soon as there is too much of it', async () => {
+    test('in chunks is 413 when the limit is exceeded', async () => {
       const socket = await api.dial()
       socket.write(chunked)
       const answer = firstAnswer(socket)
@@ -124,7 +124,7 @@ describe('on the wire', async () => {
       socket.destroy()
     })
 
-    test('gets its answer to a client that sends all of it first', async () => {
+    test('sends the response to a client that sends the whole body first', async () => {
       const port = await api.listen()
       for (const withToken of [true, false]) {
         const response = await fetch(`http://127.0.0.1:${port}${PREFIX}/things`, {
@@ -136,7 +136,7 @@ describe('on the wire', async () => {
       }
     })
 
-    test('that never ends is cut off after the answer', async () => {
+    test('that never ends is disconnected after the response', async () => {
       const socket = await api.dial()
       socket.write(announced)
       const drip = setInterval(() => socket.write('x'), 50)
@@ -147,7 +147,7 @@ describe('on the wire', async () => {
     })
   })
 
-  test('a body just within the limit is read', async () => {
+  test('a body just within the limit is accepted', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(256 * 1024 - 11) })
     const { status, text } = await api.send('POST', `${PREFIX}/things`, {
       token,
@@ -157,14 +157,14 @@ describe('on the wire', async () => {
     expect([status, JSON.parse(text)]).toEqual([200, { success: true, data: 256 * 1024 - 11 }])
   })
 
-  test('a client that breaks off in the middle of its body harms nobody', async () => {
+  test('a client that disconnects within its body has no effect on others', async () => {
     const socket = await api.dial()
     socket.write(`${head(`POST ${PREFIX}/things HTTP/1.1`, ['content-type: application/json', 'content-length: 100'])}{"te`)
     socket.destroy()
     expect(parse(await api.exchange(get)).status).toBe(200)
   })
 
-  test('slow headers and slow bodies are cut while normal traffic is served', async () => {
+  test('slow headers and bodies time out while normal traffic is served', async () => {
     const slowHead = await Promise.all(Array.from({ length: 50 }, () => api.dial()))
     const slowBody = await Promise.all(Array.from({ length: 50 }, () => api.dial()))
     for (const socket of slowHead) socket.write('GET / HTTP/1.1\r\nhost: x\r\n')
@@ -186,14 +186,14 @@ describe('on the wire', async () => {
     expect(new Set(served)).toEqual(new Set([200]))
   })
 
-  test('a pipeline of requests is answered in order on one connection', async () => {
+  test('pipelined requests are answered in order on one connection', async () => {
     const more = head(`GET ${PREFIX}/free HTTP/1.1`)
     const bytes = await api.exchange(more + more + get)
     expect(bytes.match(/HTTP\/1.1 200 OK/g)).toHaveLength(3)
   })
 })
 
-/** What arrives before the server says anything about closing. */
+/** Reads until the first complete response. */
 async function firstAnswer(socket: Socket): Promise<string> {
   let text = ''
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()))

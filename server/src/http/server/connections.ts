@@ -1,4 +1,4 @@
-// What happens below HTTP: bytes that never become a request, clients that are too slow, and bodies nobody will read.
+// Below HTTP: bytes that never become a request, slow clients, and request bodies that are not read.
 import { STATUS_CODES } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -7,7 +7,7 @@ import { apiError, type ApiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { RateLimit } from '../api/rate-limit.ts'
 
-/** A client that is still sending gets this long to read the answer; closing at once would take it from under its eyes. */
+/** A client that is still sending gets this long to read the response; closing at once would reset the connection and discard it. */
 const LINGER_MS = 2_000
 
 const REFUSALS: Record<string, () => ApiError> = {
@@ -32,14 +32,14 @@ export function handleClientError(rateLimit: RateLimit): (error: NodeJS.ErrnoExc
   }
 }
 
-/** The answer is out and the rest of the body is of no use to anyone. */
+/** The response is sent, so the rest of the body is not needed. */
 export function dropUnreadBody(message: IncomingMessage): void {
   if (message.complete === false) destroyLater(message.socket, () => !message.complete)
 }
 
 /**
- * Once the server stops, a connection ends as soon as nothing is under way on it. Node by itself leaves open what has not sent anything
- * yet and what finishes a request afterwards, and no longer minds how long that takes. Answers whether it is stopping.
+ * On shutdown, closes connections as soon as they are idle. Node itself keeps connections that have not sent anything and those that finish
+ * a request afterwards, without a timeout. Returns whether the server is stopping.
  */
 export function closeConnectionsOnShutdown(app: FastifyInstance): () => boolean {
   const sockets = new Set<Socket>()

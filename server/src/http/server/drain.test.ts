@@ -3,11 +3,11 @@ import { testApp } from '../../../test/harness.ts'
 import { PREFIX, readAll, throwawayApi } from '../../../test/throwaway-api.ts'
 import { Type } from '../api/schema.ts'
 
-describe('a server that stops', async () => {
+describe('a stopping server', async () => {
   const app = await testApp()
   const { token } = await app.given.customer()
 
-  test('finishes what is under way, keeps no connection alive and takes no new one', async () => {
+  test('finishes open requests, keeps no connection alive and accepts no new one', async () => {
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const api = await throwawayApi(app, (routes) => {
       routes.get('/slow', { operationId: 'slow', summary: '', tag: '', scope: null, data: Type.String() }, async () => {
@@ -30,7 +30,7 @@ describe('a server that stops', async () => {
     await closed
   })
 
-  test('says so beforehand on /readyz, but not on /healthz', async () => {
+  test('serves /readyz and /healthz without rate limit', async () => {
     const ready = await app.app.inject('/readyz')
     expect([ready.statusCode, ready.headers['x-ratelimit-remaining']]).toEqual([200, '100'])
     const alive = await app.app.inject('/healthz')

@@ -28,19 +28,16 @@ describe('an error', async () => {
   const send = (method: string, path: string, options: Parameters<typeof api.send>[2] = {}) =>
     api.send(method, path.startsWith('/api') ? path : `${PREFIX}${path}`, { token: customer.token, ...options })
 
-  test.each(Object.keys(ERROR_CATALOG) as ErrorCode[])(
-    '%s is answered with its status, exactly two fields, and its code beside them',
-    async (code) => {
-      const { status, headers, text } = await send('GET', `/fails/${code}`)
-      expect(status).toBe(ERROR_CATALOG[code].status)
-      expect(text).toBe('{"success":false,"error":"This is the sentence"}')
-      expect(headers).toMatchObject({ 'x-error-code': code, 'content-type': 'application/json; charset=utf-8' })
-      expect(headers['x-request-id']).toMatch(/^c[0-9a-z]{24}$/)
-      expect(headers).not.toHaveProperty('retry-after')
-    },
-  )
+  test.each(Object.keys(ERROR_CATALOG) as ErrorCode[])('%s has its status, exactly two fields, and its code in a header', async (code) => {
+    const { status, headers, text } = await send('GET', `/fails/${code}`)
+    expect(status).toBe(ERROR_CATALOG[code].status)
+    expect(text).toBe('{"success":false,"error":"This is the sentence"}')
+    expect(headers).toMatchObject({ 'x-error-code': code, 'content-type': 'application/json; charset=utf-8' })
+    expect(headers['x-request-id']).toMatch(/^c[0-9a-z]{24}$/)
+    expect(headers).not.toHaveProperty('retry-after')
+  })
 
-  test('is RFC 9457 for who asks for it', async () => {
+  test('is a problem document (RFC 9457) on request', async () => {
     const headers = { accept: 'application/problem+json', 'x-request-id': 'mine-1' }
     const answer = await send('GET', '/fails/busy', { headers })
     expect(answer.status).toBe(409)
@@ -56,7 +53,7 @@ describe('an error', async () => {
     })
   })
 
-  test.each(['/breaks', '/misquotes'])('of ours at %s tells nothing but a number to quote', async (path) => {
+  test.each(['/breaks', '/misquotes'])('that is a bug (%s) shows only a request id', async (path) => {
     const { status, headers, text } = await send('GET', path)
     expect(status).toBe(500)
     expect(JSON.parse(text)).toEqual({
@@ -66,13 +63,13 @@ describe('an error', async () => {
     expect(headers['x-error-code']).toBe('internal_error')
   })
 
-  test('of a database that is away is 503 and says what to do', async () => {
+  test('of an unavailable database is 503 and says what to do', async () => {
     const { status, headers, text } = await send('GET', '/loses-database')
     expect([status, headers['x-error-code']]).toEqual([503, 'service_unavailable'])
     expect(text).toContain('try again in a few seconds, with the same Idempotency-Key')
   })
 
-  test('keeps the request id of the client, unless it is not one', async () => {
+  test('keeps a valid request id of the client', async () => {
     expect((await send('GET', '/fails/busy', { headers: { 'x-request-id': 'trace:1.a_b-c' } })).headers['x-request-id']).toBe(
       'trace:1.a_b-c',
     )
@@ -93,7 +90,7 @@ describe('an error', async () => {
       '/%zz',
       '//x',
       '/%00',
-    ])('%s is 404 in the same envelope, charged to the address', async (path) => {
+    ])('%s is 404 in the same envelope, charged to the IP address', async (path) => {
       const { status, headers, text } = await api.send('GET', path)
       expect([status, headers['x-error-code'], headers['x-ratelimit-limit']]).toEqual([404, 'not_found', '100'])
       expect(Object.keys(JSON.parse(text) as object)).toEqual(['success', 'error'])
@@ -109,7 +106,7 @@ describe('an error', async () => {
       },
     )
 
-    test('the body is not looked at', async () => {
+    test('the body is not read', async () => {
       const broken = { payload: '{', headers: { 'content-type': 'application/json' } }
       expect((await send('POST', '/nothing', broken)).status).toBe(404)
       expect((await send('POST', '/breaks', broken)).status).toBe(405)
@@ -119,7 +116,7 @@ describe('an error', async () => {
   })
 
   describe('of a wrong method', () => {
-    test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY', 'TRACE'])('%s is 405 and names the right ones', async (method) => {
+    test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'QUERY', 'TRACE'])('%s is 405 and names the allowed ones', async (method) => {
       const { status, headers, text } = await send(method, '/breaks')
       expect([status, headers['x-error-code'], headers['allow']]).toEqual([405, 'method_not_allowed', 'GET, HEAD'])
       expect(JSON.parse(text)).toEqual({ success: false, error: `${method} is not allowed here: use GET or HEAD` })
@@ -135,7 +132,7 @@ describe('an error', async () => {
     })
   })
 
-  test('OPTIONS answers what is allowed, behind the same checks', async () => {
+  test('OPTIONS returns the allowed methods after the same checks', async () => {
     expect((await api.send('OPTIONS', `${PREFIX}/breaks`)).status).toBe(401)
     const { status, headers, text } = await send('OPTIONS', '/breaks')
     expect([status, headers['allow'], text]).toEqual([204, 'GET, HEAD', ''])
@@ -143,14 +140,14 @@ describe('an error', async () => {
     expect((await send('OPTIONS', '/nothing')).status).toBe(404)
   })
 
-  test('HEAD answers like GET, without the body', async () => {
+  test('HEAD responds like GET, without the body', async () => {
     const { status, headers, text } = await send('HEAD', '/fails/busy')
     expect([status, headers['x-error-code'], text]).toEqual([409, 'busy', ''])
     expect((await api.send('HEAD', `${PREFIX}/breaks`)).status).toBe(401)
   })
 
   test.each(['c'.repeat(65), 'x', '%00', '%zz', '%ff', '%F0%9F%98%80', 'c..%2f..%2fetc', 'a%20b', 'c'.repeat(8_000), '__proto__', ''])(
-    'of an unknown id reads the same for %s',
+    'of an unknown id is the same for %s',
     async (id) => {
       const { status, text } = await send('POST', `/things/${id}`)
       expect([status, text]).toEqual([404, '{"success":false,"error":"Thing not found"}'])

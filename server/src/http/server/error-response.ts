@@ -1,4 +1,4 @@
-// The one place where a thrown thing becomes an HTTP answer.
+// The only place where an exception becomes an HTTP response.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { ERROR_CATALOG, apiError, ApiError, type ErrorCode } from '../../kernel/errors.ts'
 
@@ -9,10 +9,11 @@ const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The body is larger than 256 KiB'],
 }
 
-// Refused, cut off, silent or shut down: PostgreSQL is away and will be back. Whatever was under way was rolled back or is protected by its key.
+// PostgreSQL is unreachable, unresponsive or shutting down. The transaction was rolled back, or its outcome is protected by the
+// Idempotency-Key.
 const DATABASE_AWAY = /^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|57P0[123]|08\d\d\d|53300)$/
 const AWAY_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|PostgreSQL does not answer/
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|PostgreSQL did not respond/
 
 export function toRefusal(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error
@@ -38,7 +39,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.type('application/problem+json').send(problem(refusal, request.id))
 }
 
-/** A refusal of ours (no capacity, host busy) is no error. Only what nobody expected is logged with its stack. */
+/** An API error (no capacity, host busy) is no failure. Only unexpected errors are logged with a stack. */
 function logRefusal(refusal: ApiError, error: unknown, request: FastifyRequest): void {
   if (refusal.status < 500) return
   const fields = { requestId: request.id, code: refusal.code }
@@ -47,7 +48,7 @@ function logRefusal(refusal: ApiError, error: unknown, request: FastifyRequest):
   else request.log.warn({ ...fields, reason: (error as Error).message }, 'request refused: database unavailable')
 }
 
-/** RFC 9457, for those who ask for it. */
+/** RFC 9457, when the client accepts it. */
 const problem = (refusal: ApiError, requestId: string): string =>
   JSON.stringify({
     type: `/docs/errors#${refusal.code}`,

@@ -10,7 +10,7 @@ import { serveHealth } from './health.ts'
 import { rateLimit, UNLIMITED_HEADERS } from '../api/rate-limit.ts'
 import { createServer } from './server.ts'
 
-test('a process lives, and says what is missing, while PostgreSQL is silent', async () => {
+test('/healthz is up and /readyz names the database while PostgreSQL is unresponsive', async () => {
   const proxy = await silentProxy(await testDatabase())
   const db = openDb({ url: proxy.url, maxConnections: 4, onError: () => {}, silenceMs: 6_000 })
   const log = createLog({ level: 'silent', pretty: false })

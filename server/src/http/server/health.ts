@@ -1,5 +1,5 @@
-// /healthz says that the process lives; /readyz whether it can serve: database, schema, and not draining. Neither is rate limited,
-// and both answer while the database does not.
+// /healthz: the process is alive. /readyz: it can serve (database, schema, not draining). Neither is rate limited, and both respond while
+// the database does not.
 import type { FastifyInstance } from 'fastify'
 import { withTimeout } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
@@ -7,20 +7,20 @@ import { missingMigration } from '../../kernel/database/migrate.ts'
 import { UNLIMITED_HEADERS } from '../api/rate-limit.ts'
 
 export interface Health {
-  /** From now on /readyz answers 503, so that no new traffic is sent here. */
+  /** From now on /readyz returns 503, so that load balancers send no new traffic. */
   drain(): void
-  /** Adds a check: a sentence that says what is wrong, or null. Anyone may read it, so what an error says is not shown. */
+  /** Adds a check that returns what is wrong, or null. The result is public, so error details are not shown. */
   check(name: string, look: () => Promise<string | null>): void
   /** All checks by name: `ok`, or what is wrong. */
   runChecks(): Promise<[name: string, sentence: string][]>
 }
 
-/** Who asks does not wait much longer. */
+/** Health probes time out soon after. */
 const ANSWER_MS = 4_000
 
 export function serveHealth(app: FastifyInstance, db: Db, migrations: string): Health {
   let draining = false
-  let migrated = false // once true it stays so: this process knows no newer ones
+  let migrated = false // never false again: this process knows no newer migrations
   const checks = new Map<string, () => Promise<string | null>>()
   checks.set('database', () => db.one(sql`select 1`).then(() => null))
   checks.set('migrations', async () => {

@@ -1,9 +1,9 @@
-// Pages for people: complete in themselves. Nothing is loaded from anywhere, and no script runs.
+// Self-contained HTML pages: no external resources, no scripts.
 import type { FastifyReply } from 'fastify'
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** `body` is HTML: what comes from elsewhere must have gone through `escapeHtml`. */
+/** `body` is HTML: untrusted text must have been escaped with `escapeHtml`. */
 export const page = (reply: FastifyReply, title: string, body: string, style = ''): FastifyReply =>
   reply
     .header('content-security-policy', POLICY)

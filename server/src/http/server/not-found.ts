@@ -1,12 +1,12 @@
-// Requests that no route answers: told apart are an unknown path (404), a wrong method (405) and a question for the methods (OPTIONS).
+// Requests without a route: an unknown path (404), a wrong method (405), or OPTIONS.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { apiError } from '../../kernel/errors.ts'
 import type { Pages } from './static-site.ts'
 import type { RateLimit } from '../api/rate-limit.ts'
 
 /**
- * Answers before the body is read. Behind a mount its checks have run by then; everything else is a page or a file of one, or is charged
- * to the address.
+ * Responds before the body is read. Behind a mount its hooks have run by then; other paths are dashboard pages or files, or are charged to
+ * the IP address.
  */
 export function handleNotFound(app: FastifyInstance, rateLimit: RateLimit, pages?: Pages): void {
   const methodsAt = collectMethods(app)
@@ -38,7 +38,7 @@ function collectMethods(app: FastifyInstance): (path: string) => string[] {
   return (path) => [...new Set([...known.values()].filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => [...methods]))]
 }
 
-/** For hooks of every request that seldom have to wait: a callback hook costs the others nothing, an async one does. */
+/** For hooks of every request that rarely wait: callback hooks are free for the other requests, async ones are not. */
 export async function toCallback(work: Promise<unknown>, done: (error: Error | null) => void): Promise<void> {
   const error = await work.then(
     () => null,

@@ -1,9 +1,8 @@
-// Where a request came from and where it found us. A browser says which page asks; other programs say nothing or whatever they like, but
-// they have no cookies of somebody else to misuse.
+// Origin checks. A browser sends the origin of the page; other clients may send anything, but have no session cookie of another user.
 import type { FastifyRequest } from 'fastify'
 import { apiError } from '../../kernel/errors.ts'
 
-/** Where this request found us, for links back to here: as the operator says, or as the client addressed us. */
+/** Our external URL for links: BERTH_PUBLIC_URL, or the address that the client used. */
 export function externalUrl({ protocol, host, socket }: FastifyRequest, publicUrl: string | null): URL {
   const local = socket.localAddress ?? '127.0.0.1'
   const addressed = `${protocol}://${host || `${local.includes(':') ? `[${local}]` : local}:${socket.localPort}`}`
@@ -17,7 +16,7 @@ export function isOwnOrigin({ host }: FastifyRequest, origin: string, publicUrl:
 
 const READS = ['GET', 'HEAD', 'OPTIONS']
 
-/** For writes that a cookie allows: all that the browser says must name a page of ours, and it must say something. */
+/** CSRF protection for writes with a cookie: Origin and Sec-Fetch-Site must name our origin, and one of them must be present. */
 export function requireSameOrigin(request: FastifyRequest, publicUrl: string | null): void {
   const { origin, 'sec-fetch-site': site } = request.headers
   if (READS.includes(request.method)) return
@@ -26,10 +25,10 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string | n
     throw apiError('origin_not_allowed', 'This must be sent by a page of the dashboard itself: open it and try again there')
 }
 
-/** Whether what is sent here can be read on the way: nobody listens within one machine. */
+/** Whether nobody can read the traffic: encrypted, or within this machine. */
 export const isSecureTransport = (request: FastifyRequest, publicUrl: string | null): boolean =>
   isEncrypted(request, publicUrl) || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(request.hostname)
 
-/** Behind a proxy only the operator knows. */
+/** Behind a proxy only BERTH_PUBLIC_URL tells. */
 export const isEncrypted = ({ protocol }: FastifyRequest, publicUrl: string | null): boolean =>
   protocol === 'https' || publicUrl?.startsWith('https:') === true

@@ -7,7 +7,7 @@ import { object, Type } from '../api/schema.ts'
 
 const SOON = { timeout: 10_000 }
 
-describe('a write that prepares outside of its transaction', async () => {
+describe('a write with `prepare` outside of its transaction', async () => {
   const app = await testApp()
   await app.db.raw('create table calls (account_id text not null, answer text not null)')
   const world = { calls: 0, refused: false, failing: false, gate: null as Promise<void> | null }
@@ -34,13 +34,13 @@ describe('a write that prepares outside of its transaction', async () => {
   }
   const callsOf = async (accountId: string) => (await app.db.many(sql`select 1 from calls where account_id = ${accountId}`)).length
 
-  test('hands what it prepared to the transaction', async () => {
+  test('passes the prepared value to the transaction', async () => {
     const { token, accountId } = await app.given.customer()
     expect(await call(token)).toMatchObject({ status: 200, text: expect.stringMatching(/"answer \d+"/) })
     expect(await callsOf(accountId)).toBe(1)
   })
 
-  test('prepares once for a key, and answers the same again', async () => {
+  test('prepares once per key and replays the response', async () => {
     const { token } = await app.given.customer()
     const first = await call(token, 'k1')
     const { calls } = world
@@ -48,7 +48,7 @@ describe('a write that prepares outside of its transaction', async () => {
     expect(world.calls).toBe(calls)
   })
 
-  test('tells a second request with the key to wait, holding neither a lock nor a connection', async () => {
+  test('returns 409 for a concurrent request with the key, without holding a lock or connection', async () => {
     const { token } = await app.given.customer()
     const gate = Promise.withResolvers<void>()
     const before = world.calls
@@ -65,7 +65,7 @@ describe('a write that prepares outside of its transaction', async () => {
     expect(world.calls).toBe(before + 1)
   })
 
-  test.each(['failing', 'refused'] as const)('lets the key be used again when it was %s', async (how) => {
+  test.each(['failing', 'refused'] as const)('releases the key when it was %s', async (how) => {
     const { token, accountId } = await app.given.customer()
     world[how] = true
     expect((await call(token, 'k3')).status).toBe(how === 'failing' ? 500 : 409)
@@ -74,11 +74,11 @@ describe('a write that prepares outside of its transaction', async () => {
     expect(await call(token, 'k3')).toMatchObject({ status: 200, replayed: undefined })
   })
 
-  test('lets the key be used again a minute after the process that had it died', async () => {
+  test('releases the key a minute after its process died', async () => {
     const { token } = await app.given.customer()
     const before = world.calls
     world.gate = new Promise(() => {})
-    void call(token, 'k4') // never comes back
+    void call(token, 'k4') // never resolves
     await expect.poll(() => world.calls, SOON).toBe(before + 1)
     world.gate = null
     app.clock.advance('59s')

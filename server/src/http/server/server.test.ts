@@ -4,7 +4,7 @@ import { testApp } from '../../../test/harness.ts'
 describe('the HTTP server', async () => {
   const app = await testApp()
 
-  test('answers an unknown path without a token with 401', async () => {
+  test('returns 401 for an unknown path without a token', async () => {
     const { status, headers, body } = await app.request('GET', '/nothing-here')
     expect(status).toBe(401)
     expect(body).toEqual({ success: false, error: 'Missing API token' })
@@ -13,7 +13,7 @@ describe('the HTTP server', async () => {
     expect(headers['x-ratelimit-limit']).toBe('100')
   })
 
-  test('answers an unknown path with a token with 404', async () => {
+  test('returns 404 for an unknown path with a token', async () => {
     const customer = await app.given.customer({ requestsPerMinute: 600 })
     const { status, headers, body } = await customer.get('/nothing-here')
     expect(status).toBe(404)

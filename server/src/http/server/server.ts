@@ -1,4 +1,4 @@
-// The HTTP server without any resource on it: limits, timeouts, request ids, rate limits, errors. Features are mounted by `mountApi`.
+// The HTTP server without resources: limits, timeouts, request ids, rate limits, errors. Features are mounted by `mountApi`.
 import { isUtf8 } from 'node:buffer'
 import { fastify, type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { apiError } from '../../kernel/errors.ts'
@@ -25,13 +25,13 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
   const app: FastifyInstance = fastify({
     loggerInstance: log.child({}) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (logger) => logger, // what we log names its request itself
+    childLoggerFactory: (logger) => logger, // our log lines carry the request id themselves
     bodyLimit: 256 * 1024,
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     requestTimeout: 30_000,
     connectionTimeout: 120_000,
     keepAliveTimeout: 72_000,
-    // A request without Host is answered like any other: the address it was sent to decides nothing here.
+    // A request without Host is accepted: routing does not depend on it.
     http: {
       headersTimeout: 10_000,
       connectionsCheckingInterval: 1_000,
@@ -43,10 +43,10 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
     requestIdHeader: false,
     genReqId: requestId,
     rewriteUrl: ({ url }) => readableUrl(url ?? '/'),
-    routerOptions: { maxParamLength: 16 * 1024 }, // what fits into the headers is an id, if an unknown one
+    routerOptions: { maxParamLength: 16 * 1024 }, // any length that fits into the headers is an unknown id, not an error
     frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
     clientErrorHandler: handleClientError(rateLimit),
-    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } }, // those it brings take long to load
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } }, // Fastify's own compilers are slow to load
   })
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setValidatorCompiler(validatorCompiler)
@@ -70,7 +70,7 @@ export function createServer({ log, metrics, rateLimit, trustedProxies, pages }:
 }
 
 function unused(): never {
-  throw new Error('BUG: we validate by our own compiler, and serialise without one')
+  throw new Error('BUG: validation has its own compiler, and serialisation none')
 }
 
 function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {
@@ -78,7 +78,7 @@ function requestId(request: { headers: Record<string, string | string[] | undefi
   return typeof given === 'string' && /^[\w.:-]{1,64}$/.test(given) ? given : newId()
 }
 
-/** Broken percent-encoding is read as it stands, so that it is an unknown path or id and not an error of its own. */
+/** Escapes invalid percent-encoding, so that it is an unknown path or id instead of an error. */
 function readableUrl(url: string): string {
   const local = url.startsWith('/') ? url : url.replace(/^(https?:\/\/[^/?]*)?\/?/i, '/')
   if (!local.includes('%')) return local
@@ -91,11 +91,11 @@ function isDecodable(path: string): boolean {
     decodeURIComponent(path)
     return true
   } catch {
-    return false // that is the answer
+    return false
   }
 }
 
-/** An empty body is no body, also under a JSON content type. */
+/** An empty body counts as no body, also with a JSON content type. */
 function parseJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {

@@ -21,7 +21,7 @@ function build(index = '<!doctype html><title>Berth</title>'): void {
 const get = (url: string, headers: Record<string, string> = {}) => app.app.inject({ url, headers })
 
 describe('the dashboard', () => {
-  test('says so when it is not built, and is there once it is', async () => {
+  test('returns 503 until it is built', async () => {
     rmSync(dist, { recursive: true, force: true })
     const missing = await get('/', HTML)
     expect(missing.statusCode).toBe(503)
@@ -32,14 +32,17 @@ describe('the dashboard', () => {
     expect((await get('/')).body).toContain('Newer')
   })
 
-  test.each(['/', '/welcome', '/vms/c123?tab=console', '/operator/hosts', '/webhooks', '/invoices'])('is the page at %s', async (path) => {
-    build()
-    const { statusCode, headers, body } = await get(path, HTML)
-    expect([statusCode, body]).toEqual([200, '<!doctype html><title>Berth</title>'])
-    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
-  })
+  test.each(['/', '/welcome', '/vms/c123?tab=console', '/operator/hosts', '/webhooks', '/invoices'])(
+    'serves its page at %s',
+    async (path) => {
+      build()
+      const { statusCode, headers, body } = await get(path, HTML)
+      expect([statusCode, body]).toEqual([200, '<!doctype html><title>Berth</title>'])
+      expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
+    },
+  )
 
-  test('runs no script but its own, and in no frame', async () => {
+  test('has a content security policy and forbids framing', async () => {
     build()
     const { headers } = await get('/', HTML)
     expect(headers).toMatchObject({
@@ -52,7 +55,7 @@ describe('the dashboard', () => {
     })
   })
 
-  test('has files that are kept for ever, compressed and counted against nobody', async () => {
+  test('serves assets immutable, compressed and without rate limit', async () => {
     build()
     const plain = await get('/assets/app-abc123.js')
     expect(plain.headers).toMatchObject({
@@ -79,7 +82,7 @@ describe('the dashboard', () => {
     ['/metrics', HTML],
     ['/nothing', {}],
     ['/assets/missing.js', {}],
-  ])('leaves %s alone', async (path, headers) => {
+  ])('does not serve %s', async (path, headers) => {
     build()
     const { statusCode, body } = await get(path, headers as Record<string, string>)
     expect([statusCode, JSON.parse(body)]).toEqual([404, { success: false, error: `There is nothing at GET ${path}: see /docs` }])
@@ -93,13 +96,13 @@ describe('the dashboard', () => {
     '/..%5csecret.txt',
     '/%00',
     '/%zz',
-  ])('shows nothing outside of its folder: %s', async (path) => {
+  ])('serves nothing outside of its folder: %s', async (path) => {
     build()
     const { statusCode, body } = await get(path)
     expect([statusCode, body.includes('not yours')]).toEqual([404, false])
   })
 
-  test('answers reads only', async () => {
+  test('serves reads only', async () => {
     build()
     expect((await app.app.inject({ method: 'POST', url: '/', headers: HTML })).statusCode).toBe(404)
   })

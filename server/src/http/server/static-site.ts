@@ -1,5 +1,5 @@
-// The dashboard's files, at every path that no route answers: a file of the folder, or else, for a browser that wants a page, index.html,
-// which knows by itself what to show. Kept in memory, compressed once. None of it is counted against anybody's limit.
+// Serves the dashboard at every path without a route: a file of the folder, or index.html for a browser that accepts HTML (client-side
+// routing). Cached in memory, compressed once, not rate limited.
 import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
@@ -9,11 +9,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { page } from './html-page.ts'
 
 export interface Pages {
-  /** False when this is not a page's path. */
+  /** False when the path is not the dashboard's. */
   answer(request: FastifyRequest, reply: FastifyReply): Promise<boolean>
 }
 
-/** What programs ask for is never answered with a page. */
+/** Paths of programs never return a page. */
 const NOT_PAGES = /^\/(api|consoles|docs|healthz|metrics|readyz)(\/|$)/
 
 const TYPES: Record<string, string> = {
@@ -38,7 +38,7 @@ interface File {
   gzipped: Buffer | null
 }
 
-/** `publicUrl`: where its WebSockets may lead besides the address the page came from. */
+/** `publicUrl`: the WebSocket origin allowed besides the page's own. */
 export function createStaticSite(folder: string, publicUrl: string | null): Pages {
   const read = filesOf(folder)
   const headers = { ...SAFE, 'content-security-policy': policy(publicUrl) }
@@ -62,7 +62,7 @@ const NOT_BUILT = `<h1>Berth is running</h1>
 
 function pathOf({ method, url }: FastifyRequest): string | null {
   const path = url.split('?')[0]!
-  return method === 'GET' || method === 'HEAD' ? decodeURIComponent(path) : null // what cannot be decoded was escaped on its way in
+  return method === 'GET' || method === 'HEAD' ? decodeURIComponent(path) : null // invalid encoding was escaped by readableUrl
 }
 
 function filesOf(folder: string): (path: string) => Promise<File | null> {
@@ -70,7 +70,7 @@ function filesOf(folder: string): (path: string) => Promise<File | null> {
   return async (path) => {
     const name = join(folder, path)
     if (path.includes('\0') || !name.startsWith(`${folder}${sep}`)) return null
-    const found = await stat(name).catch(() => null) // whatever the reason, there is nothing to show
+    const found = await stat(name).catch(() => null) // any error means that there is no such file
     if (!found?.isFile()) return null
     const before = known.get(name)
     if (before?.changedMs === found.mtimeMs) return before
@@ -87,7 +87,7 @@ async function load(name: string, changedMs: number): Promise<File> {
   return { changedMs, type, etag: `"${hash('sha256', bytes, 'base64url').slice(0, 22)}"`, bytes, gzipped }
 }
 
-/** A file whose name holds its hash never changes. */
+/** A file with a hash in its name never changes. */
 async function send(request: FastifyRequest, reply: FastifyReply, file: File, isForever: boolean): Promise<void> {
   reply.type(file.type).header('etag', file.etag).header('vary', 'accept-encoding')
   reply.header('cache-control', isForever ? 'public, max-age=31536000, immutable' : 'no-cache')
@@ -97,7 +97,7 @@ async function send(request: FastifyRequest, reply: FastifyReply, file: File, is
   await reply.send(zip ? file.gzipped : file.bytes)
 }
 
-/** RFC 9110: a list of tags, compared weakly, because a proxy that compresses turns strong ones into weak ones; or any. */
+/** RFC 9110: a list of ETags compared weakly, because compressing proxies weaken them; or `*`. */
 const isFresh = (header: string | undefined, etag: string): boolean =>
   header?.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag) ?? false
 
@@ -109,7 +109,7 @@ const SAFE = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** Terminals write their style sheets themselves; scripts come from files of ours alone. */
+/** The terminal creates inline styles; scripts come from our files only. */
 function policy(publicUrl: string | null): string {
   const sockets = publicUrl && URL.parse(publicUrl) ? ` ${new URL(publicUrl).origin.replace(/^http/, 'ws')}` : ''
   return [

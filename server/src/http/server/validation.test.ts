@@ -15,7 +15,7 @@ const Thing = object({
   inner: Type.Optional(object({ note: nullable(text(0, 10)), at: Type.Optional(Timestamp) })),
 })
 
-describe('input', async () => {
+describe('request validation', async () => {
   const app = await testApp()
   const { token } = await app.given.customer()
   const api = await throwawayApi(app, (routes) => {
@@ -54,8 +54,8 @@ describe('input', async () => {
     return { status, ...(JSON.parse(text) as { error: string; data: unknown[]; pagination: object }) }
   }
 
-  describe('in a body', () => {
-    test('reaches the handler as it was sent, with defaults filled in', async () => {
+  describe('of a body', () => {
+    test('passes the body unchanged, with defaults', async () => {
       const sent = { name: 'a', count: 3, color: 'RED', ids: ['c12345678'], inner: { note: null, at: '2026-01-02T03:04:05Z' } }
       expect(await post('/things', JSON.stringify(sent))).toMatchObject({ status: 200, body: { data: { ...sent, flag: true } } })
     })
@@ -94,18 +94,18 @@ describe('input', async () => {
       ['toString is not a known field', '{"name":"a","toString":1}'],
       ['body must be an object', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
       ['name must be a string', `{"name":${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}}`],
-    ])('in the wrong shape is refused: %s', async (reason, payload) => {
+    ])('rejects: %s', async (reason, payload) => {
       expect(await post('/things', payload)).toMatchObject({ status: 400, code: 'validation_failed' })
       expect(await refusedBody(payload)).toBe(`Validation failed: ${reason}`)
     })
 
-    test('names every field that is wrong', async () => {
+    test('names every invalid field', async () => {
       expect(await refusedBody('{"count":0,"color":"x"}')).toBe(
         'Validation failed: name is required; count must be at least 1; color must be one of RED, BLUE',
       )
     })
 
-    test('answers a thousand mistakes, or an endless name, in one short sentence', async () => {
+    test('keeps the message short for a thousand errors or an endless name', async () => {
       const names = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`x${i}`, i]))
       expect((await refusedBody(JSON.stringify(names))).length).toBeLessThan(300)
       expect((await refusedBody(JSON.stringify({ name: 'a', ids: Array(100_000).fill(1) }))).length).toBeLessThan(300)
@@ -120,7 +120,7 @@ describe('input', async () => {
       '{"__proto__":{"admin":true},"name":"a"}',
       '{"name":"a","inner":{"__proto__":{}}}',
       '{"constructor":{"prototype":{}},"name":"a"}',
-    ])('that is not plain JSON is refused: %s', async (payload) => {
+    ])('rejects invalid JSON: %s', async (payload) => {
       expect(await post('/things', payload)).toMatchObject({
         status: 400,
         code: 'invalid_json',
@@ -128,7 +128,7 @@ describe('input', async () => {
       })
     })
 
-    test('that is not UTF-8 is refused', async () => {
+    test('rejects invalid UTF-8', async () => {
       const payload = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])
       const answer = await api.send('POST', `${PREFIX}/things`, { token, payload, headers: { 'content-type': 'application/json' } })
       expect([answer.status, answer.headers['x-error-code']]).toEqual([400, 'invalid_json'])
@@ -142,40 +142,40 @@ describe('input', async () => {
       'text/json',
       ';',
       null,
-    ])('sent as %s is 415', async (type) => {
+    ])('returns 415 for content type %s', async (type) => {
       expect(await post('/things', '{"name":"a"}', type)).toMatchObject({ status: 415, code: 'unsupported_media_type' })
     })
 
     test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'])(
-      'sent as %s is read',
+      'accepts content type %s',
       async (type) => {
         expect((await post('/things', '{"name":"a"}', type)).status).toBe(200)
       },
     )
 
-    test.each([undefined, '', '{}', 'null'])('%j is fine where there is no body', async (payload) => {
+    test.each([undefined, '', '{}', 'null'])('accepts %j where no body is expected', async (payload) => {
       for (const path of ['/nudges', '/restarts']) expect(await post(path, payload)).toMatchObject({ status: 200, body: { data: {} } })
     })
 
-    test('may lack a content type where there is no body', async () => {
+    test('needs no content type without a body', async () => {
       expect((await post('/nudges', undefined, null)).status).toBe(200)
     })
 
-    test('with fields is refused where there is none', async () => {
+    test('rejects fields where no body is expected', async () => {
       expect((await post('/nudges', '{"a":1}')).body.error).toBe('Validation failed: a is not a known field')
       expect((await post('/restarts', '{"froce":true}')).body.error).toBe('Validation failed: froce is not a known field')
       expect((await post('/restarts', '{"force":true}')).body.data).toEqual({ force: true })
     })
   })
 
-  describe('in a query', () => {
-    test('is read as whole numbers and booleans where these are asked for', async () => {
+  describe('of a query', () => {
+    test('parses integers and booleans', async () => {
       expect((await list('?page=1&limit=2&all=true&q=5')).data).toEqual([
         { limit: 2, offset: 0, query: { page: 1, limit: 2, all: true, q: '5' } },
       ])
     })
 
-    test('has defaults, and unknown names are ignored', async () => {
+    test('applies defaults and ignores unknown names', async () => {
       const { data, pagination } = await list('?nothing=%00&__proto__=1&page[]=4&sort=x')
       expect(data).toMatchObject([{ limit: 20, offset: 0 }])
       expect(pagination).toEqual({ page: 1, limit: 20, total: 3, totalPages: 1 })
@@ -198,12 +198,12 @@ describe('input', async () => {
       ['status=up', 'status must be one of UP, DOWN'],
       ['q=a&q=b', 'q must be a string'],
       ['q=%00', 'q must not hold NUL or broken Unicode characters'],
-    ])('%s is refused: %s', async (query, reason) => {
+    ])('rejects %s: %s', async (query, reason) => {
       expect(await list(`?${query}`)).toMatchObject({ status: 400, error: `Validation failed: ${reason}` })
     })
 
     test.each(['2', '9007199254740993', '99999999999999999999999', '9'.repeat(400)])(
-      'page %.30s is past the end and empty',
+      'returns an empty page past the end: %.30s',
       async (page) => {
         const { status, data, pagination } = await list(`?page=${page}`)
         expect([status, data]).toEqual([200, []])
@@ -211,7 +211,7 @@ describe('input', async () => {
       },
     )
 
-    test('is ignored where nothing is asked for', async () => {
+    test('ignores a query where none is declared', async () => {
       expect((await api.send('GET', `${PREFIX}/plain?page=x&limit=1000&a=%00`, { token })).status).toBe(200)
     })
   })

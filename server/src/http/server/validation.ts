@@ -1,6 +1,5 @@
-// Bodies are taken as they are: nothing coerced, nothing unknown let through. Query values are text, so whole numbers and booleans
-// among them are read; unknown ones are ignored.
-// What a person reads when a value does not fit. A schema's own `rule` comes first; these are the sentences for the rest.
+// Request validation. Bodies are not coerced, and unknown fields are rejected. Query values are strings, so declared integers and booleans
+// are parsed; unknown ones are ignored. Messages come from the schema's `rule`, or else from here.
 import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject } from 'ajv'
 import type formats from 'ajv-formats'
@@ -11,7 +10,7 @@ import type { TProperties, TSchema } from '../api/schema.ts'
 const options = { verbose: true, strict: false, useDefaults: true, validateSchema: false }
 const [first, all] = [lazily(() => openAjv(false)), lazily(() => openAjv(true))]
 
-/** A hundred files, read when the first request has something to validate: no start waits for them. */
+/** A hundred files, loaded with the first request that needs validation. */
 function openAjv(allErrors: boolean): Ajv {
   const require = createRequire(import.meta.url)
   const { Ajv: Validator } = require('ajv') as { Ajv: typeof Ajv }
@@ -26,8 +25,8 @@ export const validatorCompiler: FastifySchemaCompiler<Schema> = ({ schema, httpP
   httpPart === 'body' ? bodyValidator(schema) : queryValidator(schema)
 
 /**
- * Answers the refusal, or null. Naming everything that is wrong with a huge body would take longer than it is worth: of that, only the
- * first mistake is named. Compiled on first use, which a start with a hundred operations notices.
+ * Returns the error, or null. Of a huge body only the first error is reported, because collecting all would take too long. Compiled on
+ * first use, because compiling all operations would delay the start.
  */
 function validatorOf(schema: Schema): (value: unknown) => ApiError | null {
   const decide = lazily(() => first().compile(schema))
@@ -78,7 +77,7 @@ function queryValidator(schema: Schema) {
   }
 }
 
-/** A number beyond every limit stays beyond it; it need not be exact. */
+/** Clamped: a number beyond every limit need not be exact. */
 function readInteger(text: unknown): unknown {
   if (typeof text !== 'string' || !/^-?\d+$/.test(text)) return text
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number(text), Number.MAX_SAFE_INTEGER))
@@ -91,7 +90,7 @@ function unstorableRefusal(value: unknown): ApiError | null {
   return field === null ? null : validationFailed([{ field, message: 'must not hold NUL or broken Unicode characters' }])
 }
 
-/** PostgreSQL stores neither NUL nor lone surrogates: the first field that holds one, or null. Validation has bounded the depth. */
+/** PostgreSQL cannot store NUL or lone surrogates: returns the first field with one, or null. Validation has bounded the depth. */
 function unstorable(value: unknown, path: string): string | null {
   if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed() ? path : null
   if (typeof value !== 'object' || value === null) return null
@@ -107,7 +106,7 @@ export const refusalFor = (errors: ErrorObject[]): ApiError => validationFailed(
 const MAX_ERRORS_READ = 200
 const MAX_NAME = 100
 
-/** One message for each field, the first few of them in the sentence. */
+/** One message per field; the first few make up the error message. */
 export function validationFailed(all: FieldError[]): ApiError {
   const seen = new Set<string>()
   const fields = all.filter(({ field }) => !seen.has(field) && seen.add(field))

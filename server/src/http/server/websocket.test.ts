@@ -8,7 +8,7 @@ import { requireOwnOrigin, serveWebSockets } from './websocket.ts'
 
 const about = { summary: 'A test', tag: 'Test', scope: null, data: Type.Unknown() }
 
-describe('a request to change the protocol', async () => {
+describe('a protocol upgrade', async () => {
   const app = await testApp()
   const { token } = await app.given.customer()
   const api = await throwawayApi(app, (routes) => {
@@ -39,7 +39,7 @@ describe('a request to change the protocol', async () => {
   const GOODBYE = Buffer.from([0x88, 0x80, 0, 0, 0, 0])
   const thenLeave = (bytes: string): Buffer => Buffer.concat([Buffer.from(bytes), GOODBYE])
 
-  test('is granted where there is a WebSocket', async () => {
+  test('is accepted at a WebSocket route', async () => {
     const answer = await api.exchange(thenLeave(upgrade('GET /socket HTTP/1.1', 'WebSocket', 'host: x', ...shake)))
     expect(answer).toMatch(/^HTTP\/1\.1 101 .*\r\nx-request-id: /s)
   })
@@ -53,28 +53,28 @@ describe('a request to change the protocol', async () => {
     ['https://berth.example:8443', 403],
     ['null', 403],
     ['', 403],
-  ])('from a page of %s is answered with %i', async (origin, status) => {
+  ])('from origin %s returns %i', async (origin, status) => {
     const bytes = upgrade('GET /socket HTTP/1.1', 'websocket', 'host: x', `origin: ${origin}`, ...shake)
     expect(await api.exchange(thenLeave(bytes))).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   })
 
-  test('is answered as any other where there is none, and the connection ends', async () => {
+  test('is handled as a plain request at other routes, and the connection is closed', async () => {
     const bytes = upgrade(`GET ${PREFIX}/free HTTP/1.1`, 'websocket', 'host: x', ...shake)
     expect(await api.exchange(bytes)).toMatch(/^HTTP\/1\.1 200 OK\r\n.*"data":"ok"/s)
     expect(await api.exchange(upgrade('GET /nowhere HTTP/1.1', 'websocket', 'host: x', ...shake))).toMatch(/^HTTP\/1\.1 404 /)
   })
 
-  test('is survived when the client does not speak the protocol', async () => {
+  test('tolerates a client that sends invalid frames', async () => {
     const bytes = upgrade('GET /socket HTTP/1.1', 'websocket', 'host: x', ...shake)
     expect(await api.exchange(`${bytes}hello there, this is no frame`)).toMatch(/^HTTP\/1\.1 101 /)
     expect(await api.exchange(thenLeave(bytes))).toMatch(/^HTTP\/1\.1 101 /)
   })
 
-  test('is refused when the handshake is not one', async () => {
+  test('is rejected with an invalid handshake', async () => {
     expect(await api.exchange(upgrade('GET /socket HTTP/1.1', 'websocket', 'host: x'))).toMatch(/^HTTP\/1\.1 400 /)
   })
 
-  test('to anything else is ignored, and its body read', async () => {
+  test('to another protocol is ignored, and its body read', async () => {
     const bytes = upgrade(`POST ${PREFIX}/things HTTP/1.1`, 'h2c', 'host: x', 'content-type: application/json', 'content-length: 15')
     const socket = await api.dial()
     socket.write(`${bytes}{"text":"four"}`)
@@ -83,7 +83,7 @@ describe('a request to change the protocol', async () => {
     socket.destroy()
   })
 
-  test('knows how it was addressed, also without a Host', async () => {
+  test('has an external URL, also without a Host', async () => {
     const port = await api.listen()
     const read = async (...headers: string[]) =>
       (await api.exchange(['GET /address HTTP/1.1', ...headers, 'connection: close', '', ''].join('\r\n'))).split('\r\n\r\n')[1]

@@ -1,5 +1,5 @@
-// WebSockets on the port of the API. A request to become one goes through the same limits and error answers as every other, so it is
-// refused over plain HTTP with a sentence; only at the end of its handler does it change its protocol.
+// WebSockets on the API port. An upgrade request passes the same limits and error handling as every other, so it is rejected over plain
+// HTTP; the protocol is switched at the end of its handler.
 import { ServerResponse, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,7 +9,7 @@ import { isOwnOrigin } from './origin.ts'
 
 const LARGEST_MESSAGE_BYTES = 1024 * 1024
 
-/** Anything else that asks for another protocol is answered as if it had not. */
+/** Other upgrade requests are handled as if they had not asked. */
 export const isWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 
@@ -19,9 +19,9 @@ interface Waiting {
 }
 
 export interface WebSockets {
-  /** Refuses what did not ask for a WebSocket. */
+  /** Throws for a request that is no WebSocket upgrade. */
   require(request: FastifyRequest): void
-  /** Calls one of the two, once: the client may have gone, or be unable to shake hands. */
+  /** Calls exactly one of the two callbacks: the client may have disconnected, or fail the handshake. */
   accept(request: FastifyRequest, reply: FastifyReply, opened: (socket: WebSocket) => void, failed: () => void): void
 }
 
@@ -35,7 +35,7 @@ export function serveWebSockets(app: FastifyInstance): WebSockets {
   })
   server.on('headers', (lines, request) => lines.push(...(headers.get(request) ?? [])))
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    socket.on('error', () => {}) // its close is heard of where it matters
+    socket.on('error', () => {}) // close is handled by the owner of the socket
     waiting.set(request, { socket, head })
     const response = new ServerResponse(request)
     response.shouldKeepAlive = false
@@ -57,7 +57,7 @@ export function serveWebSockets(app: FastifyInstance): WebSockets {
       socket.once('close', failed)
       server.handleUpgrade(request.raw, socket, head, (webSocket) => {
         socket.off('close', failed)
-        webSocket.on('error', () => {}) // it closes by itself, with a code that says what was wrong
+        webSocket.on('error', () => {}) // it closes by itself, with a close code
         opened(webSocket)
       })
     },
@@ -67,7 +67,7 @@ export function serveWebSockets(app: FastifyInstance): WebSockets {
 const headersOf = (request: FastifyRequest, reply: FastifyReply): string[] =>
   Object.entries({ ...reply.getHeaders(), 'x-request-id': request.id }).map(([name, value]) => `${name}: ${String(value)}`)
 
-/** A browser tells which page asks, and a page of another site is turned away. Other programs tell nothing. */
+/** Browsers send the origin of the page, and other sites are rejected. Other clients send none. */
 export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | null): void {
   const { origin } = request.headers
   if (origin !== undefined && !isOwnOrigin(request, origin, publicUrl))

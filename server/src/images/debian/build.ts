@@ -1,5 +1,5 @@
-// Debian 12 as a cloud image: cloud-init, the guest agent and sshd on a minimal system, put together by mmdebstrap from this machine's own
-// apt sources. root/ holds the guest's own files, setup.sh is run inside it.
+// Debian 12 as a cloud image: cloud-init, guest agent and sshd on a minimal system, installed by mmdebstrap from this machine's apt
+// sources. root/ is copied into the guest, setup.sh runs inside it.
 import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { debianArch, nativeArch, serialConsole, type Arch } from '../arch.ts'
@@ -36,15 +36,14 @@ const PACKAGES = [
   'udev',
   'zstd',
 ]
-/** Documentation, which takes a third of the space. */
+/** Documentation takes a third of the space. */
 const LEFT_OUT = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*']
 
 export const buildDebian: Build = async ({ arch, folder, progress, signal }, output) => {
   requireTools('mmdebstrap', 'unshare', 'chroot', 'mke2fs', 'sfdisk', 'grub-mkimage', 'qemu-img', ...(arch === 'aarch64' ? EFI_TOOLS : []))
-  if (arch !== nativeArch())
-    throw new Error(`Debian for ${arch} can only be built on a machine that is ${arch} itself. Import its image instead`)
+  if (arch !== nativeArch()) throw new Error(`Debian for ${arch} can only be built on an ${arch} machine. Import its image instead`)
   const root = join(folder, 'root')
-  await chmod(folder, 0o755) // apt leaves root's rights behind while it works in it
+  await chmod(folder, 0o755) // apt drops root's privileges while it works in the folder
   progress('installing packages (some minutes)')
   await install(root, arch, folder, signal)
   progress('setting the system up')
@@ -64,8 +63,8 @@ async function install(root: string, arch: Arch, folder: string, signal: AbortSi
     .filter((line) => /^Acquire::(https?::|Check-Valid-Until)/.test(line))
   await writeFile(join(folder, 'apt.conf'), [...settings, 'Apt::Install-Recommends "false";', ''].join('\n'))
   const packages = [...PACKAGES, `linux-image-cloud-${debianArch(arch)}`, grubPackage(arch)]
-  // It mounts /proc, /sys and /dev into the new system. In a namespace of its own they are gone with it, however it ends, and whoever then
-  // removes the folder removes nothing of this machine's.
+  // mmdebstrap mounts /proc, /sys and /dev into the new system. In its own mount namespace the mounts end with it, so removing the folder
+  // cannot delete anything of this machine.
   await run(
     'unshare',
     [
@@ -102,7 +101,7 @@ async function setUp(root: string, arch: Arch, signal: AbortSignal): Promise<voi
   await setUpBoot(root, arch, serial)
 }
 
-/** What update-grub will write again when the guest gets a new kernel, and the modules such a file asks for. */
+/** Writes the configuration that update-grub will write at the next kernel update, and the GRUB modules it needs. */
 async function setUpBoot(root: string, arch: Arch, serial: string): Promise<void> {
   const kernel = (await readdir(join(root, 'lib/modules')))[0]
   if (kernel === undefined) throw new Error('No kernel was installed')

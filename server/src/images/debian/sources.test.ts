@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { linesOf, stanzasOf } from './sources.ts'
 
-test('one-line sources of other releases, of others and of source code are left out', () => {
+test('one-line sources of other releases, other vendors and deb-src are excluded', () => {
   const text = [
     '# deb http://mirror.example/debian bookworm main',
     'deb http://mirror.example/debian bookworm main contrib',
@@ -14,7 +14,7 @@ test('one-line sources of other releases, of others and of source code are left 
   expect(linesOf(text, 'bookworm').trim().split('\n')).toEqual([text.split('\n')[1], text.split('\n')[2]])
 })
 
-test('stanzas are taken whole, unless they are switched off', () => {
+test('stanzas are copied unless they are disabled', () => {
   const debian = 'Types: deb\nURIs: http://mirror.example/debian\nSuites: bookworm bookworm-updates\nComponents: main'
   const vendor = 'Types: deb\nURIs: https://vendor.example\nSuites: bookworm\nComponents: stable'
   const off = `Enabled: no\n${debian}`

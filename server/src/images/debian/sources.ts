@@ -1,10 +1,10 @@
-// The apt sources of this machine that are Debian's own, of one release: whatever else it is set up with must not end up in guests.
+// The apt sources of this machine that are Debian's own, for one release: third-party sources must not end up in guests.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const APT = '/etc/apt'
 
-/** One-line entries and stanzas, each to be written to a file of that ending. */
+/** One-line entries and deb822 stanzas, each for a file with that suffix. */
 export interface Sources {
   list: string
   sources: string
@@ -14,7 +14,7 @@ export async function debianSources(release: string): Promise<Sources> {
   const parts = (await readdir(join(APT, 'sources.list.d')).catch(() => [])).map((name) => join('sources.list.d', name))
   const chosen: Sources = { list: '', sources: '' }
   for (const name of ['sources.list', ...parts.toSorted()]) {
-    const text = await readFile(join(APT, name), 'utf8').catch(() => '') // not every machine has each
+    const text = await readFile(join(APT, name), 'utf8').catch(() => '') // either may be missing
     if (name.endsWith('.list')) chosen.list += linesOf(text, release)
     if (name.endsWith('.sources')) chosen.sources += stanzasOf(text, release)
   }

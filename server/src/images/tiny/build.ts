@@ -1,5 +1,5 @@
-// The tiny template: Debian's kernel for clouds, busybox, an ssh server and the guest agent. It is up in seconds even under emulation,
-// for tests, demonstrations and hosts that are being tried out. root/ and initrd/ hold the guest's own files.
+// The tiny template: Debian's cloud kernel, busybox, an SSH server and the guest agent. It boots in seconds even under emulation; for
+// tests, demos and evaluation. root/ and initrd/ are copied into the guest.
 import { chmod, copyFile, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { debianArch, serialConsole, type Arch } from '../arch.ts'
@@ -16,11 +16,11 @@ const SIZE_MIB = 128
 const LABEL = 'tiny-root'
 
 const PACKAGES = ['busybox-static', 'dropbear-bin', 'qemu-guest-agent', 'e2fsprogs', 'openssh-sftp-server']
-/** What packages want of an installed system, which this is not. */
+/** Dependencies that only an installed system needs. */
 const NOT_INSTALLED = ['initramfs-tools', 'linux-base', 'kmod', 'debconf', 'init-system-helpers', 'adduser', 'dpkg', 'tar']
 
 const PROGRAMS = ['usr/sbin/dropbear', 'usr/bin/dropbearkey', 'usr/sbin/qemu-ga', 'sbin/resize2fs', 'usr/lib/openssh/sftp-server']
-/** To reach the root disk, and all else. */
+/** DISK_MODULES are needed to mount the root disk, MODULES for the rest. */
 const DISK_MODULES = ['virtio_pci', 'virtio_blk', 'ext4']
 const MODULES = ['virtio_net', 'virtio_console', 'virtio_rng', 'virtio_balloon', 'virtio_input', 'isofs', 'button', 'evdev']
 
@@ -83,7 +83,7 @@ async function findKernel(packages: string, signal: AbortSignal): Promise<Kernel
   return { image: join(packages, `boot/vmlinuz-${version}`), modules, dependencies, builtin }
 }
 
-/** One folder holds all programs and one all libraries; the usual other names lead there. */
+/** All programs are in one folder and all libraries in another; the usual paths are symlinks. */
 async function makeRoot(root: string, packages: string, kernel: Kernel): Promise<void> {
   for (const name of ['boot', 'dev', 'proc', 'sys', 'run', 'mnt', 'home', 'etc/dropbear', 'usr/bin', 'usr/lib', 'var/log', 'var/lib']) {
     await mkdir(join(root, name), { recursive: true })
@@ -92,7 +92,7 @@ async function makeRoot(root: string, packages: string, kernel: Kernel): Promise
   for (const [name, target] of Object.entries(links)) await symlink(target, join(root, name))
   await mkdir(join(root, 'root'), { mode: 0o700 })
   await mkdir(join(root, 'tmp'))
-  await chmod(join(root, 'tmp'), 0o1777) // mkdir heeds the umask
+  await chmod(join(root, 'tmp'), 0o1777) // mkdir applies the umask
   await copyPrograms(root, packages)
   await copyModules(join(root, 'lib/modules'), kernel, MODULES, DISK_MODULES)
   await copyFile(kernel.image, join(root, 'boot/vmlinuz'))
@@ -103,7 +103,7 @@ async function makeRoot(root: string, packages: string, kernel: Kernel): Promise
 
 async function copyPrograms(root: string, packages: string): Promise<void> {
   for (const program of PROGRAMS) await copyFile(join(packages, program), join(root, 'usr/bin', basename(program)))
-  await symlink('../bin/sftp-server', join(root, 'usr/lib/sftp-server')) // where dropbear looks
+  await symlink('../bin/sftp-server', join(root, 'usr/lib/sftp-server')) // the path dropbear expects
   const libraries = await librariesIn(packages)
   const waiting = PROGRAMS.map((program) => join(packages, program))
   const copied = new Set<string>()
@@ -112,7 +112,7 @@ async function copyPrograms(root: string, packages: string): Promise<void> {
     for (const name of [...needed, ...(interpreter ? [basename(interpreter)] : [])]) {
       if (copied.has(name)) continue
       const library = libraries.get(name)
-      if (!library) throw new Error(`${basename(path)} needs ${name}, and no package brings it`)
+      if (!library) throw new Error(`${basename(path)} needs ${name}, and no package contains it`)
       await copyFile(library, join(root, 'usr/lib', name))
       copied.add(name)
       waiting.push(library)
@@ -123,10 +123,10 @@ async function copyPrograms(root: string, packages: string): Promise<void> {
 async function librariesIn(packages: string): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const folder of ['lib', 'lib64', 'usr/lib']) {
-    const files = await readdir(join(packages, folder), { recursive: true, withFileTypes: true }).catch(() => []) // not all have a lib64
+    const files = await readdir(join(packages, folder), { recursive: true, withFileTypes: true }).catch(() => []) // not every architecture has lib64
     for (const file of files) {
       if (file.isDirectory() || !/\.so(\.|$)/.test(file.name)) continue
-      const path = await realpath(join(file.parentPath, file.name)).catch(() => undefined) // a link that leads out of the tree
+      const path = await realpath(join(file.parentPath, file.name)).catch(() => undefined) // a symlink that points out of the tree
       if (path?.startsWith(await realpath(packages))) found.set(file.name, path)
     }
   }
@@ -141,7 +141,7 @@ async function copyModules(folder: string, kernel: Kernel, names: string[], load
   await writeFile(join(folder, 'order'), paths.map((path) => `${basename(path)}\n`).join(''))
 }
 
-/** With modes of our own choice: how the project was checked out says nothing. */
+/** Sets the file modes explicitly: a checkout may have changed them. */
 async function copyOwnFiles(from: string, to: string): Promise<void> {
   for (const file of await readdir(from, { recursive: true, withFileTypes: true })) {
     if (!file.isFile()) continue
@@ -154,17 +154,17 @@ async function copyOwnFiles(from: string, to: string): Promise<void> {
   }
 }
 
-/** busybox under the name of each thing it can do; what is there already stays. */
+/** Links every applet of busybox; existing files are kept. */
 async function linkApplets(folder: string, busybox: string): Promise<void> {
   await copyFile(busybox, join(folder, 'busybox'))
   for (const name of appletsOf(await readFile(busybox))) await symlink('busybox', join(folder, name)).catch(ignoreExisting)
 }
 
-/** The names are a sorted table of texts in the program, which may be of an architecture that does not run here. */
+/** Reads the applet table from the binary, which may be for another architecture. */
 export function appletsOf(busybox: Buffer): string[] {
   const start = busybox.indexOf('[\0[[\0')
   const end = busybox.indexOf('\0\0', start)
-  if (start < 0 || end < 0) throw new Error('This busybox does not list what it can do')
+  if (start < 0 || end < 0) throw new Error('This busybox does not list its applets')
   return busybox.toString('latin1', start, end).split('\0')
 }
 

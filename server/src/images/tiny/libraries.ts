@@ -1,4 +1,4 @@
-// Which shared libraries a program needs, read from the file itself: it may be of an architecture that does not run here.
+// Reads the shared libraries a program needs from its ELF file, which may be for another architecture.
 import { readFile } from 'node:fs/promises'
 
 const [PT_LOAD, PT_DYNAMIC, PT_INTERP] = [1, 2, 3]
@@ -20,9 +20,9 @@ export interface Linking {
 
 export const readLinking = async (path: string): Promise<Linking> => linkingOf(await readFile(path))
 
-/** Of a 64-bit little-endian ELF file, which both of our architectures use. */
+/** For 64-bit little-endian ELF, which both architectures use. */
 export function linkingOf(file: Buffer): Linking {
-  if (file.readUInt32BE(0) !== 0x7f454c46 || file[4] !== 2 || file[5] !== 1) throw new Error('This is not a 64-bit program of Linux')
+  if (file.readUInt32BE(0) !== 0x7f454c46 || file[4] !== 2 || file[5] !== 1) throw new Error('This is not a 64-bit program for Linux')
   const segments = segmentsOf(file)
   const interpreter = segments.find(({ type }) => type === PT_INTERP)
   return { interpreter: interpreter ? textAt(file, interpreter.offset) : null, needed: neededBy(file, segments) }
@@ -53,7 +53,7 @@ function neededBy(file: Buffer, segments: Segment[]): string[] {
 
 function offsetOf(segments: Segment[], address: bigint): number {
   const within = segments.find(({ type, address: from, bytes }) => type === PT_LOAD && address >= from && address < from + BigInt(bytes))
-  if (!within) throw new Error('The program names its libraries outside of itself')
+  if (!within) throw new Error('The dynamic section points outside of the program')
   return within.offset + Number(address - within.address)
 }
 

@@ -9,34 +9,34 @@ const DEPENDENCIES = [
   '',
 ].join('\n')
 
-describe('the order of modules', () => {
-  test('has what a module needs before it, once', () => {
+describe('module load order', () => {
+  test('puts dependencies first, each once', () => {
     const names = loadOrder(['virtio_pci', 'virtio-rng'], DEPENDENCIES, '').map((path) => path.replace(/.*\//, ''))
     expect(names).toEqual(['virtio.ko', 'virtio_ring.ko', 'virtio_pci.ko', 'virtio-rng.ko'])
   })
 
-  test('takes - and _ for the same, and leaves out what is part of the kernel', () => {
+  test('treats - and _ alike and omits built-in modules', () => {
     const names = loadOrder(['ext4', 'virtio_rng'], DEPENDENCIES, 'kernel/fs/ext4/ext4.ko\n')
     expect(names.at(-1)).toBe('kernel/drivers/char/virtio-rng.ko')
     expect(names).toHaveLength(3)
   })
 
-  test('is refused for a module that does not exist', () => {
+  test('throws for an unknown module', () => {
     expect(() => loadOrder(['floppy'], DEPENDENCIES, '')).toThrow('The kernel has no module floppy')
   })
 })
 
-describe('a module without its signature', () => {
+describe('withoutSignature', () => {
   const code = Buffer.from('\x7fELF and so on')
   const head = Buffer.alloc(12)
   head.writeUInt32BE(5, 8)
 
-  test('ends where its code ends', () => {
+  test('removes the signature', () => {
     const signed = Buffer.concat([code, Buffer.from('12345'), head, Buffer.from('~Module signature appended~\n')])
     expect(withoutSignature(signed)).toEqual(code)
   })
 
-  test('is the same when it had none', () => {
+  test('returns an unsigned module unchanged', () => {
     expect(withoutSignature(code)).toEqual(code)
   })
 })

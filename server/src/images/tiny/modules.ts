@@ -1,6 +1,6 @@
-// The kernel's modules in the order they must be loaded, dependencies first.
+// Kernel modules in load order, dependencies first.
 
-/** `dependencies` is modules.dep as depmod writes it, `builtin` is modules.builtin. Answers paths below the modules' folder. */
+/** `dependencies` is modules.dep as depmod writes it, `builtin` is modules.builtin. Returns paths relative to the module folder. */
 export function loadOrder(names: string[], dependencies: string, builtin: string): string[] {
   const needs = new Map(dependencies.split('\n').filter(Boolean).map(parseLine))
   const pathOf = new Map([...needs.keys()].map((path) => [moduleName(path), path]))
@@ -12,7 +12,7 @@ export function loadOrder(names: string[], dependencies: string, builtin: string
 function withDependencies(name: string, pathOf: Map<string, string>, needs: Map<string, string[]>): string[] {
   const path = pathOf.get(name)
   if (path === undefined) throw new Error(`The kernel has no module ${name}`)
-  return [...needs.get(path)!.toReversed(), path] // depmod lists the nearest dependency first, each before what it needs itself
+  return [...needs.get(path)!.toReversed(), path] // modules.dep lists direct dependencies first
 }
 
 function parseLine(line: string): [string, string[]] {
@@ -20,7 +20,7 @@ function parseLine(line: string): [string, string[]] {
   return [path, rest.trim().split(' ').filter(Boolean)]
 }
 
-/** The kernel takes - and _ for the same. */
+/** The kernel treats - and _ in module names alike. */
 const moduleName = (path: string): string =>
   path
     .replace(/^.*\//, '')
@@ -28,10 +28,10 @@ const moduleName = (path: string): string =>
     .replaceAll('-', '_')
 
 const SIGNED = Buffer.from('~Module signature appended~\n')
-/** What stands before that mark: eight bytes of kinds and lengths, and the length of the signature. */
+/** The fields before the mark: eight bytes of types and lengths, and the signature length. */
 const SIGNATURE_HEAD = 12
 
-/** Checking signatures takes most of the time of loading a module under emulation, and these are files of our own. */
+/** Verifying signatures dominates module loading under emulation, and the modules are part of the image. */
 export function withoutSignature(module: Buffer): Buffer {
   if (!module.subarray(-SIGNED.length).equals(SIGNED)) return module
   const head = module.length - SIGNED.length - SIGNATURE_HEAD

@@ -3,7 +3,7 @@ import { testDatabase } from '../../../test/harness.ts'
 import { silentProxy } from '../../../test/silent-proxy.ts'
 import { openDb, sql } from './db.ts'
 
-const SILENT = 'PostgreSQL does not answer: the connection is given up'
+const SILENT = 'PostgreSQL did not respond; connection closed'
 
 async function behindProxy() {
   const url = await testDatabase()
@@ -13,7 +13,7 @@ async function behindProxy() {
   return { url, proxy, db, backend }
 }
 
-test('what is asked of a PostgreSQL that went silent fails, and its connection is never used again', async () => {
+test('a query to an unresponsive PostgreSQL fails, and its connection is not reused', async () => {
   const { proxy, db, backend } = await behindProxy()
   const first = await backend()
   proxy.silence()
@@ -32,7 +32,7 @@ test('what is asked of a PostgreSQL that went silent fails, and its connection i
   await db.close()
 })
 
-test('a transaction may rest, and a statement that may take longer does', async () => {
+test('an idle transaction and a statement with a longer timeout are kept', async () => {
   const { url, db, backend } = await behindProxy()
   const elsewhere = openDb({ url, maxConnections: 1, onError: () => {} })
   const long = sql`select pg_sleep(4.5)`
@@ -51,7 +51,7 @@ test('a transaction may rest, and a statement that may take longer does', async 
   await Promise.all([db.close(), elsewhere.close()])
 })
 
-test('a listener finds out by itself, and listens again', async () => {
+test('a listener detects the lost connection and listens again', async () => {
   const { proxy, db } = await behindProxy()
   const heard: string[] = []
   const hearing: boolean[] = []

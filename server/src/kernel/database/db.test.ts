@@ -9,7 +9,7 @@ describe('a transaction', async () => {
   const noted = async (): Promise<number[]> =>
     (await db.many<{ number: number }>(sql`select number from notes order by 1`)).map((row) => row.number)
 
-  test('carries out what is asked at once in the order it was asked', async () => {
+  test('runs concurrent statements in the order they were sent', async () => {
     const counts = await db.tx((tx) =>
       Promise.all([
         note(tx, 1),
@@ -21,13 +21,13 @@ describe('a transaction', async () => {
     expect(counts).toEqual([1, { count: 1 }, 1, { count: 2 }])
   })
 
-  test('undoes everything when one of several fails, and tells why that one did', async () => {
+  test('rolls back when one of several statements fails, and rejects with its error', async () => {
     const failing = db.tx((tx) => Promise.all([note(tx, 3), note(tx, 1), note(tx, 4)]))
     await expect(failing).rejects.toMatchObject({ code: '23505' })
     expect(await noted()).toEqual([1, 2])
   })
 
-  test('takes no statement after its end', async () => {
+  test('rejects a statement after its end', async () => {
     let late = ''
     const failing = db.tx(async (tx) => {
       void tx
@@ -41,7 +41,7 @@ describe('a transaction', async () => {
     expect(await noted()).toEqual([1, 2])
   })
 
-  test('fails when its connection is lost while it asks nothing, and nothing else does', async () => {
+  test('fails when its connection is lost between statements, and nothing else does', async () => {
     const failing = db.tx(async (tx) => {
       const { pid } = await tx.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)
       await db.run(sql`select pg_terminate_backend(${pid})`)

@@ -1,5 +1,5 @@
-// PostgreSQL by plain SQL. The `sql` tag turns values into parameters and gives each distinct text a name, so every query is a
-// prepared statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
+// PostgreSQL with plain SQL. The `sql` tag turns values into parameters and names each distinct text, so every query is a prepared
+// statement. int8 arrives as bigint, timestamptz as Date, jsonb as parsed JSON.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { parseDurationMs } from '../clock.ts'
@@ -48,7 +48,7 @@ function splice(value: unknown, parameters: unknown[]): string {
   return value.text.replace(/\$(\d+)/g, (_, number: string) => `$${Number(number) + shift}`)
 }
 
-/** A number that stands in the text itself, where the plan depends on it. Every value is a statement of its own: only for a few. */
+/** A number inlined into the text, where the plan depends on it. Each value is a separate prepared statement: only for a few values. */
 export const inline = (whole: number): Sql => new Sql(String(Math.trunc(whole)), [], '')
 
 /** For jsonb parameters: node-postgres would turn a bare array into a PostgreSQL array. */
@@ -59,16 +59,13 @@ export interface Queries {
   maybe<Row>(query: Sql): Promise<Row | undefined>
   /** For rows that must exist: their absence is a bug. */
   one<Row>(query: Sql): Promise<Row>
-  /** Answers how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(query: Sql): Promise<number>
   /** For libraries that bring their own SQL. */
   raw(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
 
-/**
- * Statements are carried out in the order they were sent, and sent without waiting for the answers of earlier ones: a `Promise.all` of
- * several costs one round trip.
- */
+/** Statements run in the order they were sent and are pipelined: a `Promise.all` of several costs one round trip. */
 export interface Tx extends Queries {
   /** Runs once the transaction has committed; a throw there is only logged, so use it for hints, never for effects that matter. */
   afterCommit(hint: () => void): void
@@ -81,7 +78,9 @@ export interface Tx extends Queries {
 export interface Db extends Queries {
   /** Runs `work` in one transaction. A deadlock runs it again from the start, so `work` must touch nothing but the database. */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Calls back on every NOTIFY; `hearing(false)` when notifications may be missed from now on, `hearing(true)` when no longer. */
+  /**
+   * Calls `heard` on every NOTIFY; `onListening(false)` when notifications may be missed from now on, `onListening(true)` when no longer.
+   */
   listen(channel: string, heard: (payload: string) => void, onListening: (yes: boolean) => void): Promise<() => Promise<void>>
   readonly url: string
   close(): Promise<void>
@@ -114,14 +113,14 @@ export interface DbOptions {
   url: string
   maxConnections: number
   onError: (error: Error) => void
-  /** Two transactions waited for each other, and one of them runs again: it costs seconds, so each is worth a look. */
+  /** A transaction was aborted by a deadlock and runs again. Each costs seconds, so they are counted. */
   onDeadlock?: () => void
-  /** After how long without an answer a connection is given up; 0 is never. */
+  /** After how long without a response a connection is closed; 0 = never. */
   silenceMs?: number
 }
 
 const STATEMENT_MS = 30_000
-/** By then PostgreSQL has answered, if only that a statement took too long. */
+/** By then PostgreSQL has responded, at least with a statement timeout. */
 const SLACK_MS = 5_000
 
 export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, silenceMs = STATEMENT_MS + SLACK_MS }: DbOptions): Db {
@@ -138,7 +137,7 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, si
   }
   const pool = new pg.Pool(options)
   pool.on('connect', (client) => closeWhenUnresponsive(client, silenceMs))
-  // An idle connection died: the pool replaces it. What it hangs on the error is the whole client, which nobody wants in a log.
+  // An idle connection died and the pool replaces it. The pool attaches the whole client to the error, which does not belong in a log.
   pool.on('error', (error: Error & { client?: unknown }) => {
     delete error.client
     onError(error)
@@ -146,7 +145,7 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, si
   return {
     ...queriesOf(() => pool as unknown as Client),
     tx: (work) => inTransaction(pool, work, onError, onDeadlock),
-    listen: listenerOn(url, silenceMs / 2), // it is asked first, and then given up
+    listen: listenerOn(url, silenceMs / 2), // half for the ping, half for its response
     url,
     close: () => pool.end(),
   }
@@ -215,7 +214,7 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   }
 }
 
-/** What is asked in the same turn goes out at once: a write costs more than most statements. */
+/** Corks the socket, so that statements of one turn go out in one write: a write costs more than most statements. */
 function sendTogether(client: pg.PoolClient): void {
   const stream = streamOf(client)
   stream.cork()

@@ -14,7 +14,7 @@ describe('listening for notifications', async () => {
     )
   const say = (channel: string, what: string) => db.run(sql`select pg_notify(${channel}, ${what})`)
 
-  test('hears each channel through one connection, and lets it go with the last listener', async () => {
+  test('uses one connection for all channels and closes it with the last listener', async () => {
     const heard: string[] = []
     const stops = [
       await db.listen(
@@ -36,7 +36,7 @@ describe('listening for notifications', async () => {
     await vi.waitFor(async () => expect(await connections()).toBe(0))
   })
 
-  test('comes back after the connection was cut and says that something may have been missed', async () => {
+  test('reconnects after a lost connection and reports that notifications may have been missed', async () => {
     const heard: string[] = []
     const hearing: boolean[] = []
     const stop = await db.listen(

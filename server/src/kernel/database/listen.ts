@@ -1,5 +1,5 @@
-// NOTIFY, heard through one connection of its own however many channels are listened to. When it breaks it is made again, and the
-// listeners are told that something may have been missed.
+// LISTEN over one dedicated connection for all channels. A lost connection is reopened, and listeners learn that notifications may have
+// been missed.
 import pg from 'pg'
 import { closeWhenUnresponsive } from './connection-watchdog.ts'
 
@@ -15,7 +15,7 @@ interface Listener {
 
 const AGAIN_AFTER_MS = 500
 
-/** `restMs`: when nothing was heard for so long, PostgreSQL is asked whether it is still there, and has as long to answer. */
+/** `restMs`: after that long without traffic PostgreSQL is pinged, and has the same time to respond. */
 export function listenerOn(url: string, restMs: number): (channel: string, heard: Heard, hearing: Hearing) => Promise<Stop> {
   const listeners = new Set<Listener>()
   let connection: Promise<pg.Client> | null = null
@@ -28,7 +28,7 @@ export function listenerOn(url: string, restMs: number): (channel: string, heard
     client.on('error', () => lost(client))
     client.on('end', () => lost(client))
     await client.connect()
-    closeWhenUnresponsive(client, restMs, () => void client.query('select 1').catch(() => {})) // a failure is heard above
+    closeWhenUnresponsive(client, restMs, () => void client.query('select 1').catch(() => {})) // a failure is handled by the events above
     return client
   }
 
@@ -44,7 +44,7 @@ export function listenerOn(url: string, restMs: number): (channel: string, heard
     if (listeners.size > 0) setTimeout(() => void open().catch(again), AGAIN_AFTER_MS).unref()
   }
 
-  /** One connection for all; whoever comes while it is being made waits for the same one. */
+  /** One connection for all: concurrent callers wait for the same connection attempt. */
   const open = (): Promise<pg.Client> => {
     connection ??= connect().then(
       async (client) => {

@@ -15,14 +15,14 @@ let files = 0
 const newPath = (): string => join(folder.path, `${files++}.key`)
 
 describe('the key of a database', () => {
-  test('is made once, by all who start at the same moment, and known again', async () => {
+  test('is created once under concurrent starts and recognised again', async () => {
     const path = newPath()
     const [one, ...others] = await Promise.all(Array.from({ length: 4 }, () => openVerifiedVault(db, path)))
     for (const each of [...others, await openVerifiedVault(db, path)])
       expect(each.open(one!.seal('a secret', 'of a test'), 'of a test')).toBe('a secret')
   })
 
-  test('is the one that is there, where data is older than this note', async () => {
+  test('is the existing one, where the data has no fingerprint yet', async () => {
     const path = newPath()
     const sealed = openVault(path).seal('a secret', 'of a test')
     expect((await openVerifiedVault(db, path)).open(sealed, 'of a test')).toBe('a secret')
@@ -36,7 +36,7 @@ describe('the key of a database', () => {
     expect(existsSync(elsewhere)).toBe(false)
   })
 
-  test('is no other one', async () => {
+  test('must match the fingerprint', async () => {
     await openVerifiedVault(db, newPath())
     const other = newPath()
     openVault(other)

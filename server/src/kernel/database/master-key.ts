@@ -1,10 +1,9 @@
-// Which key the secrets in a database are sealed with: noted there by the first process that starts, and compared by every other. With
-// another key a process would fail on what is there, and seal what no other process can open.
+// The fingerprint of the master key is stored in the database by the first process, and verified by every other. With another key a process
+// could not decrypt existing secrets, and would encrypt secrets that no other process can decrypt.
 import { existsSync } from 'node:fs'
 import { openVault, type Vault } from '../crypto.ts'
 import { sql, type Queries } from './db.ts'
 
-/** Recognises the key in the file. */
 export const keyFingerprint = (path: string): Buffer => markOf(openVault(path))
 
 const markOf = (vault: Vault): Buffer => vault.digest('which key is this')
@@ -12,10 +11,10 @@ const markOf = (vault: Vault): Buffer => vault.digest('which key is this')
 export const storedFingerprint = async (db: Queries): Promise<Buffer | undefined> =>
   (await db.maybe<{ mark: Buffer }>(sql`select mark from master_key`))?.mark
 
-/** For whoever has lost the key: the next process that starts notes another. */
+/** After the key was lost: the next process stores a new fingerprint. */
 export const clearFingerprint = (db: Queries): Promise<number> => db.run(sql`delete from master_key`)
 
-/** Makes the key of a database that has none yet. Any number of processes may do so at once: a key that is noted is in its file already. */
+/** Creates the key of a new database. Safe under concurrency: the key file is complete before its fingerprint is stored. */
 export async function openVerifiedVault(db: Queries, path: string): Promise<Vault> {
   if ((await storedFingerprint(db)) && !existsSync(path)) throw wrongKey(path, 'is missing')
   const vault = openVault(path)

@@ -1,5 +1,5 @@
-// Which of the ids that the database knows are not among those that were found elsewhere. By pages: PostgreSQL takes tens of megabytes
-// for a statement with a hundred thousand of them.
+// Which ids in the database are missing in a set found elsewhere. Paged: PostgreSQL needs tens of megabytes for a statement with a hundred
+// thousand ids.
 const PAGE = 5_000
 
 export async function* findMissingIds(

@@ -1,5 +1,5 @@
-// Time that an operator can move ahead, for trying out what months bring. It is the real time plus what the database says, so all processes
-// agree. Only a database that was made for it has such a clock: real data can never be moved.
+// A test clock: system time plus an offset stored in the database, so that all processes agree. Only a database created with one has it, so
+// the time of real data cannot be moved.
 import { systemClock, type Clock } from '../clock.ts'
 import { sql, type Db, type Queries } from './db.ts'
 
@@ -10,7 +10,7 @@ export interface OpenClock {
   close(): Promise<void>
 }
 
-/** `wanted`: what the settings say. The database has to agree. */
+/** `wanted`: the setting, which must agree with the database. */
 export async function openClock(db: Db, wanted: boolean): Promise<OpenClock> {
   let ahead = await aheadOf(db, wanted)
   if (ahead === null) return { clock: systemClock, close: async () => {} }
@@ -18,17 +18,17 @@ export async function openClock(db: Db, wanted: boolean): Promise<OpenClock> {
   const close = await db.listen(
     CHANNEL,
     (ms) => void (ahead = Number(ms)),
-    (hearing) => void (hearing && read().catch(() => {})), // what cannot be read now is heard at the next move
+    (hearing) => void (hearing && read().catch(() => {})), // a failed read is made up for at the next advance
   )
   return { clock: { now: () => later(ahead ?? 0) }, close }
 }
 
-/** For a command, which ends before time is moved again. */
+/** For a command, which ends before the clock is advanced again. */
 export const readClock = async (db: Queries, wanted: boolean): Promise<Date> => later((await aheadOf(db, wanted)) ?? 0)
 
 const later = (ms: number): Date => new Date(systemClock.now().getTime() + ms)
 
-/** Null where time is real. */
+/** Null without a test clock. */
 async function aheadOf(db: Queries, wanted: boolean): Promise<number | null> {
   const row = await db.maybe<{ ahead_ms: bigint }>(sql`select ahead_ms from test_clock`)
   if (row && !wanted) throw new Error('This database has a test clock: set BERTH_TEST_CLOCK=true, or use a database with real data')
@@ -37,13 +37,13 @@ async function aheadOf(db: Queries, wanted: boolean): Promise<number | null> {
 }
 
 const NOT_MADE_FOR_IT =
-  'BERTH_TEST_CLOCK=true works only with a database that was made with it, and this one has real time: unset it, or set BERTH_DATA_DIR or BERTH_DATABASE_URL to a new one'
+  'BERTH_TEST_CLOCK=true works only with a database created with it, and this one was not: unset it, or set BERTH_DATA_DIR or BERTH_DATABASE_URL to a new one'
 
-/** Makes a database one with a test clock, as long as `isNew` says that nobody uses it yet. */
+/** Adds a test clock to a database that is new. */
 export const makeTestClock = (db: Queries, isNew: boolean) =>
   db.run(sql`insert into test_clock (is_only) select true where ${isNew} on conflict do nothing`)
 
-/** Every process follows at once. A time that has passed already, if only while this was written, leaves the clock as it is: it never goes back. */
+/** Every process follows immediately. The clock never goes back: a time that has passed, even while this ran, leaves it unchanged. */
 export async function moveClock(db: Queries, to: Date): Promise<void> {
   const ms = to.getTime() - systemClock.now().getTime()
   await db.run(sql`

@@ -1,5 +1,5 @@
-// Counters that forget: how often a key was counted within a window that starts with its first use. One interface, three stores:
-// memory for a single process, Redis or PostgreSQL where several processes must count together.
+// Fixed-window counters: how often a key was counted within a window that starts with its first use. Stored in memory for a single process,
+// in Redis or PostgreSQL for several.
 import { systemClock, withTimeout, type Clock } from '../clock.ts'
 import { sql, type Db, type Queries } from './db.ts'
 
@@ -9,7 +9,7 @@ export interface Count {
 }
 
 export interface Counters {
-  /** Adds `by` (0 = only look) and answers the count of the current window. */
+  /** Adds `by` (0 = read only) and returns the count of the current window. */
   add(key: string, by: number, windowMs: number): Promise<Count>
   close(): Promise<void>
 }
@@ -56,7 +56,7 @@ export function postgresCounters(db: Db, clock: Clock = systemClock): Counters {
 
 export const deleteExpiredCounters = (db: Queries, now: Date): Promise<number> => db.run(sql`delete from counters where ends_at <= ${now}`)
 
-/** The first count of a window sets its end; the end never moves while counting goes on. */
+/** The first count of a window sets its expiry, which later counts do not extend. */
 const ADD = `
   local count = redis.call('INCRBY', KEYS[1], ARGV[1])
   local left = redis.call('PTTL', KEYS[1])
@@ -64,14 +64,14 @@ const ADD = `
   return {count, left}`
 
 export async function redisCounters(url: string, onError: (error: Error) => void): Promise<Counters> {
-  const { createClient } = await import('redis') // large, and most installations need none
+  const { createClient } = await import('redis') // imported on demand: large, and most installations do not use it
   const client = createClient({
     url,
     disableOfflineQueue: true,
     socket: { connectTimeout: 1_000, reconnectStrategy: (tries) => Math.min(tries * 100, 2_000) },
   })
   client.on('error', onError)
-  void client.connect().catch(onError) // Redis may come later: until then every count falls back
+  void client.connect().catch(onError) // until Redis is reachable, every count falls back
   return {
     async add(key, by, windowMs) {
       const reply = client.eval(ADD, { keys: [`berth:${key}`], arguments: [String(by), String(windowMs)] })
@@ -82,7 +82,7 @@ export async function redisCounters(url: string, onError: (error: Error) => void
   }
 }
 
-/** Serves from memory, and says so, whenever the shared store does not answer. */
+/** Counts in memory, and reports it, while the shared store is unavailable. */
 export function withFallback(shared: Counters, fallback: Counters, onFallback: (error: Error) => void): Counters {
   return {
     add: (key, by, windowMs) =>

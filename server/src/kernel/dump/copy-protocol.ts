@@ -1,4 +1,4 @@
-// COPY of PostgreSQL as streams of lines. The driver hands its messages to whatever was submitted; these are for COPY alone.
+// COPY of PostgreSQL as streams. node-postgres dispatches protocol messages to the submitted query; these classes handle only COPY.
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type pg from 'pg'
@@ -11,7 +11,7 @@ interface Connection {
   sendCopyFail(reason: string): void
 }
 
-/** What the driver calls of a query that was submitted to it. */
+/** The methods that node-postgres calls on a submitted query. */
 class Copy {
   readonly done: Promise<number>
   readonly #text: string
@@ -55,7 +55,7 @@ class CopyOut extends Copy {
     if (!full) return
     stream.pause()
     const resume = (): void => void stream.resume()
-    full.then(resume, resume) // what went wrong is told by whoever writes the file
+    full.then(resume, resume) // the writer of the file reports its error
   }
 }
 
@@ -85,7 +85,7 @@ const submit = (client: pg.Client, copy: Copy): Promise<number> => {
   return copy.done
 }
 
-/** Answers how many rows there were. `write` may answer a promise: until it is settled nothing more is read. */
+/** Returns the number of rows. When `write` returns a promise, reading pauses until it settles. */
 export const copyOut = (client: pg.Client, text: string, write: (chunk: Buffer) => Promise<void> | undefined): Promise<number> =>
   submit(client, new CopyOut(text, write))
 

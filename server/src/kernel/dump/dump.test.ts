@@ -22,7 +22,7 @@ beforeAll(async () => {
   await client.end()
 })
 
-test('more rows than the file can take at once are written whole, and without a warning', async () => {
+test('rows beyond the write buffer are written completely and without a listener warning', async () => {
   const warnings: string[] = []
   const note = (warning: Error): void => void warnings.push(warning.message)
   process.on('warning', note)
@@ -33,6 +33,6 @@ test('more rows than the file can take at once are written whole, and without a 
   expect((await inspectArchive(path, KIND)).summary).toEqual(written)
 })
 
-test('a file that cannot be written is told as such', async () => {
+test('a file that cannot be written is reported with its path', async () => {
   await expect(writeArchive(url, join(folder, 'nowhere/archive.gz'), head, { schemas: [], tables: [] })).rejects.toThrow(/ENOENT.*nowhere/)
 })

@@ -1,5 +1,5 @@
-// A whole database as one file: lines of JSON that say what follows, and between them the rows as COPY writes them. All of it is read in one
-// transaction that sees one moment, while others go on. gzip around it; a checksum of everything at the end.
+// Dumps a database into one file: JSON lines as headers, and between them the rows in COPY format. Read in one repeatable-read transaction
+// while other processes write. Compressed with gzip; ends with a checksum.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
@@ -66,11 +66,11 @@ class Archive {
     return this.write(Buffer.from(`${JSON.stringify(value)}\n`))
   }
 
-  /** Answers a promise when the file cannot keep up. */
+  /** Returns a promise when the file cannot keep up. */
   write(chunk: Buffer): Promise<void> | undefined {
     this.#hash.update(chunk)
     if (this.#gzip.write(chunk)) return undefined
-    // Hundreds of rows come from the socket at once: they wait together.
+    // Hundreds of rows arrive in one socket read; they share one drain listener.
     this.#drained ??= once(this.#gzip, 'drain').then(() => void (this.#drained = undefined))
     return this.#drained
   }

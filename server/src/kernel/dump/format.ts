@@ -1,9 +1,9 @@
-// What stands in an archive.
+// The format of a dump.
 import type { Partition } from './tables.ts'
 
-/** Changes when what is written can no longer be read by what was written before. */
+/** Incremented when older dumps can no longer be read. */
 export const FORMAT = 1
-/** COPY writes every backslash of the data twice, so no row is this. */
+/** COPY escapes every backslash, so no row equals this. */
 export const END_OF_ROWS = '\\.'
 
 export interface Head {
@@ -11,9 +11,9 @@ export interface Head {
   format: number
   version: string
   createdAt: string
-  /** What was applied to the database, in order. */
+  /** The applied migrations, in order. */
   migrations: { name: string; checksum: string }[]
-  /** Recognises the key that the secrets are sealed with; null when there was none. */
+  /** Fingerprint of the key that encrypts the secrets; null when there was none. */
   key: string | null
   partitions: Partition[]
 }

@@ -1,4 +1,4 @@
-// Reads an archive: once to see that it is whole, and a second time into an empty database, all or nothing.
+// Restores a dump: verifies it first, then loads it into an empty database in one transaction.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
@@ -9,7 +9,7 @@ import { isEmpty, listForeignKeys, listTables, type Exceptions } from './tables.
 import { copyIn } from './copy-protocol.ts'
 import { END_OF_ROWS, FORMAT, type Head, type Line, type Summary } from './format.ts'
 
-/** What it holds; throws unless every byte of it is as it was written. */
+/** Returns the contents; throws unless the checksum matches. */
 export async function inspectArchive(path: string, kind: string): Promise<{ head: Head; summary: Summary }> {
   const hash = createHash('sha256')
   let head: Head | undefined
@@ -28,7 +28,7 @@ export async function inspectArchive(path: string, kind: string): Promise<{ head
   throw damaged(path)
 }
 
-const damaged = (path: string): Error => new Error(`${path} is damaged or cut off: its checksum does not fit. Use another copy`)
+const damaged = (path: string): Error => new Error(`${path} is damaged or cut off: its checksum does not match. Use another copy`)
 
 function parse(path: string, line: Buffer): Line {
   try {
@@ -45,7 +45,7 @@ function requireHead(path: string, line: Line | null, kind: string): Head {
   return line
 }
 
-/** Into tables that are there and stay empty when anything fails. */
+/** Loads into existing tables, which stay empty when anything fails. */
 export async function restoreDump(url: string, path: string, except: Exceptions): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -55,7 +55,7 @@ export async function restoreDump(url: string, path: string, except: Exceptions)
     await client.query('commit')
     return rows
   } finally {
-    await client.end() // which takes back what was not committed
+    await client.end() // closing rolls back
   }
 }
 
@@ -79,7 +79,7 @@ async function load(client: pg.Client, lines: AsyncGenerator<Buffer>, except: Ex
 
 const CHUNK_BYTES = 64 * 1024
 
-/** The lines up to the end of the rows, several at a time. */
+/** The lines up to the end of the rows, in chunks. */
 async function* rowsOf(lines: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let batch: Buffer[] = []
   let size = 0
@@ -101,7 +101,7 @@ const NEWLINE = Buffer.from('\n')
 async function* linesOf(path: string): AsyncGenerator<Buffer> {
   const text = new PassThrough()
   const read = pipeline(createReadStream(path), createGunzip(), text)
-  read.catch(() => {}) // told by the loop below
+  read.catch(() => {}) // thrown by the loop below
   let rest: Buffer = Buffer.alloc(0)
   try {
     for await (const chunk of text as AsyncIterable<Buffer>) {
@@ -123,13 +123,13 @@ export async function requireEmpty(url: string): Promise<void> {
   await client.connect()
   try {
     if (!(await isEmpty(client)))
-      throw new Error('The database is not empty. Restore into one that holds nothing: set BERTH_DATA_DIR or BERTH_DATABASE_URL')
+      throw new Error('The database is not empty. Restore into an empty one: set BERTH_DATA_DIR or BERTH_DATABASE_URL')
   } finally {
     await client.end()
   }
 }
 
-/** Back to nothing, for a database that was empty before. */
+/** Resets a database that was empty before. */
 export async function dropAllSchemas(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

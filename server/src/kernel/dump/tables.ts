@@ -1,4 +1,4 @@
-// What a database is made of, as far as its contents are concerned.
+// The tables, partitions, sequences and foreign keys of a database.
 import type pg from 'pg'
 
 export interface Table {
@@ -25,7 +25,7 @@ export async function isEmpty(client: pg.Client): Promise<boolean> {
   return rowCount === 0
 }
 
-/** Tables that hold something worth keeping: not those that a crash may empty, nor what `except` names. Partitions come with their table. */
+/** Tables to dump: not unlogged ones, nor those in `except`. Partitions are dumped through their parent. */
 export async function listTables(client: pg.Client, except: Exceptions): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select format('%I.%I', n.nspname, c.relname) as name,
@@ -67,7 +67,7 @@ export interface Constraint {
   definition: string
 }
 
-/** Tables are filled one after the other, and refer to each other in both directions: until all are full, nothing may be asked. */
+/** Foreign keys are dropped while loading, because tables refer to each other in both directions. */
 export async function listForeignKeys(client: pg.Client): Promise<Constraint[]> {
   const { rows } = await client.query<Constraint>(`
     select conrelid::regclass::text as relation, quote_ident(conname) as name, pg_get_constraintdef(k.oid) as definition

@@ -7,7 +7,7 @@ import { openOutbound, type Outbound, type OutboundOptions } from './outbound-ht
 
 const SOON = { timeout: 10_000 }
 
-/** Everything on this machine that could be reached by mistake; whoever connects is counted. */
+/** Listens on all local addresses and counts connections that must not happen. */
 let connections = 0
 const trap = createServer((socket) => {
   connections++
@@ -40,7 +40,7 @@ const own = Object.values(networkInterfaces())
   )
   .filter((url) => URL.canParse(url))
 
-/** Every spelling leads to the trap, or would lead into a cloud's metadata, when it is let through. */
+/** Every spelling leads to the trap, or to a cloud's metadata service, when it is allowed. */
 const HOSTILE = [
   `http://127.0.0.1:${port}/`,
   `https://127.0.0.1:${port}/`,
@@ -104,13 +104,13 @@ const HOSTILE = [
   ...own,
 ]
 
-describe('the guard', () => {
-  test(`refuses ${HOSTILE.length} hostile URLs when they are given`, async () => {
+describe('the SSRF guard', () => {
+  test(`rejects ${HOSTILE.length} hostile URLs at registration`, async () => {
     const outbound = outboundWith()
     for (const url of HOSTILE) expect([url, await outbound.reasonAgainst(url)]).toEqual([url, expect.any(String)])
   })
 
-  test('connects nowhere when it is made to call them all the same', async () => {
+  test('opens no connection when they are called nevertheless', async () => {
     const outbound = outboundWith({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] })
     for (const url of HOSTILE)
       expect([url, await post(outbound, url)]).toEqual([url, expect.objectContaining({ status: null, error: expect.any(String) })])
@@ -125,7 +125,7 @@ describe('the guard', () => {
     ['a public and a private address', [public4, private4]],
     ['a mapped address', [{ address: '::ffff:127.0.0.1', family: 6 }]],
     ['what is no address', [{ address: '127.1', family: 4 }]],
-  ])('refuses a name that leads to %s, at once and at every call', async (_, addresses) => {
+  ])('rejects a name that resolves to %s, at registration and at every call', async (_, addresses) => {
     const outbound = outboundWith({ resolve: async () => addresses })
     expect(await outbound.reasonAgainst(`https://hooks.example.com:${port}/`)).toBe('its host has an address that is not public')
     expect(await post(outbound, `https://hooks.example.com:${port}/`)).toMatchObject({
@@ -135,7 +135,7 @@ describe('the guard', () => {
     expect(connections).toBe(0)
   })
 
-  test('is not fooled by a name that changes its mind', async () => {
+  test('resists DNS rebinding', async () => {
     let asked = 0
     const outbound = outboundWith({ resolve: async () => [asked++ === 0 ? public4 : private4] })
     expect(await outbound.reasonAgainst(`https://rebind.example.com:${port}/`)).toBeNull()
@@ -146,7 +146,7 @@ describe('the guard', () => {
     expect([asked, connections]).toEqual([6, 0])
   })
 
-  test('accepts a name that leads nowhere yet', async () => {
+  test('accepts a name that does not resolve yet', async () => {
     const outbound = outboundWith({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) })
     expect(await outbound.reasonAgainst('https://soon.example.com/')).toBeNull()
     expect(await post(outbound, 'https://soon.example.com/')).toMatchObject({
@@ -154,7 +154,7 @@ describe('the guard', () => {
     })
   })
 
-  test('keeps nobody waiting for a name server that does not answer', async () => {
+  test('does not wait for an unresponsive name server', async () => {
     const outbound = outboundWith({ resolve: () => new Promise(() => {}), timeoutMs: 50 })
     expect(await outbound.reasonAgainst('https://slow.example.com/')).toBeNull()
     expect(await post(outbound, 'https://slow.example.com/')).toMatchObject({ error: 'no complete answer within 0.05 seconds' })
@@ -162,7 +162,7 @@ describe('the guard', () => {
 })
 
 describe('post', () => {
-  test('asks names the way the machine does where private hosts are allowed', async () => {
+  test('uses the system resolver where private hosts are allowed', async () => {
     const target = await receiver()
     const { resolve: _, ...options } = { allowPrivate: true, ownNames: [], resolve: undefined }
     const outbound = openOutbound(options)
@@ -171,7 +171,7 @@ describe('post', () => {
     expect(await post(outbound, target.url.replace('127.0.0.1', 'localhost'))).toMatchObject({ status: 200, error: null })
   })
 
-  test('answers status, Retry-After and the beginning of the body', async () => {
+  test('returns status, Retry-After and the beginning of the body', async () => {
     const target = await receiver(answer(503, { 'retry-after': '7' }, `a\0b${'é'.repeat(2_000)}`))
     const outcome = await post(outboundWith({ allowPrivate: true }), target.url)
     expect(outcome).toMatchObject({ status: 503, error: null, retryAfter: '7', latencyMs: expect.any(Number) })
@@ -179,7 +179,7 @@ describe('post', () => {
     expect(outcome.body.startsWith('abé')).toBe(true)
   })
 
-  test('does not read an answer without end', async () => {
+  test('does not read an endless response', async () => {
     const target = await receiver((response) => {
       response.writeHead(200)
       const more = (): void => void (response.destroyed || response.write(Buffer.alloc(16_384), more))
@@ -188,7 +188,7 @@ describe('post', () => {
     expect(await post(outboundWith({ allowPrivate: true }), target.url)).toMatchObject({ status: 200, error: null })
   })
 
-  test('uses a connection again', async () => {
+  test('reuses a connection', async () => {
     const target = await receiver()
     const outbound = outboundWith({ allowPrivate: true })
     for (let i = 0; i < 5; i++) await post(outbound, target.url)
@@ -196,7 +196,7 @@ describe('post', () => {
     expect(target.state.connections).toBeLessThanOrEqual(2)
   })
 
-  test('says that what answers is not HTTP', async () => {
+  test('reports a response that is not HTTP', async () => {
     const odd = createServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
     odd.listen(0, '127.0.0.1')
     await once(odd, 'listening')
@@ -205,7 +205,7 @@ describe('post', () => {
     odd.close()
   })
 
-  test('ends when it is told to', async () => {
+  test('stops when its signal is aborted', async () => {
     const target = await receiver(() => {})
     const stop = new AbortController()
     const outcome = outboundWith({ allowPrivate: true }).post(target.url, {}, '', stop.signal)

@@ -1,6 +1,5 @@
-// Requests to URLs that customers chose. The text of the URL is checked, every address its name leads to, and the address really
-// connected to, so that nothing inside can be reached however the name changes its mind. Redirects are not followed.
-// One POST and its answer, with the time of the whole in view. What went wrong is said in words for the owner of the other side.
+// HTTP requests to URLs chosen by customers. SSRF guard: the URL, every address its name resolves to, and the address actually connected to
+// are checked, so DNS rebinding reaches nothing internal. Redirects are not followed. Errors are worded for the owner of the receiver.
 import type { LookupAddress } from 'node:dns'
 import { lookup as systemLookup, Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
@@ -11,9 +10,9 @@ import { stopwatch } from '../clock.ts'
 import { canonicalAddress, isPublicAddress, NOT_PUBLIC, urlRejectionReason, type UrlRules } from './url-policy.ts'
 
 export interface Outbound {
-  /** Why this URL may not be called, or null. A name that leads nowhere at the moment is no reason: it may do so later. */
+  /** Why this URL may not be called, or null. A name that does not resolve is allowed: it may resolve later. */
   reasonAgainst(url: string): Promise<string | null>
-  /** Never throws. An answer that arrives only in part is an error; `signal` ends it early. */
+  /** Never throws. An incomplete response is an error; `signal` stops the request. */
   post(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal): Promise<HttpExchange>
   close(): Promise<void>
 }
@@ -25,7 +24,7 @@ export interface OutboundOptions extends UrlRules {
   resolve?: Resolve
 }
 
-/** How long a customer who gives a URL may be kept waiting for its name. */
+/** How long registering a URL may wait for name resolution. */
 const LOOK_MS = 2_000
 
 export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions): Outbound {
@@ -67,7 +66,7 @@ class NotAllowed extends Error {
 
 const reasonOf = (error: unknown): string | null => (error instanceof NotAllowed ? error.message : null)
 
-/** Not through the thread pool, where two slow name servers would hold up everybody's look-ups and file access. Knows no /etc/hosts. */
+/** Uses DNS directly: getaddrinfo would occupy the thread pool, where two slow name servers block file access too. Ignores /etc/hosts. */
 async function resolveByDns(host: string): Promise<LookupAddress[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
   const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
@@ -81,13 +80,13 @@ const resolveBySystem: Resolve = (host) => systemLookup(host, { all: true })
 const isOwn = (address: string): boolean =>
   Object.values(networkInterfaces()).some((list) => list?.some((each) => canonicalAddress(each.address) === canonicalAddress(address)))
 
-/** undici takes a tenth of a second to load: a process that calls nobody does not wait for it when it starts. */
+/** undici takes 0.1 s to load, so it is imported with the first request. */
 async function openAgent(resolve: Resolve, isAllowed: (address: string) => boolean, timeoutMs: number): Promise<Agent> {
   const undici = await import('undici')
   return new undici.Agent({
     connect: guardedConnector(undici.buildConnector, resolve, isAllowed, timeoutMs),
     allowH2: false,
-    headersTimeout: 0, // `exchange` minds the time of the whole
+    headersTimeout: 0, // postWithDeadline limits the whole request
     bodyTimeout: 0,
   })
 }
@@ -108,11 +107,11 @@ function guardedConnector(
   const dial = connector({ allowH2: false, timeout, lookup }) as (...parameters: Parameters<buildConnector.connector>) => Socket
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '')
-    // Node does not ask `lookup` about an address.
+    // Node does not call `lookup` for a literal address.
     if (isIP(host) !== 0 && !isAllowed(host)) return callback(new NotAllowed(), null)
     const socket = dial(options, callback)
     socket.once('connect', () => {
-      if (!isAllowed(socket.remoteAddress ?? '')) socket.destroy(new NotAllowed()) // before TLS, and before a byte of ours
+      if (!isAllowed(socket.remoteAddress ?? '')) socket.destroy(new NotAllowed()) // before the TLS handshake and before any data is sent
     })
   }
 }
@@ -120,10 +119,10 @@ function guardedConnector(
 export interface HttpExchange {
   /** Null when no status line arrived. */
   status: number | null
-  /** What kept the answer from arriving whole, or null. */
+  /** Why the response is incomplete, or null. */
   error: string | null
   retryAfter: string | null
-  /** The beginning of the answer, as text. */
+  /** The beginning of the response as text. */
   body: string
   latencyMs: number
 }
@@ -136,7 +135,7 @@ interface Posting {
 }
 
 const KEPT_BYTES = 1_024
-/** Of a longer answer the rest is not waited for. */
+/** The rest of a longer response is not read. */
 const READ_BYTES = 64 * 1_024
 
 export function postWithDeadline(
@@ -187,7 +186,7 @@ export function postWithDeadline(
   })
 }
 
-/** As it can be stored and shown: no NUL, no half characters. */
+/** Without NUL, so that PostgreSQL can store it. */
 const readable = (chunks: Buffer[]): string => Buffer.concat(chunks).toString().replaceAll('\0', '')
 
 const SENTENCES: [RegExp, string][] = [
@@ -202,7 +201,7 @@ const SENTENCES: [RegExp, string][] = [
 ]
 
 function explain(error: Error & { code?: string; errors?: Error[] }): string {
-  const [first] = error.errors ?? [] // one error for each address that was tried
+  const [first] = error.errors ?? [] // one error per address tried
   if (first) return explain(first)
   const { code = error.name } = error
   const known = SENTENCES.find(([pattern]) => pattern.test(code))

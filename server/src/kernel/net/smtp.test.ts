@@ -26,8 +26,8 @@ const refusal = (sending: Promise<void>) =>
     ({ isFinal, isServer }: { isFinal: boolean; isServer: boolean }) => ({ isFinal, isServer }),
   )
 
-describe('a mail', () => {
-  test('arrives as text and as HTML, with the Message-ID it was given', async () => {
+describe('an email', () => {
+  test('is delivered as text and HTML with its Message-ID', async () => {
     const server = await smtpServer()
     await mailer({ url: server.url() }).send(MAIL)
     const [mail] = server.received
@@ -46,7 +46,7 @@ describe('a mail', () => {
     ['recipient with brackets', { to: 'ada@example.com>,<victim@example.net' }],
     ['recipient with a line break', { to: 'ada@example.com\r\nBcc: victim@example.net' }],
     ['recipient with a command', { to: 'ada@example.com>\r\nRCPT TO:<victim@example.net' }],
-  ])('reaches nobody else by its %s', async (_, change) => {
+  ])('reaches no other recipient through its %s', async (_, change) => {
     const server = await smtpServer()
     const outcome = await refusal(mailer({ url: server.url() }).send({ ...MAIL, ...change }))
     expect(outcome).toEqual('to' in change ? { isFinal: true, isServer: false } : 'sent')
@@ -56,7 +56,7 @@ describe('a mail', () => {
   })
 })
 
-describe('what a server refuses', async () => {
+describe('an SMTP error', async () => {
   const server = await smtpServer()
   test.each([
     ['this recipient, for good', { RCPT: '550 No such user' }, { isFinal: true, isServer: false }],
@@ -67,7 +67,7 @@ describe('what a server refuses', async () => {
     ['everybody', { GREETING: '554 Go away' }, { isFinal: false, isServer: true }],
     ['everybody, in the middle', { RCPT: '421 Shutting down' }, { isFinal: false, isServer: true }],
     ['by cutting the connection', { DATA: null }, { isFinal: false, isServer: true }],
-  ])('%s, is told apart', async (_, answers, expected) => {
+  ])('for %s is classified', async (_, answers, expected) => {
     server.answer(answers)
     const sender = mailer({ url: server.url() })
     expect(await refusal(sender.send(MAIL))).toEqual(expected)
@@ -75,7 +75,7 @@ describe('what a server refuses', async () => {
     expect(await refusal(sender.send(MAIL))).toBe('sent')
   })
 
-  test('and a server that is not there, or never answers', async () => {
+  test('of an unreachable or unresponsive server is classified', async () => {
     const hanging = await smtpServer()
     hanging.answer({ MAIL: '' })
     const slow = mailer({ url: hanging.url(), timeoutMs: 300 })
@@ -100,7 +100,7 @@ describe('TLS', async () => {
   const user = { name: 'berth', password: 'p@ss:word' }
   const login = 'berth:p%40ss%3Aword@'
 
-  test('is used where the server offers it, before the password is sent', async () => {
+  test('is used when the server offers it, before the password is sent', async () => {
     const server = await smtpServer({ certificate, user })
     await mailer({ url: server.url(login), tls: { ca: certificate.cert } }).send(MAIL)
     expect(server.received).toMatchObject([{ isEncrypted: true }])
@@ -108,13 +108,13 @@ describe('TLS', async () => {
     expect(verbs.indexOf('STARTTLS')).toBeLessThan(verbs.indexOf('AUTH'))
   })
 
-  test('is not used with a server that cannot prove who it is', async () => {
+  test('rejects a server with an untrusted certificate', async () => {
     const server = await smtpServer({ certificate, user })
     expect(await refusal(mailer({ url: server.url(login) }).send(MAIL))).toEqual({ isFinal: false, isServer: true })
     expect(server.commands.filter((each) => each.startsWith('AUTH'))).toEqual([])
   })
 
-  test('a wrong password is no reason to give a mail up', async () => {
+  test('a wrong password does not fail the email for good', async () => {
     const server = await smtpServer({ user })
     expect(await refusal(mailer({ url: server.url('berth:wrong@') }).send(MAIL))).toEqual({ isFinal: false, isServer: true })
     expect(await refusal(mailer({ url: server.url(login) }).send(MAIL))).toBe('sent')
@@ -128,7 +128,7 @@ test.each([
   ['smtp://localhost', 'nobody', 'BERTH_MAIL_FROM must be like'],
   ['smtp://localhost', 'A <a@b.c>, B <b@b.c>', 'BERTH_MAIL_FROM must be like'],
   ['smtp://localhost', 'A\r\nBcc: x <a@b.c>', 'BERTH_MAIL_FROM must be like'],
-])('%s from %j is refused without naming a password', (url, from, sentence) => {
+])('%s from %j is rejected without showing the password', (url, from, sentence) => {
   expect(() => openMailer({ url, from })).toThrow(sentence)
   expect(() => openMailer({ url, from })).not.toThrow('hunter2')
 })

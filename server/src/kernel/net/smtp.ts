@@ -1,9 +1,9 @@
-// Mail through one SMTP server. A password is sent only over TLS, and whatever a text holds, it cannot become a header or another
-// recipient. The library is loaded with the first mail: most processes send none.
+// Sends email through one SMTP server. A password is sent only over TLS, and no text can inject a header or a recipient. nodemailer is
+// loaded with the first email.
 import type { ConnectionOptions } from 'node:tls'
 
 export interface Mail {
-  /** Without angle brackets; the same whenever the same mail is sent again. */
+  /** Without angle brackets; unchanged on retries. */
   messageId: string
   to: string
   subject: string
@@ -15,9 +15,9 @@ export interface Mail {
 export interface Mailer {
   /** The domain of the sender. */
   readonly domain: string
-  /** Answers when the server has taken it; throws a MailError when it has not. */
+  /** Resolves when the server has accepted the email, otherwise rejects with a MailError. */
   send(mail: Mail): Promise<void>
-  /** Ends what is under way. */
+  /** Closes open connections. */
   close(): void
 }
 
@@ -25,14 +25,14 @@ export interface MailerOptions {
   url: string
   from: string
   tls?: ConnectionOptions
-  /** How long sending one mail may take in all. */
+  /** Limit for sending one email. */
   timeoutMs?: number
 }
 
 export class MailError extends Error {
-  /** This mail will never be taken: to try again is pointless. */
+  /** Permanent: a retry is pointless. */
   readonly isFinal: boolean
-  /** It was not about this mail: no other would have been taken either. */
+  /** Not specific to this email: no other would have been accepted either. */
   readonly isServer: boolean
 
   constructor(message: string, { isFinal, isServer }: { isFinal: boolean; isServer: boolean }, cause: unknown) {
@@ -51,14 +51,14 @@ export function openMailer({ url, from, tls = {}, timeoutMs = 60_000 }: MailerOp
   const drop = (): void => {
     const last = opening
     opening = undefined
-    void last?.then((transport) => transport.close({ force: true })).catch(() => {}) // one that never opened needs no end
+    void last?.then((transport) => transport.close({ force: true })).catch(() => {}) // a transport that failed to open needs no close
   }
   return {
     domain: sender.slice(sender.lastIndexOf('@') + 1),
     async send(mail) {
       requireOneAddress(mail.to)
       const transport = await (opening ??= connect({ ...server, tls }))
-      const late = setTimeout(drop, timeoutMs) // a server that answers byte by byte would never be late
+      const late = setTimeout(drop, timeoutMs) // nodemailer's socket timeout never fires for a server that responds byte by byte
       try {
         const { to, messageId, ...rest } = mail
         const address = { name: '', address: to }
@@ -73,7 +73,7 @@ export function openMailer({ url, from, tls = {}, timeoutMs = 60_000 }: MailerOp
   }
 }
 
-/** Whatever could be read as more than one address: the library would look for others in it. */
+/** Anything that nodemailer could parse as more than one address. */
 const NOT_ONE_ADDRESS = /[\s\p{Cc}<>()[\]\\,;:"]|@.*@|^@|@$|^[^@]*$/u
 
 function requireOneAddress(to: string): void {
@@ -96,7 +96,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/
 function readServer(text: string): Server {
   const url = URL.parse(text)
   const secure = url?.protocol === 'smtps:'
-  // The URL is not quoted: it may hold a password.
+  // Not quoted in the error: it may contain a password.
   if (!url || !(secure || url.protocol === 'smtp:') || url.hostname === '')
     throw new Error('BERTH_SMTP_URL must be like smtp://user:password@mail.example.com:587, or smtps:// for TLS from the first byte')
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -112,7 +112,7 @@ function readSender(from: string): string {
   return (match[1] ?? match[2])!
 }
 
-/** One connection at a time, kept for a moment. What fails is tried again by whoever keeps the mail, not in here. */
+/** One connection at a time, kept for five seconds. Retries are the caller's. */
 async function connect(options: Server & { tls: ConnectionOptions }) {
   const { createTransport } = await import('nodemailer')
   const waits = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000, dnsTimeout: 10_000 }
@@ -126,7 +126,7 @@ interface SmtpError extends Error {
   permanent?: boolean
 }
 
-/** What was asked for this one mail and not for the connection. A sender that is refused is a setting that is wrong. */
+/** Commands about this email, not the connection. A rejected sender (MAIL FROM) is a configuration error. */
 const OF_THIS_MAIL = ['RCPT TO', 'DATA']
 
 function toMailError(error: unknown): MailError {

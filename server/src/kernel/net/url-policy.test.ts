@@ -11,7 +11,7 @@ describe('isPublicAddress', () => {
     '168.63.129.17',
     '2606:4700::1111',
     '2a00:1450:4001:830::200e',
-  ])('lets %s through', (address) => expect(isPublicAddress(address)).toBe(true))
+  ])('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true))
 
   test.each([
     ['this network', ['0.0.0.0', '0.1.2.3', '::']],
@@ -41,10 +41,10 @@ describe('isPublicAddress', () => {
       ],
     ],
     ['no address', ['', 'localhost', '10.1', '0x7f.0.0.1', '127.0.0.1 ', '1.1.1.1.1', '[::1]']],
-  ])('refuses what is %s', (_, addresses) => expect(addresses.filter(isPublicAddress)).toEqual([]))
+  ])('rejects %s addresses', (_, addresses) => expect(addresses.filter(isPublicAddress)).toEqual([]))
 })
 
-describe('reasonAgainstUrl', () => {
+describe('urlRejectionReason', () => {
   const strict = { allowPrivate: false, ownNames: ['api.berth.example'] }
 
   test.each([
@@ -53,14 +53,14 @@ describe('reasonAgainstUrl', () => {
     'https://xn--bcher-kva.example/',
     'https://1.1.1.1/',
     'https://[2606:4700::1111]/',
-  ])('has none against %s', (url) => expect(urlRejectionReason(url, strict)).toBeNull())
+  ])('accepts %s', (url) => expect(urlRejectionReason(url, strict)).toBeNull())
 
-  test('knows our own name', () => {
+  test('rejects our own name', () => {
     for (const url of ['https://api.berth.example/', 'https://API.Berth.Example./x'])
       expect(urlRejectionReason(url, strict)).toMatch(/this service itself/)
   })
 
-  test('lets an operator allow http and private hosts together, but never credentials or other schemes', () => {
+  test('allows http and private hosts on request, but never credentials or other schemes', () => {
     const loose = { ...strict, allowPrivate: true }
     expect(['http://localhost:3000/', 'https://10.0.0.1/', 'http://[::1]/'].map((url) => urlRejectionReason(url, loose))).toEqual([
       null,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { linkLibraries } from './binaries.ts'
 
-test('library links are made when the install script did not run, and only then', async ({ onTestFinished }) => {
+test('creates the library symlinks when the install script did not run', async ({ onTestFinished }) => {
   const folder = await mkdtemp(join(tmpdir(), 'berth-binaries-test-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   await mkdir(join(folder, 'native/lib'), { recursive: true })

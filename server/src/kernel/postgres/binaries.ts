@@ -1,4 +1,4 @@
-// Where the PostgreSQL programs are that npm installed for this machine.
+// Finds the PostgreSQL binaries that npm installed.
 import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -20,13 +20,13 @@ function resolvePackage(name: string): string {
     return createRequire(import.meta.url).resolve(name)
   } catch (cause) {
     throw new Error(
-      `There is no PostgreSQL for this machine: ${name} is not installed. Run npm ci, or set BERTH_DATABASE_URL to your own.`,
+      `PostgreSQL for this machine is missing: ${name} is not installed. Run npm ci, or set BERTH_DATABASE_URL to your own.`,
       { cause },
     )
   }
 }
 
-/** npm packages cannot hold symbolic links; the package makes them in an install script, which not everybody lets run. */
+/** npm packages cannot contain symlinks. The package creates them in an install script, which may be disabled. */
 export function linkLibraries(packageDir: string): void {
   const links: { source: string; target: string }[] = JSON.parse(readFileSync(join(packageDir, 'native/pg-symlinks.json'), 'utf8'))
   for (const { source, target } of links) if (!existsSync(join(packageDir, target))) link(basename(source), join(packageDir, target))
@@ -36,6 +36,6 @@ function link(to: string, path: string): void {
   try {
     symlinkSync(to, path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // another process was faster
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error // created by a concurrent process
   }
 }

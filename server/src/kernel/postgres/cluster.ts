@@ -1,7 +1,7 @@
-// The files of one database cluster, below one folder of ours:
-//   cluster/       PostgreSQL's own data        socket/  where it listens
-//   owner.pid      who supervises it            lock     held while it is started or stopped
-//   borrowers/     who needs it for a while     postgres.log   what it says
+// The files of one database cluster, in one folder:
+//   cluster/       PostgreSQL's data directory  socket/  its unix socket
+//   owner.pid      the supervising process      lock     held while it is started or stopped
+//   borrowers/     processes that use it        postgres.log   its log
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, chown, lstat, mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,10 +9,10 @@ import { join, resolve } from 'node:path'
 import { type OsUser, type Launcher, run } from './os-user.ts'
 
 const UNFINISHED = 'cluster.new-'
-/** A socket's path may have 107 bytes, of which PostgreSQL's file name takes 14. */
+/** A socket path has at most 107 bytes, 14 of them PostgreSQL's file name. */
 const MAX_SOCKET_DIR = 90
 
-/** The database's own superuser; there is no password, because only its account and root can reach the socket. */
+/** The database superuser. It has no password: only its OS user and root can reach the socket. */
 export const DATABASE_USER = 'berth'
 
 export interface Folder {
@@ -33,7 +33,7 @@ export const folderAt = (dir: string): Folder => ({
   log: join(dir, 'postgres.log'),
 })
 
-/** The folder itself stays ours, so that a compromised PostgreSQL cannot trick root into writing elsewhere. */
+/** The folder itself belongs to us, so that a compromised PostgreSQL cannot redirect root's writes. */
 export async function prepareFolder(dataDir: string): Promise<Folder> {
   await mkdir(resolve(dataDir), { recursive: true })
   const dir = await realpath(dataDir)
@@ -51,7 +51,7 @@ export async function prepareSocketDir(folder: Folder, account: OsUser): Promise
     if (error.code !== 'EEXIST') throw error
     const found = await lstat(dir)
     if (found.isDirectory() && [account.uid, process.getuid!()].includes(found.uid)) return
-    throw new Error(`${dir} belongs to somebody else. PostgreSQL needs a folder of that name for its socket: delete it and start again.`)
+    throw new Error(`${dir} belongs to another user. PostgreSQL needs it for its socket: delete it and start again.`)
   })
   await chmod(dir, 0o700)
   await chown(dir, account.uid, account.gid)
@@ -66,11 +66,11 @@ export async function readClusterVersion(cluster: string): Promise<string | unde
   return version?.trim()
 }
 
-/** Made under another name and then renamed: a cluster that is there is whole. Must be called under the lock. */
+/** Created under a temporary name and renamed: an existing cluster is complete. Must be called under the lock. */
 export async function initialiseCluster(folder: Folder, launcher: Launcher, initdb: string, durable: boolean): Promise<void> {
   const unfinished = (await readdir(folder.dir)).filter((name) => name.startsWith(UNFINISHED))
   for (const name of unfinished) await rm(join(folder.dir, name), { recursive: true, force: true, maxRetries: 5 })
-  // A name of its own: the initdb of a process that was killed may still be writing to the one before.
+  // A random name: the initdb of a killed process may still write to the previous one.
   const fresh = join(folder.dir, UNFINISHED + randomBytes(6).toString('hex'))
   await mkdir(fresh, { mode: 0o700 })
   await chown(fresh, launcher.uid, launcher.gid)
@@ -88,7 +88,7 @@ export async function initialiseCluster(folder: Folder, launcher: Launcher, init
   ]
   const initialise = [...launcher.prefix, initdb, ...options, ...(durable ? [] : ['--no-sync'])]
   await run(initialise).catch((cause: Error & { stderr: string }) => {
-    throw new Error(`PostgreSQL could not make its data in ${folder.dir}: ${cause.stderr.trim() || cause.message}`, { cause })
+    throw new Error(`initdb failed in ${folder.dir}: ${cause.stderr.trim() || cause.message}`, { cause })
   })
   await rename(fresh, folder.cluster)
   await using handle = await open(folder.dir)

@@ -37,7 +37,7 @@ async function supervise(): Promise<EmbeddedPostgres> {
 
 const isRunning = async (): Promise<boolean> => (await inspectEmbeddedPostgres(dataDir)).running
 
-/** A borrower in a process of its own, which is then killed. */
+/** A borrower in another process, which is then killed. */
 async function killedBorrower(): Promise<void> {
   const module = new URL('./embedded.ts', import.meta.url).href
   const program = `
@@ -53,7 +53,7 @@ async function killedBorrower(): Promise<void> {
 }
 
 describe('borrowed PostgreSQL', () => {
-  test('runs as long as somebody needs it', async () => {
+  test('runs as long as a borrower uses it', async () => {
     expect(await inspectEmbeddedPostgres(dataDir)).toEqual({ dataVersion: undefined, running: false, owner: undefined })
     const first = await borrow()
     const second = await borrow()
@@ -65,7 +65,7 @@ describe('borrowed PostgreSQL', () => {
     expect(await inspectEmbeddedPostgres(dataDir)).toEqual({ dataVersion: '18', running: false, owner: undefined })
   })
 
-  test('stays with the process that supervises it', async () => {
+  test('keeps running while a process supervises it', async () => {
     const owner = await supervise()
     const borrowed = await borrow()
     expect(borrowed.how).toBe('joined')
@@ -75,7 +75,7 @@ describe('borrowed PostgreSQL', () => {
     expect(await isRunning()).toBe(false)
   })
 
-  test('is taken over by a process that comes to supervise it', async () => {
+  test('is adopted by a process that starts supervising it', async () => {
     const borrowed = await borrow()
     const owner = await supervise()
     expect(owner.how).toBe('adopted')

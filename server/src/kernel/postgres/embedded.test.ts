@@ -11,7 +11,7 @@ import { sleep, stopwatch } from '../clock.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts'
 import { findPostmaster } from './postmaster.ts'
 
-// Without the waits for the disk; a kill -9 loses nothing by that, only a power cut would.
+// fsync is off: kill -9 loses nothing by that, only a power cut would.
 const settings = { fsync: 'off' }
 const remember = 'create table notes as select 42 as note'
 const recall = 'select note from notes'
@@ -21,7 +21,7 @@ let cluster: string
 const started: EmbeddedPostgres[] = []
 const processes: ChildProcess[] = []
 
-// Making a cluster takes most of a second, so tests that are not about that begin with a copy.
+// initdb takes most of a second, so tests that are not about it start with a copy.
 let made: ScratchFolder
 
 beforeAll(async () => {
@@ -107,7 +107,7 @@ async function eventually<T>(look: () => Promise<T | undefined | false>): Promis
 }
 
 describe('embedded PostgreSQL', () => {
-  test('is made once and keeps its data from one start to the next', async () => {
+  test('is initialised once and keeps its data across restarts', async () => {
     const first = await start({ database: 'things' })
     expect(first).toMatchObject({ how: 'initialised', version: expect.stringMatching(/^18\.\d+$/) })
     await query(first.url, remember)
@@ -119,7 +119,7 @@ describe('embedded PostgreSQL', () => {
     expect(await query(second.url, recall)).toEqual([42])
   })
 
-  test('listens on a socket that only its own account can reach, and on no network', async () => {
+  test('listens on a socket that only its OS user can reach, and on no network', async () => {
     await givenData()
     const { url } = await start()
     expect(await query(url, 'show listen_addresses')).toEqual([''])
@@ -128,7 +128,7 @@ describe('embedded PostgreSQL', () => {
     expect((await stat(cluster)).mode & 0o777).toBe(0o700)
   })
 
-  test('puts its socket elsewhere when the path is too long for one', async () => {
+  test('uses another socket folder when the path is too long', async () => {
     dataDir = join(folder.path, 'long'.repeat(30))
     cluster = join(dataDir, 'cluster')
     const { url } = await start()
@@ -139,7 +139,7 @@ describe('embedded PostgreSQL', () => {
     await rm(socketDir, { recursive: true })
   })
 
-  test('commits durably unless told otherwise', async () => {
+  test('commits durably by default', async () => {
     await givenData()
     const postgres = await startEmbeddedPostgres({ dataDir })
     started.push(postgres)
@@ -150,7 +150,7 @@ describe('embedded PostgreSQL', () => {
     expect(shown).toEqual(['on', 'on', 'on'])
   })
 
-  test('is shared by processes, and stops with the one that supervises it', async () => {
+  test('is shared by processes and stops with its supervisor', async () => {
     await givenData()
     const first = await supervisor()
     const second = await start()
@@ -163,13 +163,13 @@ describe('embedded PostgreSQL', () => {
     expect(await findPostmaster(cluster)).toBeUndefined()
   })
 
-  test('is made once when two processes start at the same moment', async () => {
+  test('is initialised once when two processes start concurrently', async () => {
     const both = await Promise.all([supervisor(), supervisor()])
     expect(both.map(({ how }) => how).toSorted()).toEqual(['initialised', 'joined'])
     for (const { url } of both) expect(await query(url, 'select 1')).toEqual([1])
   })
 
-  test('outlives a supervisor that is killed and is taken over by the next', async () => {
+  test('survives a killed supervisor and is adopted by the next', async () => {
     await givenData()
     const killed = await supervisor()
     await query(killed.url, 'update notes set note = 43')
@@ -181,7 +181,7 @@ describe('embedded PostgreSQL', () => {
     expect(await findPostmaster(cluster)).toBeUndefined()
   })
 
-  test('is started again by its supervisor when it is killed', async () => {
+  test('is restarted by its supervisor when it is killed', async () => {
     await givenData()
     const reports: string[] = []
     const { url } = await start({ report: (sentence) => reports.push(sentence) })
@@ -205,7 +205,7 @@ describe('embedded PostgreSQL', () => {
     expect(await query(next.url, recall)).toEqual([43])
   })
 
-  test('stays with its supervisor when another process starts it again first', async () => {
+  test('stays with its supervisor when another process restarts it first', async () => {
     await givenData()
     const { child } = await supervisor()
     process.kill((await findPostmaster(cluster))!.pid, 'SIGKILL')
@@ -216,7 +216,7 @@ describe('embedded PostgreSQL', () => {
     expect(await findPostmaster(cluster)).toBeUndefined()
   })
 
-  test('is made anew when the first attempt was killed halfway', async () => {
+  test('is initialised again when the first attempt was killed', async () => {
     const child = spawnSupervisor()
     const unfinished = async (): Promise<string | undefined> =>
       (await readdir(dataDir).catch(() => [])).find((name) => name.startsWith('cluster.new'))
@@ -229,26 +229,26 @@ describe('embedded PostgreSQL', () => {
     expect(await readdir(dataDir)).not.toContain(leftover)
   })
 
-  test('is not confused by a pid file whose number now belongs to another program', async () => {
+  test('ignores a pid file whose pid was reused by another program', async () => {
     await givenData()
     await writeFile(join(cluster, 'postmaster.pid'), `${process.pid}\n${cluster}\n1\n5432\n/nowhere\n\n\nready\n`)
     expect(await findPostmaster(cluster)).toBeUndefined()
   })
 
-  test('refuses data of another major version and says what to do', async () => {
+  test('rejects data of another major version and says what to do', async () => {
     await mkdir(cluster, { recursive: true, mode: 0o700 })
     await writeFile(join(cluster, 'PG_VERSION'), '16\n')
-    await expect(start()).rejects.toThrow(/written by PostgreSQL 16, and this Berth brings PostgreSQL 18.*BERTH_DATABASE_URL/)
+    await expect(start()).rejects.toThrow(/written by PostgreSQL 16, and this version of Berth includes PostgreSQL 18.*BERTH_DATABASE_URL/)
     expect(await readFile(join(cluster, 'PG_VERSION'), 'utf8')).toBe('16\n')
   })
 
-  test('says what PostgreSQL said when it does not start', async () => {
+  test('quotes the log of PostgreSQL when it does not start', async () => {
     await givenData()
     const wrong = startEmbeddedPostgres({ dataDir, settings: { ...settings, shared_buffers: 'plenty' } })
     await expect(wrong).rejects.toThrow(/did not start.*invalid value for parameter "shared_buffers": "plenty"/s)
   })
 
-  test.runIf(process.getuid!() === 0)('works below a folder that only root may enter', async () => {
+  test.runIf(process.getuid!() === 0)('works in a folder that only root may enter', async () => {
     await chmod(folder.path, 0o700)
     const { url } = await start()
     expect(await query(url, 'select 1')).toEqual([1])

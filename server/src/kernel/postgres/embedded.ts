@@ -1,7 +1,7 @@
-// PostgreSQL for those who bring none: made on the first start, reached by a unix socket only, and started again when it dies.
-// It outlives us when we are killed, and the next start takes it over. Of several processes on the same data the first supervises it,
-// the others join; when the first stops, it stops for all of them. Who needs it only for a while borrows it: it is started when it does
-// not run, and stopped by the last borrower when nobody supervises it.
+// Embedded PostgreSQL: initialised at the first start, reached over a unix socket only, restarted when it crashes. It survives when we are
+// killed, and the next start adopts it. Of several processes on the same data the first supervises it and the others join; when the
+// supervisor stops, it stops. A command borrows it: it is started when needed, and stopped by the last borrower when no process supervises
+// it.
 import { withFileLock } from '../file-lock.ts'
 import { type Folder, folderAt, prepareFolder, readClusterVersion } from './cluster.ts'
 import { findOwner, giveUpOwnership, isOwnedByUs, registerBorrower, takeOwnership, unregisterBorrower } from './pid-registry.ts'
@@ -11,13 +11,13 @@ import { ensureDatabase, ensureRunning, type Running, type Settings } from './st
 const WATCH_MS = 1_000
 
 export interface EmbeddedPostgresOptions {
-  /** For example .berth/postgres; made when missing. */
+  /** For example .berth/postgres; created when missing. */
   dataDir: string
   database?: string
   settings?: Settings
-  /** Told when PostgreSQL died and was started again, or could not be. */
+  /** Called when PostgreSQL crashed and was restarted, or could not be. */
   report?: (sentence: string) => void
-  /** Told when its process is under way: it gets ready by itself, whatever ours does meanwhile. */
+  /** Called when its process was spawned, before it is ready. */
   launched?: () => void
 }
 
@@ -61,7 +61,7 @@ export interface EmbeddedState {
   owner: number | undefined
 }
 
-/** Looks without touching anything. */
+/** Read-only. */
 export async function inspectEmbeddedPostgres(dataDir: string): Promise<EmbeddedState> {
   const { cluster, owner } = folderAt(dataDir)
   const dataVersion = await readClusterVersion(cluster)
@@ -73,7 +73,7 @@ function atMostOnce(work: () => Promise<void>): () => Promise<void> {
   return () => (done ??= work())
 }
 
-/** Looks after PostgreSQL until the function it returns is called, which stops it. */
+/** Supervises PostgreSQL until the returned function is called, which stops it. */
 function supervise(folder: Folder, settings: Settings, report: (sentence: string) => void): () => Promise<void> {
   let looking: Promise<void> | undefined
   const timer = setInterval(() => {

@@ -1,13 +1,13 @@
-// As whom PostgreSQL runs. It refuses to be root; so root starts it as a system user, everybody else as themselves.
-// A clone below a folder that only root may enter (/root) is out of that user's reach. Then it gets, and keeps, the one capability that lets
-// it read there. `no_setuid_fixup` makes access(2) count that capability too: PostgreSQL asks access(2) whether its own files can be run.
+// The OS user of PostgreSQL. It does not run as root: root starts it as a system user, other users as themselves. A clone in a folder that
+// only root may enter (/root) is not readable for that user; it then gets the capability to read there. `no_setuid_fixup` makes access(2)
+// honour that capability, because PostgreSQL checks its own binaries with access(2).
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 const USER = 'berth-postgres'
 
-/** Nothing of our own environment: a PGPORT or PGDATA in it would lead PostgreSQL astray, and our secrets are not its business. */
+/** A clean environment: PGPORT or PGDATA would misconfigure PostgreSQL, and our secrets must not leak. */
 export const ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 export async function run(command: string[]): Promise<string> {
@@ -21,13 +21,13 @@ export interface OsUser {
 }
 
 export interface Launcher extends OsUser {
-  /** Put in front of a PostgreSQL command. */
+  /** Prefix of a PostgreSQL command. */
   prefix: string[]
-  /** Of the programs, for example 18.4. */
+  /** Version of the binaries, for example 18.4. */
   version: string
 }
 
-/** The owner of a cluster that exists; otherwise ourselves, or the system user when we are root. */
+/** The owner of an existing cluster; otherwise ourselves, or the system user when we are root. */
 export async function chooseOsUser(cluster: string): Promise<OsUser> {
   const own = { uid: process.getuid!(), gid: process.getgid!() }
   const owner = await stat(cluster).catch(() => undefined)
@@ -43,11 +43,11 @@ async function systemUser(): Promise<OsUser> {
   if (known) return known
   const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin']
   const failure = await run(['useradd', ...options, USER]).catch((error: Error) => error.message)
-  // useradd also fails when another process has just made the user, so what counts is whether it is there now.
+  // useradd also fails when a concurrent process created the user, so the lookup decides.
   return lookUp().catch(() => {
     throw new Error(
-      `PostgreSQL refuses to run as root, and the system user ${USER} could not be made (${failure.trim()}). ` +
-        `Make a system user of that name, start Berth as another user than root, or set BERTH_DATABASE_URL to your own PostgreSQL.`,
+      `PostgreSQL does not run as root, and creating the system user ${USER} failed (${failure.trim()}). ` +
+        `Create a system user of that name, start Berth as another user than root, or set BERTH_DATABASE_URL to your own PostgreSQL.`,
     )
   })
 }
@@ -57,7 +57,7 @@ async function lookUp(): Promise<OsUser> {
   return { uid: await ask('-u'), gid: await ask('-g') }
 }
 
-/** The way with the fewest privileges in which that account can run `postgres` and enter `dataDir`. */
+/** The least privileged way in which that user can run `postgres` and enter `dataDir`. */
 export async function findLauncher(account: OsUser, postgres: string, dataDir: string): Promise<Launcher> {
   const failures: string[] = []
   for (const prefix of prefixes(account)) {
@@ -70,7 +70,7 @@ export async function findLauncher(account: OsUser, postgres: string, dataDir: s
   }
   throw new Error(
     `User ${account.uid} cannot run ${postgres} or cannot enter ${dataDir}. Move Berth to a folder that others may enter, such as /opt/berth, ` +
-      `or set BERTH_DATABASE_URL to your own PostgreSQL. The last attempt said: ${failures.at(-1)}`,
+      `or set BERTH_DATABASE_URL to your own PostgreSQL. The last error was: ${failures.at(-1)}`,
   )
 }
 

@@ -1,10 +1,10 @@
-// Which process supervises a cluster, and which ones need it for a while. A pid alone may by now be another program's, so the time at which
-// the process started goes with it.
+// Which process supervises a cluster, and which borrow it. Pids are recorded with the start time of their process, because a pid can be
+// reused.
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The pid of the process that is written there, when it still lives. */
+/** The recorded pid, when its process is still alive. */
 export async function findOwner(path: string): Promise<number | undefined> {
   const recorded = await readOwner(path)
   const pid = recorded?.split(' ')[0]
@@ -23,7 +23,7 @@ export async function giveUpOwnership(path: string): Promise<void> {
   await rm(path, { force: true })
 }
 
-/** Answers what to unregister with. */
+/** Returns the entry for unregisterBorrower. */
 export async function registerBorrower(folder: string): Promise<string> {
   const path = join(folder, randomBytes(6).toString('hex'))
   await mkdir(folder, { recursive: true })
@@ -31,13 +31,13 @@ export async function registerBorrower(folder: string): Promise<string> {
   return path
 }
 
-/** Answers whether that was the last one alive. */
+/** Returns whether it was the last one alive. */
 export async function unregisterBorrower(folder: string, path: string): Promise<boolean> {
   await giveUpOwnership(path)
   let last = true
   for (const name of await readdir(folder)) {
     if (await findOwner(join(folder, name))) last = false
-    else await rm(join(folder, name), { force: true }) // it was killed
+    else await rm(join(folder, name), { force: true }) // its process was killed
   }
   return last
 }
@@ -46,10 +46,10 @@ async function readOwner(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined)
 }
 
-/** "pid start", the start in clock ticks since boot; undefined for a process that is gone or a zombie. */
+/** "pid start", with the start in clock ticks since boot; undefined for a dead or zombie process. */
 async function describeProcess(pid: string): Promise<string | undefined> {
   const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
+  // The second field is the program name in parentheses, which may itself contain spaces and parentheses.
   const [state, ...fields] = line?.slice(line.lastIndexOf(')') + 2).split(' ') ?? []
   return !line || state === 'Z' ? undefined : `${line.split(' ')[0]} ${fields[18]}`
 }

@@ -1,5 +1,5 @@
-// PostgreSQL's main process: is it there, start it, stop it. It is found by its pid file and by its working directory, which is the data:
-// so a pid that now belongs to another program is never taken for it, and the pid file is never ours to delete.
+// PostgreSQL's main process: find, start, stop. It is identified by its pid file and its working directory (the data directory), so a
+// reused pid is never mistaken for it, and we never delete the pid file.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type FileHandle, open, readFile, readlink, realpath, rename, stat } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { ENVIRONMENT, type Launcher } from './os-user.ts'
 import type { Folder } from './cluster.ts'
 
 const POLL_MS = 20
-/** A zombie postmaster, or the children of a killed one, hold the data for about a second. */
+/** A zombie postmaster, or the children of a killed one, keep the data directory locked for about a second. */
 const RETRY_MS = 5_000
 const READY_MS = 300_000
 const STOP_MS = 30_000
@@ -28,7 +28,7 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | unde
   return { pid, socketDir: lines[4] ?? '', ready: lines[7]?.trim() === 'ready' }
 }
 
-/** One that is starting up, recovering or shutting down is waited for: it ends up ready, or gone. */
+/** Waits for one that is starting, recovering or shutting down: it becomes ready or disappears. */
 export async function findSettledPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const elapsed = stopwatch()
   for (;;) {
@@ -61,7 +61,7 @@ export async function startPostmaster(
 async function tryStart(folder: Folder, command: string[], launched: () => void): Promise<{ postmaster?: Postmaster; said: string }> {
   await using log = await openLog(folder.log)
   const { size } = await log.stat()
-  // A session of its own: a terminal's Ctrl-C is for us, and we stop PostgreSQL in our own time.
+  // Its own session: Ctrl-C in a terminal reaches only us, and we stop PostgreSQL when we are done.
   const options = { cwd: '/', env: ENVIRONMENT, detached: true, stdio: ['ignore', log.fd, log.fd] as ['ignore', number, number] }
   const child = spawn(command[0]!, command.slice(1), options)
   await once(child, 'spawn')
@@ -85,7 +85,7 @@ async function openLog(path: string): Promise<FileHandle> {
   return open(path, 'a', 0o600)
 }
 
-/** A fast shutdown: transactions under way are rolled back, everything committed is kept. */
+/** Fast shutdown: open transactions are rolled back, committed data is kept. */
 export async function stopPostmaster(folder: Folder): Promise<void> {
   const running = await findPostmaster(folder.cluster)
   if (!running) return

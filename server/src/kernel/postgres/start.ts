@@ -1,4 +1,4 @@
-// Brings PostgreSQL up on a folder, whatever state it is in. Everything here must be called under the folder's lock.
+// Starts PostgreSQL on a folder in any state. Must be called under the folder's lock.
 import pg from 'pg'
 import { type OsUser, chooseOsUser, findLauncher } from './os-user.ts'
 import { findBinaries } from './binaries.ts'
@@ -11,11 +11,11 @@ export type Settings = Record<string, string>
 export interface Running {
   socketDir: string
   version: string
-  /** "joined" when a live process supervises it, also when we started it for that one; "adopted" when it ran although nobody does. */
+  /** "joined": a live process supervises it, even when we started it. "adopted": it was running without a supervisor. */
   how: 'initialised' | 'started' | 'adopted' | 'joined'
 }
 
-/** Small enough for a laptop. What makes a commit durable (fsync, synchronous_commit, full_page_writes) stays at PostgreSQL's "on". */
+/** Sized for a laptop. Durability settings (fsync, synchronous_commit, full_page_writes) keep PostgreSQL's default "on". */
 const DEFAULTS = {
   shared_buffers: '64MB',
   max_connections: '100',
@@ -41,7 +41,7 @@ export async function ensureRunning(folder: Folder, settings: Settings, launched
   return { socketDir, version: launcher.version, how }
 }
 
-/** Running, and with that database in it. What was started in vain is stopped again. */
+/** Ensures that it runs and has that database. Stops it again when that fails. */
 export async function ensureDatabase(
   folder: Folder,
   settings: Settings,
@@ -68,12 +68,12 @@ function requireSameMajor(folder: Folder, found: string | undefined, version: st
   const major = version.split('.')[0]
   if (found === undefined || found === major) return
   throw new Error(
-    `The data in ${folder.cluster} was written by PostgreSQL ${found}, and this Berth brings PostgreSQL ${major}, which cannot read it. ` +
-      `Start the Berth that wrote it and move the data by a dump, or run PostgreSQL ${found} on it and set BERTH_DATABASE_URL.`,
+    `The data in ${folder.cluster} was written by PostgreSQL ${found}, and this version of Berth includes PostgreSQL ${major}, which cannot read it. ` +
+      `Start the version that wrote it and move the data with a dump, or run PostgreSQL ${found} on it and set BERTH_DATABASE_URL.`,
   )
 }
 
-/** Every part is spelled out, because PGPORT, PGUSER or PGSSLMODE in our environment would fill in what is missing. */
+/** All parts are explicit, because PGPORT, PGUSER or PGSSLMODE in our environment would set missing ones. */
 function urlOf(socketDir: string, database: string): string {
   const query = new URLSearchParams({ host: socketDir, port: '5432', user: DATABASE_USER, sslmode: 'disable' })
   return `postgresql:///${encodeURI(database)}?${query.toString()}`

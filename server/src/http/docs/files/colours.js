@@ -1,4 +1,4 @@
-// Light or dark as the dashboard was told to be, before anything is painted; else as the system is.
+// Applies the colour scheme chosen in the dashboard before the first paint; by default the system's.
 const KEY = 'mantine-color-scheme-value'
 const root = document.documentElement
 

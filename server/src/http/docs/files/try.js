@@ -1,5 +1,5 @@
-// Sends what a form of the reference says, as the person who is signed in or with a key, and shows the answer as it came. The key stays in
-// this page's memory. All text goes to the page as text.
+// Sends the form of an operation with the session or an API key, and shows the response. The key stays in this page's memory. Responses are
+// inserted as text only.
 const credentials = document.getElementById('credentials')
 const asSession = credentials.elements.namedItem('session')
 const asKey = credentials.elements.namedItem('key')
@@ -27,7 +27,7 @@ async function findSession() {
     return
   }
   const { data } = await response.json()
-  if (token.value === '') asSession.checked = true // whoever has begun to give a key means it
+  if (token.value === '') asSession.checked = true // a key already typed wins
   whose.textContent = `Signed in as ${data.user.email}.`
 }
 
