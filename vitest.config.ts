@@ -25,6 +25,14 @@ const resolve = { alias: { '@berth/libvirt': source('libvirt'), '@berth/sdk': so
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    // npm run coverage (ops/coverage.mjs) enables it.
+    coverage: {
+      provider: 'v8',
+      reporter: ['json-summary'],
+      include: ['{cli,libvirt,sdk,server}/src/**/*.ts'],
+      exclude: ['**/*.{test,prove}.ts'],
+    },
+    reporters: ['default', './ops/skip-reporter.ts'],
     projects: [
       {
         resolve,

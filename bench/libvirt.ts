@@ -3,7 +3,7 @@
 import { areas, Connection } from '@berth/libvirt'
 import type { Endpoint, Procedure } from '@berth/libvirt'
 import { encodeFrame, MessageType, Status } from '../libvirt/src/wire/frame.ts'
-import { canBox } from '../libvirt/test/command.ts'
+import { missingForSandbox } from '../libvirt/test/command.ts'
 import { guestXml } from '../libvirt/test/guest.ts'
 import { openBoxes } from '../libvirt/test/fixture.ts'
 
@@ -23,7 +23,7 @@ const rows: Row[] = []
 const spawnedRates: number[] = []
 const lookups: { what: string; rate: number }[] = []
 
-if (!canBox()) throw new Error('This needs root, libvirtd, virsh and qemu-system-x86_64: npm run prove installs the packages.')
+if (missingForSandbox()) throw new Error('This needs root, libvirtd, virsh and qemu-system-x86_64: npm run prove installs the packages.')
 const { boxes, box } = await openBoxes(1)
 try {
   await defineDomains()

@@ -1,4 +1,4 @@
-// From a fresh clone to a running product with one command: node ops/bootstrap.mjs start|test|prove|check|doctor [arguments]
+// From a fresh clone to a running product with one command: node ops/bootstrap.mjs start|test|prove|coverage|check|doctor [arguments]
 // Needs nothing but Node 20 and npm. Installs what is missing, then hands over to the Node that package-lock.json pins.
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,6 +22,10 @@ const commands = {
     await checkStatically()
     await buildDashboard(root)
     return vitest('test', args)
+  },
+  coverage: async () => {
+    await buildDashboard(root)
+    return runInForeground(pinnedNode(root), ['ops/coverage.ts', ...args])
   },
   prove: async () => {
     await checkStatically()

@@ -53,12 +53,14 @@ const examples = {
   without: 'examples of the documentation stay untested',
 }
 
+const testNeeds = [redis, openssl, ssh, systemd, examples, browser, ...forTests]
 const needs = {
   start: process.env.BERTH_HYPERVISOR === 'simulated' ? [] : forVms,
   doctor: [],
   check: [],
-  test: [redis, openssl, ssh, systemd, examples, browser, ...forTests],
-  prove: [redis, openssl, ssh, systemd, examples, browser, ...forTests, x86],
+  test: testNeeds,
+  coverage: testNeeds,
+  prove: [...testNeeds, x86],
 }
 
 export async function installPackages(purpose) {

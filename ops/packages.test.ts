@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { pack, plainNode, type Packed } from '../sdk/test/packed.ts'
+import { pack, plainNode, type Packed } from '../sdk/test/packed-package.ts'
 import { freePort } from '../server/test/free-port.ts'
 import { cleanEnvironment, service } from '../server/test/processes.ts'
 

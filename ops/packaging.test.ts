@@ -5,6 +5,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { missingCommands } from '../libvirt/test/command.ts'
+import { describeIf } from '../libvirt/test/describe-if.ts'
 import { SETTINGS } from '../server/src/config.ts'
 import { createProgram } from '../server/src/commands/program.ts'
 import { anchorOf } from '../server/src/http/docs/markdown.ts'
@@ -21,19 +23,20 @@ const folder = mkdtempSync(join(tmpdir(), 'berth-units-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 for (const unit of units) writeFileSync(join(folder, unit), read(`ops/systemd/${unit}`).replaceAll('/usr/bin/node', '/bin/true'))
 const paths = units.map((unit) => join(folder, unit))
-const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 
-describe('the systemd units', () => {
-  test.runIf(hasSystemd)('are accepted by systemd without a word', () => {
+describeIf(missingCommands('systemd-analyze'))('systemd-analyze', () => {
+  test('accepts the units without a message', () => {
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], { encoding: 'utf8' })
     expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' })
   })
 
-  test.runIf(hasSystemd).each(paths.filter((path) => path.endsWith('.service')))('%s is confined: exposure below 2 of 10', (path) => {
+  test.each(paths.filter((path) => path.endsWith('.service')))('rates the exposure of %s below 2 of 10', (path) => {
     const said = execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', path], { encoding: 'utf8' })
     expect(Number(/Overall exposure level for \S+: ([\d.]+)/.exec(said)?.[1])).toBeLessThan(2)
   })
+})
 
+describe('the systemd units', () => {
   test('run commands that there are', () => {
     for (const unit of units.filter((each) => each.endsWith('.service')))
       expect(commands).toContain(/^ExecStart=.*berthd\.mjs (\w+)$/m.exec(read(`ops/systemd/${unit}`))?.[1])

@@ -56,7 +56,7 @@ describe('a command exits with', () => {
     const [vmId, actionId] = [`c${'a'.repeat(24)}`, `c${'b'.repeat(24)}`]
     expect(await berth(away, ['action', 'wait', vmId, actionId, '--timeout', '0.2'])).toMatchObject({
       code: 7,
-      stderr: `Error: The server has not answered within 0.2 seconds. The action goes on: wait for action ${actionId} again\n`,
+      stderr: `Error: The server did not respond within 0.2 seconds. The action continues: wait for action ${actionId} again\n`,
     })
     expect(await berth(away, ['action', 'wait', vmId, actionId, '--timeout', '60', '--retries', '0'])).toMatchObject({ code: 1 })
   })

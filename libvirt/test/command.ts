@@ -11,19 +11,19 @@ export async function run(command: string, ...args: string[]): Promise<string> {
   return stdout
 }
 
-export function hasCommands(...names: string[]): boolean {
-  return succeeds('sh', '-c', names.map((name) => `command -v ${name}`).join(' && '))
+/** Says which of these commands are not installed; undefined when all are. */
+export function missingCommands(...names: string[]): string | undefined {
+  const missing = names.filter((name) => !succeeds('sh', '-c', `command -v ${name}`))
+  return missing.length > 0 ? `not installed: ${missing.join(', ')}` : undefined
 }
 
-/** Whether hosts can be boxed here: it takes root, namespaces, libvirt and QEMU, for x86 unless something else is wanted inside. */
-export function canBox(...wanted: string[]): boolean {
+/** Says why no sandboxed libvirtd can run here. It takes root, namespaces, libvirt and QEMU, for x86 unless other commands are given. */
+export function missingForSandbox(...commands: string[]): string | undefined {
+  if (process.getuid?.() !== 0) return 'needs root'
   const needed = ['libvirtd', 'virtlogd', 'virsh', 'qemu-img', 'nsenter', 'ip', 'openssl']
-  const inside = wanted.length > 0 ? wanted : ['qemu-system-x86_64']
-  return (
-    process.getuid?.() === 0 &&
-    hasCommands(...needed, ...inside) &&
-    succeeds('unshare', '--mount', '--uts', '--net', '--pid', '--fork', 'true')
-  )
+  const missing = missingCommands(...needed, ...(commands.length > 0 ? commands : ['qemu-system-x86_64']))
+  if (missing) return missing
+  return succeeds('unshare', '--mount', '--uts', '--net', '--pid', '--fork', 'true') ? undefined : 'namespaces cannot be created'
 }
 
 function succeeds(command: string, ...args: string[]): boolean {

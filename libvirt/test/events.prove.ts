@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Host, MetadataType } from '../src/index.ts'
 import type { Domain, EventName, Named } from '../src/index.ts'
 import type { Box } from './sandboxed-libvirtd.ts'
 import type { Boxes } from './sandbox-fleet.ts'
-import { canBox } from './command.ts'
+import { missingForSandbox } from './command.ts'
+import { describeIf } from './describe-if.ts'
 import { eventually } from './eventually.ts'
 import { bootedTerminal, openBoxes, startGuest, startPool } from './fixture.ts'
 
@@ -27,7 +28,7 @@ const kinds = [
   'poolRefresh',
 ] as const satisfies EventName[]
 
-describe.runIf(canBox())('events of a real libvirtd', () => {
+describeIf(missingForSandbox())('events of a real libvirtd', () => {
   let boxes: Boxes
   let box: Box
   let host: Host

@@ -1,16 +1,17 @@
 // A daemon that closes after two seconds of silence, and a client that does the same.
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Connection, Host, quick, xdr } from '../src/index.ts'
 import type { Box } from './sandboxed-libvirtd.ts'
 import type { Boxes } from './sandbox-fleet.ts'
-import { canBox } from './command.ts'
+import { missingForSandbox } from './command.ts'
+import { describeIf } from './describe-if.ts'
 import { eventually } from './eventually.ts'
 import { openBoxes, startPool } from './fixture.ts'
 
 const MiB = 1024 * 1024
 
-describe.runIf(canBox())('keepalive with a real libvirtd', () => {
+describeIf(missingForSandbox())('keepalive with a real libvirtd', () => {
   let boxes: Boxes
   let box: Box
   beforeAll(async () => {

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Host, Param, StoppedDetail } from '../src/index.ts'
 import type { Domain, EventName, EventOf } from '../src/index.ts'
 import type { Box } from './sandboxed-libvirtd.ts'
 import type { Boxes } from './sandbox-fleet.ts'
-import { canBox } from './command.ts'
+import { missingForSandbox } from './command.ts'
+import { describeIf } from './describe-if.ts'
 import { eventually } from './eventually.ts'
 import { bootedTerminal, openBoxes, openTerminal, startGuest } from './fixture.ts'
 
-describe.runIf(canBox())('live migration between two libvirtds', () => {
+describeIf(missingForSandbox())('live migration between two libvirtds', () => {
   let boxes: Boxes
   let here: Box
   let there: Box

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ConnectionLostError, Host } from '../src/index.ts'
 import type { Domain, EventOf } from '../src/index.ts'
 import type { Box } from './sandboxed-libvirtd.ts'
 import type { Boxes } from './sandbox-fleet.ts'
-import { canBox } from './command.ts'
+import { missingForSandbox } from './command.ts'
+import { describeIf } from './describe-if.ts'
 import { eventually } from './eventually.ts'
 import { openBoxes, openTerminal, startGuest } from './fixture.ts'
 
-describe.runIf(canBox())('a libvirtd that is killed', () => {
+describeIf(missingForSandbox())('a libvirtd that is killed', () => {
   let boxes: Boxes
   let box: Box
   beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)

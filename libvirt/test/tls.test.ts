@@ -3,11 +3,12 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { areas, Connection, tls } from '../src/index.ts'
 import { createAuthority } from './certificates.ts'
 import type { Authority, Identity } from './certificates.ts'
-import { hasCommands } from './command.ts'
+import { missingCommands } from './command.ts'
+import { describeIf } from './describe-if.ts'
 import { ScriptedDaemon } from './scripted-daemon.ts'
 
 const { getHostname } = areas.connect
@@ -27,7 +28,7 @@ async function start(welcome?: Buffer): Promise<number> {
 const open = (port: number, options: object = {}) =>
   Connection.open({ endpoint: tls({ host: '127.0.0.1', port, ca: authority.ca, ...client, ...options }), openTimeoutMs: 5000 })
 
-describe.runIf(hasCommands('openssl'))('TLS', () => {
+describeIf(missingCommands('openssl'))('TLS', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'libvirt-tls-'))
     authority = await createAuthority(folder)

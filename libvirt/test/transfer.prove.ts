@@ -8,12 +8,13 @@ import { fillHoles, Hole, Host } from '../src/index.ts'
 import type { Named } from '../src/index.ts'
 import type { Box } from './sandboxed-libvirtd.ts'
 import type { Boxes } from './sandbox-fleet.ts'
-import { canBox } from './command.ts'
+import { missingForSandbox } from './command.ts'
+import { describeIf } from './describe-if.ts'
 import { bootedTerminal, openBoxes, startGuest, startPool } from './fixture.ts'
 
 const MiB = 1024 * 1024
 
-describe.runIf(canBox())('data to and from a real libvirtd', () => {
+describeIf(missingForSandbox())('data to and from a real libvirtd', () => {
   let boxes: Boxes
   let box: Box
   beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)

@@ -1,20 +1,20 @@
-// Calls operations by their names in the OpenAPI document, through the chain of handlers. Resources are written with it.
-import { apiAddress, fillPath, queryString, type PathValues, type QueryValues } from './address.ts'
+// Calls operations by their operationId through the handler chain. The resource classes are built on it.
+import { apiUrl, fillPath, queryString, type PathValues, type QueryValues } from './url.ts'
 import { BerthError } from './errors.ts'
-import { OPERATIONS, type Operations } from './generated/operations.ts'
-import type { Pagination, Quote } from './generated/schemas.ts'
+import type { Pagination, Quote } from './generated/openapi.ts'
+import { ROUTES } from './generated/routes.ts'
+import type { OperationId, Operations } from './operations.ts'
 import { sleep, type CallOptions, type ClientOptions, type Sleep } from './options.ts'
-import { Pages, type PageQuery } from './pages.ts'
+import { Pages, type PageQuery } from './pagination.ts'
 import { chain, type ApiRequest, type Send } from './pipeline/handler.ts'
-import { identify, nameWrites } from './pipeline/headers.ts'
-import { objectOf, throwRefusals } from './pipeline/refusals.ts'
+import { addHeaders, addIdempotencyKey } from './pipeline/headers.ts'
+import { parseObject, throwErrorResponses } from './pipeline/error-response.ts'
 import { retry } from './pipeline/retry.ts'
-import { sender, whole } from './pipeline/send.ts'
-import { limitTime } from './pipeline/timeout.ts'
+import { fetchWith, bufferBody } from './pipeline/send.ts'
+import { limitAttemptTime } from './pipeline/timeout.ts'
 
-export type OperationId = keyof Operations
 export type Input<Id extends OperationId> = Operations[Id]['input']
-/** What a call answers when it is meant, and not only asked what it would cost. */
+/** The response data of a call that is not a dry run. */
 export type Data<Id extends OperationId> = Exclude<Operations[Id]['data'], Quote>
 export type Body<Id extends OperationId> = Input<Id> extends { body?: infer B } ? Exclude<B, undefined> : never
 export type Query<Id extends OperationId> = Input<Id> extends { query?: infer Q } ? Exclude<Q, undefined> : never
@@ -23,10 +23,10 @@ type PagedId = { [Id in OperationId]: Operations[Id] extends { paged: true } ? I
 type StartedId = { [Id in OperationId]: Data<Id> extends { actionId: string } ? Id : never }[OperationId]
 type PricedId = { [Id in OperationId]: Query<Id> extends { dryRun?: boolean | undefined } ? Id : never }[OperationId]
 
-/** What an operation that takes its time answers: what it made, if anything, and the action to wait for. */
+/** The response of an operation that starts an action: the resource it created, if any, and the ids to wait for. */
 export type Started<T extends { actionId: string } = { actionId: string }> = T & { vmId: string }
 
-/** A call of anything, also of what this version of the package does not know yet. */
+/** A request to any path, including endpoints that this version of the package has no method for. */
 export interface RawRequest {
   method: string
   /** Relative to `/api/public/v1`, for example `/vms`. */
@@ -54,55 +54,55 @@ export class Api {
   readonly #open: Send
 
   constructor(options: ClientOptions) {
-    if (typeof options.token !== 'string' || options.token.trim() === '') throw new TypeError('token is missing: give an API token, vmk_…')
+    if (typeof options.token !== 'string' || options.token.trim() === '') throw new TypeError('token is missing. Pass an API token, vmk_…')
     this.#options = options
-    this.#address = apiAddress(options.baseUrl)
+    this.#address = apiUrl(options.baseUrl)
     this.sleep = options.sleep ?? sleep
     this.maxRetries = options.maxRetries
-    const everyAttempt = [...(options.handlers ?? []), identify(options.token)]
-    const send = sender(options.fetch ?? ((input, init) => fetch(input, init)))
-    this.#send = chain([nameWrites, retry(this.sleep), limitTime, throwRefusals, whole, ...everyAttempt], send)
-    this.#open = chain([retry(this.sleep), limitTime, throwRefusals, ...everyAttempt], send)
+    const everyAttempt = [...(options.handlers ?? []), addHeaders(options.token)]
+    const send = fetchWith(options.fetch ?? ((input, init) => fetch(input, init)))
+    this.#send = chain([addIdempotencyKey, retry(this.sleep), limitAttemptTime, throwErrorResponses, bufferBody, ...everyAttempt], send)
+    this.#open = chain([retry(this.sleep), limitAttemptTime, throwErrorResponses, ...everyAttempt], send)
   }
 
   async call<Id extends OperationId>(id: Id, input: Input<Id>, options?: CallOptions): Promise<Data<Id>> {
-    return (await this.#ask(id, input, options)).data as Data<Id>
+    return (await this.#callOperation(id, input, options)).data as Data<Id>
   }
 
-  /** What a call would cost. Nothing is changed. */
+  /** Dry run: returns the price, changes nothing. */
   async quote<Id extends PricedId>(id: Id, input: Input<Id>, options?: CallOptions): Promise<Quote> {
-    return (await this.#ask(id, { ...input, query: { dryRun: true } }, options)).data as Quote
+    return (await this.#callOperation(id, { ...input, query: { dryRun: true } }, options)).data as Quote
   }
 
-  /** For what takes its time: adds the VM's id, without which its action cannot be asked for. */
+  /** For operations that start an action: adds the VM id, which is part of the action's URL. */
   async start<Id extends StartedId>(vmId: string, id: Id, input: Input<Id>, options?: CallOptions): Promise<Started<Data<Id>>> {
-    const started: Data<Id> = await this.call(id, input, options)
-    return { ...started, vmId }
+    const started = await this.call(id, input, options)
+    return { ...(started as object), vmId } as Started<Data<Id>>
   }
 
   pages<Id extends PagedId>(id: Id, input: Input<Id>, options?: CallOptions): Pages<Item<Id>> {
     const { query, ...rest } = input as { query?: PageQuery }
     return new Pages<Item<Id>>(query ?? {}, async (page) => {
-      const { data, pagination } = await this.#ask(id, { ...rest, query: page }, options)
+      const { data, pagination } = await this.#callOperation(id, { ...rest, query: page }, options)
       return { items: data as Item<Id>[], pagination: pagination! }
     })
   }
 
   async request(raw: RawRequest, options?: CallOptions): Promise<Envelope> {
     const response = await this.#send(this.#toRequest(raw, options))
-    const body = await objectOf<Envelope>(response)
-    if (body.success !== true) throw new BerthError(`${raw.method} ${raw.path} was answered, but not by Berth: is baseUrl right?`)
+    const body = await parseObject<Envelope>(response)
+    if (body.success !== true) throw new BerthError(`${raw.method} ${raw.path} returned a response that is not Berth's. Check baseUrl`)
     return body as Envelope
   }
 
-  /** An answer whose body is still to come. */
+  /** Returns the response before its body has been read. */
   openStream(raw: RawRequest, options?: CallOptions): Promise<Response> {
     return this.#open(this.#toRequest(raw, options))
   }
 
-  #ask(id: OperationId, input: object, options?: CallOptions): Promise<Envelope> {
+  #callOperation(id: OperationId, input: object, options?: CallOptions): Promise<Envelope> {
     const { path, query, body } = input as { path?: PathValues; query?: QueryValues; body?: unknown }
-    const operation = OPERATIONS[id]
+    const operation = ROUTES[id]
     return this.request({ method: operation.method, path: fillPath(operation.path, path), query, body }, options)
   }
 

@@ -1,5 +1,5 @@
 import { Api, type RawRequest } from './api.ts'
-import type { Action } from './generated/schemas.ts'
+import type { Action } from './generated/openapi.ts'
 import type { CallOptions, ClientOptions } from './options.ts'
 import { Account } from './resources/account.ts'
 import { Actions } from './resources/actions.ts'
@@ -16,9 +16,9 @@ import { Tickets } from './resources/tickets.ts'
 import { Vms } from './resources/vms.ts'
 import { Wallet } from './resources/wallet.ts'
 import { Webhooks } from './resources/webhooks.ts'
-import { waitForAction, type ActionReference, type WaitOptions } from './wait.ts'
+import { waitForAction, type ActionReference, type WaitOptions } from './wait-for-action.ts'
 
-/** A client of one server with one token. It holds no connection and need not be closed. */
+/** Client for one server and one token. It holds no connection and need not be closed. */
 export class Berth {
   readonly account: Account
   readonly actions: Actions
@@ -63,12 +63,12 @@ export class Berth {
     this.webhooks = new Webhooks(api)
   }
 
-  /** Answers the action once it has completed; throws an ActionFailedError when it ended otherwise, an ActionTimeoutError when it goes on. */
+  /** Resolves with the completed action. Throws ActionFailedError if it failed or was cancelled, ActionTimeoutError if it is still running. */
   waitForAction(action: ActionReference, options?: WaitOptions): Promise<Action> {
     return waitForAction(this.#api, action, options)
   }
 
-  /** Calls anything of the API, with the same retries, keys and errors; for what has no method here yet. Answers the `data`. */
+  /** Calls any endpoint with the same retries, idempotency keys and errors, for endpoints without a method here. Returns `data`. */
   async request(request: RawRequest, options?: CallOptions): Promise<unknown> {
     return (await this.#api.request(request, options)).data
   }

@@ -1,29 +1,29 @@
-// Everything this package throws on its own account. A call that was given up by its signal rejects with the signal's reason instead.
-import type { Action, ErrorCode } from './generated/schemas.ts'
+// All errors of this package. A call that its AbortSignal cancels rejects with the signal's reason instead.
+import type { Action, ErrorCode } from './generated/openapi.ts'
 
 export class BerthError extends Error {
   override readonly name: string = 'BerthError'
 }
 
-/** One field of the request that was not accepted. */
+/** A field of the request that failed validation. */
 export interface FieldError {
   field: string
   message: string
 }
 
-export interface Refusal<Code extends string = ErrorCode | 'unknown'> {
+export interface ApiErrorDetails<Code extends string = ErrorCode | 'unknown'> {
   status: number
-  /** The reason as a word; `unknown` where something between here and the server answered instead of it. */
+  /** `unknown` if a proxy answered instead of the server. */
   code: Code
-  /** Names the request in the server's log: quote it to support. */
+  /** Identifies the request in the server's log: include it in support tickets. */
   requestId: string | null
   fields: FieldError[]
-  /** How long to wait, where the server says so. */
+  /** From the Retry-After header. */
   retryAfterSeconds: number | null
 }
 
-/** The server refused. The message is its own sentence: what happened, why, and what to do next. */
-export class ApiError<Code extends string = ErrorCode | 'unknown'> extends BerthError implements Refusal<Code> {
+/** The server returned an error. `message` is the server's text: what happened, why, and what to do next. */
+export class ApiError<Code extends string = ErrorCode | 'unknown'> extends BerthError implements ApiErrorDetails<Code> {
   override readonly name = 'ApiError'
   readonly status: number
   readonly code: Code
@@ -31,22 +31,22 @@ export class ApiError<Code extends string = ErrorCode | 'unknown'> extends Berth
   readonly fields: FieldError[]
   readonly retryAfterSeconds: number | null
 
-  constructor(sentence: string, refusal: Refusal<Code>) {
-    super(sentence)
-    this.status = refusal.status
-    this.code = refusal.code
-    this.requestId = refusal.requestId
-    this.fields = refusal.fields
-    this.retryAfterSeconds = refusal.retryAfterSeconds
+  constructor(message: string, details: ApiErrorDetails<Code>) {
+    super(message)
+    this.status = details.status
+    this.code = details.code
+    this.requestId = details.requestId
+    this.fields = details.fields
+    this.retryAfterSeconds = details.retryAfterSeconds
   }
 }
 
-/** Whether this is a refusal for one of these reasons: `isRefusal(error, 'busy', 'invalid_state')`. Any refusal when none is named. */
-export function isRefusal<Code extends ErrorCode>(error: unknown, ...codes: Code[]): error is ApiError<Code> {
+/** Whether `error` is an ApiError with one of these codes, or with any code if none is given: `isApiError(error, 'busy', 'invalid_state')`. */
+export function isApiError<Code extends ErrorCode>(error: unknown, ...codes: Code[]): error is ApiError<Code> {
   return error instanceof ApiError && (codes.length === 0 || codes.includes(error.code as Code))
 }
 
-/** No answer came, or only a part of one. Whether the request had an effect is not known; with the same idempotency key it is safe to repeat. */
+/** No response arrived, or only part of one. The request may have taken effect; repeating it with the same idempotency key is safe. */
 export class NetworkError extends BerthError {
   override readonly name = 'NetworkError'
 }
@@ -56,7 +56,7 @@ export class TimeoutError extends BerthError {
   override readonly name = 'TimeoutError'
 }
 
-/** The action ended, but not well. The message is the server's sentence. */
+/** The action failed or was cancelled. `message` is the server's text. */
 export class ActionFailedError extends BerthError {
   override readonly name = 'ActionFailedError'
   readonly action: Action
@@ -67,22 +67,22 @@ export class ActionFailedError extends BerthError {
   }
 }
 
-/** The action has not ended, as far as is known, in the time that was given for it. It goes on; it can be waited for again. */
+/** The action did not end within `timeoutMs`. It continues on the server and can be waited for again. */
 export class ActionTimeoutError extends BerthError {
   override readonly name = 'ActionTimeoutError'
   readonly actionId: string
-  /** As it was seen last; null where the server did not answer once. */
+  /** The last state received; null if the server never answered. */
   readonly action: Action | null
 
   constructor(actionId: string, action: Action | null, timeoutMs: number) {
-    const state = action ? `${action.action} is still ${action.status} (${action.progress} %) after` : 'The server has not answered within'
-    super(`${state} ${timeoutMs / 1000} seconds. The action goes on: wait for action ${actionId} again`)
+    const state = action ? `${action.action} is still ${action.status} (${action.progress} %) after` : 'The server did not respond within'
+    super(`${state} ${timeoutMs / 1000} seconds. The action continues: wait for action ${actionId} again`)
     this.actionId = actionId
     this.action = action
   }
 }
 
-/** This request was not sent by the server, not with this secret, or not now. Answer it with 400 and do nothing else. */
+/** The signature, the secret or the timestamp of a webhook request is not valid. Respond with 400 and ignore the payload. */
 export class WebhookVerificationError extends BerthError {
   override readonly name = 'WebhookVerificationError'
 }

@@ -1,58 +1,59 @@
-// The account's events as they happen. The stream may be cut at any time: it is opened again and goes on after the last event that came.
+// Streams the account's events. After a disconnect the stream is reopened with the id of the last event received.
 import type { Api } from './api.ts'
 import { NetworkError } from './errors.ts'
-import type { Event } from './generated/schemas.ts'
+import type { Event } from './generated/openapi.ts'
 import { backoffMs } from './pipeline/retry.ts'
 import { readFrames, type Frame } from './server-sent-events.ts'
 
 export interface StreamOptions {
-  /** The cursor of the last event already seen, `'0'` for all there are. Unless given, the stream begins with the next event. */
+  /** Cursor of the last event already processed, `'0'` for all. Default: only new events. */
   after?: string | undefined
-  /** Ends the stream: it then throws the signal's reason. To end it quietly, leave the loop. */
+  /** Ends the stream, which then throws the signal's reason. To end it without an error, leave the loop. */
   signal?: AbortSignal | undefined
-  /** Told each time the server has begun to answer: from then on nothing is missed. */
+  /** Called each time the server has started to respond: no event after this point is missed. */
   onOpen?: (() => void) | undefined
-  /** Told each time the stream is opened again, with the reason and the cursor it goes on from. */
+  /** Called before each reconnect with the reason and the cursor it resumes from. */
   onReconnect?: ((reason: Error, after: string | null) => void) | undefined
-  /** How often opening it the first time is tried again. Once it was open, it is opened again for as long as it takes. */
+  /** Retries of the first connect. Reconnects after that are retried without limit. */
   maxRetries?: number | undefined
 }
 
-/** The server says every 15 seconds that it lives. */
-const QUIET_MS = 45_000
-const FIRST_PAUSE_MS = 2_000
+/** The server sends a keep-alive every 15 seconds. */
+const IDLE_TIMEOUT_MS = 45_000
+const DEFAULT_RETRY_MS = 2_000
 
-export async function* followEvents(api: Api, options: StreamOptions = {}): AsyncGenerator<Event, void, undefined> {
+export async function* streamEvents(api: Api, options: StreamOptions = {}): AsyncGenerator<Event, void, undefined> {
   const { signal, onOpen, onReconnect } = options
   let after = options.after ?? null
-  let pauseMs = FIRST_PAUSE_MS
+  let pauseMs = DEFAULT_RETRY_MS
   let maxRetries = options.maxRetries
-  for (let cuts = 0; ; cuts++) {
-    const response = await openAt(api, after, signal, maxRetries)
+  for (let attempt = 0; ; attempt++) {
+    const response = await openStreamAfter(api, after, signal, maxRetries)
     maxRetries = Infinity
     onOpen?.()
     let reason = new NetworkError('The event stream has ended')
     try {
-      for await (const { id, data, retryMs } of framesOf(response, signal)) {
+      for await (const { id, data, retryMs } of readResponse(response, signal)) {
         pauseMs = retryMs ?? pauseMs
         after = id || after
         if (data === null) continue
-        cuts = 0
+        attempt = 0
         yield JSON.parse(data) as Event
       }
     } catch (cause) {
-      if (!(cause instanceof TypeError)) throw cause // what a connection that breaks off is called by fetch
-      reason = new NetworkError(`The event stream was cut: ${cause.message}`, { cause })
+      if (!(cause instanceof TypeError)) throw cause // fetch reports a broken connection as a TypeError
+      reason = new NetworkError(`The event stream was disconnected: ${cause.message}`, { cause })
     }
     signal?.throwIfAborted()
     onReconnect?.(reason, after)
-    await api.sleep(backoffMs(cuts, pauseMs), signal)
+    await api.sleep(backoffMs(attempt, pauseMs), signal)
   }
 }
 
-const framesOf = ({ body }: Response, signal?: AbortSignal): AsyncGenerator<Frame> => readFrames(body!, { quietMs: QUIET_MS, signal })
+const readResponse = ({ body }: Response, signal?: AbortSignal): AsyncGenerator<Frame> =>
+  readFrames(body!, { idleTimeoutMs: IDLE_TIMEOUT_MS, signal })
 
-function openAt(api: Api, after: string | null, signal?: AbortSignal, maxRetries?: number): Promise<Response> {
+function openStreamAfter(api: Api, after: string | null, signal?: AbortSignal, maxRetries?: number): Promise<Response> {
   const headers = { accept: 'text/event-stream, application/problem+json', ...(after !== null && { 'last-event-id': after }) }
   return api.openStream({ method: 'GET', path: '/events', headers }, { signal, maxRetries })
 }

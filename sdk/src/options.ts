@@ -1,35 +1,35 @@
 import type { Handler } from './pipeline/handler.ts'
 
-/** How one client talks to one server. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Where the server is, for example `https://cloud.example.com`; with or without `/api/public/v1`. */
+  /** URL of the server, for example `https://cloud.example.com`; with or without `/api/public/v1`. */
   baseUrl: string
-  /** An API token, `vmk_…`: made in the dashboard under Settings, API Keys. */
+  /** An API token, `vmk_…`, created in the dashboard under Settings, API Keys. */
   token: string
-  /** How long one attempt may take until its answer is there; 30 seconds unless given. */
+  /** Timeout of one attempt including its response body. Default: 30 seconds. */
   timeoutMs?: number
-  /** How often a request that may be repeated is sent again; 5 times unless given. */
+  /** Retries of a request that is safe to repeat. Default: 5. */
   maxRetries?: number
-  /** What requests are sent with; the runtime's own fetch unless given. */
+  /** Default: the runtime's fetch. */
   fetch?: typeof fetch
-  /** Steps of your own that every attempt passes through, for example to log it. */
+  /** Middleware that every attempt passes through, for example for logging. */
   handlers?: Handler[]
   /**
-   * Waits between two attempts, after the error that made the first of them fail; for tests that own the time, and to tell whoever waits. Rejects
-   * with the signal's reason when that is aborted.
+   * Waits between two attempts; `error` is what made the previous attempt fail. Replace it in tests that control the clock, or to report retries.
+   * Must reject with the signal's reason when the signal aborts.
    */
   sleep?: Sleep
 }
 
-/** What can be said about a single call. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Gives the call up, attempts to come included. */
+  /** Cancels the call, including pending retries. */
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
   maxRetries?: number | undefined
   /**
-   * Under which name this write has its effect once, however often it is sent: 1-255 visible ASCII characters. Made for every write unless
-   * given. `null` sends none, and then a write is not repeated when nobody knows whether it had an effect.
+   * All requests with the same key take effect once: 1-255 visible ASCII characters. Default: a random key per write. `null` sends none; a
+   * write without a key is not retried after a network error or a timeout, because it may have taken effect.
    */
   idempotencyKey?: string | null | undefined
 }

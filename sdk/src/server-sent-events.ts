@@ -1,29 +1,29 @@
-// Reads the frames of a server-sent stream (https://html.spec.whatwg.org/multipage/server-sent-events.html) as far as an API needs them.
+// Reads the frames of a server-sent stream (https://html.spec.whatwg.org/multipage/server-sent-events.html) without the parts an API does not need.
 
 export interface Frame {
-  /** The last id that was sent, with this frame or before it. */
+  /** The last id received, in this frame or an earlier one. */
   id: string | null
   data: string | null
   retryMs: number | null
 }
 
-/** Ends when the stream does, when the signal is aborted, and when nothing came for `quietMs`. */
+/** Ends with the stream, when the signal aborts, and when nothing arrived for `idleTimeoutMs`. */
 export async function* readFrames(
   body: ReadableStream<Uint8Array>,
-  { quietMs, signal }: { quietMs: number; signal?: AbortSignal | undefined },
+  { idleTimeoutMs, signal }: { idleTimeoutMs: number; signal?: AbortSignal | undefined },
 ): AsyncGenerator<Frame, void, undefined> {
   const parser = frameParser()
-  for await (const text of readText(body, quietMs, signal)) yield* parser(text)
+  for await (const text of readText(body, idleTimeoutMs, signal)) yield* parser(text)
 }
 
-async function* readText(body: ReadableStream<Uint8Array>, quietMs: number, signal?: AbortSignal): AsyncGenerator<string> {
+async function* readText(body: ReadableStream<Uint8Array>, idleTimeoutMs: number, signal?: AbortSignal): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  const stop = (): void => void reader.cancel().catch(() => {}) // the connection is of no use any more, however it ends
+  const stop = (): void => void reader.cancel().catch(() => {}) // the connection is abandoned, so errors of closing it are ignored
   signal?.addEventListener('abort', stop, { once: true })
   try {
     for (;;) {
-      const timer = setTimeout(stop, quietMs)
+      const timer = setTimeout(stop, idleTimeoutMs)
       const { done, value } = await reader.read().finally(() => clearTimeout(timer))
       if (done) return
       yield decoder.decode(value, { stream: true })
@@ -34,7 +34,7 @@ async function* readText(body: ReadableStream<Uint8Array>, quietMs: number, sign
   }
 }
 
-/** Takes text as it comes in, and answers the frames that are whole with it. */
+/** Takes text in chunks of any size and returns the frames that it completes. */
 export function frameParser(): (text: string) => Frame[] {
   let rest = ''
   let id: string | null = null
@@ -48,10 +48,10 @@ export function frameParser(): (text: string) => Frame[] {
     if (name === 'retry' && /^\d+$/.test(value)) retryMs = Number(value)
   }
   const frame = (): Frame => {
-    const whole = { id, data: data.length > 0 ? data.join('\n') : null, retryMs }
+    const complete = { id, data: data.length > 0 ? data.join('\n') : null, retryMs }
     data = []
     retryMs = null
-    return whole
+    return complete
   }
   return (text) => {
     const lines = (rest + text).split(/\r\n|\n|\r(?!$)/) // a \r at the very end may be half of a \r\n

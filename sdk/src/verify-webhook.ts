@@ -1,14 +1,14 @@
-// Tells whether a webhook really comes from the server, by https://www.standardwebhooks.com. The signature covers the bytes of the body: pass
-// it on as it came, before anything has parsed it.
+// Verifies the signature of a webhook request (https://www.standardwebhooks.com). The signature covers the bytes of the body: pass the raw body,
+// not a parsed and re-serialised one.
 import { WebhookVerificationError } from './errors.ts'
 import type { WebhookEvent } from './webhook-event.ts'
 
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
 
 export interface VerifyOptions {
-  /** How far the sender's clock may be from ours, and how late a message may come; 300 unless given. */
+  /** Largest accepted difference between webhook-timestamp and now, for clock skew and late deliveries. Default: 300. */
   toleranceSeconds?: number
-  /** Unless given, the time of this machine. */
+  /** Default: the current time. */
   now?: Date
 }
 
@@ -17,7 +17,7 @@ type Key = Parameters<typeof crypto.subtle.verify>[1]
 const PREFIX = 'whsec_'
 const TOLERANCE_SECONDS = 300
 
-/** Answers the event, or throws a WebhookVerificationError. The header may hold several signatures, as after a change of the secret: one must fit. */
+/** Returns the event or throws WebhookVerificationError. After a secret rotation the header holds several signatures: one must match. */
 export async function verifyWebhook(
   payload: string | Uint8Array,
   headers: WebhookHeaders,
@@ -25,46 +25,44 @@ export async function verifyWebhook(
   options: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const [id, timestamp, signatures] = [
-    headerOf(headers, 'webhook-id'),
-    headerOf(headers, 'webhook-timestamp'),
-    headerOf(headers, 'webhook-signature'),
+    requireHeader(headers, 'webhook-id'),
+    requireHeader(headers, 'webhook-timestamp'),
+    requireHeader(headers, 'webhook-signature'),
   ]
-  requireTimely(timestamp, options)
+  requireRecent(timestamp, options)
   const body = typeof payload === 'string' ? new TextEncoder().encode(payload) : payload
-  if (!(await fits(signatures, await keyOf(secret), signedBytes(id, timestamp, body))))
-    throw new WebhookVerificationError('No signature fits: it was not sent with this secret, or its body was changed on the way')
+  if (!(await anySignatureMatches(signatures, await importKey(secret), signedBytes(id, timestamp, body))))
+    throw new WebhookVerificationError('No signature matches: the secret is wrong, or the body was modified')
   return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent
 }
 
-function headerOf(headers: WebhookHeaders, name: string): string {
+function requireHeader(headers: WebhookHeaders, name: string): string {
   const value = headers instanceof Headers ? headers.get(name) : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
   if (typeof value !== 'string' || value === '') throw new WebhookVerificationError(`The header ${name} is missing`)
   return value
 }
 
-function requireTimely(timestamp: string, { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() }: VerifyOptions): void {
+function requireRecent(timestamp: string, { toleranceSeconds = TOLERANCE_SECONDS, now = new Date() }: VerifyOptions): void {
   const age = now.getTime() / 1_000 - (/^\d+$/.test(timestamp) ? Number(timestamp) : NaN)
   if (Math.abs(age) <= toleranceSeconds) return
-  if (Number.isNaN(age)) throw new WebhookVerificationError('The header webhook-timestamp is no time')
+  if (Number.isNaN(age)) throw new WebhookVerificationError('The header webhook-timestamp is not a Unix timestamp')
   throw new WebhookVerificationError(
-    age > 0
-      ? 'The message is too old: it may be an earlier one that somebody repeats'
-      : 'The message is from the future: is the clock right?',
+    age > 0 ? 'The message is too old: it may be a replay' : 'The message is from the future: check the clock of this machine',
   )
 }
 
-function keyOf(secret: string): Promise<Key> {
-  const bytes = bytesOf(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret)
+function importKey(secret: string): Promise<Key> {
+  const bytes = decodeBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret)
   if (!bytes || bytes.length === 0) throw new TypeError('secret must be the secret of the webhook subscription, whsec_…')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
 }
 
-/** Every signature is looked at, each in constant time by the runtime's own comparison: how long it takes tells nothing about the right one. */
-async function fits(signatures: string, key: Key, signed: Uint8Array<ArrayBuffer>): Promise<boolean> {
+/** Checks every signature with WebCrypto's constant-time comparison, so that timing reveals nothing about the right one. */
+async function anySignatureMatches(signatures: string, key: Key, signed: Uint8Array<ArrayBuffer>): Promise<boolean> {
   const candidates = signatures
     .split(' ')
     .filter((each) => each.startsWith('v1,'))
-    .map((each) => bytesOf(each.slice('v1,'.length)))
+    .map((each) => decodeBase64(each.slice('v1,'.length)))
     .filter((each) => each !== null)
   const verdicts = await Promise.all(candidates.map((each) => crypto.subtle.verify('HMAC', key, each, signed)))
   return verdicts.includes(true)
@@ -78,10 +76,10 @@ function signedBytes(id: string, timestamp: string, body: Uint8Array): Uint8Arra
   return signed
 }
 
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> | null {
+function decodeBase64(base64: string): Uint8Array<ArrayBuffer> | null {
   try {
     return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
   } catch {
-    return null // not base64, so not a signature either
+    return null // not base64, so not a signature
   }
 }

@@ -1,9 +1,9 @@
-// What webhooks carry. The OpenAPI document leaves `data` open, because it may grow; these are the fields that are always there.
+// Payloads of webhooks. The OpenAPI document leaves `data` open for new fields; these fields are always present.
 import type { Body } from './api.ts'
-import type { Ticket, TicketReply, Transaction, VmListItem, Wallet } from './generated/schemas.ts'
+import type { Ticket, TicketReply, Transaction, VmListItem, Wallet } from './generated/openapi.ts'
 
-interface Delivered<Type extends string, Data> {
-  /** Of the event, not of the delivery: the same in every subscription, and in `GET /events`. */
+interface Payload<Type extends string, Data> {
+  /** The id of the event, not of the delivery: the same in every subscription and in `GET /events`. */
   id: string
   type: Type
   timestamp: string
@@ -11,11 +11,11 @@ interface Delivered<Type extends string, Data> {
 }
 
 export interface VmEventData {
-  /** As it was right after the event. */
+  /** State right after the event. */
   vm: VmListItem
   actionId: string | null
   reason: string | null
-  /** Grows with every event of this VM: of two, the one with the higher number is the later one. */
+  /** Increases with every event of this VM: sort by it when deliveries arrive out of order. */
   sequence: number
 }
 
@@ -23,17 +23,17 @@ type Balance = Pick<Wallet, 'balance' | 'currency'>
 
 type VmEventName = 'created' | 'started' | 'stopped' | 'restarted' | 'suspended' | 'terminated' | 'renewed'
 
-/** Distinguished by `type`. */
+/** Discriminated by `type`. */
 export type WebhookEvent =
-  | Delivered<`vm.${VmEventName}`, VmEventData>
-  | Delivered<'billing.payment_received', { transaction: Transaction; wallet: Balance }>
-  | Delivered<'billing.low_balance', { transaction: null; wallet: Balance; dueNext7Days: string }>
-  | Delivered<'ticket.reply', { ticket: Ticket; reply: TicketReply }>
-  | Delivered<'webhook.test', { webhookId: string }>
+  | Payload<`vm.${VmEventName}`, VmEventData>
+  | Payload<'billing.payment_received', { transaction: Transaction; wallet: Balance }>
+  | Payload<'billing.low_balance', { transaction: null; wallet: Balance; dueNext7Days: string }>
+  | Payload<'ticket.reply', { ticket: Ticket; reply: TicketReply }>
+  | Payload<'webhook.test', { webhookId: string }>
 
 type Subscribable = Body<'createWebhook'>['events'][number]
 
-/** What a webhook can be told of. The log of events holds more. */
+/** Events that a webhook can subscribe to. `GET /events` lists more types. */
 export const WEBHOOK_EVENTS = Object.keys({
   'vm.created': 0,
   'vm.started': 0,

@@ -1,4 +1,4 @@
-// The method of every operation. `body` fits whatever it is given to: it was made for this operation by the server's own table.
+// The SDK method of every operation. `body` comes from the server's endpoint table and matches the operation.
 import type { Berth } from '../src/index.ts'
 
 interface Params {

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openApi } from '../../server/src/compose.ts'
 import { openEventFeed } from '../../server/src/features/events/feed.ts'
-import { Berth, isRefusal, type Event } from '../src/index.ts'
+import { Berth, isApiError, type Event } from '../src/index.ts'
 import { frameParser, readFrames } from '../src/server-sent-events.ts'
-import { collected, happenings } from './happenings.ts'
+import { collect, eventEmitter } from './emit-events.ts'
 import { html, json, scripted, type Behaviour } from './scripted.ts'
 import { sdkWorld } from './world.ts'
 
@@ -21,41 +21,41 @@ async function take(stream: AsyncIterable<Event>, count: number, each: (cursor: 
   return cursors
 }
 
-describe('the event stream of the product', async () => {
+describe('the event stream of the server', async () => {
   const app = await sdkWorld()
   const proxy = await app.proxy()
 
   async function listener() {
     const customer = await app.given.customer()
     const berth = app.client(customer, { baseUrl: proxy.baseUrl, sleep: async () => {} })
-    return { berth, customer, happen: happenings(app, customer.accountId) }
+    return { berth, customer, emit: eventEmitter(app, customer.accountId) }
   }
 
-  test('tells what happens, in the form of the list', async () => {
-    const { berth, happen } = await listener()
-    await happen(2)
-    const [event] = await collected(berth.events.list({ after: '1' }))
+  test('yields events in the format of the list', async () => {
+    const { berth, emit } = await listener()
+    await emit(2)
+    const [event] = await collect(berth.events.list({ after: '1' }))
     for await (const streamed of berth.events.stream({ after: '1' })) {
       expect(streamed).toEqual(event)
       break
     }
   })
 
-  test('resumes where it was cut, again and again, without loss or repeat', async () => {
-    const { berth, happen } = await listener()
-    const storm = happen(120)
+  test('resumes after every disconnect without loss or duplicates', async () => {
+    const { berth, emit } = await listener()
+    const emitting = emit(120)
     const reconnects: (string | null)[] = []
     let opened = 0
     const stream = berth.events.stream({ after: '0', onOpen: () => opened++, onReconnect: (_, after) => void reconnects.push(after) })
     const cursors = await take(stream, 120, (cursor) => Number(cursor) % 25 === 0 && proxy.cutAll())
-    await storm
+    await emitting
     expect(cursors).toEqual(numbers(1, 120))
     expect(reconnects.length).toBeGreaterThanOrEqual(2)
     expect(opened).toBe(reconnects.length + 1)
   })
 
-  test('goes on when the server was away', async () => {
-    const { customer, happen } = await listener()
+  test('resumes after a restart of the server', async () => {
+    const { customer, emit } = await listener()
     const start = async (port: number) => {
       const api = await openApi({ ...app.core, deps: { ...app.deps, feed: openEventFeed(app.db) } }, { alone: true })
       await api.app.listen({ host: '127.0.0.1', port })
@@ -65,25 +65,25 @@ describe('the event stream of the product', async () => {
     let second: Awaited<ReturnType<typeof start>> | undefined
     const restart = async (): Promise<void> => void (second ??= await start(first.port))
     const berth = new Berth({ baseUrl: `http://127.0.0.1:${first.port}`, token: customer.token, sleep: restart })
-    const stop = (cursor: string): void => void (cursor === '3' && first.api.close(AbortSignal.timeout(1_000)).then(() => happen(3)))
-    await happen(3)
+    const stop = (cursor: string): void => void (cursor === '3' && first.api.close(AbortSignal.timeout(1_000)).then(() => emit(3)))
+    await emit(3)
     expect(await take(berth.events.stream({ after: '0' }), 6, stop)).toEqual(numbers(1, 6))
     await second!.api.close()
   })
 
   test('ends with the reason of its signal', async () => {
-    const { berth, happen } = await listener()
-    await happen(1)
+    const { berth, emit } = await listener()
+    await emit(1)
     const controller = new AbortController()
     const reading = take(berth.events.stream({ after: '0', signal: controller.signal }), 2, () => controller.abort(new Error('enough')))
     await expect(reading).rejects.toThrow('enough')
   })
 
-  test('is refused at once to a token that does not work', async () => {
+  test('fails at once with an invalid token', async () => {
     const berth = app.client({ token: 'vmk_nothing' })
     const refused = take(berth.events.stream(), 1)
     await expect(refused).rejects.toMatchObject({ code: 'unauthorized', message: 'Invalid API token' })
-    await expect(refused).rejects.toSatisfy((error) => isRefusal(error, 'unauthorized'))
+    await expect(refused).rejects.toSatisfy((error) => isApiError(error, 'unauthorized'))
   })
 })
 
@@ -94,10 +94,10 @@ const sse =
 
 const eventFrame = (cursor: number): string => `id: ${cursor}\nevent: x\ndata: {"cursor":"${cursor}"}\n\n`
 
-describe('a stream that is opened again', () => {
-  test('names the last event it had, keeps to the pause it is told, and outlasts any trouble', async () => {
-    const trouble = Array.from({ length: 8 }, () => html(502))
-    const server = await scripted(sse(`retry: 7000\n\n${eventFrame(5)}`), ...trouble, sse(eventFrame(6)))
+describe('a reconnect', () => {
+  test('sends the last event id, honours retry, and is retried until it succeeds', async () => {
+    const failures = Array.from({ length: 8 }, () => html(502))
+    const server = await scripted(sse(`retry: 7000\n\n${eventFrame(5)}`), ...failures, sse(eventFrame(6)))
     const pauses: number[] = []
     const sleep = async (ms: number): Promise<void> => void pauses.push(ms)
     const berth = new Berth({ baseUrl: server.baseUrl, token: 'vmk_test', sleep })
@@ -107,21 +107,21 @@ describe('a stream that is opened again', () => {
     expect(pauses[0]).toBeLessThan(7_000)
   })
 
-  test('goes on from an id that came without an event', async () => {
+  test('resumes from an id that came without an event', async () => {
     const server = await scripted(sse('id: 41\n\n'), sse(eventFrame(42)))
     const berth = new Berth({ baseUrl: server.baseUrl, token: 'vmk_test', sleep: async () => {} })
     expect(await take(berth.events.stream(), 1)).toEqual(['42'])
     expect(server.requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '41'])
   })
 
-  test('gives up a server that was never there, after its retries', async () => {
+  test('is limited to maxRetries before the first connect', async () => {
     const server = await scripted(html(502), html(502), html(502))
     const berth = new Berth({ baseUrl: server.baseUrl, token: 'vmk_test', sleep: async () => {} })
     await expect(take(berth.events.stream({ maxRetries: 1 }), 1)).rejects.toMatchObject({ status: 502 })
     expect(server.requests).toHaveLength(2)
   })
 
-  test('ends with a refusal that no waiting helps', async () => {
+  test('ends with an error that no retry fixes', async () => {
     const server = await scripted(sse(eventFrame(1)), json(401, { success: false, error: 'API token has expired' }))
     const berth = new Berth({ baseUrl: server.baseUrl, token: 'vmk_test', sleep: async () => {} })
     await expect(take(berth.events.stream(), 2)).rejects.toThrow('API token has expired')
@@ -139,32 +139,32 @@ describe('frames', () => {
     { id: '', data: 'ü – 🚢', retryMs: null },
     { id: '', data: null, retryMs: null },
   ]
-  const collect = async (chunks: Uint8Array[]) => {
+  const collectFrames = async (chunks: Uint8Array[]) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         chunks.forEach((chunk) => controller.enqueue(chunk))
         controller.close()
       },
     })
-    return collected(readFrames(body, { quietMs: 10_000 }))
+    return collect(readFrames(body, { idleTimeoutMs: 10_000 }))
   }
 
-  test('are read as the standard says', () => {
+  test('are parsed as the standard says', () => {
     expect(frameParser()(TEXT)).toEqual(FRAMES)
   })
 
-  test('are the same wherever the bytes are parted', async () => {
+  test('are the same for every chunking of the bytes', async () => {
     const bytes = new TextEncoder().encode(TEXT)
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 12 }), async (cuts) => {
         const places = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
-        expect(await collect(places.slice(1).map((end, i) => bytes.slice(places[i], end)))).toEqual(FRAMES)
+        expect(await collectFrames(places.slice(1).map((end, i) => bytes.slice(places[i], end)))).toEqual(FRAMES)
       }),
     )
   })
 
-  test('end when nothing comes any more', async () => {
+  test('end after the idle timeout', async () => {
     const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new TextEncoder().encode('data: 1\n\n')) })
-    expect(await collected(readFrames(body, { quietMs: 50 }))).toEqual([{ id: null, data: '1', retryMs: null }])
+    expect(await collect(readFrames(body, { idleTimeoutMs: 50 }))).toEqual([{ id: null, data: '1', retryMs: null }])
   })
 })

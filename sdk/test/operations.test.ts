@@ -1,26 +1,26 @@
-// Every operation of the OpenAPI document, called once through its method against the real server.
+// Every operation of the OpenAPI document, called once through its SDK method against the real server.
 import { describe, expect, test } from 'vitest'
 import { ENDPOINTS, worldOf } from '../../server/test/endpoint-table.ts'
 import { sql } from '../../server/src/kernel/database/db.ts'
-import { OPERATIONS } from '../src/generated/operations.ts'
+import { ROUTES } from '../src/generated/routes.ts'
 import { CALLS } from './calls.ts'
-import { sdkWorld, witness } from './world.ts'
+import { sdkWorld, recordAttempts } from './world.ts'
 
 const app = await sdkWorld({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true', BERTH_PAYMENTS: 'manual' } })
 await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
 await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
 
-const operations = Object.entries(OPERATIONS).map(([id, { method, path }]) => ({ id, method, path }))
+const operations = Object.entries(ROUTES).map(([id, { method, path }]) => ({ id, method, path }))
 
 test('every operation has a method', () => {
   expect(Object.keys(CALLS).toSorted()).toEqual(operations.map(({ id }) => id).toSorted())
 })
 
 describe.each(operations.filter(({ id }) => id in CALLS))('$id', ({ id, method, path }) => {
-  test('is what its method calls, once, and it is answered', async () => {
+  test('is called once by its method, and succeeds', async () => {
     const customer = await app.given.customer({ credit: '10000.00' })
     const { params = {}, body } = await ENDPOINTS[id]!(worldOf(app, customer))
-    const { attempts, handlers } = witness()
+    const { attempts, handlers } = recordAttempts()
     const data = await CALLS[id]!(app.client(customer, { handlers }), params as never, body as never)
     expect(data).toBeTypeOf('object')
     const expected = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]!)
@@ -30,12 +30,12 @@ describe.each(operations.filter(({ id }) => id in CALLS))('$id', ({ id, method, 
   })
 })
 
-describe('what costs money', async () => {
+describe('a quote', async () => {
   const customer = await app.given.customer({ credit: '100.00' })
   const berth = app.client(customer)
   const input = await app.given.vmInput()
 
-  test('can be asked for its price, and then costs exactly that', async () => {
+  test('equals the later charge and changes nothing', async () => {
     const quote = await berth.vms.quoteCreate(input)
     expect(await berth.vms.list().all()).toEqual([])
     await berth.vms.create(input)

@@ -4,21 +4,21 @@ import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { eventually } from '../../server/test/processes.ts'
 import { VERSION } from '../src/index.ts'
-import { NODE_TYPES, packed, type Outcome } from './packed.ts'
+import { NODE_TYPES, packedPackage, type Outcome } from './packed-package.ts'
 import { sdkWorld } from './world.ts'
 
 const root = join(import.meta.dirname, '../..')
-const sdk = await packed()
+const sdk = await packedPackage()
 const textOf = (path: string): string => readFileSync(join(sdk.installed, path), 'utf8')
 
 describe('the package', () => {
-  test('holds its JavaScript, its types and its README, and nothing else', () => {
-    const strange = sdk.files.filter((path) => !/^(package\.json|README\.md|dist\/[\w/-]+\.(js|d\.ts))$/.test(path))
-    expect(strange).toEqual([])
+  test('contains JavaScript, types and README only', () => {
+    const unexpected = sdk.files.filter((path) => !/^(package\.json|README\.md|dist\/[\w/-]+\.(js|d\.ts))$/.test(path))
+    expect(unexpected).toEqual([])
     expect(sdk.files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'README.md']))
   })
 
-  test('depends on nothing, not even on Node', () => {
+  test('has no dependencies, not even on Node', () => {
     const { dependencies, peerDependencies, version } = JSON.parse(textOf('package.json')) as Record<string, unknown>
     expect([dependencies, peerDependencies]).toEqual([undefined, undefined])
     expect(version).toBe(VERSION)
@@ -27,20 +27,20 @@ describe('the package', () => {
       .flatMap((path) => [...textOf(path).matchAll(/(?:from ?|import\()['"]([^'"]+)['"]/g)].map((match) => match[1]!))
     expect(imports.length).toBeGreaterThan(20)
     expect(imports.filter((name) => !name.startsWith('.'))).toEqual([])
-    const words = sdk.files.filter((path) => path.endsWith('.js')).map(textOf)
-    expect(words.filter((text) => /\b(process|Buffer|require)\b[.(]/.test(text))).toEqual([])
+    const sources = sdk.files.filter((path) => path.endsWith('.js')).map(textOf)
+    expect(sources.filter((text) => /\b(process|Buffer|require)\b[.(]/.test(text))).toEqual([])
   })
 
-  test('is typed for programs in browsers', async () => {
+  test('has types for browsers', async () => {
     sdk.write(
       'browser.ts',
-      `import { Berth, isRefusal, verifyWebhook, type Vm } from '@berth/sdk'
+      `import { Berth, isApiError, verifyWebhook, type Vm } from '@berth/sdk'
        const berth = new Berth({ baseUrl: location.origin, token: 'vmk_' })
        export const names: string[] = []
        for await (const vm of berth.vms.list({ status: 'RUNNING' })) names.push(vm.name)
        export const vm: Vm = await berth.vms.get('c')
        export const event = await verifyWebhook('', new Headers(), '')
-       export const busy = (error: unknown) => isRefusal(error, 'busy') && error.code === 'busy'`,
+       export const busy = (error: unknown) => isApiError(error, 'busy') && error.code === 'busy'`,
     )
     await sdk.compile(['browser.ts'], { lib: ['es2022', 'dom'], module: 'esnext', moduleResolution: 'bundler', types: [] })
     sdk.write('wrong.ts', `import type { Vm } from '@berth/sdk'\nexport const wrong = (vm: Vm): number => vm.name`)
@@ -63,7 +63,7 @@ describe('the examples', async () => {
     NODE_TYPES,
   )
 
-  /** Runs it with a Node of the machine's own, while the product's worker is at work. */
+  /** Runs an example with the system's Node while the worker processes its actions. */
   async function output(index: number): Promise<string> {
     let outcome: Outcome | Error | undefined
     const running = sdk.runByPlainNode(`example-${index}.js`, settings)
@@ -78,10 +78,10 @@ describe('the examples', async () => {
     return (await running).stdout
   }
 
-  test('run with a plain Node, and say what they should', async () => {
-    const said: string[] = []
-    for (const index of programs.keys()) said.push(await output(index))
-    const [vm, account, lists, restart, price, error, key, event, receiver, handler] = said
+  test('run with the system Node and print what they should', async () => {
+    const outputs: string[] = []
+    for (const index of programs.keys()) outputs.push(await output(index))
+    const [vm, account, lists, restart, price, error, key, event, receiver, handler] = outputs
     expect(vm).toMatch(/CREATE 100 %\nssh root@\d+\.\d+\.\d+\.\d+\n$/)
     expect(account).toBe(`${customer.email}\n`)
     expect(lists).toMatch(/^web-1 .*\nweb-1 .*\n1 \d+ \d+\n$/s)
@@ -92,7 +92,7 @@ describe('the examples', async () => {
     expect(event).toMatch(/^1 \S+\n$/)
     expect(receiver).toBe('')
     expect(handler).toMatch(/^GET http\S+\/regions 200 \d+\n$/)
-    expect(said).toHaveLength(10)
+    expect(outputs).toHaveLength(10)
   })
 })
 

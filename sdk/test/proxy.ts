@@ -1,27 +1,27 @@
-// Stands between a client and the server, and breaks what it is told to.
+// A TCP proxy between client and server that injects connection failures.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll } from 'vitest'
 
 export async function openProxy(targetPort: number) {
   const sockets = new Set<Socket>()
-  /** How many bytes of the next answers are passed on before the connection is cut. */
+  /** Bytes of each of the next responses to forward before the connection is closed. */
   const cuts: number[] = []
   let refusals = 0
 
-  const keep = (socket: Socket): void => {
+  const track = (socket: Socket): void => {
     sockets.add(socket)
-    socket.on('error', () => {}) // it is cut on purpose
+    socket.on('error', () => {}) // closed on purpose
     socket.on('close', () => sockets.delete(socket))
   }
   const server = createServer((client) => {
-    keep(client)
+    track(client)
     if (refusals > 0) {
       refusals--
       return void client.resetAndDestroy()
     }
     const upstream = connect(targetPort, '127.0.0.1')
-    keep(upstream)
+    track(upstream)
     client.on('data', (chunk) => upstream.write(chunk))
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.end())
@@ -40,9 +40,9 @@ export async function openProxy(targetPort: number) {
   })
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cutAnswersAfter: (...bytes: number[]) => void cuts.push(...bytes),
+    cutResponsesAfter: (...bytes: number[]) => void cuts.push(...bytes),
     refuseConnections: (count: number) => void (refusals = count),
-    /** Cuts every connection that is open. */
+    /** Closes all open connections. */
     cutAll,
   }
 }

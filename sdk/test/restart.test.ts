@@ -1,4 +1,4 @@
-// The real processes of the product, killed in the middle of everything and started again.
+// Real API and worker processes, killed during requests and restarted.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { testDatabase } from '../../server/test/harness.ts'
 import { generateKey } from '../../server/test/openssh-keys.ts'
 import { berthdJson, eventually, service, type Settings } from '../../server/test/processes.ts'
 import { Berth } from '../src/index.ts'
-import { witness } from './world.ts'
+import { recordAttempts } from './world.ts'
 
 const dataDir = await mkdtemp(join(tmpdir(), 'berth-sdk-'))
 afterAll(() => rm(dataDir, { recursive: true }))
@@ -25,9 +25,9 @@ async function customer(): Promise<string> {
   return (await berthdJson(settings, 'token', 'create', '--account', 'ada@example.com', '--name', 'test', '--scopes', '*'))['token']!
 }
 
-test('a client outlasts a server that is killed and started again, and nothing is done twice', { timeout: 180_000 }, async () => {
+test('a client survives a restart of the server, and every write takes effect once', { timeout: 180_000 }, async () => {
   const [api, worker, token] = await Promise.all([service(settings, 'api'), service(settings, 'worker'), customer()])
-  const { attempts, handlers } = witness()
+  const { attempts, handlers } = recordAttempts()
   const berth = new Berth({ baseUrl: api.url, token, maxRetries: 30, handlers })
 
   const [region] = await berth.regions.list()
@@ -39,12 +39,12 @@ test('a client outlasts a server that is killed and started again, and nothing i
   const adding = Promise.all(keys.map((key) => berth.sshKeys.create(key)))
   await eventually(async () => attempts.some(({ status }) => status !== null))
   expect(await api.kill('SIGKILL')).toBe('SIGKILL')
-  const cutOff = attempts.filter(({ status }) => status === null).length
+  const interrupted = attempts.filter(({ status }) => status === null).length
   const [again] = await Promise.all([service(settings, 'api'), adding])
 
   const created = await creating
   expect(await berth.waitForAction(created)).toMatchObject({ status: 'COMPLETED' })
-  expect(cutOff).toBeGreaterThan(0)
+  expect(interrupted).toBeGreaterThan(0)
   expect((await berth.sshKeys.list().all()).map(({ name }) => name).toSorted()).toEqual(names.toSorted())
   expect((await berth.vms.list().all()).map(({ id }) => id)).toEqual([created.vm.id])
   expect(await berth.wallet.transactions({ type: 'VM_CHARGE' }).all()).toHaveLength(1)

@@ -1,4 +1,4 @@
-// A server that answers as it is told, one behaviour for each request: for what the product does not answer but something in front of it may.
+// A server with one scripted behaviour per request, for failures that the real server does not produce but proxies do.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -19,7 +19,7 @@ export const html =
 export const data = (value: unknown): Behaviour => json(200, { success: true, data: value })
 export const hang: Behaviour = () => {}
 export const reset: Behaviour = (response) => response.socket?.resetAndDestroy()
-export const halfAnswer: Behaviour = (response) => {
+export const truncatedResponse: Behaviour = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{"success":true,"da')
   setImmediate(() => response.destroy())
 }

@@ -5,7 +5,7 @@ import { receiver } from '../../server/test/receiver.ts'
 import { webhookApp } from '../../server/test/webhook-world.ts'
 import { verifyWebhook, WebhookVerificationError } from '../src/index.ts'
 
-describe('what the product sends', async () => {
+describe('a webhook of the server', async () => {
   const app = await webhookApp()
   const mailbox = await receiver()
   const customer = await app.given.customer({ credit: '100.00' })
@@ -13,7 +13,7 @@ describe('what the product sends', async () => {
   const now = () => ({ now: app.clock.now() })
   const last = () => mailbox.received.at(-1)!
 
-  test('is verified, and its type tells what is in it', async () => {
+  test('is verified and typed by its event type', async () => {
     const vm = await app.given.vm(customer)
     await app.deliver()
     const event = await verifyWebhook(last().body, last().headers, secret, now())
@@ -21,7 +21,7 @@ describe('what the product sends', async () => {
     expect(event.type === 'vm.created' && event.data.vm.status).toBe('RUNNING')
   })
 
-  test('is verified with the secret before and the one after a rotation', async () => {
+  test('is verified with the old and the new secret after a rotation', async () => {
     const rotated = (await customer.post(`/webhooks/${id}/rotate-secret`)).body.data.secret as string
     await customer.post(`/webhooks/${id}/test`)
     for (const each of [secret, rotated]) {
@@ -29,14 +29,14 @@ describe('what the product sends', async () => {
     }
   })
 
-  test('is refused when it comes too late', async () => {
+  test('is rejected when it is too old', async () => {
     const late = new Date(app.clock.now().getTime() + 301_000)
     await expect(verifyWebhook(last().body, last().headers, secret, { now: late })).rejects.toThrow('The message is too old')
     await verifyWebhook(last().body, last().headers, secret, { now: late, toleranceSeconds: 302 })
   })
 })
 
-describe('what the published library signs', () => {
+describe('a message signed by the standardwebhooks library', () => {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   const sentAt = new Date()
   const body = '{"type":"vm.started","note":"ü – 🚢"}'
@@ -46,18 +46,18 @@ describe('what the published library signs', () => {
     'webhook-signature': new Webhook(secret).sign('cmsg1', sentAt, body),
     ...overrides,
   })
-  const expectRefused = async (
+  const expectRejected = async (
     payload: string,
     headers: Record<string, string | undefined>,
     reason: RegExp,
     with_ = secret,
   ): Promise<void> => {
-    const refused = verifyWebhook(payload, headers, with_)
-    await expect(refused).rejects.toBeInstanceOf(WebhookVerificationError)
-    await expect(refused).rejects.toThrow(reason)
+    const result = verifyWebhook(payload, headers, with_)
+    await expect(result).rejects.toBeInstanceOf(WebhookVerificationError)
+    await expect(result).rejects.toThrow(reason)
   }
 
-  test('is verified from text, bytes, and every kind of headers', async () => {
+  test('is verified from text, bytes and all header types', async () => {
     const upper = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]))
     for (const headers of [signed(), upper, new Headers(signed())]) {
       for (const payload of [body, new TextEncoder().encode(body), Buffer.from(body)]) {
@@ -67,7 +67,7 @@ describe('what the published library signs', () => {
     expect(await verifyWebhook(body, signed(), secret.slice('whsec_'.length))).toEqual(JSON.parse(body))
   })
 
-  test('is verified when one of several signatures fits', async () => {
+  test('is verified when one of several signatures matches', async () => {
     const good = signed()['webhook-signature']
     const other = new Webhook(`whsec_${randomBytes(32).toString('base64')}`).sign('cmsg1', sentAt, body)
     for (const signature of [`${other} ${good}`, `${good} ${other}`, `v2,xyz v1a,abc ${good}`, `v1,%%% ${good}`]) {
@@ -83,21 +83,21 @@ describe('what the published library signs', () => {
     ['kind of signature', body, { 'webhook-signature': signed()['webhook-signature'].replace('v1,', 'v2,') }],
     ['signature cut short', body, { 'webhook-signature': signed()['webhook-signature'].slice(0, 20) }],
     ['signature of nothing', body, { 'webhook-signature': 'v1,' }],
-  ])('is refused with another %s', (_, payload, overrides) => expectRefused(payload, signed(overrides), /No signature fits/))
+  ])('is rejected with another %s', (_, payload, overrides) => expectRejected(payload, signed(overrides), /No signature matches/))
 
-  test('is refused with another secret', () =>
-    expectRefused(body, signed(), /No signature fits/, `whsec_${randomBytes(32).toString('base64')}`))
+  test('is rejected with another secret', () =>
+    expectRejected(body, signed(), /No signature matches/, `whsec_${randomBytes(32).toString('base64')}`))
 
-  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('is refused without the header %s', async (name) => {
-    await expectRefused(body, { ...signed(), [name]: undefined }, new RegExp(`The header ${name} is missing`))
-    await expectRefused(body, { ...signed(), [name]: '' }, new RegExp(`The header ${name} is missing`))
+  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('is rejected without the header %s', async (name) => {
+    await expectRejected(body, { ...signed(), [name]: undefined }, new RegExp(`The header ${name} is missing`))
+    await expectRejected(body, { ...signed(), [name]: '' }, new RegExp(`The header ${name} is missing`))
   })
 
-  test.each(['soon', '1e99', '-5', ' '])('is refused with %j for a time', (timestamp) =>
-    expectRefused(body, signed({ 'webhook-timestamp': timestamp }), /no time/),
+  test.each(['soon', '1e99', '-5', ' '])('is rejected with %j as the timestamp', (timestamp) =>
+    expectRejected(body, signed({ 'webhook-timestamp': timestamp }), /not a Unix timestamp/),
   )
 
-  test('is refused from the past and the future', async () => {
+  test('is rejected outside of the tolerance', async () => {
     const at = (seconds: number) => ({ now: new Date(sentAt.getTime() + seconds * 1_000) })
     await verifyWebhook(body, signed(), secret, at(299))
     await verifyWebhook(body, signed(), secret, at(-298))
@@ -105,7 +105,7 @@ describe('what the published library signs', () => {
     await expect(verifyWebhook(body, signed(), secret, at(-302))).rejects.toThrow('from the future')
   })
 
-  test.each(['', 'whsec_', 'whsec_!!!'])('cannot be verified with %j for a secret', (with_) =>
+  test.each(['', 'whsec_', 'whsec_!!!'])('cannot be verified with %j as the secret', (with_) =>
     expect(verifyWebhook(body, signed(), with_)).rejects.toThrow(TypeError),
   )
 })

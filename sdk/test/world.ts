@@ -1,4 +1,4 @@
-// The product on a real port, and clients of it as customers have them. Pauses of a client move the product's clock instead of being waited for.
+// The server on a real port and clients of it. Pauses of a client advance the server's clock instead of waiting.
 import type { AddressInfo } from 'node:net'
 import { testApp, type TestAppOptions } from '../../server/test/harness.ts'
 import { Berth, type ClientOptions, type Handler } from '../src/index.ts'
@@ -21,8 +21,8 @@ export async function sdkWorld(options: TestAppOptions = {}) {
 
 export type SdkWorld = Awaited<ReturnType<typeof sdkWorld>>
 
-/** Writes down every attempt: what was sent, and the answer if there was one. */
-export function witness() {
+/** Records every attempt: the request, and the response if there was one. */
+export function recordAttempts() {
   const attempts: { method: string; path: string; key: string | null; status: number | null; replayed: boolean }[] = []
   const handler: Handler = (next) => async (request) => {
     const { pathname, search } = new URL(request.url)

@@ -1,7 +1,8 @@
 // Nothing a customer writes reaches what a host is told: with hostile words everywhere, machine, network and filter read as with harmless
 // ones. Both are read back from a real libvirtd, and the guest with the hostile words comes up.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canBox } from '../../libvirt/test/command.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { missingForSandbox } from '../../libvirt/test/command.ts'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
 import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
@@ -15,7 +16,7 @@ const TIMEOUT_MS = 240_000
 const HOSTILE = `x'"/></name><devices><disk type='file'><source file='/etc/shadow'/></disk>]]>--><!--&xxe;$IP\`id\`$(id);\n- runcmd: [id]\t../../é`
 const HARMLESS = 'web'
 
-describe.runIf(canBox())('what customers write', { timeout: 2 * TIMEOUT_MS }, async () => {
+describeIf(missingForSandbox())('what customers write', { timeout: 2 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account } = await fleet()
   let host: LibvirtHost
   let customer: ReturnType<typeof clientOf>

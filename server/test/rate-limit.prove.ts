@@ -1,10 +1,12 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { env, missingCommands } from '../../libvirt/test/command.ts'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { newToken } from '../src/kernel/crypto.ts'
 import { testDatabase } from './harness.ts'
 import { berthdJson, eventually, get, service, type Service, type Settings } from './processes.ts'
@@ -74,15 +76,7 @@ test('a trusted proxy is believed about the address', async () => {
   await stop(apis)
 })
 
-const redisServer = (): string | undefined => {
-  try {
-    return execFileSync('sh', ['-c', 'PATH="$PATH:/usr/sbin" && command -v redis-server'], { encoding: 'utf8' }).trim()
-  } catch {
-    return undefined
-  }
-}
-
-describe.runIf(redisServer())('two API processes that share Redis', () => {
+describeIf(missingCommands('redis-server'))('two API processes that share Redis', () => {
   let redis: ChildProcess
   let apis: Service[]
 
@@ -91,7 +85,10 @@ describe.runIf(redisServer())('two API processes that share Redis', () => {
     await once(free, 'listening')
     const { port } = free.address() as AddressInfo
     free.close()
-    redis = spawn(redisServer()!, ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', tmpdir()], { stdio: 'ignore' })
+    redis = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', tmpdir()], {
+      env,
+      stdio: 'ignore',
+    })
     apis = await twoApis({ BERTH_REDIS_URL: `redis://127.0.0.1:${port}` })
     // Redis may have come up after them.
     await eventually(async () => {

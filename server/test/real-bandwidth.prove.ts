@@ -1,10 +1,11 @@
 // Traffic of a real guest: what is counted, what is lost when counters begin again, and how fast it is at its cap and after a pack.
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, TIMEOUT_MS } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'
 import { realGuests } from './real-guests.ts'
 import { giveTrafficControl } from './traffic-control.ts'
 
@@ -30,7 +31,7 @@ interface Usage {
   throttled: boolean
 }
 
-describe.runIf(canRunReal())('the traffic of a real VM', { timeout: 6 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIMEOUT_MS }, async () => {
   const { customer, box, db, boot, inside, broken } = await realGuests()
   const vm = await boot('busy')
   const restartDaemon = async (): Promise<void> => {

@@ -1,17 +1,18 @@
 // Somebody is killed in every step of a snapshot, a backup and a restore on a real host: the action ends, the guest has the disk that the
 // action says, and the volumes of the host are those that are written down.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { GuestShell } from './guest-shell.ts'
 import { eventually } from './processes.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
-import { canRunReal, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
 
 const MAKING = { snapshots: ['copy'], backups: ['begin', 'copy', 'carry', 'let go'] } as const
 const RESTORING = ['stop', 'networks', 'filter', 'disk', 'boot', 'ready', 'clean up']
 
 export function describeDeathOf(victim: string, kill: (product: RealProduct) => Promise<unknown>): void {
-  describe.runIf(canRunReal())(`when ${victim} is killed`, { timeout: 3 * TIMEOUT_MS }, async () => {
+  describeIf(missingForRealHost())(`when ${victim} is killed`, { timeout: 3 * TIMEOUT_MS }, async () => {
     const product = await realProduct()
     const { customer, db, host, box, broken, ended } = product
     const shell = new GuestShell(host.boxes.unix(box), TIMEOUT_MS)

@@ -1,7 +1,8 @@
 // Backups on a second real host, reached over TLS: whoever dies while one is carried, and when the first host is lost, the VM comes back.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
-import { canBox } from '../../libvirt/test/command.ts'
+import { missingForSandbox } from '../../libvirt/test/command.ts'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
 import { GuestShell } from './guest-shell.ts'
@@ -13,7 +14,7 @@ import { tlsHosts, type TlsHost } from './tls-hosts.ts'
 /** Emulated guests on a busy machine. */
 const TIMEOUT_MS = 240_000
 
-describe.runIf(canBox())('backups on a second host', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
   const processes: Record<string, Service> = {}
   let boxes: Boxes

@@ -1,14 +1,15 @@
 // Snapshots and backups as customers use them, of a real guest on a real host: what comes back is what was there.
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { GuestShell } from './guest-shell.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
-import { canRunReal, TIMEOUT_MS, realProduct } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS, realProduct } from './real-product.ts'
 
 const FOLDER = '/var/lib/libvirt/images/berth'
 
-describe.runIf(canRunReal())('copies of a real VM', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { customer, host, box, db, broken } = await realProduct()
   const shell = new GuestShell(host.boxes.unix(box), TIMEOUT_MS)
   afterAll(() => shell.close())

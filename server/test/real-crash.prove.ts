@@ -1,8 +1,9 @@
 // Whatever is killed while a VM is made or changed on a real host: the action ends, the promises hold, and the guest beside it runs on.
 import { describe, expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
 
 /** Who dies. Whoever is not of the product is started again by whoever looks after a host. */
 const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<unknown>> = {
@@ -21,7 +22,7 @@ const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<un
   },
 }
 
-describe.runIf(canRunReal())('a real host', { timeout: 6 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('a real host', { timeout: 6 * TIMEOUT_MS }, async () => {
   const product = await realProduct()
   const { customer, ssh, db, box, broken, ended } = product
   const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })

@@ -1,15 +1,16 @@
 // A VM of the Debian that is built here, through the product on a real host, until nothing of it is left.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { debianImage } from './debian-image.ts'
 import { berthdJson, eventually } from './processes.ts'
-import { canRunReal, realProduct } from './real-product.ts'
+import { missingForRealHost, realProduct } from './real-product.ts'
 
 /** Emulated Debian on a busy machine. */
 const TIMEOUT_MS = 600_000
 const PASSWORD = 'correct horse 7'
 
-describe.runIf(canRunReal())('a real VM of Debian', { timeout: 4 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('a real VM of Debian', { timeout: 4 * TIMEOUT_MS }, async () => {
   const image = await debianImage()
   const { customer, ssh, box, db, settings, broken } = await realProduct()
   await berthdJson(settings, 'template', 'import', 'debian-12', '--file', image.path)

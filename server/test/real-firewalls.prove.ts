@@ -1,13 +1,14 @@
 // Firewalls with real guests and real packets: what the API says about a packet is what becomes of it.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { nativeArch } from '../src/images/arch.ts'
 import { installTools, sendCommand } from './frame-tools.ts'
 import { udpFrame, type End } from './frames.ts'
 import { losePower, returnPower } from './libvirt-host.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, TIMEOUT_MS } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'
 import { realGuests, type Guest } from './real-guests.ts'
 
 type Rule = Record<string, unknown>
@@ -25,7 +26,7 @@ const OUT_PORTS = [8101, 8102, 8103, 8104, 8105]
 const TCP_PROBE = join(import.meta.dirname, 'tcp-probe.mjs')
 const OUTCOMES: Record<string, string> = { ACCEPT: 'open', DROP: 'silence', REJECT: 'refused' }
 
-describe.runIf(canRunReal())('real firewalls', { timeout: 6 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, async () => {
   const { customer, ssh, box, host, outside, boot, inside, succeeds, pings, answerOn, answerOutside, connect, broken } = await realGuests()
   const key = await customer.make('/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
   const [web, other] = await Promise.all([boot('web', { sshKeyIds: [key.id] }), boot('other')])

@@ -1,8 +1,9 @@
 // Two real hosts, reached over TLS, of which one is away for a while: whatever was asked of it waits or fails with a reason, nothing of it
 // happens twice or elsewhere, and the other one does not notice.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
-import { canBox } from '../../libvirt/test/command.ts'
+import { missingForSandbox } from '../../libvirt/test/command.ts'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sleep, stopwatch } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { clientOf, fleet } from './fleet.ts'
@@ -14,7 +15,7 @@ const AWAY_MS = 90_000
 /** Emulated guests on a busy machine. */
 const TIMEOUT_MS = 240_000
 
-describe.runIf(canBox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account, ended, broken } = await fleet()
   let boxes: Boxes
   let hosts: [TlsHost, TlsHost]

@@ -1,6 +1,7 @@
 // Private networks with real guests: who reaches whom, who gets out, and what the host itself lets guests have.
 import { describe, expect, test } from 'vitest'
-import { canRunReal, TIMEOUT_MS, type Customer } from './real-product.ts'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
+import { missingForRealHost, TIMEOUT_MS, type Customer } from './real-product.ts'
 import { realGuests, type Guest } from './real-guests.ts'
 
 interface Shown {
@@ -14,7 +15,7 @@ const COMBINATIONS = [
   { enableSnat: false, enableDhcp: false },
 ]
 
-describe.runIf(canRunReal())('real private networks', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { customer, newCustomer, box, outside, boot, inside, succeeds, pings, connect, answerOnHost, host, broken } = await realGuests()
   const stranger = await newCustomer('eve@example.com')
   const { regionId } = await customer.tiny()

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { canBox, run } from '../../libvirt/test/command.ts'
+import { missingForSandbox, run } from '../../libvirt/test/command.ts'
 import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { nativeArch } from '../src/images/arch.ts'
 import { sql } from '../src/kernel/database/db.ts'
@@ -15,8 +15,9 @@ import { tinyImage } from './tiny-image.ts'
 /** Emulated guests on a busy machine. */
 export const TIMEOUT_MS = 150_000
 
-/** Whether there can be one here; `npm test` installs the packages. */
-export const canRunReal = (): boolean => canBox(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
+/** Says why no real host can run here; `npm test` installs the packages. */
+export const missingForRealHost = (): string | undefined =>
+  missingForSandbox(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
 
 export type RealProduct = Awaited<ReturnType<typeof realProduct>>
 

@@ -1,9 +1,10 @@
 // What a guest must not be able to send: a neighbour on the same wire, which writes down every frame it sees, sees none of it.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { nativeArch } from '../src/images/arch.ts'
 import { installTools, sendCommand } from './frame-tools.ts'
 import { arpFrame, BROADCAST, ipv6Frame, routerAdvertisement, taggedFrame, udpFrame, type End } from './frames.ts'
-import { canRunReal, TIMEOUT_MS } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'
 import { realGuests, type Guest } from './real-guests.ts'
 
 interface Wire {
@@ -38,7 +39,7 @@ function forgeries({ villain, neighbour, gateway, free }: Wire): Record<string, 
   }
 }
 
-describe.runIf(canRunReal())('a guest that lies', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('a guest that lies', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { customer, boot, inside, host, broken } = await realGuests()
   const { regionId } = await customer.tiny()
   const { id: lan } = await customer.make('/networks', {

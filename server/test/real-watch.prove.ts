@@ -1,12 +1,13 @@
 // What is seen of a real VM from outside: its console, its measurements, and what it does on its own, whether somebody watched or not.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { connectTo } from './console-client.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, TIMEOUT_MS, realProduct } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS, realProduct } from './real-product.ts'
 
 const PASSWORD = 'correct horse 7'
 
-describe.runIf(canRunReal())('a real VM', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('a real VM', { timeout: 3 * TIMEOUT_MS }, async () => {
   const product = await realProduct()
   const { customer, ssh, processes, broken } = product
   const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })

@@ -1,13 +1,14 @@
 // A customer's VM from its first breath to its last, on a real host with a real guest: everything a customer does to it, seen from inside.
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { eventually } from './processes.ts'
-import { canRunReal, TIMEOUT_MS } from './real-product.ts'
+import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'
 import { realGuests } from './real-guests.ts'
 
 const PASSWORD = 'correct horse 7'
 const TRAFFIC = 5_000_000
 
-describe.runIf(canRunReal())('a real VM', { timeout: 2 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async () => {
   const { customer, ssh, box, broken, boot, answerOn, connect, pings, inside: run } = await realGuests()
   const known = { vmId: '', address: '', hostKey: '', bootId: '' }
   const vm = () => customer.get(`/vms/${known.vmId}`)

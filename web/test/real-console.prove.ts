@@ -1,9 +1,10 @@
 // The dashboard on a real host: create a VM, use both consoles, log in over SSH, delete the VM.
 import type { Locator } from 'playwright-core'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { uriWithFiles } from '../../server/test/libvirt-host.ts'
 import { berthdJson } from '../../server/test/processes.ts'
-import { canRunReal, TIMEOUT_MS, realProduct } from '../../server/test/real-product.ts'
+import { missingForRealHost, TIMEOUT_MS, realProduct } from '../../server/test/real-product.ts'
 import { becomeOwner, button, dialog, expectShown, fill, go, heading, link } from './page-actions.ts'
 import { expectNoProblems, openBrowser } from './browser.ts'
 import { OWNER } from './product.ts'
@@ -20,7 +21,7 @@ const countBrightPixels = (canvas: Locator): Promise<number> =>
     return data.filter((value, index) => index % 4 === 1 && value > 100).length
   })
 
-describe.runIf(canRunReal())('a customer in the dashboard, on a real host', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('a customer in the dashboard, on a real host', { timeout: 3 * TIMEOUT_MS }, async () => {
   const product = await realProduct(uriWithFiles)
   const { settings, processes, ssh, box } = product
   const origin = new URL(processes.api.url).origin

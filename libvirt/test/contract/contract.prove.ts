@@ -5,7 +5,8 @@ import { areas, Connection, ProtocolError } from '../../src/index.ts'
 import type { CallReport } from '../../src/index.ts'
 import type { Box } from '../sandboxed-libvirtd.ts'
 import type { Boxes } from '../sandbox-fleet.ts'
-import { canBox } from '../command.ts'
+import { missingForSandbox } from '../command.ts'
+import { describeIf } from '../describe-if.ts'
 import { openBoxes } from '../fixture.ts'
 import { provesCopies, provesMigrationSteps } from './copies.ts'
 import { provesAgent, provesDevices } from './devices.ts'
@@ -15,7 +16,7 @@ import { provesNetworks } from './networks.ts'
 import { provesStorage } from './storage.ts'
 import type { World } from './world.ts'
 
-describe.runIf(canBox())('the contract with libvirtd', () => {
+describeIf(missingForSandbox())('the contract with libvirtd', () => {
   let boxes: Boxes
   let box: Box
   beforeAll(async () => void ({ boxes, box } = await openBoxes(1)), 120_000)

@@ -1,4 +1,4 @@
-// A request passes through a chain of small handlers, each of which sees it on its way out and its answer on the way back.
+// Middleware: each handler wraps the next one and sees the request and its response.
 
 export interface ApiRequest {
   readonly method: string
@@ -9,7 +9,7 @@ export interface ApiRequest {
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
   readonly maxRetries: number
-  /** The write's name, null for none at all, undefined for one to be made. */
+  /** null: send none; undefined: generate one. */
   readonly idempotencyKey: string | null | undefined
 }
 

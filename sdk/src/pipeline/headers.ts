@@ -1,11 +1,11 @@
-// What every request says about itself.
+// Headers of every request.
 import { VERSION } from '../version.ts'
 import type { Handler } from './handler.ts'
 
-/** Failures are asked for in the form that holds the code, the request's id and the fields; in a browser headers may be out of sight. */
+/** problem+json carries code, request id and fields in the body: in browsers, CORS may hide the headers that carry them otherwise. */
 const ACCEPT = 'application/json, application/problem+json'
 
-export const identify =
+export const addHeaders =
   (token: string): Handler =>
   (next) =>
   (request) => {
@@ -16,12 +16,12 @@ export const identify =
     return next(request)
   }
 
-/** Outside of the retries: the key is the same in all of them, so the effect is one. */
-export const nameWrites: Handler = (next) => (request) => {
+/** Outside of `retry`, so that all attempts carry the same key and the write takes effect once. */
+export const addIdempotencyKey: Handler = (next) => (request) => {
   if (request.method !== 'GET' && request.idempotencyKey !== null)
-    request.headers.set('idempotency-key', request.idempotencyKey ?? newKey())
+    request.headers.set('idempotency-key', request.idempotencyKey ?? randomKey())
   return next(request)
 }
 
-/** Not randomUUID: browsers have that on secure pages only. */
-const newKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+/** Not randomUUID, which browsers offer in secure contexts only. */
+const randomKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

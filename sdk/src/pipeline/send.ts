@@ -1,9 +1,9 @@
-// The innermost end of the chain: fetch, and the difference between "no answer" and "given up".
+// The innermost handler: fetch, with network failures as NetworkError and cancellations as the reason of the signal.
 import { NetworkError } from '../errors.ts'
 import type { ApiRequest, Handler, Send } from './handler.ts'
 
-/** Redirects are not followed: they would carry the token to wherever they lead. */
-export const sender =
+/** Redirects are not followed: they would send the token to another host. */
+export const fetchWith =
   (fetch: typeof globalThis.fetch): Send =>
   (request) => {
     const { method, url, headers, body, signal } = request
@@ -12,8 +12,8 @@ export const sender =
     )
   }
 
-/** Reads the answer to its end, so that one which is cut off counts as none and the attempt can be repeated. */
-export const whole: Handler = (next) => async (request) => {
+/** Reads the body to its end inside the retries, so that a truncated response is retried like a missing one. */
+export const bufferBody: Handler = (next) => async (request) => {
   const response = await next(request)
   if (response.body === null) return response
   const text = await orNetworkError(request, () => response.text())
@@ -25,11 +25,11 @@ export async function orNetworkError<T>({ method, url, signal }: Pick<ApiRequest
     return await work()
   } catch (cause) {
     if (signal?.aborted) throw signal.reason
-    throw new NetworkError(`${method} ${url} got no whole answer: ${describe(cause)}`, { cause })
+    throw new NetworkError(`${method} ${url} got no complete response: ${describe(cause)}`, { cause })
   }
 }
 
-/** fetch says only "fetch failed"; the reason is in the cause. */
+/** The message of fetch is only "fetch failed"; the reason is in `cause`. */
 function describe(error: unknown): string {
   const { message = String(error), cause } = error as { message?: string; cause?: { message?: string; code?: string } }
   const reason = cause?.message || cause?.code

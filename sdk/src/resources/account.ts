@@ -11,7 +11,7 @@ export class Account extends Resource {
     return this.api.call('listAccountLimits', {}, options)
   }
 
-  /** Who changed what, and what was refused; the newest first. */
+  /** Successful and rejected changes, newest first. */
   auditLog(query?: Query<'listAuditLog'>, options?: CallOptions) {
     return this.api.pages('listAuditLog', { query }, options)
   }

@@ -15,7 +15,7 @@ export class Backups extends Resource {
     return this.api.call('getBackup', { path: { vmId, id } }, options)
   }
 
-  /** Brings the VM back to it. What was written since is lost. */
+  /** Replaces the VM's disk. Data written since the backup is lost. */
   restore(vmId: string, id: string, body?: Body<'restoreBackup'>, options?: CallOptions) {
     return this.api.start(vmId, 'restoreBackup', { path: { vmId, id }, body }, options)
   }

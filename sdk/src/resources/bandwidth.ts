@@ -3,7 +3,7 @@ import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
 export class Bandwidth extends Resource {
-  /** What every VM has used of its month. */
+  /** Traffic of every VM in its current billing period. */
   list(options?: CallOptions) {
     return this.api.call('listBandwidth', {}, options)
   }

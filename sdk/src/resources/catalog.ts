@@ -6,7 +6,7 @@ export class Regions extends Resource {
     return this.api.call('listRegions', {}, options)
   }
 
-  /** The machines of a region that private networks can live on. */
+  /** The nodes of a region that can host private networks. */
   nodes(id: string, options?: CallOptions) {
     return this.api.call('listNodes', { path: { id } }, options)
   }

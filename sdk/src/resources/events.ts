@@ -1,19 +1,19 @@
 import type { Query } from '../api.ts'
-import { followEvents, type StreamOptions } from '../event-stream.ts'
-import type { Event } from '../generated/schemas.ts'
+import { streamEvents, type StreamOptions } from '../event-stream.ts'
+import type { Event } from '../generated/openapi.ts'
 import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
-const LARGEST_PAGE = 100
+const MAX_PAGE_SIZE = 100
 
 export class Events extends Resource {
-  /** One page after a cursor, the oldest first. */
+  /** One page after a cursor, oldest first. */
   page(query?: Query<'listEvents'>, options?: CallOptions) {
     return this.api.call('listEvents', { query }, options)
   }
 
-  /** Everything that has happened after a cursor, up to now. */
-  async *list({ after, limit = LARGEST_PAGE }: Query<'listEvents'> = {}, options?: CallOptions): AsyncGenerator<Event, void, undefined> {
+  /** All events after a cursor, up to now. */
+  async *list({ after, limit = MAX_PAGE_SIZE }: Query<'listEvents'> = {}, options?: CallOptions): AsyncGenerator<Event, void, undefined> {
     for (let cursor = after; ;) {
       const events = await this.page({ after: cursor, limit }, options)
       yield* events
@@ -22,8 +22,8 @@ export class Events extends Resource {
     }
   }
 
-  /** Everything as it happens, without an end. */
+  /** New events as they occur; does not end by itself. */
   stream(options?: StreamOptions): AsyncGenerator<Event, void, undefined> {
-    return followEvents(this.api, options)
+    return streamEvents(this.api, options)
   }
 }

@@ -23,7 +23,7 @@ export class Firewalls extends Resource {
     return this.api.call('deleteFirewall', { path: { id } }, options)
   }
 
-  /** In the order in which they are tried. */
+  /** In evaluation order. */
   rules(id: string, options?: CallOptions) {
     return this.api.call('listFirewallRules', { path: { id } }, options)
   }
@@ -36,7 +36,7 @@ export class Firewalls extends Resource {
     return this.api.call('addFirewallRule', { path: { id }, body }, options)
   }
 
-  /** All of them at once: no packet ever meets half of the new rules. */
+  /** Replaces all rules atomically: no packet is matched against a mix of old and new rules. */
   replaceRules(id: string, rules: Body<'replaceFirewallRules'>['rules'], options?: CallOptions) {
     return this.api.call('replaceFirewallRules', { path: { id }, body: { rules } }, options)
   }
@@ -65,7 +65,7 @@ export class Firewalls extends Resource {
     return this.api.call('unbindFirewall', { path: { id, vmId } }, options)
   }
 
-  /** Whether a packet would pass, and which rule decides. */
+  /** Whether a packet would be accepted, and the rule that matches. */
   check(id: string, body: Body<'checkPacket'>, options?: CallOptions) {
     return this.api.call('checkPacket', { path: { id }, body }, options)
   }

@@ -2,7 +2,7 @@ import type { Body, Query } from '../api.ts'
 import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
-/** Private networks. VMs are put into them by `vms.attachNetwork`. */
+/** Private networks. `vms.attachNetwork` attaches a VM. */
 export class Networks extends Resource {
   list(query?: Query<'listNetworks'>, options?: CallOptions) {
     return this.api.pages('listNetworks', { query }, options)

@@ -2,13 +2,13 @@ import type { Body, Query } from '../api.ts'
 import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
-/** Money on its way into the wallet. */
+/** Payments into the wallet. */
 export class Deposits extends Resource {
   list(query?: Query<'listDeposits'>, options?: CallOptions) {
     return this.api.pages('listDeposits', { query }, options)
   }
 
-  /** The answer says how to pay. */
+  /** The response contains the payment instructions. */
   create(body: Body<'createDeposit'>, options?: CallOptions) {
     return this.api.call('createDeposit', { body }, options)
   }

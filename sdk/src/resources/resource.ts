@@ -1,6 +1,6 @@
 import type { Api } from '../api.ts'
 
-/** A part of the API. Methods are thin: everything that could go wrong is handled in the pipeline. */
+/** Base of all resources. Methods only name the operation; the pipeline handles errors and retries. */
 export class Resource {
   protected readonly api: Api
 

@@ -15,7 +15,7 @@ export class Snapshots extends Resource {
     return this.api.call('getSnapshot', { path: { vmId, id } }, options)
   }
 
-  /** Brings the VM back to it. What was written since is lost. */
+  /** Replaces the VM's disk. Data written since the snapshot is lost. */
   restore(vmId: string, id: string, options?: CallOptions) {
     return this.api.start(vmId, 'restoreSnapshot', { path: { vmId, id } }, options)
   }

@@ -11,7 +11,7 @@ export class Tickets extends Resource {
     return this.api.call('createTicket', { body }, options)
   }
 
-  /** With its replies. */
+  /** Includes the replies. */
   get(id: string, options?: CallOptions) {
     return this.api.call('getTicket', { path: { id } }, options)
   }

@@ -1,9 +1,9 @@
 import type { Body, Query, Started } from '../api.ts'
-import type { VmCreated } from '../generated/schemas.ts'
+import type { VmCreated } from '../generated/openapi.ts'
 import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
-/** Virtual machines. What answers an `actionId` has only begun: `waitForAction` takes the whole answer. */
+/** Virtual machines. A result with an `actionId` is still in progress: pass it to `waitForAction`. */
 export class Vms extends Resource {
   list(query?: Query<'listVms'>, options?: CallOptions) {
     return this.api.pages('listVms', { query }, options)
@@ -14,7 +14,7 @@ export class Vms extends Resource {
     return { ...created, vmId: created.vm.id }
   }
 
-  /** What it would cost; also whether it would be accepted at all. */
+  /** Price of the VM; throws if the request would be rejected. */
   quoteCreate(body: Body<'createVm'>, options?: CallOptions) {
     return this.api.quote('createVm', { body }, options)
   }
@@ -35,7 +35,7 @@ export class Vms extends Resource {
     return this.api.start(id, 'deleteVm', { path: { id } }, options)
   }
 
-  /** What would be given back: a charge below zero. */
+  /** The refund, as a negative charge. */
   quoteDelete(id: string, options?: CallOptions) {
     return this.api.quote('deleteVm', { path: { id } }, options)
   }
@@ -52,7 +52,7 @@ export class Vms extends Resource {
     return this.api.start(id, 'restartVm', { path: { id }, body }, options)
   }
 
-  /** To a larger plan. */
+  /** Changes to a larger plan. */
   upgrade(id: string, planId: string, options?: CallOptions) {
     return this.api.start(id, 'upgradeVm', { path: { id }, body: { planId } }, options)
   }
@@ -61,12 +61,12 @@ export class Vms extends Resource {
     return this.api.quote('upgradeVm', { path: { id }, body: { planId } }, options)
   }
 
-  /** Begins anew from a template. Everything on its disk is lost. */
+  /** Reinstalls from a template. All data on the disk is lost. */
   rebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
     return this.api.start(id, 'rebuildVm', { path: { id }, body }, options)
   }
 
-  /** Nothing, unless it never came up: such a VM is paid for again. */
+  /** Free, unless the VM failed during creation and was refunded: then it is charged again. */
   quoteRebuild(id: string, body: Body<'rebuildVm'>, options?: CallOptions) {
     return this.api.quote('rebuildVm', { path: { id }, body }, options)
   }
@@ -83,7 +83,7 @@ export class Vms extends Resource {
     return this.api.start(id, 'detachNetwork', { path: { id, networkId } }, options)
   }
 
-  /** A WebSocket URL that opens the console once. It is a secret. */
+  /** Returns a single-use WebSocket URL. Treat it as a secret. */
   openConsole(id: string, type: Body<'openConsole'>['type'], options?: CallOptions) {
     return this.api.call('openConsole', { path: { id }, body: { type } }, options)
   }

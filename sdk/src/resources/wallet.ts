@@ -7,7 +7,7 @@ export class Wallet extends Resource {
     return this.api.call('getWallet', {}, options)
   }
 
-  /** The newest first. */
+  /** Newest first. */
   transactions(query?: Query<'listWalletTransactions'>, options?: CallOptions) {
     return this.api.pages('listWalletTransactions', { query }, options)
   }

@@ -2,13 +2,13 @@ import type { Body, Query } from '../api.ts'
 import type { CallOptions } from '../options.ts'
 import { Resource } from './resource.ts'
 
-/** Subscriptions. What they send is checked by `verifyWebhook`. */
+/** Webhook subscriptions. Receivers check requests with `verifyWebhook`. */
 export class Webhooks extends Resource {
   list(query?: Query<'listWebhooks'>, options?: CallOptions) {
     return this.api.pages('listWebhooks', { query }, options)
   }
 
-  /** The answer holds the secret, and no later one does. */
+  /** The response contains the secret, which is not shown again. */
   create(body: Body<'createWebhook'>, options?: CallOptions) {
     return this.api.call('createWebhook', { body }, options)
   }
@@ -25,12 +25,12 @@ export class Webhooks extends Resource {
     return this.api.call('deleteWebhook', { path: { id } }, options)
   }
 
-  /** Sends a test event now, and answers what came of it. */
+  /** Sends a test event now and returns the delivery result. */
   test(id: string, options?: CallOptions) {
     return this.api.call('testWebhook', { path: { id } }, options)
   }
 
-  /** The answer holds the new secret. For a while both sign. */
+  /** The response contains the new secret. Deliveries are signed with both for a while. */
   rotateSecret(id: string, options?: CallOptions) {
     return this.api.call('rotateWebhookSecret', { path: { id } }, options)
   }
@@ -39,7 +39,7 @@ export class Webhooks extends Resource {
     return this.api.pages('listWebhookDeliveries', { path: { id }, query }, options)
   }
 
-  /** With what was sent and answered in each attempt. */
+  /** Includes request and response of each attempt. */
   delivery(id: string, deliveryId: string, options?: CallOptions) {
     return this.api.call('getWebhookDelivery', { path: { id, deliveryId } }, options)
   }

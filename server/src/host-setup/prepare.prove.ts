@@ -5,10 +5,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Box } from '../../../libvirt/test/sandboxed-libvirtd.ts'
 import { Boxes } from '../../../libvirt/test/sandbox-fleet.ts'
-import { canBox } from '../../../libvirt/test/command.ts'
+import { missingForSandbox } from '../../../libvirt/test/command.ts'
+import { describeIf } from '../../../libvirt/test/describe-if.ts'
 import { testDatabase } from '../../test/harness.ts'
 import { berthd, berthdJson, type Outcome as Ended, type Settings } from '../../test/processes.ts'
 import type { Outcome } from './setup-step.ts'
@@ -27,7 +28,7 @@ interface Report {
   next: string | null
 }
 
-describe.runIf(canBox())('berthd host', { timeout: 300_000 }, () => {
+describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
   let boxes: Boxes
   let box: Box
   let folder: string

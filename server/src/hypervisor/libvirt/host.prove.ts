@@ -2,8 +2,9 @@
 // empty disk: their firmware looks for a system in vain, which is all the life these promises need.
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { canBox, hasCommands } from '../../../../libvirt/test/command.ts'
+import { expect, test } from 'vitest'
+import { missingCommands, missingForSandbox } from '../../../../libvirt/test/command.ts'
+import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { blankGuests, soon } from '../../../test/blank-guests.ts'
 import type { LibvirtHost } from '../../../test/libvirt-host.ts'
 import { nativeArch } from '../../images/arch.ts'
@@ -12,9 +13,9 @@ import { collect, expectKind } from '../conformance/fixture.ts'
 import { isDriverError } from '../driver.ts'
 
 /** Of which this machine has an emulator. */
-const EMULATED = (['x86_64', 'aarch64'] as const).filter((arch) => hasCommands(`qemu-system-${arch}`))
+const EMULATED = (['x86_64', 'aarch64'] as const).filter((arch) => missingCommands(`qemu-system-${arch}`) === undefined)
 
-describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))('a libvirt host', () => {
+describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))('a libvirt host', () => {
   const guests = blankGuests()
   const { open, blank, start, qemu } = guests
   const templates = async (id: string) =>

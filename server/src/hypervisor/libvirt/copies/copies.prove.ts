@@ -2,8 +2,9 @@
 // promises of every driver; here the disk is filled from outside, so that a copy takes long enough to be disturbed.
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canBox } from '../../../../../libvirt/test/command.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { missingForSandbox } from '../../../../../libvirt/test/command.ts'
+import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
 import { newId } from '../../../kernel/ids.ts'
@@ -11,7 +12,7 @@ import type { MachineSpec, Volume } from '../../driver.ts'
 
 const FOLDER = '/var/lib/libvirt/images/berth'
 
-describe.runIf(canBox())('a copy under way', { timeout: 300_000 }, () => {
+describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => {
   let proof: Proof
   let spec: MachineSpec
 

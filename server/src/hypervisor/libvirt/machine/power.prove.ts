@@ -2,7 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { canBox, hasCommands, run } from '../../../../../libvirt/test/command.ts'
+import { missingCommands, missingForSandbox, run } from '../../../../../libvirt/test/command.ts'
+import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { blankGuests, imageIn, soon } from '../../../../test/blank-guests.ts'
 import { losePower, returnPower } from '../../../../test/libvirt-host.ts'
@@ -11,11 +12,11 @@ import { expectKind } from '../../conformance/fixture.ts'
 import type { Driver, MachineSpec } from '../../driver.ts'
 import type { Image } from '../../image-source.ts'
 
-describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))('the power of a machine', () => {
+describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))('the power of a machine', () => {
   const guests = blankGuests()
   const { open, blank, start } = guests
 
-  test.runIf(hasCommands('qemu-system-x86_64'))('wakes a guest that has put itself to sleep', async () => {
+  test('wakes a guest that has put itself to sleep', async () => {
     const made = blank(false)
     const spec = { ...made, template: { ...made.template, id: 'sleeper', arch: 'x86_64' } } as const
     const driver = open({ image: await sleepyImage(guests.host.box.folder) })

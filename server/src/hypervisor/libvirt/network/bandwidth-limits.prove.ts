@@ -1,10 +1,11 @@
 // Limits on a host whose kernel has them.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canBox } from '../../../../../libvirt/test/command.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { missingForSandbox } from '../../../../../libvirt/test/command.ts'
+import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
 import { giveTrafficControl, queues } from '../../../../test/traffic-control.ts'
 
-describe.runIf(canBox())('a limit', { timeout: 300_000 }, () => {
+describeIf(missingForSandbox())('a limit', { timeout: 300_000 }, () => {
   let proof: Proof
   beforeAll(async () => {
     proof = await openProof()

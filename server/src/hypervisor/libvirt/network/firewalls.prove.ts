@@ -1,6 +1,7 @@
 // That filters filter: two real guests, the host on the other side of the cable, and packets between them.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canBox } from '../../../../../libvirt/test/command.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { missingForSandbox } from '../../../../../libvirt/test/command.ts'
+import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { GuestShell } from '../../../../test/guest-shell.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
@@ -28,7 +29,7 @@ interface Guest {
   address: string
 }
 
-describe.runIf(canBox())('the filter of a real guest', { timeout: TIMEOUT_MS }, () => {
+describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT_MS }, () => {
   let proof: Proof
   let shell: GuestShell
   let guest: Guest

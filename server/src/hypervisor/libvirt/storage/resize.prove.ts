@@ -1,13 +1,14 @@
 // What a QEMU that died leaves in a disk that was backed up before.
-import { describe, expect, test } from 'vitest'
-import { canBox, hasCommands } from '../../../../../libvirt/test/command.ts'
+import { expect, test } from 'vitest'
+import { missingCommands, missingForSandbox } from '../../../../../libvirt/test/command.ts'
+import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { blankGuests, soon } from '../../../../test/blank-guests.ts'
 import { nativeArch } from '../../../images/arch.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Driver, MachineSpec } from '../../driver.ts'
 
-describe.runIf(canBox() && hasCommands(`qemu-system-${nativeArch()}`))(
+describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))(
   'where a crash broke the record of what changed since a backup',
   () => {
     const guests = blankGuests()

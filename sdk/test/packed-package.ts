@@ -1,4 +1,4 @@
-// The package as it is published, installed in a folder of its own: built, packed, unpacked, and used by whoever has nothing else of ours.
+// The package as published: built, packed and unpacked into a folder without anything else of the repository.
 import { execFile } from 'node:child_process'
 import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ export interface Packed {
   files: { path: string; mode: number }[]
 }
 
-/** Of these workspaces, or of all. One after the other on this machine: each build begins by removing what the one before has built. */
+/** Packs these workspaces, or all. A file lock serialises it, because each build starts by removing the output of the previous one. */
 export async function pack(into: string, ...workspaces: string[]): Promise<Packed[]> {
   const which = workspaces.length > 0 ? workspaces.map((name) => `--workspace=${name}`) : ['--workspaces']
   const env = { ...process.env, npm_config_update_notifier: 'false' }
@@ -29,7 +29,7 @@ export async function pack(into: string, ...workspaces: string[]): Promise<Packe
   return JSON.parse(stdout.slice(stdout.indexOf('[\n'))) as Packed[]
 }
 
-export async function packed() {
+export async function packedPackage() {
   const folder = mkdtempSync(join(tmpdir(), 'berth-packed-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   const [{ filename, files }] = (await pack(folder, 'sdk')) as [Packed]
@@ -43,12 +43,12 @@ export async function packed() {
     files: files.map(({ path }) => path),
     installed,
     write,
-    /** Type-checks these files of the folder as somebody's own program, and compiles them to JavaScript. */
+    /** Type-checks these files as a program of a user of the package and compiles them to JavaScript. */
     async compile(names: string[], settings: object): Promise<void> {
       const compilerOptions = { target: 'es2022', strict: true, skipLibCheck: false, ...settings }
       write('tsconfig.json', JSON.stringify({ compilerOptions, files: names }))
       await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '--project', folder]).catch((error: Outcome) => {
-        throw new Error(`It does not compile:\n${error.stdout}`)
+        throw new Error(`Compilation failed:\n${error.stdout}`)
       })
     },
     runByPlainNode: (name: string, settings: Record<string, string> = {}): Promise<Outcome> =>
@@ -58,7 +58,7 @@ export async function packed() {
 
 export const NODE_TYPES = { lib: ['es2022'], module: 'nodenext', types: ['node'], typeRoots: [join(root, 'node_modules/@types')] }
 
-/** The Node that was on the machine before ours came. */
+/** The system's Node, not the one that package-lock.json pins. */
 export function plainNode(): string {
   const folders = process.env['PATH']!.split(delimiter).filter((folder) => !folder.includes('node_modules'))
   return folders.map((folder) => join(folder, 'node')).find(isProgram) ?? process.execPath

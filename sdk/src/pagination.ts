@@ -1,7 +1,7 @@
-// A list that is longer than one answer.
-import type { Pagination } from './generated/schemas.ts'
+// Lists that span several pages.
+import type { Pagination } from './generated/openapi.ts'
 
-const LARGEST_PAGE = 100
+const MAX_PAGE_SIZE = 100
 
 export interface PageQuery {
   page?: number | undefined
@@ -15,9 +15,9 @@ export interface Page<Item> {
 }
 
 /**
- * Everything from the page asked for to the end: `for await (const vm of berth.vms.list())`. Nothing is asked for until it is needed. Lists
- * change while they are read: what comes twice is passed on once, and when something has gone, which draws later things forward, the reading
- * steps back so that none of them is passed over.
+ * Iterates from the requested page to the end: `for await (const vm of berth.vms.list())`. Pages are fetched on demand. The list may change
+ * meanwhile: an item that appears on two pages is yielded once, and when `total` shrinks, which moves later items to earlier pages, iteration
+ * goes back by as many pages so that no item is skipped.
  */
 export class Pages<Item extends { id: string }> implements AsyncIterable<Item> {
   readonly #query: PageQuery
@@ -28,12 +28,12 @@ export class Pages<Item extends { id: string }> implements AsyncIterable<Item> {
     this.#fetch = fetch
   }
 
-  /** One page as the server answers it: the first, of 20, unless asked otherwise. */
+  /** A single page. Default: the first 20 items. */
   page(): Promise<Page<Item>> {
     return this.#fetch(this.#query)
   }
 
-  /** All of it at once. */
+  /** All items as an array. */
   async all(): Promise<Item[]> {
     const items: Item[] = []
     for await (const item of this) items.push(item)
@@ -41,15 +41,15 @@ export class Pages<Item extends { id: string }> implements AsyncIterable<Item> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    const { page: first = 1, limit = LARGEST_PAGE } = this.#query
+    const { page: first = 1, limit = MAX_PAGE_SIZE } = this.#query
     const seen = new Set<string>()
-    let known = 0
+    let knownTotal = 0
     for (let page = first; ;) {
       const { items, pagination } = await this.#fetch({ ...this.#query, page, limit })
-      const gone = known - pagination.total
-      known = pagination.total
-      if (gone > 0 && page > first) {
-        page = Math.max(first, page - Math.ceil(gone / limit))
+      const removed = knownTotal - pagination.total
+      knownTotal = pagination.total
+      if (removed > 0 && page > first) {
+        page = Math.max(first, page - Math.ceil(removed / limit))
         continue
       }
       for (const item of items) {

@@ -1,11 +1,11 @@
-// Where a call goes.
-import { PREFIX } from './generated/operations.ts'
+// URLs of calls.
+import { PREFIX } from './generated/routes.ts'
 
 export type PathValues = Record<string, string>
 export type QueryValues = Record<string, string | number | boolean | undefined>
 
-/** Answers the address of the API, without a slash at its end. */
-export function apiAddress(baseUrl: string): string {
+/** Returns the base URL of the API without a trailing slash. */
+export function apiUrl(baseUrl: string): string {
   const parsed = URL.canParse(baseUrl) ? new URL(baseUrl) : null
   if (!parsed || !/^https?:$/.test(parsed.protocol))
     throw new TypeError(`baseUrl must be an http or https URL such as https://cloud.example.com, and is ${JSON.stringify(baseUrl)}`)
@@ -16,7 +16,7 @@ export function apiAddress(baseUrl: string): string {
 export function fillPath(template: string, values: PathValues = {}): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value: unknown = values[name]
-    // An id of nothing or of dots would make it another path.
+    // An empty id, "." or ".." would address another path.
     if (typeof value !== 'string' || /^\.*$/.test(value)) throw new TypeError(`${name} must be an id, and is ${JSON.stringify(value)}`)
     return encodeURIComponent(value)
   })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { generateKey } from '../../server/test/openssh-keys.ts'
-import { collected, happenings } from './happenings.ts'
-import { sdkWorld, witness, type SdkWorld } from './world.ts'
+import { collect, eventEmitter } from './emit-events.ts'
+import { sdkWorld, recordAttempts, type SdkWorld } from './world.ts'
 
 const app = await sdkWorld()
 
 async function withKeys(count: number) {
   const customer = await app.given.customer()
-  const { attempts, handlers } = witness()
+  const { attempts, handlers } = recordAttempts()
   const plain = app.client(customer)
   const names = Array.from({ length: count }, (_, i) => `key ${i}`)
   for (const name of names) await plain.sshKeys.create({ name, publicKey: generateKey().line })
@@ -20,7 +20,7 @@ const addKey = (berth: Client, name: string) => berth.sshKeys.create({ name, pub
 describe('a list', async () => {
   const { berth, names, attempts } = await withKeys(25)
 
-  test('is iterated over to its end, page by page', async () => {
+  test('is iterated to its end, page by page', async () => {
     attempts.length = 0
     const seen: string[] = []
     for await (const { name } of berth.sshKeys.list({ limit: 10 })) seen.push(name)
@@ -28,7 +28,7 @@ describe('a list', async () => {
     expect(attempts.map(({ path }) => path)).toEqual([1, 2, 3].map((page) => `/ssh-keys?limit=10&page=${page}`))
   })
 
-  test('is asked for in the largest pages, and not before it is needed', async () => {
+  test('is fetched on demand, in pages of the maximum size', async () => {
     attempts.length = 0
     const list = berth.sshKeys.list()
     expect(attempts).toEqual([])
@@ -36,13 +36,13 @@ describe('a list', async () => {
     expect(attempts.map(({ path }) => path)).toEqual(['/ssh-keys?page=1&limit=100'])
   })
 
-  test('asks for no more pages than are read', async () => {
+  test('fetches no more pages than are read', async () => {
     attempts.length = 0
     for await (const _ of berth.sshKeys.list({ limit: 10 })) break
     expect(attempts).toHaveLength(1)
   })
 
-  test('has single pages', async () => {
+  test('returns single pages', async () => {
     const { items, pagination } = await berth.sshKeys.list({ page: 3, limit: 10 }).page()
     expect(items).toHaveLength(5)
     expect(pagination).toEqual({ page: 3, limit: 10, total: 25, totalPages: 3 })
@@ -58,8 +58,8 @@ describe('a list', async () => {
   })
 })
 
-describe('a list that changes while it is read', () => {
-  test('passes over nothing when what was read is deleted', async () => {
+describe('a list that changes during iteration', () => {
+  test('skips nothing when items already read are deleted', async () => {
     const { berth, plain, names } = await withKeys(23)
     const seen: string[] = []
     for await (const { id, name } of berth.sshKeys.list({ limit: 5 })) {
@@ -70,7 +70,7 @@ describe('a list that changes while it is read', () => {
     expect(await berth.sshKeys.list().all()).toEqual([])
   })
 
-  test('shows nothing twice when something is added', async () => {
+  test('yields nothing twice when items are added', async () => {
     const { berth, plain, names } = await withKeys(12)
     const seen: string[] = []
     for await (const { name } of berth.sshKeys.list({ limit: 5 })) {
@@ -84,19 +84,19 @@ describe('a list that changes while it is read', () => {
 
 describe('events', async () => {
   const customer = await app.given.customer()
-  await happenings(app, customer.accountId)(250)
-  const { attempts, handlers } = witness()
+  await eventEmitter(app, customer.accountId)(250)
+  const { attempts, handlers } = recordAttempts()
   const berth = app.client(customer, { handlers })
 
-  test('are iterated over by cursor, up to now', async () => {
+  test('are iterated by cursor, up to now', async () => {
     const cursors: string[] = []
     for await (const { cursor } of berth.events.list()) cursors.push(cursor)
     expect(cursors).toEqual(Array.from({ length: 250 }, (_, i) => String(i + 1)))
     expect(attempts.map(({ path }) => path)).toEqual(['/events?limit=100', '/events?after=100&limit=100', '/events?after=200&limit=100'])
   })
 
-  test('begin after a cursor', async () => {
-    const rest = await collected(berth.events.list({ after: '247', limit: 2 }))
+  test('start after a cursor', async () => {
+    const rest = await collect(berth.events.list({ after: '247', limit: 2 }))
     expect(rest.map(({ cursor }) => cursor)).toEqual(['248', '249', '250'])
     expect(await berth.events.page({ after: '250' })).toEqual([])
   })

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { belowFloor, byFolder, raiseFloors } from './coverage.ts'
+
+const file = (lines: [number, number], branches: [number, number]) => ({
+  lines: { covered: lines[0], total: lines[1] },
+  branches: { covered: branches[0], total: branches[1] },
+})
+
+test('files are summed by folder, and percentages are rounded down', () => {
+  const summary = {
+    total: file([1, 1], [1, 1]),
+    '/r/server/src/http/api/mount.ts': file([2, 3], [0, 0]),
+    '/r/server/src/http/docs/docs.ts': file([4, 6], [1, 2]),
+    '/r/server/src/config.ts': file([1, 1], [0, 0]),
+    '/r/sdk/src/pipeline/retry.ts': file([9, 10], [3, 4]),
+  }
+  expect(byFolder(summary, '/r')).toEqual({
+    'sdk/src': { lines: 90, branches: 75 },
+    'server/src': { lines: 100, branches: 100 },
+    'server/src/http': { lines: 66.6, branches: 50 },
+  })
+})
+
+test('a folder below its floor fails, and so does one that has disappeared', () => {
+  const floors = { 'sdk/src': { lines: 90, branches: 75 }, 'cli/src': { lines: 50, branches: 50 } }
+  expect(belowFloor({ 'sdk/src': { lines: 90, branches: 75 }, 'cli/src': { lines: 50, branches: 50 } }, floors)).toEqual([])
+  expect(belowFloor({ 'sdk/src': { lines: 90, branches: 74.9 } }, floors)).toEqual([
+    expect.stringContaining('sdk/src: 74.9 % of branches are covered, below the floor of 75 %'),
+    expect.stringContaining('cli/src: 0 % of lines'),
+    expect.stringContaining('cli/src: 0 % of branches'),
+  ])
+})
+
+test('floors rise and never fall', () => {
+  const floors = { 'sdk/src': { lines: 90, branches: 75 } }
+  expect(raiseFloors({ 'sdk/src': { lines: 95, branches: 70 }, 'cli/src': { lines: 40, branches: 30 } }, floors)).toEqual({
+    'cli/src': { lines: 40, branches: 30 },
+    'sdk/src': { lines: 95, branches: 75 },
+  })
+})

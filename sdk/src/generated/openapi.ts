@@ -1,0 +1,3775 @@
+// Generated from openapi/v1.json by `npm run sdk:types`. Do not edit.
+
+export interface components {
+    schemas: {
+        Region: {
+            id: string;
+            name: string;
+            slug: string;
+            /** @description ISO 3166 alpha-2 */
+            country: string;
+            city: string;
+            /** @description The flag as an emoji */
+            flag: string;
+            available: boolean;
+        };
+        Plan: {
+            id: string;
+            slug: string;
+            name: string;
+            vcpu: number;
+            /** @description MiB */
+            ram: number;
+            /** @description GiB */
+            disk: number;
+            /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
+            bandwidth: number;
+            /** @description Mbit/s */
+            networkSpeed: number;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            priceMonthly: string;
+            currency: string;
+            /** @description Mbit/s once the bandwidth is used up */
+            throttleMbps: number;
+            available: boolean;
+            /** @description Slugs of the regions it is sold in */
+            regions: string[];
+        };
+        OsTemplate: {
+            id: string;
+            slug: string;
+            name: string;
+            version: string;
+            distribution: string;
+            arch: string;
+            /** @description GiB */
+            minDisk: number;
+            /** @description MiB */
+            minRam: number;
+            defaultUser: string;
+            cloudInit: boolean;
+            /** @description Bytes as a decimal string */
+            sizeBytes: string;
+            checksum: string;
+            available: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            deprecatedAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        Account: {
+            id: string;
+            email: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        AccountLimit: {
+            /** @description vms, vcpu, ram (MiB), disk (GiB), networks, firewalls, rulesPerFirewall, snapshotsPerVm, webhooks, sshKeys, tokens, openTickets or repliesPerTicket; others may follow */
+            name: string;
+            /** @description The most the account, or each single thing, may hold */
+            limit: number;
+            /** @description How much of it is in use; null where the limit holds for each single thing */
+            used: number | null;
+        };
+        Action: {
+            id: string;
+            vmId: string;
+            /** @description CREATE, START, STOP, RESTART, UPGRADE, REBUILD, DELETE, … */
+            action: string;
+            /** @enum {unknown} */
+            status: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+            progress: number;
+            /** @description Why it failed or was cancelled */
+            error: string | null;
+            errorCode: string | null;
+            steps: {
+                name: string;
+                /** @enum {unknown} */
+                status: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "UNDONE";
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                startedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                completedAt: string | null;
+            }[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            completedAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        Pagination: {
+            page: number;
+            limit: number;
+            total: number;
+            totalPages: number;
+        };
+        Event: {
+            id: string;
+            /** @description The event's number in the account, from 1 without a gap: pass the last one as `after` */
+            cursor: string;
+            /** @description What webhooks can subscribe to, and others such as vm.upgraded */
+            type: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            timestamp: string;
+            data: Record<string, unknown>;
+        };
+        Wallet: {
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balance: string;
+            /** @description ISO 4217, for example USD */
+            currency: string;
+            /** @description What renewals will charge within 7 days: decimal with two places */
+            dueNext7Days: string;
+            /** @description Whole days the balance lasts at the present monthly cost; null when nothing renews */
+            daysLeft: number | null;
+        };
+        Transaction: {
+            id: string;
+            /** @enum {string} */
+            type: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT";
+            description: string;
+            /** @enum {string} */
+            referenceType: "VM" | "PAYMENT" | "ADMIN";
+            /** @description The id of what the money was for or came from */
+            referenceId: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            amount: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balanceAfter: string;
+        };
+        Deposit: {
+            id: string;
+            /**
+             * @description PROCESSING: paid by a method that takes days. SUCCEEDED: in the wallet
+             * @enum {string}
+             */
+            status: "PENDING" | "PROCESSING" | "SUCCEEDED" | "FAILED" | "EXPIRED";
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            amount: string;
+            currency: string;
+            /** @enum {string} */
+            provider: "manual" | "stripe";
+            /** @description The page to pay at, while it is PENDING */
+            checkoutUrl: string | null;
+            /** @description How to pay where there is no page */
+            instructions: string | null;
+            /** @description What was refunded or charged back since: decimal with two places */
+            refunded: string;
+            /** @description The entry of the ledger, once it is in the wallet */
+            transactionId: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        CreateDeposit: {
+            /** @description From 1.00 to 50000.00, as a decimal string */
+            amount: string;
+        };
+        InvoiceSummary: {
+            id: string;
+            /** @description Without gaps over all invoices, for example INV-000042 */
+            number: string;
+            /** @description For example 2027-01 */
+            month: string;
+            currency: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            openingBalance: string;
+            /** @description What was bought, less what was given back for it: decimal with two places */
+            charged: string;
+            /** @description What came into the wallet, less what was taken back: decimal with two places */
+            paid: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            closingBalance: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            issuedAt: string;
+        };
+        Invoice: {
+            id: string;
+            /** @description Without gaps over all invoices, for example INV-000042 */
+            number: string;
+            /** @description For example 2027-01 */
+            month: string;
+            currency: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            openingBalance: string;
+            /** @description What was bought, less what was given back for it: decimal with two places */
+            charged: string;
+            /** @description What came into the wallet, less what was taken back: decimal with two places */
+            paid: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            closingBalance: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            issuedAt: string;
+            seller: {
+                name: string;
+                address: string[];
+                tax: string;
+            };
+            customer: {
+                name: string;
+                email: string;
+            };
+            /** @description The entries of the ledger, oldest first */
+            lines: components["schemas"]["Transaction"][];
+            /** @description A page to print, for whoever has this link, for an hour */
+            pageUrl: string;
+        };
+        AuditEntry: {
+            id: string;
+            /** @description The operationId of the call, the words of an operator's command, or "refusals" for those that were only counted */
+            action: string;
+            actor: {
+                /** @enum {unknown} */
+                type: "token" | "person" | "operator" | "system";
+                /** @description Of the token or the person; null for others */
+                id: string | null;
+                /** @description Of the token, at that time, or the e-mail address of the person */
+                name: string;
+            };
+            /** @description Where the call came from */
+            ip: string | null;
+            method: string | null;
+            /** @description For example /vms/{id}/restart */
+            route: string | null;
+            /** @description What it was done to, or what was made */
+            resourceId: string | null;
+            /** @description All ids of the path in its order, and then of what was made */
+            resourceIds: string[];
+            /** @enum {unknown} */
+            result: "succeeded" | "refused";
+            /** @description The HTTP status; null where there was no call of the API */
+            status: number | null;
+            /** @description As in the header X-Error-Code */
+            errorCode: string | null;
+            /** @description As in the header X-Request-Id */
+            requestId: string | null;
+            /** @description More than 1 where refusals came so often that they were only counted */
+            count: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        Node: {
+            id: string;
+            name: string;
+            available: boolean;
+        };
+        SshKey: {
+            id: string;
+            name: string;
+            /** @description As in the key, for example ssh-ed25519 */
+            type: string;
+            /** @description SHA256:… as ssh-keygen -l shows it */
+            fingerprint: string;
+            /** @description The type and the key, without a comment */
+            publicKey: string;
+            /** @description How many VMs the key was installed on */
+            vmCount: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        Network: {
+            id: string;
+            name: string;
+            cidr: string;
+            /** @description Null only with SNAT and DHCP both off */
+            gateway: string | null;
+            enableSnat: boolean;
+            enableDhcp: boolean;
+            region: {
+                name: string;
+                country: string;
+                flag: string;
+            };
+            /** @description How many VMs are attached */
+            attachmentCount: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        CreateNetwork: {
+            name: string;
+            /** @description A node's id, or a region's id: then a node where the range is free is chosen */
+            nodeId: string;
+            /** @description A private range from /8 to /30; host bits are masked away */
+            cidr: string;
+            /** @description must be an IPv4 address such as 10.0.0.1, or null */
+            gateway?: (string | null) | undefined;
+            /**
+             * @description VMs reach the internet through the gateway
+             * @default true
+             */
+            enableSnat?: boolean | undefined;
+            /**
+             * @description VMs are told their addresses by DHCP
+             * @default true
+             */
+            enableDhcp?: boolean | undefined;
+        };
+        RenameNetwork: {
+            name: string;
+        };
+        DeletedNetwork: {
+            id: string;
+        };
+        Firewall: {
+            id: string;
+            name: string;
+            description: string;
+            /** @description What happens to packets to a VM that no rule matches */
+            defaultInbound: string;
+            /** @description What happens to packets from a VM that no rule matches */
+            defaultOutbound: string;
+            ruleCount: number;
+            /** @description How many VMs it is bound to */
+            bindingCount: number;
+            /** @description Whether the hosts of all these VMs have its latest rules */
+            applied: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        CreateFirewall: {
+            name: string;
+            description?: string | undefined;
+        };
+        ChangeFirewall: {
+            name?: string | undefined;
+            description?: string | undefined;
+        };
+        FirewallRule: {
+            id: string;
+            firewallId: string;
+            /** @description From 1; the first rule that matches decides */
+            position: number;
+            /** @description IN or OUT */
+            direction: string;
+            /** @description ACCEPT, DROP or REJECT */
+            action: string;
+            /** @description TCP, UDP, ICMP, ICMPV6 or ANY */
+            protocol: string;
+            /** @description "any", or destination ports such as "22", "80,443" or "8000-9000" */
+            port: string;
+            /** @description Empty = any */
+            sourceIps: string[];
+            /** @description Empty = any */
+            destIps: string[];
+            description: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        AddRule: {
+            /** @enum {unknown} */
+            direction: "IN" | "OUT";
+            /** @enum {unknown} */
+            action: "ACCEPT" | "DROP" | "REJECT";
+            /** @enum {unknown} */
+            protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY";
+            /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
+            port?: (string | null) | undefined;
+            /** @description IPv4 addresses and ranges; empty = any */
+            sourceIps?: string[] | undefined;
+            /** @description IPv4 addresses and ranges; empty = any */
+            destIps?: string[] | undefined;
+            description?: string | undefined;
+            /** @description Where to insert it; at the end when absent */
+            position?: number | undefined;
+        };
+        RuleInput: {
+            /** @enum {unknown} */
+            direction: "IN" | "OUT";
+            /** @enum {unknown} */
+            action: "ACCEPT" | "DROP" | "REJECT";
+            /** @enum {unknown} */
+            protocol: "TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY";
+            /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
+            port?: (string | null) | undefined;
+            /** @description IPv4 addresses and ranges; empty = any */
+            sourceIps?: string[] | undefined;
+            /** @description IPv4 addresses and ranges; empty = any */
+            destIps?: string[] | undefined;
+            description?: string | undefined;
+        };
+        ReplaceRules: {
+            /** @description In the order they are to be asked */
+            rules: components["schemas"]["RuleInput"][];
+        };
+        ChangeRule: {
+            /** @enum {unknown} */
+            direction?: ("IN" | "OUT") | undefined;
+            /** @enum {unknown} */
+            action?: ("ACCEPT" | "DROP" | "REJECT") | undefined;
+            /** @enum {unknown} */
+            protocol?: ("TCP" | "UDP" | "ICMP" | "ICMPV6" | "ANY") | undefined;
+            /** @description Destination ports of TCP or UDP: "22", "80,443" or "8000-9000"; null, absent or "any" = all */
+            port?: (string | null) | undefined;
+            /** @description IPv4 addresses and ranges; empty = any */
+            sourceIps?: string[] | undefined;
+            /** @description IPv4 addresses and ranges; empty = any */
+            destIps?: string[] | undefined;
+            description?: string | undefined;
+            /** @description Moves it there; the others keep their order */
+            position?: number | undefined;
+        };
+        FirewallBindingState: {
+            firewallId: string;
+            vmId: string;
+            /** @description Whether the VM's host has the latest rules */
+            applied: boolean;
+            /** @enum {unknown} */
+            state: "APPLIED" | "PENDING" | "FAILED";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            appliedAt: string | null;
+            /** @description Why the host does not have them yet; it is tried again */
+            error: string | null;
+            /**
+             * Format: date-time
+             * @description When it is tried again after a failure
+             */
+            nextTryAt: string | null;
+        };
+        Vm: {
+            id: string;
+            name: string;
+            hostname: string;
+            /** @enum {unknown} */
+            status: "PROVISIONING" | "RUNNING" | "STOPPED" | "SUSPENDED" | "REBUILDING" | "UPGRADING" | "UNMANAGED" | "ERROR";
+            vcpu: number;
+            /** @description MiB */
+            ram: number;
+            /** @description GiB */
+            disk: number;
+            /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
+            bandwidth: number;
+            /** @description Mbit/s */
+            networkSpeed: number;
+            network10gEnabled: boolean;
+            dailyBackupEnabled: boolean;
+            isProtected: boolean;
+            /** @description Null while none is assigned */
+            ipAddress: string | null;
+            region: {
+                slug: string;
+                name: string;
+            };
+            plan: {
+                slug: string;
+                name: string;
+                /** @description Decimal with two places, for example "12.00"; debits are negative */
+                priceMonthly: string;
+            };
+            osTemplate: {
+                slug: string;
+                name: string;
+                version: string;
+            };
+            billing: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                nextRenewalAt: string;
+                /** @enum {unknown} */
+                status: "ACTIVE" | "PAST_DUE" | "SUSPENDED" | "CANCELLED";
+                /** @description What the next renewal will charge, add-ons included */
+                priceMonthly: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /** @description Whether its node can hold it to networkSpeed, and to the throttle at its traffic cap; false where the kernel lacks the modules */
+            networkLimited: boolean;
+            bandwidthUsedBytes: number;
+            /** @description Bytes as a decimal string */
+            bandwidthPackBytes: string;
+            sshKeys: {
+                id: string;
+                name: string;
+                fingerprint: string;
+            }[];
+            firewalls: {
+                id: string;
+                name: string;
+            }[];
+            privateNetworks: {
+                id: string;
+                name: string;
+                /** @description The VM's own address in it */
+                ipAddress: string;
+            }[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+            currentAction: {
+                id: string;
+                action: string;
+                status: string;
+                progress: number;
+            } | null;
+            /** @description What the API would accept now */
+            allowedActions: string[];
+            /** @enum {unknown} */
+            readiness: "booting" | "reachable";
+            statusReason: string | null;
+        };
+        VmCreated: {
+            vm: components["schemas"]["Vm"];
+            actionId: string;
+        };
+        Quote: {
+            /** @description What would be taken from the wallet now, for example "12.00"; negative: given back */
+            charge: string;
+            /** @description What the VM would cost a month from then on */
+            monthly: string;
+            currency: string;
+            /** @description Decimal with two places, for example "12.00"; debits are negative */
+            balanceAfter: string;
+        };
+        CustomConfig: {
+            vcpu: number;
+            /** @description must be 512-262144 MiB in steps of 256 */
+            ram: number;
+            /** @description must be 5-4096 GiB */
+            disk: number;
+        };
+        CreateVm: {
+            /** @description must be an id: c and at least 8 more characters */
+            regionId: string;
+            /** @description must be an id: c and at least 8 more characters */
+            osTemplateId: string;
+            /** @description must be 1-63 letters, digits or hyphens, and begin and end with a letter or digit */
+            hostname: string;
+            /** @description must be an id: c and at least 8 more characters */
+            planId?: string | undefined;
+            customConfig?: components["schemas"]["CustomConfig"] | undefined;
+            password?: string | undefined;
+            sshKeyIds?: string[] | undefined;
+            name?: string | undefined;
+            /** @default false */
+            dailyBackupEnabled?: boolean | undefined;
+            /** @default false */
+            network10gEnabled?: boolean | undefined;
+            /** @default false */
+            isProtected?: boolean | undefined;
+            firewallIds?: string[] | undefined;
+            privateNetworkIds?: string[] | undefined;
+        };
+        VmListItem: {
+            id: string;
+            name: string;
+            hostname: string;
+            /** @enum {unknown} */
+            status: "PROVISIONING" | "RUNNING" | "STOPPED" | "SUSPENDED" | "REBUILDING" | "UPGRADING" | "UNMANAGED" | "ERROR";
+            vcpu: number;
+            /** @description MiB */
+            ram: number;
+            /** @description GiB */
+            disk: number;
+            /** @description GB (10^9 bytes) per billing month; 0 = unmetered */
+            bandwidth: number;
+            /** @description Mbit/s */
+            networkSpeed: number;
+            network10gEnabled: boolean;
+            dailyBackupEnabled: boolean;
+            isProtected: boolean;
+            /** @description Null while none is assigned */
+            ipAddress: string | null;
+            region: {
+                slug: string;
+                name: string;
+            };
+            plan: {
+                slug: string;
+                name: string;
+                /** @description Decimal with two places, for example "12.00"; debits are negative */
+                priceMonthly: string;
+            };
+            osTemplate: {
+                slug: string;
+                name: string;
+                version: string;
+            };
+            billing: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                nextRenewalAt: string;
+                /** @enum {unknown} */
+                status: "ACTIVE" | "PAST_DUE" | "SUSPENDED" | "CANCELLED";
+                /** @description What the next renewal will charge, add-ons included */
+                priceMonthly: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        UpdateVm: {
+            name?: string | undefined;
+            isProtected?: boolean | undefined;
+            dailyBackupEnabled?: boolean | undefined;
+            network10gEnabled?: boolean | undefined;
+        };
+        ActionStarted: {
+            actionId: string;
+        };
+        UpgradeVm: {
+            /** @description must be an id: c and at least 8 more characters */
+            planId: string;
+        };
+        RebuildVm: {
+            /** @description must be an id: c and at least 8 more characters */
+            osTemplateId: string;
+            password?: string | undefined;
+            sshKeyIds?: string[] | undefined;
+        };
+        SetPassword: {
+            password: string;
+        };
+        AttachNetwork: {
+            /** @description must be an id: c and at least 8 more characters */
+            networkId: string;
+        };
+        ConsoleLink: {
+            /** @description A WebSocket URL that opens the console once. It is a secret: whoever has it is at the console */
+            url: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expiresAt: string;
+        };
+        /** @description serial is text and there is one on every host; vnc is the screen, where the host offers it */
+        OpenConsole: {
+            /** @enum {unknown} */
+            type: "serial" | "vnc";
+        };
+        VmMetrics: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            to: string;
+            /** @description Seconds between two points */
+            step: number;
+            /** @description Where each point begins; all series have as many values */
+            timestamps: string[];
+            /** @description Averages; null where nothing was measured */
+            series: {
+                /** @description Of all its vCPUs together: 0 to 100 */
+                cpuPercent: (number | null)[];
+                /** @description MiB, as the guest tells; null when it does not */
+                ramUsed: (number | null)[];
+                /** @description Read from its disks */
+                diskReadBytesPerSecond: (number | null)[];
+                /** @description Written to its disks */
+                diskWriteBytesPerSecond: (number | null)[];
+                /** @description Received on all interfaces */
+                networkInBytesPerSecond: (number | null)[];
+                /** @description Sent on all interfaces */
+                networkOutBytesPerSecond: (number | null)[];
+                /** @description MiB */
+                ramTotal: (number | null)[];
+            };
+            /** @description The highest minute of each point */
+            maxima: {
+                /** @description Of all its vCPUs together: 0 to 100 */
+                cpuPercent: (number | null)[];
+                /** @description MiB, as the guest tells; null when it does not */
+                ramUsed: (number | null)[];
+                /** @description Read from its disks */
+                diskReadBytesPerSecond: (number | null)[];
+                /** @description Written to its disks */
+                diskWriteBytesPerSecond: (number | null)[];
+                /** @description Received on all interfaces */
+                networkInBytesPerSecond: (number | null)[];
+                /** @description Sent on all interfaces */
+                networkOutBytesPerSecond: (number | null)[];
+            };
+        };
+        Snapshot: {
+            id: string;
+            vmId: string;
+            name: string;
+            description: string;
+            /** @enum {unknown} */
+            status: "CREATING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
+            /** @description Bytes as a decimal string */
+            size: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            sizeRefreshedAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        SnapshotCreated: {
+            snapshot: components["schemas"]["Snapshot"];
+            actionId: string;
+        };
+        CreateSnapshot: {
+            name: string;
+            description?: string | undefined;
+        };
+        Backup: {
+            id: string;
+            vmId: string;
+            name: string;
+            /** @enum {unknown} */
+            type: "DAILY" | "MANUAL";
+            /** @enum {unknown} */
+            status: "PENDING" | "RUNNING" | "AVAILABLE" | "RESTORING" | "DELETING" | "FAILED";
+            /** @description Bytes as a decimal string */
+            size: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            startedAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            completedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Of daily backups: when the seventh after it is due. Without a newer one it is kept, unless daily backups are switched off
+             */
+            expiresAt: string | null;
+            /** @description Why it failed */
+            error: string | null;
+            /** @description What it does not protect from, where there is only one host to keep it on */
+            warning: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        BackupCreated: {
+            backup: components["schemas"]["Backup"];
+            actionId: string;
+        };
+        CreateBackup: {
+            name: string;
+        };
+        RestoreBackup: {
+            /**
+             * @description When the host of the VM is lost, its private networks are lost with it: true brings the VM back without them. Otherwise it changes nothing
+             * @default false
+             */
+            withoutNetworks?: boolean | undefined;
+        };
+        BackupDeleted: {
+            message: string;
+        };
+        FirewallBinding: {
+            firewallId: string;
+            vmId: string;
+        };
+        BindFirewall: {
+            /** @description must be an id: c and at least 8 more characters */
+            vmId: string;
+        };
+        FirewallVerdict: {
+            /** @description ACCEPT, DROP or REJECT */
+            action: string;
+            /** @description RULE, or DEFAULT when no rule matches */
+            decidedBy: string;
+            /** @description The firewall of the rule; it may be another of the VM's firewalls */
+            firewallId: string | null;
+            rule: components["schemas"]["FirewallRule"] | null;
+            /** @description Whether the VM's host has the latest rules */
+            applied: boolean;
+        };
+        CheckPacket: {
+            /** @description must be an id: c and at least 8 more characters */
+            vmId: string;
+            /** @enum {unknown} */
+            direction: "IN" | "OUT";
+            /** @enum {unknown} */
+            protocol: "TCP" | "UDP" | "ICMP";
+            /** @description Destination port of TCP or UDP */
+            port?: (number | null) | undefined;
+            /** @description The other end */
+            address: string;
+        };
+        BandwidthUsage: {
+            vmId: string;
+            vmName: string;
+            /** @description The VM's status */
+            status: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            nextRenewalAt: string;
+            throttled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            throttledAt: string | null;
+            /** @description Both directions, since the billing month began */
+            usedBytes: number;
+            /** @description Bytes as a decimal string */
+            packBytes: string;
+            /** @description Plan and packs in bytes, as a decimal string; null = unmetered */
+            capBytes: string | null;
+        };
+        BuyBandwidthPack: {
+            /** @description GB (10^9 bytes); they last until the next renewal */
+            gigabytes: number;
+        };
+        Webhook: {
+            id: string;
+            url: string;
+            events: string[];
+            /** @description False after a 410, after 10 failures in a row with no success for 5 days, or when switched off */
+            isActive: boolean;
+            description: string;
+            /** @description Attempts that have failed in a row */
+            failCount: number;
+            /** @description Why isActive became false by itself */
+            disabledReason: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            lastSuccessAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+        };
+        WebhookWithSecret: {
+            id: string;
+            url: string;
+            events: string[];
+            /** @description False after a 410, after 10 failures in a row with no success for 5 days, or when switched off */
+            isActive: boolean;
+            description: string;
+            /** @description Attempts that have failed in a row */
+            failCount: number;
+            /** @description Why isActive became false by itself */
+            disabledReason: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            lastSuccessAt: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+            /** @description whsec_…, shown this once: signatures are checked with it (Standard Webhooks) */
+            secret: string;
+        };
+        WebhookDelivery: {
+            /** @description The webhook-id header, the same on every attempt */
+            id: string;
+            /** @description Null for a test */
+            eventId: string | null;
+            type: string;
+            /** @enum {unknown} */
+            status: "PENDING" | "SUCCEEDED" | "EXHAUSTED" | "CANCELLED";
+            /** @description Of 8; a redelivery begins anew */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            nextAttemptAt: string | null;
+            /** @description Of the last attempt, as are error and latencyMs */
+            responseStatus: number | null;
+            error: string | null;
+            latencyMs: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            completedAt: string | null;
+        };
+        WebhookAttempt: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            attemptedAt: string;
+            latencyMs: number;
+            url: string;
+            requestHeaders: Record<string, unknown>;
+            responseStatus: number | null;
+            /** @description The first 1024 bytes */
+            responseBody: string;
+            error: string | null;
+        };
+        WebhookDeliveryLog: {
+            /** @description The webhook-id header, the same on every attempt */
+            id: string;
+            /** @description Null for a test */
+            eventId: string | null;
+            type: string;
+            /** @enum {unknown} */
+            status: "PENDING" | "SUCCEEDED" | "EXHAUSTED" | "CANCELLED";
+            /** @description Of 8; a redelivery begins anew */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            nextAttemptAt: string | null;
+            /** @description Of the last attempt, as are error and latencyMs */
+            responseStatus: number | null;
+            error: string | null;
+            latencyMs: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            completedAt: string | null;
+            /** @description What is sent and signed, byte for byte */
+            requestBody: string;
+            log: components["schemas"]["WebhookAttempt"][];
+        };
+        Ticket: {
+            id: string;
+            subject: string;
+            /**
+             * @description OPEN waits for support, ANSWERED for you
+             * @enum {string}
+             */
+            status: "OPEN" | "ANSWERED" | "CLOSED";
+            replyCount: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            closedAt: string | null;
+        };
+        TicketReply: {
+            id: string;
+            /** @enum {string} */
+            author: "customer" | "staff";
+            body: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+        };
+        TicketWithReplies: {
+            id: string;
+            subject: string;
+            /**
+             * @description OPEN waits for support, ANSWERED for you
+             * @enum {string}
+             */
+            status: "OPEN" | "ANSWERED" | "CLOSED";
+            replyCount: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            closedAt: string | null;
+            body: string;
+            /** @description The oldest first */
+            replies: components["schemas"]["TicketReply"][];
+        };
+        /** @enum {string} */
+        ErrorCode: "invalid_json" | "malformed_request" | "validation_failed" | "unauthorized" | "wrong_credentials" | "wrong_totp" | "insufficient_funds" | "missing_scope" | "origin_not_allowed" | "https_required" | "operator_only" | "reauthentication_required" | "sign_up_closed" | "not_found" | "method_not_allowed" | "request_timeout" | "busy" | "invalid_state" | "protected" | "in_use" | "already_exists" | "networks_overlap" | "networks_lost" | "idempotency_in_progress" | "link_gone" | "payload_too_large" | "unsupported_media_type" | "idempotency_key_reused" | "plan_not_larger" | "unavailable" | "incompatible" | "quota_exceeded" | "region_mismatch" | "url_not_allowed" | "rate_limited" | "headers_too_large" | "internal_error" | "no_capacity" | "service_unavailable";
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type Region = components['schemas']['Region'];
+export type Plan = components['schemas']['Plan'];
+export type OsTemplate = components['schemas']['OsTemplate'];
+export type Account = components['schemas']['Account'];
+export type AccountLimit = components['schemas']['AccountLimit'];
+export type Action = components['schemas']['Action'];
+export type Pagination = components['schemas']['Pagination'];
+export type Event = components['schemas']['Event'];
+export type Wallet = components['schemas']['Wallet'];
+export type Transaction = components['schemas']['Transaction'];
+export type Deposit = components['schemas']['Deposit'];
+export type CreateDeposit = components['schemas']['CreateDeposit'];
+export type InvoiceSummary = components['schemas']['InvoiceSummary'];
+export type Invoice = components['schemas']['Invoice'];
+export type AuditEntry = components['schemas']['AuditEntry'];
+export type Node = components['schemas']['Node'];
+export type SshKey = components['schemas']['SshKey'];
+export type Network = components['schemas']['Network'];
+export type CreateNetwork = components['schemas']['CreateNetwork'];
+export type RenameNetwork = components['schemas']['RenameNetwork'];
+export type DeletedNetwork = components['schemas']['DeletedNetwork'];
+export type Firewall = components['schemas']['Firewall'];
+export type CreateFirewall = components['schemas']['CreateFirewall'];
+export type ChangeFirewall = components['schemas']['ChangeFirewall'];
+export type FirewallRule = components['schemas']['FirewallRule'];
+export type AddRule = components['schemas']['AddRule'];
+export type RuleInput = components['schemas']['RuleInput'];
+export type ReplaceRules = components['schemas']['ReplaceRules'];
+export type ChangeRule = components['schemas']['ChangeRule'];
+export type FirewallBindingState = components['schemas']['FirewallBindingState'];
+export type Vm = components['schemas']['Vm'];
+export type VmCreated = components['schemas']['VmCreated'];
+export type Quote = components['schemas']['Quote'];
+export type CustomConfig = components['schemas']['CustomConfig'];
+export type CreateVm = components['schemas']['CreateVm'];
+export type VmListItem = components['schemas']['VmListItem'];
+export type UpdateVm = components['schemas']['UpdateVm'];
+export type ActionStarted = components['schemas']['ActionStarted'];
+export type UpgradeVm = components['schemas']['UpgradeVm'];
+export type RebuildVm = components['schemas']['RebuildVm'];
+export type SetPassword = components['schemas']['SetPassword'];
+export type AttachNetwork = components['schemas']['AttachNetwork'];
+export type ConsoleLink = components['schemas']['ConsoleLink'];
+export type OpenConsole = components['schemas']['OpenConsole'];
+export type VmMetrics = components['schemas']['VmMetrics'];
+export type Snapshot = components['schemas']['Snapshot'];
+export type SnapshotCreated = components['schemas']['SnapshotCreated'];
+export type CreateSnapshot = components['schemas']['CreateSnapshot'];
+export type Backup = components['schemas']['Backup'];
+export type BackupCreated = components['schemas']['BackupCreated'];
+export type CreateBackup = components['schemas']['CreateBackup'];
+export type RestoreBackup = components['schemas']['RestoreBackup'];
+export type BackupDeleted = components['schemas']['BackupDeleted'];
+export type FirewallBinding = components['schemas']['FirewallBinding'];
+export type BindFirewall = components['schemas']['BindFirewall'];
+export type FirewallVerdict = components['schemas']['FirewallVerdict'];
+export type CheckPacket = components['schemas']['CheckPacket'];
+export type BandwidthUsage = components['schemas']['BandwidthUsage'];
+export type BuyBandwidthPack = components['schemas']['BuyBandwidthPack'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookAttempt = components['schemas']['WebhookAttempt'];
+export type WebhookDeliveryLog = components['schemas']['WebhookDeliveryLog'];
+export type Ticket = components['schemas']['Ticket'];
+export type TicketReply = components['schemas']['TicketReply'];
+export type TicketWithReplies = components['schemas']['TicketWithReplies'];
+export type ErrorCode = components['schemas']['ErrorCode'];
+export interface operations {
+    listRegions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Region"][];
+                    };
+                };
+            };
+        };
+    };
+    listPlans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Plan"][];
+                    };
+                };
+            };
+        };
+    };
+    listOsTemplates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["OsTemplate"][];
+                    };
+                };
+            };
+        };
+    };
+    getOsTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["OsTemplate"];
+                    };
+                };
+            };
+        };
+    };
+    getAccount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Account"];
+                    };
+                };
+            };
+        };
+    };
+    listAccountLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["AccountLimit"][];
+                    };
+                };
+            };
+        };
+    };
+    getAction: {
+        parameters: {
+            query?: {
+                /** @description Seconds to wait for the end of the action before answering */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+                actionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Action"];
+                    };
+                };
+            };
+        };
+    };
+    listVmActions: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                status?: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Action"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    listActions: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                status?: "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "CANCELLED";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Action"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description The cursor of the last event already seen; left out, the list begins with the oldest event and a stream with the next one */
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Event"][];
+                    };
+                };
+            };
+        };
+    };
+    getWallet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Wallet"];
+                    };
+                };
+            };
+        };
+    };
+    listWalletTransactions: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                type?: "DEPOSIT" | "CREDIT" | "VM_CHARGE" | "VM_RENEWAL" | "VM_UPGRADE" | "VM_REFUND" | "BANDWIDTH_PACK" | "ADDON_CHARGE" | "ADJUSTMENT";
+                /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
+                dateFrom?: string;
+                /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
+                dateTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Transaction"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    listDeposits: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Deposit"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createDeposit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateDeposit"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Deposit"];
+                    };
+                };
+            };
+        };
+    };
+    getDeposit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Deposit"];
+                    };
+                };
+            };
+        };
+    };
+    listInvoices: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["InvoiceSummary"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    getInvoice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Invoice"];
+                    };
+                };
+            };
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its first moment */
+                dateFrom?: string;
+                /** @description ISO 8601 date or date-time, UTC unless it says otherwise; a date means its last moment */
+                dateTo?: string;
+                /** @description Only this action, for example createVm. Among the newest 100,000 lines of the time asked for */
+                action?: string;
+                /** @description Only what was done with this token. Among the newest 100,000 lines of the time asked for */
+                tokenId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["AuditEntry"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    listNodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Node"][];
+                    };
+                };
+            };
+        };
+    };
+    listSshKeys: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["SshKey"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createSshKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @description One OpenSSH public key: ssh-ed25519, ssh-rsa of at least 2048 bits, ecdsa-sha2-nistp256/384/521, or a security key (sk-…) */
+                    publicKey: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["SshKey"];
+                    };
+                };
+            };
+        };
+    };
+    getSshKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["SshKey"];
+                    };
+                };
+            };
+        };
+    };
+    deleteSshKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: {
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    renameSshKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["SshKey"];
+                    };
+                };
+            };
+        };
+    };
+    listNetworks: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Network"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateNetwork"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Network"];
+                    };
+                };
+            };
+        };
+    };
+    getNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Network"];
+                    };
+                };
+            };
+        };
+    };
+    deleteNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["DeletedNetwork"];
+                    };
+                };
+            };
+        };
+    };
+    renameNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenameNetwork"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Network"];
+                    };
+                };
+            };
+        };
+    };
+    listFirewalls: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Firewall"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createFirewall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateFirewall"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Firewall"];
+                    };
+                };
+            };
+        };
+    };
+    getFirewall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Firewall"];
+                    };
+                };
+            };
+        };
+    };
+    deleteFirewall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: {
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    changeFirewall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeFirewall"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Firewall"];
+                    };
+                };
+            };
+        };
+    };
+    listFirewallRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallRule"][];
+                    };
+                };
+            };
+        };
+    };
+    replaceFirewallRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplaceRules"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallRule"][];
+                    };
+                };
+            };
+        };
+    };
+    addFirewallRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AddRule"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallRule"];
+                    };
+                };
+            };
+        };
+    };
+    getFirewallRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallRule"];
+                    };
+                };
+            };
+        };
+    };
+    deleteFirewallRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: {
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    changeFirewallRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeRule"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallRule"];
+                    };
+                };
+            };
+        };
+    };
+    listFirewallBindings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallBindingState"][];
+                    };
+                };
+            };
+        };
+    };
+    bindFirewall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BindFirewall"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallBinding"];
+                    };
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallBinding"];
+                    };
+                };
+            };
+        };
+    };
+    getFirewallBinding: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallBindingState"];
+                    };
+                };
+            };
+        };
+    };
+    unbindFirewall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallBinding"];
+                    };
+                };
+            };
+        };
+    };
+    listVms: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                status?: "PROVISIONING" | "RUNNING" | "STOPPED" | "SUSPENDED" | "REBUILDING" | "UPGRADING" | "UNMANAGED" | "ERROR";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["VmListItem"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateVm"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["VmCreated"];
+                    };
+                };
+            };
+        };
+    };
+    getVm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Vm"];
+                    };
+                };
+            };
+        };
+    };
+    deleteVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    updateVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateVm"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Vm"] | components["schemas"]["Quote"];
+                    };
+                };
+            };
+        };
+    };
+    startVm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    stopVm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Cut it off at once instead of asking the guest first */
+                    force?: boolean | undefined;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    restartVm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Cut it off at once instead of asking the guest first */
+                    force?: boolean | undefined;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    upgradeVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpgradeVm"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    rebuildVm: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RebuildVm"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    setVmPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetPassword"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    attachNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AttachNetwork"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    detachNetwork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                networkId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    openConsole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenConsole"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ConsoleLink"];
+                    };
+                };
+            };
+        };
+    };
+    getVmMetrics: {
+        parameters: {
+            query?: {
+                /** @description The beginning; an hour before `to` unless given. Metrics are kept for 30 days */
+                from?: string;
+                /** @description The end; now unless given */
+                to?: string;
+                /** @description Seconds between two points: a multiple of 60, or of 900 for a range that begins more than 24 hours ago; chosen by the length of the range unless given */
+                step?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["VmMetrics"];
+                    };
+                };
+            };
+        };
+    };
+    listSnapshots: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Snapshot"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSnapshot"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["SnapshotCreated"];
+                    };
+                };
+            };
+        };
+    };
+    getSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Snapshot"];
+                    };
+                };
+            };
+        };
+    };
+    deleteSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    restoreSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    listBackups: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Backup"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateBackup"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BackupCreated"];
+                    };
+                };
+            };
+        };
+    };
+    getBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Backup"];
+                    };
+                };
+            };
+        };
+    };
+    deleteBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BackupDeleted"];
+                    };
+                };
+            };
+        };
+    };
+    restoreBackup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vmId: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestoreBackup"];
+            };
+        };
+        responses: {
+            /** @description Accepted: the action is under way */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["ActionStarted"];
+                    };
+                };
+            };
+        };
+    };
+    checkPacket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckPacket"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["FirewallVerdict"];
+                    };
+                };
+            };
+        };
+    };
+    listBandwidth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["BandwidthUsage"][];
+                    };
+                };
+            };
+        };
+    };
+    listBandwidthPacks: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Transaction"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    buyBandwidthPack: {
+        parameters: {
+            query?: {
+                /** @description Validate, place and price, but change nothing */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path: {
+                vmId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BuyBandwidthPack"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Quote"];
+                    };
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Transaction"];
+                    };
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Webhook"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description An https URL with a public host
+                     */
+                    url: string;
+                    /** @description What to be told of; a name given twice counts once */
+                    events: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.renewed" | "billing.payment_received" | "billing.low_balance" | "ticket.reply")[];
+                    description?: string | undefined;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WebhookWithSecret"];
+                    };
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Webhook"];
+                    };
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: {
+                            id: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uri
+                     * @description An https URL with a public host
+                     */
+                    url?: string | undefined;
+                    /** @description What to be told of; a name given twice counts once */
+                    events?: ("vm.created" | "vm.started" | "vm.stopped" | "vm.restarted" | "vm.suspended" | "vm.terminated" | "vm.renewed" | "billing.payment_received" | "billing.low_balance" | "ticket.reply")[] | undefined;
+                    description?: string | undefined;
+                    /** @description true begins anew with a failCount of 0; false cancels what is still to be sent */
+                    isActive?: boolean | undefined;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Webhook"];
+                    };
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: {
+                            /** @description Whether the receiver took the test event, and if not, why */
+                            message: string;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WebhookWithSecret"];
+                    };
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                status?: "PENDING" | "SUCCEEDED" | "EXHAUSTED" | "CANCELLED";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WebhookDelivery"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WebhookDeliveryLog"];
+                    };
+                };
+            };
+        };
+    };
+    redeliverWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+        };
+    };
+    listTickets: {
+        parameters: {
+            query?: {
+                page?: number;
+                limit?: number;
+                status?: "OPEN" | "ANSWERED" | "CLOSED";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["Ticket"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+        };
+    };
+    createTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description must be 1-200 characters on one line */
+                    subject: string;
+                    /** @description Plain text: nothing in it is ever read as markup */
+                    body: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["TicketWithReplies"];
+                    };
+                };
+            };
+        };
+    };
+    getTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["TicketWithReplies"];
+                    };
+                };
+            };
+        };
+    };
+    replyToTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Plain text: nothing in it is ever read as markup */
+                    body: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: true;
+                        data: components["schemas"]["TicketReply"];
+                    };
+                };
+            };
+        };
+    };
+}
