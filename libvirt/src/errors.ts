@@ -18,7 +18,7 @@ export class LibvirtError extends Error {
 
 /** The daemon's own answer. `code` is one of `ErrorCode`, `origin` the part of libvirt that raised it. */
 export class RemoteError extends LibvirtError {
-  override name = 'RefusedError'
+  override name = 'RemoteError'
   readonly code: number
   readonly origin: number
   readonly level: number
@@ -45,7 +45,7 @@ export class TimeoutError extends LibvirtError {
 
 /** Its caller left before it was sent. */
 export class CancelledError extends LibvirtError {
-  override name = 'WithdrawnError'
+  override name = 'CancelledError'
 }
 
 /** Bytes that do not follow the protocol, in either direction. */

@@ -1,15 +1,13 @@
 // Backups: a full one holds the whole disk, an incremental one what changed since its parent, as a layer on the parent's file.
-import { RefusedError, type Volume } from '@berth/libvirt'
+import { RemoteError, type Volume } from '@berth/libvirt'
 import { DriverError, isDriverError, type BackupOrder, type SnapshotsAndBackups } from '../../driver.ts'
-import type { CopyRequest, Increment } from './backup-job.ts'
+import { copyRemovedError, type CopyRequest, type Increment } from './backup-job.ts'
 import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
-import { parentOf } from '../monitoring/inventory.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { backupName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
-import { copyRemovedError } from './live-copy.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { describeVolume, findComplete, isComplete, markComplete, removeVolume, clearCompleteMark } from '../storage/volumes.ts'
+import { clearCompleteMark, describeVolume, findComplete, isComplete, markComplete, parentOf, removeVolume } from '../storage/volumes.ts'
 
 export function backupMethods(
   context: HostContext,
@@ -61,7 +59,7 @@ async function makeBackup(context: HostContext, vmId: string, order: BackupOrder
   }
 }
 
-const isRefused = (error: unknown): boolean => isDriverError(error) && error.kind !== 'no_space' && error.cause instanceof RefusedError
+const isRefused = (error: unknown): boolean => isDriverError(error) && error.kind !== 'no_space' && error.cause instanceof RemoteError
 
 async function incrementOn(
   context: HostContext,

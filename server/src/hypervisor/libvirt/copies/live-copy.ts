@@ -6,17 +6,13 @@
 import type { Domain, Volume } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, isDriverError } from '../../driver.ts'
-import { beginJob, type CopyRequest } from './backup-job.ts'
 import { removeCheckpoint } from './checkpoints.ts'
 import { withFilesystemsFrozen } from './fsfreeze.ts'
-import { awaitJob, awaitNoJob, stopJob } from './backup-job.ts'
+import { awaitJob, awaitNoJob, beginJob, copyRemovedError, type CopyRequest, stopJob } from './backup-job.ts'
 import { getMachine, type MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { describeVolume, findVolume, waitUntilComplete, isComplete, removeVolume, tryCreate, type NewVolume } from '../storage/volumes.ts'
-import { pause } from '../core/abortable.ts'
-
-export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverError =>
-  new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being made`)
+import { CLEANUP_TIMEOUT_MS, PEER_TIMEOUT_MS, pollUntil } from '../core/poll.ts'
 
 export async function runPushBackup(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
   const volume = await prepareTarget(context, copying, machine.domain, signal)
@@ -44,11 +40,9 @@ async function tryOnce(
   throw copyRemovedError(context, copying.name)
 }
 
-const CLEAN_UP_MS = 30_000
-
 /** What is left of it counts as half made, and is used or removed when it is asked for or taken back. */
 async function abortCopy(context: HostContext, { name }: CopyRequest, domain: Domain, volume: Volume, error: DriverError): Promise<void> {
-  const signal = AbortSignal.timeout(CLEAN_UP_MS)
+  const signal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS)
   try {
     await stopJob(context, domain, volume.key, signal)
     if (error.kind === 'no_space') await removeVolume(context, name, signal)
@@ -63,21 +57,21 @@ async function requireOn(context: HostContext, vmId: string, { id }: Domain, sig
   if (!isOn || domain.id !== id) throw new DriverError('transient', `Machine ${vmId} went down while it was being copied`)
 }
 
-const SHORT_TIMEOUT_MS = 3_000
-const POLL_INTERVAL_MS = 100
-
-/** Takes what a dead process left, because a job writes every part of it anew; unless it has another shape. One that another process is
- *  making at this moment has no shape yet, so it gets time to take one. */
+/** Reuses the volume of a dead process, because a job writes every part of it anew; unless its size or backing differs. A volume that
+ *  another process is creating has neither yet, so it gets time before it is replaced. */
 async function prepareTarget(context: HostContext, { name, increment }: CopyRequest, domain: Domain, signal: AbortSignal): Promise<Volume> {
   const { capacity } = await context.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk: 'vda' }))
   const shape = { capacityBytes: Number(capacity), backing: increment?.backing }
-  const make = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, shape), signal)
-  for (const waitedMs = stopwatch(); ;) {
+  const create = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, shape), signal)
+  const find = async (): Promise<Volume | undefined> => {
     const found = await findVolume(context, name, signal)
-    const target = found ?? (await (increment?.isRemote ? withPlaceholderBacking(context, increment.backing, shape, make, signal) : make()))
-    if (target && (!found || (await hasShape(context, target, shape, signal)))) return target
-    if (found && waitedMs() > SHORT_TIMEOUT_MS) await removeVolume(context, name, signal)
-    else await context.call(`wait for ${name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+    if (found) return (await hasShape(context, found, shape, signal)) ? found : undefined
+    return increment?.isRemote ? withPlaceholderBacking(context, increment.backing, shape, create, signal) : create()
+  }
+  for (;;) {
+    const target = await pollUntil(context, `wait for ${name}`, signal, find, { timeoutMs: PEER_TIMEOUT_MS })
+    if (target) return target
+    await removeVolume(context, name, signal)
   }
 }
 
@@ -119,6 +113,7 @@ async function hasShape(context: HostContext, volume: Volume, { capacityBytes, b
 }
 
 /** What QEMU and the daemon say of a file that another process has not finished making, or has just let go of. */
+const UNREADY_INTERVAL_MS = 100
 const IS_UNREADY = /failed to get .* lock|unable to stat|no storage vol|not in qcow2 format/i
 
 /** Begins the job, unless another process just has. The daemon keeps the checkpoint of a job that was cut off. */
@@ -136,8 +131,8 @@ async function begin(
         withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
       )
       .catch(async (error: unknown) => {
-        if (!isDriverError(error) || !IS_UNREADY.test(error.message) || waitedMs() > SHORT_TIMEOUT_MS) throw error
-        await context.call(`wait for ${copying.name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+        if (!isDriverError(error) || !IS_UNREADY.test(error.message) || waitedMs() > PEER_TIMEOUT_MS) throw error
+        await context.pause(`wait for ${copying.name}`, UNREADY_INTERVAL_MS, signal)
         return false
       })
   while (!(await isBegun())) {

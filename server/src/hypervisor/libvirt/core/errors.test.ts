@@ -1,9 +1,9 @@
-import { ConnectionLostError, ErrorCode, ProtocolError, RefusedError, TimeoutError } from '@berth/libvirt'
+import { ConnectionLostError, ErrorCode, ProtocolError, RemoteError, TimeoutError } from '@berth/libvirt'
 import { describe, expect, test } from 'vitest'
 import { DriverError } from '../../driver.ts'
 import { toDriverError, undefinedIfNotFound } from './errors.ts'
 
-const refused = (code: number, message = 'no') => new RefusedError('CALL', { code, origin: 0, level: 2, message, details: [] })
+const refused = (code: number, message = 'no') => new RemoteError('CALL', { code, origin: 0, level: 2, message, details: [] })
 
 describe('what libvirt says', () => {
   test.each([

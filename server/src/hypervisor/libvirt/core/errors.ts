@@ -1,5 +1,5 @@
 // What libvirt says, in the words of the driver's contract.
-import { ConnectionLostError, ErrorCode, LibvirtError, RefusedError } from '@berth/libvirt'
+import { ConnectionLostError, ErrorCode, LibvirtError, RemoteError } from '@berth/libvirt'
 import { DriverError, type DriverErrorKind } from '../../driver.ts'
 
 const KIND_OF_CODE = new Map<number, DriverErrorKind>([
@@ -40,7 +40,7 @@ export function toDriverError(error: unknown, what: string, hostId: string): Dri
 }
 
 function kindOf(error: unknown, said: string): DriverErrorKind {
-  if (error instanceof RefusedError)
+  if (error instanceof RemoteError)
     return KIND_OF_WORDS.find(([words]) => words.test(said))?.[1] ?? KIND_OF_CODE.get(error.code) ?? 'transient'
   if (!(error instanceof LibvirtError)) return 'permanent'
   if (error.outcome === 'unknown') return 'unknown_outcome'
@@ -53,7 +53,7 @@ export const abortedError = (what: string, hostId: string): DriverError =>
 /** Undefined when the host does not have it; any other failure stays one. */
 export async function undefinedIfNotFound<T>(looking: Promise<T>): Promise<T | undefined> {
   return looking.catch((error: unknown) => {
-    if (error instanceof RefusedError && KIND_OF_CODE.get(error.code) === 'not_found') return undefined
+    if (error instanceof RemoteError && KIND_OF_CODE.get(error.code) === 'not_found') return undefined
     throw error
   })
 }

@@ -4,7 +4,7 @@
 import { type Domain, DomainState, type EventName, type EventOf } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError } from '../../driver.ts'
-import { abortable, pause } from '../core/abortable.ts'
+import { abortable, sleep } from '../core/abortable.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { domainName, isHelperDomain } from '../core/resource-names.ts'
@@ -80,7 +80,7 @@ export const isDomainOn = ({ call }: HostContext, domain: Domain, signal: AbortS
     return found !== undefined && !OFF.includes(found.state)
   })
 
-const LOOK_AGAIN_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
 
 /** Looks when one of the events comes, and now and then anyway, because events get lost. Undefined when the time is over. */
 export async function awaitChange<T>(
@@ -105,9 +105,8 @@ export async function awaitChange<T>(
       const leftMs = order.timeoutMs - elapsedMs()
       if (seen !== undefined || leftMs <= 0) return seen
       const stop = new AbortController()
-      await context.call(`wait for ${domain.name}`, signal, () =>
-        abortable(Promise.race([wake.promise, pause(Math.min(leftMs, LOOK_AGAIN_MS), stop.signal).catch(() => undefined)]), signal),
-      )
+      const timer = sleep(Math.min(leftMs, POLL_INTERVAL_MS), stop.signal).catch(() => undefined)
+      await context.call(`wait for ${domain.name}`, signal, () => abortable(Promise.race([wake.promise, timer]), signal))
       stop.abort()
     }
   } finally {

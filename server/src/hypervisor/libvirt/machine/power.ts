@@ -8,7 +8,7 @@ import { ensureLease } from '../network/dhcp-leases.ts'
 import { awaitChange, findMachine, isDomainOn, type MachineState } from '../domain/lookup.ts'
 import { setMetadata, type Metadata } from '../xml/domain-metadata.ts'
 import { filterName } from '../core/resource-names.ts'
-import { stopReaderDomain } from '../copies/offline-copy.ts'
+import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { define, NO_SAVED_STATE, requireSameSpec } from './definition.ts'
 

@@ -5,12 +5,13 @@ import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Networking, type NicSpec } fr
 import { configureGuestAddress } from './guest-addresses.ts'
 import { interfaceXml, macOf, readInterface } from '../xml/interface-xml.ts'
 import { ensureLease, ensureNoLease } from './dhcp-leases.ts'
-import { applyLimit, canShapeTraffic } from './bandwidth-limits.ts'
+import { canShapeTraffic } from '../host/traffic-shaping-probe.ts'
+import { applyLimit } from './bandwidth-limits.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { findNetwork } from './networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findInterfaceXml } from '../domain/lookup.ts'
-import { pause } from '../core/abortable.ts'
+import { pollUntilTrue } from '../core/poll.ts'
 import { element, type Element } from '../core/xml.ts'
 
 export function interfaceMethods(context: HostContext): Pick<Networking, 'ensureInterface' | 'ensureNoInterface'> {
@@ -64,27 +65,25 @@ async function unplug({ call }: HostContext, domain: Domain, nic: Element, side:
 }
 
 /** A second request within the five seconds that a PCI Express slot waits after the first would take it back. */
-const ASK_AGAIN_MS = 15_000
-const POLL_MS = 200
+const RETRY_INTERVAL_MS = 15_000
 
 /** A running guest must let go of the device. One that is still booting does not hear the first request, so it is asked again. */
 async function unplugLive(context: HostContext, machine: MachineState, mac: string, signal: AbortSignal): Promise<void> {
   const { domain } = machine
-  const waitedMs = stopwatch()
-  let sinceAsked = (): number => Infinity
-  for (;;) {
+  let sinceRequestMs = (): number => Infinity
+  const isUnplugged = async (): Promise<boolean> => {
     const { live } = await findInterfaceXml(context, machine, mac, signal)
-    if (!live) return
-    if (waitedMs() > NIC_RELEASE_TIMEOUT_MS)
-      throw new DriverError('transient', `The guest of ${domain.name} does not let go of ${mac}`, {
-        userMessage: 'The VM does not let go of the interface. Restart it, or stop it and try again.',
-      })
-    if (sinceAsked() > ASK_AGAIN_MS) {
+    if (live && sinceRequestMs() > RETRY_INTERVAL_MS) {
       await unplug(context, domain, live, 'live', signal).catch(unlessUnderWay)
-      sinceAsked = stopwatch()
+      sinceRequestMs = stopwatch()
     }
-    await context.call(`unplug ${mac} from ${domain.name}`, signal, () => pause(POLL_MS, signal))
+    return !live
   }
+  const what = `unplug ${mac} from ${domain.name}`
+  if (await pollUntilTrue(context, what, signal, isUnplugged, { timeoutMs: NIC_RELEASE_TIMEOUT_MS })) return
+  throw new DriverError('transient', `The guest of ${domain.name} did not release ${mac}`, {
+    userMessage: 'Guest did not release the network interface. Restart the VM and retry.',
+  })
 }
 
 /** The machine is going down, or the request is on its way; what became of it is seen at the next look. */

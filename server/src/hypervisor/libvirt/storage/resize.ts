@@ -6,6 +6,7 @@ import type { Domain, Host, Volume } from '@berth/libvirt'
 import { type Arch, DriverError, isDriverError } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { CLEANUP_TIMEOUT_MS } from '../core/poll.ts'
 import { diskHelperName } from '../core/resource-names.ts'
 import { diskXml, pausedDomainXml } from '../xml/domain-xml.ts'
 
@@ -75,8 +76,6 @@ async function ask(host: Host, domain: Domain, execute: string, args: Record<str
   return given
 }
 
-const CLOSE_MS = 30_000
-
 /** A machine with nothing but the disk, which is never let go and ends with our connection at the latest. */
 export async function withDiskOpen<T>(
   context: HostContext,
@@ -87,7 +86,7 @@ export async function withDiskOpen<T>(
 ): Promise<T> {
   const name = diskHelperName(disk.name)
   const close = (): Promise<unknown> =>
-    context.call(`close ${disk.name}`, AbortSignal.timeout(CLOSE_MS), async (host) => {
+    context.call(`close ${disk.name}`, AbortSignal.timeout(CLEANUP_TIMEOUT_MS), async (host) => {
       const left = await undefinedIfNotFound(host.domains.lookupByName({ name }))
       if (left) await undefinedIfNotFound(host.domains.destroy({ domain: left }))
     })
