@@ -1,7 +1,7 @@
 // The backup job of a domain, which can have one at a time: its request, its target, how it ended, how to abort it.
 import { type Domain, ErrorCode, hasCode, type Host, JobType } from '@berth/libvirt'
 import { DriverError } from '../../driver.ts'
-import { undefinedIfNotFound } from '../core/errors.ts'
+import { matchesText, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { pollUntilTrue } from '../core/poll.ts'
 import { element, readXml, type Xml } from '../core/xml.ts'
@@ -26,10 +26,8 @@ export interface CopyRequest {
 export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverError =>
   new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being made`)
 
-const BUSY = /already|another|state change lock/i
-const HAS_CHECKPOINT = /moment .* already exists/i
-
-/** False while another job of the domain is in the way, or the checkpoint of one that ended before it was done. */
+/** False while another job of the domain runs or is being started, and while the checkpoint of a failed attempt exists. libvirt refuses a
+ *  push job with VIR_ERR_OPERATION_INVALID for the first reason only. */
 export async function beginJob(host: Host, domain: Domain, { increment, checkpoint }: CopyRequest, path: string): Promise<boolean> {
   const xml = jobXml(path, increment?.since).xml
   const checkpointXml = checkpoint === undefined ? undefined : checkpointXmlOf(checkpoint).xml
@@ -37,8 +35,9 @@ export async function beginJob(host: Host, domain: Domain, { increment, checkpoi
     await host.backups.begin({ domain, xml, ...(checkpointXml && { checkpointXml }), flags: ['reuseExternal'] })
     return true
   } catch (error) {
-    if (hasCode(error, ErrorCode.operationInvalid, ErrorCode.operationTimeout) && BUSY.test(error.message)) return false
-    if (hasCode(error, ErrorCode.operationFailed) && HAS_CHECKPOINT.test(error.message)) return false
+    if (hasCode(error, ErrorCode.operationInvalid, ErrorCode.operationTimeout)) return false
+    const name = hasCode(error, ErrorCode.operationFailed) ? checkpoint : undefined
+    if (name !== undefined && (await undefinedIfNotFound(host.checkpoints.lookupByName({ domain, name })))) return false
     throw error
   }
 }
@@ -86,7 +85,7 @@ export async function awaitJob(context: HostContext, domain: Domain, path: strin
   )
   if (ended?.type === JobType.completed) return true
   const said = String(ended?.parameters['errmsg'] ?? '')
-  if (/no space left/i.test(said)) throw new DriverError('no_space', `The copy of ${domain.name} did not fit: ${said}`)
+  if (matchesText(said, 'noSpace')) throw new DriverError('no_space', `The copy of ${domain.name} did not fit: ${said}`)
   if (ended?.type === JobType.failed) throw new DriverError('transient', `The copy of ${domain.name} failed: ${said}`)
   return false
 }

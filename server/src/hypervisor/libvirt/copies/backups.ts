@@ -1,9 +1,10 @@
 // Backups: a full one holds the whole disk, an incremental one what changed since its parent, as a layer on the parent's file.
-import { RemoteError, type Volume } from '@berth/libvirt'
+import type { Volume } from '@berth/libvirt'
 import { DriverError, isDriverError, type BackupOrder, type SnapshotsAndBackups } from '../../driver.ts'
 import { copyRemovedError, type CopyRequest, type Increment } from './backup-job.ts'
 import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
+import { remoteErrorOf } from '../core/errors.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { backupName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
@@ -59,7 +60,7 @@ async function makeBackup(context: HostContext, vmId: string, order: BackupOrder
   }
 }
 
-const isRefused = (error: unknown): boolean => isDriverError(error) && error.kind !== 'no_space' && error.cause instanceof RemoteError
+const isRefused = (error: unknown): boolean => remoteErrorOf(error) !== undefined && !isDriverError(error, 'no_space')
 
 async function incrementOn(
   context: HostContext,

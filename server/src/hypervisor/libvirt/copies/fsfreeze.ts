@@ -4,6 +4,7 @@ import { isDriverError } from '../../driver.ts'
 import { isAgentConnected } from '../domain/guest-agent.ts'
 import type { MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { hasText } from '../core/errors.ts'
 import { pollUntilTrue } from '../core/poll.ts'
 
 /** A guest that cannot stand still is copied as a power cut would leave it. It is set going again whatever happens: a freeze whose
@@ -49,5 +50,4 @@ async function thaw(context: HostContext, domain: Domain): Promise<void> {
 
 /** A machine that is off, or has gone, stands still no more; an agent that refuses to thaw never froze. */
 const cannotThaw = (error: unknown): boolean =>
-  isDriverError(error) &&
-  (hasCode(error.cause, ErrorCode.operationInvalid, ErrorCode.noDomain) || /unable to execute QEMU agent command/.test(error.message))
+  isDriverError(error) && (hasCode(error.cause, ErrorCode.operationInvalid, ErrorCode.noDomain) || hasText(error, 'agentRefused'))

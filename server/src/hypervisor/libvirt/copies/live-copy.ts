@@ -3,7 +3,8 @@
 //
 // Two processes may ask for the same copy: a domain takes one job only, so one of them begins it and both wait for it. Nothing is removed
 // on that way, or the job of the one could go on writing to a file that the other has replaced.
-import type { Domain, Volume } from '@berth/libvirt'
+import { constants } from 'node:os'
+import { type Domain, ErrorCode, hasCode, type Volume } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, isDriverError } from '../../driver.ts'
 import { removeCheckpoint } from './checkpoints.ts'
@@ -12,6 +13,7 @@ import { awaitJob, awaitNoJob, beginJob, copyRemovedError, type CopyRequest, sto
 import { getMachine, type MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { describeVolume, findVolume, waitUntilComplete, isComplete, removeVolume, tryCreate, type NewVolume } from '../storage/volumes.ts'
+import { hasText, remoteErrorOf } from '../core/errors.ts'
 import { CLEANUP_TIMEOUT_MS, PEER_TIMEOUT_MS, pollUntil } from '../core/poll.ts'
 
 export async function runPushBackup(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
@@ -112,9 +114,14 @@ async function hasShape(context: HostContext, volume: Volume, { capacityBytes, b
   return Number(xml?.find('capacity')?.text) === capacityBytes && path?.slice(path.lastIndexOf('/') + 1) === backing
 }
 
-/** What QEMU and the daemon say of a file that another process has not finished making, or has just let go of. */
-const UNREADY_INTERVAL_MS = 100
-const IS_UNREADY = /failed to get .* lock|unable to stat|no storage vol|not in qcow2 format/i
+const NOT_READY_INTERVAL_MS = 100
+
+/** The target is still being created by another process, or has just been replaced by one. */
+const isTargetNotReady = (error: unknown): boolean => {
+  const remote = remoteErrorOf(error)
+  const isMissing = remote?.errno === constants.errno.ENOENT || hasCode(remote, ErrorCode.noStorageVolume)
+  return isMissing || hasText(error, 'imageNotReady')
+}
 
 /** Begins the job, unless another process just has. The daemon keeps the checkpoint of a job that was cut off. */
 async function begin(
@@ -131,8 +138,8 @@ async function begin(
         withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
       )
       .catch(async (error: unknown) => {
-        if (!isDriverError(error) || !IS_UNREADY.test(error.message) || waitedMs() > PEER_TIMEOUT_MS) throw error
-        await context.pause(`wait for ${copying.name}`, UNREADY_INTERVAL_MS, signal)
+        if (!isTargetNotReady(error) || waitedMs() > PEER_TIMEOUT_MS) throw error
+        await context.pause(`wait for ${copying.name}`, NOT_READY_INTERVAL_MS, signal)
         return false
       })
   while (!(await isBegun())) {

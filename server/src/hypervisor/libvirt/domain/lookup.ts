@@ -1,7 +1,7 @@
 // Domains of ours: finding them and reading what they are.
 // How the machine of a VM is, and waiting for what becomes of it.
 // An interface has two sides: as it is in the running machine, and as it will be at the next start.
-import { type Domain, DomainState, type EventName, type EventOf } from '@berth/libvirt'
+import { type Domain, DomainState, type EventName, type EventOf, type Host } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError } from '../../driver.ts'
 import { abortable, sleep } from '../core/abortable.ts'
@@ -75,10 +75,13 @@ export async function getRunning(context: HostContext, vmId: string, signal: Abo
 }
 
 export const isDomainOn = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
-  call(`look at ${domain.name}`, signal, async (host) => {
-    const found = await undefinedIfNotFound(host.domains.getState({ domain }))
-    return found !== undefined && !OFF.includes(found.state)
-  })
+  call(`look at ${domain.name}`, signal, (host) => isOn(host, domain))
+
+/** False as well for a domain that does not exist. */
+export async function isOn(host: Host, domain: Domain): Promise<boolean> {
+  const found = await undefinedIfNotFound(host.domains.getState({ domain }))
+  return found !== undefined && !OFF.includes(found.state)
+}
 
 const POLL_INTERVAL_MS = 1_000
 

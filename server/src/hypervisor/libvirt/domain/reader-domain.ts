@@ -1,7 +1,7 @@
 // The reader domain of a VM that is off: a paused QEMU with the VM's disk, read-only, which the backup job of an offline copy runs in.
 // QEMU's image locks keep every other domain from starting on that disk, so whoever needs the disk destroys the reader, and the copy with it.
 import type { Domain } from '@berth/libvirt'
-import { undefinedIfNotFound } from '../core/errors.ts'
+import { isNameTaken, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readerName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
@@ -14,7 +14,7 @@ export const tryOpenReader = ({ call }: HostContext, vmId: string, machine: Elem
     // A domain that starts after the caller has aborted would have no owner.
     opened.then((domain) => (signal.aborted ? host.domains.destroy({ domain }) : undefined)).catch(() => undefined)
     return opened.catch((error: unknown) => {
-      if (/already (exists|active|defined|being removed)/.test(String(error))) return undefined
+      if (isNameTaken(error)) return undefined
       throw error
     })
   })

@@ -5,8 +5,9 @@
 import { CpuComparison, RemoteError, type Host } from '@berth/libvirt'
 import type { Acceleration, Arch } from '../../driver.ts'
 import { processorXml } from '../xml/domain-xml.ts'
-import { PROBE_PREFIX } from '../core/resource-names.ts'
+import { KVM_PROBE_DOMAIN } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { isNameTaken } from '../core/errors.ts'
 import { pollUntil } from '../core/poll.ts'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
@@ -71,7 +72,7 @@ async function bootsWithKvm(context: HostContext, arch: Arch, signal: AbortSigna
   const probe = (): Promise<boolean | undefined> =>
     context.call('probe KVM', signal, (host) =>
       runProbeDomain(context, host, xml).catch((error: unknown) => {
-        if (/already (exists|active|defined)/.test(String(error))) return undefined
+        if (isNameTaken(error)) return undefined
         if (!(error instanceof RemoteError)) throw error // says nothing about KVM: the next caller probes again
         context.log.warn({ hostId: context.hostId, err: error }, 'a guest does not start with KVM')
         return false
@@ -105,7 +106,7 @@ function probeXml(arch: Arch): Xml {
   return element(
     'domain',
     { type: 'kvm' },
-    element('name', {}, `${PROBE_PREFIX}machine`),
+    element('name', {}, KVM_PROBE_DOMAIN),
     element('memory', { unit: 'MiB' }, 128),
     element('vcpu', {}, 1),
     arch === 'x86_64' ? talking : firmware,

@@ -2,7 +2,7 @@
 // an interface with a limit in one direction only.
 import { randomBytes } from 'node:crypto'
 import { RemoteError, type Host } from '@berth/libvirt'
-import { undefinedIfNotFound } from '../core/errors.ts'
+import { hasText, isNameTaken, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { pollUntil } from '../core/poll.ts'
 import { PROBE_PREFIX, uuidOf } from '../core/resource-names.ts'
@@ -18,9 +18,6 @@ const probeOnce = (context: HostContext, signal: AbortSignal): Promise<boolean> 
     context.call('probe traffic shaping', signal, (host) => probe(context, host)),
   )
 
-const TRAFFIC_CONTROL_FAILED = /Child process \(\S*tc /
-const IS_TAKEN = /already active/
-
 /** Undefined while another process uses the probe network, or has just removed it. A network that started is an answer, whoever removes it. */
 async function probe({ host: always, log, hostId }: HostContext, host: Host): Promise<boolean | undefined> {
   await removeProbes(host)
@@ -28,8 +25,8 @@ async function probe({ host: always, log, hostId }: HostContext, host: Host): Pr
     const network = await host.networks.define({ xml: probeXml() })
     return await undefinedIfNotFound(host.networks.create({ network }).then(() => true))
   } catch (error) {
-    if (IS_TAKEN.test(String(error))) return undefined
-    if (!TRAFFIC_CONTROL_FAILED.test(String(error))) throw error
+    if (isNameTaken(error)) return undefined
+    if (!hasText(error, 'trafficControlFailed')) throw error
     log.info({ hostId, said: String(error) }, 'the kernel of this host cannot limit the speed of an interface')
     return false
   } finally {

@@ -1,5 +1,5 @@
 // Interfaces that are plugged into a machine and out of it, running or not.
-import type { Domain } from '@berth/libvirt'
+import { ErrorCode, hasCode, type Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Networking, type NicSpec } from '../../driver.ts'
 import { configureGuestAddress } from './guest-addresses.ts'
@@ -11,6 +11,7 @@ import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { findNetwork } from './networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findInterfaceXml } from '../domain/lookup.ts'
+import { hasText, remoteErrorOf } from '../core/errors.ts'
 import { pollUntilTrue } from '../core/poll.ts'
 import { element, type Element } from '../core/xml.ts'
 
@@ -74,7 +75,7 @@ async function unplugLive(context: HostContext, machine: MachineState, mac: stri
   const isUnplugged = async (): Promise<boolean> => {
     const { live } = await findInterfaceXml(context, machine, mac, signal)
     if (live && sinceRequestMs() > RETRY_INTERVAL_MS) {
-      await unplug(context, domain, live, 'live', signal).catch(unlessUnderWay)
+      await unplug(context, domain, live, 'live', signal).catch(ignoreIfPending)
       sinceRequestMs = stopwatch()
     }
     return !live
@@ -86,7 +87,8 @@ async function unplugLive(context: HostContext, machine: MachineState, mac: stri
   })
 }
 
-/** The machine is going down, or the request is on its way; what became of it is seen at the next look. */
-function unlessUnderWay(error: unknown): void {
-  if (!/in the process of unplug|guest is busy|not running|no .*device/i.test(String(error))) throw error
+/** The domain went off, the device is gone, or an earlier request is pending: the next poll shows which. */
+function ignoreIfPending(error: unknown): void {
+  const isGone = hasCode(remoteErrorOf(error), ErrorCode.operationInvalid, ErrorCode.deviceMissing)
+  if (!isGone && !hasText(error, 'unplugPending')) throw error
 }

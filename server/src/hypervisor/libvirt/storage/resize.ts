@@ -4,7 +4,7 @@
 // A disk at rest, opened by a QEMU of its own: some of what is in the file nobody else can change.
 import type { Domain, Host, Volume } from '@berth/libvirt'
 import { type Arch, DriverError, isDriverError } from '../../driver.ts'
-import { undefinedIfNotFound } from '../core/errors.ts'
+import { hasText, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { CLEANUP_TIMEOUT_MS } from '../core/poll.ts'
 import { diskHelperName } from '../core/resource-names.ts'
@@ -49,7 +49,7 @@ function withBitmapMessage(error: unknown): never {
   throw new DriverError(error.kind, error.message, { userMessage: sentence, cause: error })
 }
 
-export const isBlockedByBitmap = (error: unknown): boolean => isDriverError(error) && /bitmap .* is inconsistent/i.test(error.message)
+const isBlockedByBitmap = (error: unknown): boolean => hasText(error, 'inconsistentBitmap')
 
 interface Node {
   'node-name': string

@@ -133,7 +133,8 @@ async function removeOne(context: HostContext, name: string, signal: AbortSignal
   )
 }
 
+/** It is still being allocated, or copied from. The look-up before it fails with the same code when the pool is inactive. */
 function retryIfBusy(error: unknown): false {
-  if (hasCode(error, ErrorCode.operationInvalid) && /still (being allocated|in use)/.test(error.message)) return false
+  if (hasCode(error, ErrorCode.operationInvalid)) return false
   throw error
 }
