@@ -84,6 +84,10 @@ export class ScriptedDaemon {
     return this
   }
 
+  scriptOf(procedure: AnyProcedure): Script | undefined {
+    return this.scripts.get(procedure.number)
+  }
+
   /** Comes (back) up. */
   async listen(): Promise<void> {
     this.server = createServer((socket) => this.serve(socket))

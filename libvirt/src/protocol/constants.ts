@@ -34,6 +34,7 @@ export const ErrorCode = {
   noFilterBinding: 101,
   noCheckpoint: 103,
   noBackup: 104,
+  checkpointInconsistent: 109,
 } as const
 
 /** VIR_FROM_* of libvirt's virterror.h: the part of libvirt that raised an error. */

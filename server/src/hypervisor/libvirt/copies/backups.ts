@@ -53,7 +53,7 @@ async function makeBackup(context: HostContext, vmId: string, order: BackupOrder
   } catch (error) {
     if (!increment || !isRefused(error)) throw error
     // After a crash of the guest's process the record of changes is of no use.
-    context.log.warn({ hostId: context.hostId, vmId, said: String(error) }, 'an incremental backup is not possible, so a full one is made')
+    context.log.warn({ hostId: context.hostId, vmId, said: String(error) }, 'incremental backup rejected; falling back to full')
     await removeVolume(context, full.name, signal)
     await removeCheckpoint(context, machine, order.parentId ?? '', signal)
     await makeCopy(context, full, machine, signal)

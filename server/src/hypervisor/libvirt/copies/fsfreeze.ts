@@ -15,7 +15,9 @@ export async function withFilesystemsFrozen<T>(context: HostContext, machine: Ma
   const { host, hostId, log } = context
   await host.snapshots
     .freezeFilesystems({ domain })
-    .catch((error: unknown) => log.warn({ hostId, domain: domain.name, said: String(error) }, 'the guest did not stand still'))
+    .catch((error: unknown) =>
+      log.warn({ hostId, domain: domain.name, said: String(error) }, 'fsfreeze failed; copy is crash-consistent only'),
+    )
   try {
     return await work()
   } finally {
@@ -44,7 +46,7 @@ async function thaw(context: HostContext, domain: Domain): Promise<void> {
         },
       )
   await pollUntilTrue(context, what, signal, isThawed).catch((error: unknown) =>
-    context.log.warn({ hostId: context.hostId, said: String(error) }, 'no thaw'),
+    context.log.warn({ hostId: context.hostId, said: String(error) }, 'fsthaw failed'),
   )
 }
 

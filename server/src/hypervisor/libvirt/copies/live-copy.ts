@@ -49,7 +49,7 @@ async function abortCopy(context: HostContext, { name }: CopyRequest, domain: Do
     await stopJob(context, domain, volume.key, signal)
     if (error.kind === 'no_space') await removeVolume(context, name, signal)
   } catch (failure) {
-    context.log.warn({ hostId: context.hostId, err: failure }, `what was begun of ${name} could not be stopped`)
+    context.log.warn({ hostId: context.hostId, volume: name, err: failure }, 'aborting backup job failed')
   }
 }
 
@@ -114,8 +114,6 @@ async function hasShape(context: HostContext, volume: Volume, { capacityBytes, b
   return Number(xml?.find('capacity')?.text) === capacityBytes && path?.slice(path.lastIndexOf('/') + 1) === backing
 }
 
-const NOT_READY_INTERVAL_MS = 100
-
 /** The target is still being created by another process, or has just been replaced by one. */
 const isTargetNotReady = (error: unknown): boolean => {
   const remote = remoteErrorOf(error)
@@ -123,7 +121,7 @@ const isTargetNotReady = (error: unknown): boolean => {
   return isMissing || hasText(error, 'imageNotReady')
 }
 
-/** Begins the job, unless another process just has. The daemon keeps the checkpoint of a job that was cut off. */
+/** Starts the job, unless another process has made the copy meanwhile. The daemon keeps the checkpoint of a job that was cut off. */
 async function begin(
   context: HostContext,
   copying: CopyRequest,
@@ -131,20 +129,30 @@ async function begin(
   volume: Volume,
   signal: AbortSignal,
 ): Promise<void> {
-  const waitedMs = stopwatch()
-  const isBegun = (): Promise<boolean> =>
-    context
-      .call(`copy ${machine.domain.name}`, signal, (host) =>
-        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
-      )
-      .catch(async (error: unknown) => {
-        if (!isTargetNotReady(error) || waitedMs() > PEER_TIMEOUT_MS) throw error
-        await context.pause(`wait for ${copying.name}`, NOT_READY_INTERVAL_MS, signal)
-        return false
-      })
-  while (!(await isBegun())) {
+  while (!(await tryBegin(context, copying, machine, volume, signal))) {
     await awaitNoJob(context, machine.domain, signal)
     if (await waitUntilComplete(context, copying.name, signal)) return
     if (copying.checkpoint) await removeCheckpoint(context, machine, copying.checkpoint, signal)
   }
+}
+
+/** False while another job runs, or the checkpoint exists. Retries while the target is not ready. */
+function tryBegin(
+  context: HostContext,
+  copying: CopyRequest,
+  machine: MachineState,
+  volume: Volume,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const waitedMs = stopwatch()
+  return pollUntil(context, `wait for ${copying.name}`, signal, () =>
+    context
+      .call(`copy ${machine.domain.name}`, signal, (host) =>
+        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
+      )
+      .catch((error: unknown) => {
+        if (!isTargetNotReady(error) || waitedMs() > PEER_TIMEOUT_MS) throw error
+        return undefined
+      }),
+  )
 }

@@ -35,7 +35,7 @@ async function copyWithReader(
     await runPushBackup(context, request, { ...machine, domain: reader, isOn: true }, signal)
   } finally {
     await destroyReader(context, reader, AbortSignal.timeout(CLEANUP_TIMEOUT_MS)).catch((error: unknown) =>
-      context.log.warn({ hostId: context.hostId, err: error }, `${reader.name} could not be ended`),
+      context.log.warn({ hostId: context.hostId, domain: reader.name, err: error }, 'destroying reader domain failed'),
     )
   }
 }

@@ -8,11 +8,11 @@ import { element, type Element, type Xml } from '../core/xml.ts'
 import { diskPathOf, pausedDomainXml } from '../xml/domain-xml.ts'
 
 /** Undefined while another reader domain exists, or is being removed. It is destroyed with our connection (`autodestroy`). */
-export const tryOpenReader = ({ call }: HostContext, vmId: string, machine: Element, signal: AbortSignal): Promise<Domain | undefined> =>
-  call(`open the disk of ${vmId}`, signal, async (host) => {
+export const tryOpenReader = (context: HostContext, vmId: string, machine: Element, signal: AbortSignal): Promise<Domain | undefined> =>
+  context.call(`open the disk of ${vmId}`, signal, async (host) => {
     const opened = host.domains.createXml({ xml: readerXml(vmId, machine).xml, flags: ['paused', 'autodestroy'] })
-    // A domain that starts after the caller has aborted would have no owner.
-    opened.then((domain) => (signal.aborted ? host.domains.destroy({ domain }) : undefined)).catch(() => undefined)
+    // A domain that starts after the caller has aborted would have no owner. `host` sends nothing any more by then.
+    opened.then((domain) => (signal.aborted ? context.host.domains.destroy({ domain }) : undefined)).catch(() => undefined)
     return opened.catch((error: unknown) => {
       if (isNameTaken(error)) return undefined
       throw error
