@@ -16,19 +16,30 @@ export class LibvirtError extends Error {
   }
 }
 
-/** The daemon's own answer. `code` is one of `ErrorCode`, `origin` the part of libvirt that raised it. */
+export interface RemoteErrorFields {
+  code: number
+  origin: number
+  level: number
+  errno?: number | undefined
+  message: string | undefined
+  details: string[]
+}
+
+/** The daemon's own error. `code` is one of `ErrorCode`, `origin` one of `ErrorOrigin`; `errno` comes with `ErrorCode.system`. */
 export class RemoteError extends LibvirtError {
-  override name = 'RefusedError'
+  override name = 'RemoteError'
   readonly code: number
   readonly origin: number
   readonly level: number
+  readonly errno: number | undefined
   readonly details: readonly string[]
 
-  constructor(procedure: string, answer: { code: number; origin: number; level: number; message: string | undefined; details: string[] }) {
+  constructor(procedure: string, answer: RemoteErrorFields) {
     super(`${procedure}: ${answer.message ?? `libvirt error ${answer.code}`}`, { outcome: 'refused', procedure })
     this.code = answer.code
     this.origin = answer.origin
     this.level = answer.level
+    this.errno = answer.errno
     this.details = answer.details
   }
 }
@@ -45,7 +56,7 @@ export class TimeoutError extends LibvirtError {
 
 /** Its caller left before it was sent. */
 export class CancelledError extends LibvirtError {
-  override name = 'WithdrawnError'
+  override name = 'CancelledError'
 }
 
 /** Bytes that do not follow the protocol, in either direction. */

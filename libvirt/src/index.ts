@@ -3,18 +3,10 @@ export { Connection } from './connection/connection.ts'
 export type { CallOptions, CallReport, ConnectionOptions, KeepaliveOptions } from './connection/options.ts'
 export { fillHoles, Hole } from './connection/hole.ts'
 export type { StreamOf } from './connection/stream.ts'
-export {
-  ConnectionLostError,
-  hasCode,
-  LibvirtError,
-  ProtocolError,
-  RemoteError as RefusedError,
-  TimeoutError,
-  CancelledError as WithdrawnError,
-} from './errors.ts'
+export { ConnectionLostError, hasCode, LibvirtError, ProtocolError, RemoteError, TimeoutError, CancelledError } from './errors.ts'
 export type { Outcome } from './errors.ts'
 export { Host } from './host/host.ts'
-export type { HostOptions } from './host/options.ts'
+export type { HostOptions } from './host/host.ts'
 export type { LaneName, LaneReport } from './host/managed-connection.ts'
 export * from './protocol/constants.ts'
 export type { EventName, EventOf } from './protocol/events.ts'

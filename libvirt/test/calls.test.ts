@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { areas, Connection, ConnectionLostError, ErrorCode, hasCode, ProtocolError, RefusedError, WithdrawnError } from '../src/index.ts'
+import { areas, Connection, ConnectionLostError, ErrorCode, hasCode, ProtocolError, RemoteError, CancelledError } from '../src/index.ts'
 import type { CallReport, TimeoutError } from '../src/index.ts'
 import type { Frame } from '../src/wire/frame.ts'
 import { eventually } from './eventually.ts'
@@ -65,7 +65,7 @@ describe('calls', () => {
   test('a refusal carries code, procedure and the place of the call', async () => {
     daemon.on(areas.domains.lookupByName, (call, peer) => peer.refuse(call, ErrorCode.noDomain, 'Domain not found'))
     const error = await askForNothing().catch((reason: unknown) => reason)
-    expect(error).toBeInstanceOf(RefusedError)
+    expect(error).toBeInstanceOf(RemoteError)
     expect(error).toMatchObject({
       code: 42,
       outcome: 'refused',
@@ -99,7 +99,7 @@ describe('calls', () => {
     const late = connection.within(caller.signal).connect.getHostname()
     for (const call of [calls[5], late]) {
       const error = await call!.catch((reason: unknown) => reason)
-      expect(error).toBeInstanceOf(WithdrawnError)
+      expect(error).toBeInstanceOf(CancelledError)
       expect(error).toMatchObject({ outcome: 'not sent', procedure: 'CONNECT_GET_HOSTNAME', cause: caller.signal.reason })
     }
     for (const index of [0, 1, 2, 3]) answer(index, `answer ${index}`)

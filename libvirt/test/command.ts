@@ -1,9 +1,9 @@
-// Commands of the system, found also where only root's PATH leads.
+// System commands, with root's PATH, and in the C locale: tests read their output, and libvirtd started by them reports in English.
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
-export const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` }
+export const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin`, LC_ALL: 'C' }
 
 /** What it prints. */
 export async function run(command: string, ...args: string[]): Promise<string> {

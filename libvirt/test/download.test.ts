@@ -82,7 +82,7 @@ describe('download', () => {
       peer.packet(call, Status.error)
     })
     await expect(buffer(await connection.volumes.download({ volume }))).rejects.toMatchObject({
-      name: 'RefusedError',
+      name: 'RemoteError',
       procedure: 'STORAGE_VOL_DOWNLOAD',
     })
   })

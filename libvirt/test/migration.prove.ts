@@ -61,7 +61,7 @@ describeIf(missingForSandbox())('live migration between two libvirtds', () => {
       destination: `qemu+tls://${there.address}:1/system`,
       flags: ['live', 'peer2peer'],
     })
-    await expect(nowhere).rejects.toMatchObject({ name: 'RefusedError', outcome: 'refused' })
+    await expect(nowhere).rejects.toMatchObject({ name: 'RemoteError', outcome: 'refused' })
     expect(await here.virsh('domstate', 'stayer')).toContain('running')
     await source.domains.destroy({ domain: guest })
   })

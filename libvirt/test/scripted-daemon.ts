@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import type { TlsOptions } from 'node:tls'
-import { areas, unix } from '../src/index.ts'
+import { areas, ErrorOrigin, unix } from '../src/index.ts'
 import type { Endpoint } from '../src/index.ts'
 import type { AnyProcedure } from '../src/protocol/procedure.ts'
 import { errorPayload } from '../src/wire/error-payload.ts'
@@ -26,8 +26,8 @@ export class Peer {
     this.socket.write(replyFrame(call, type, value))
   }
 
-  refuse(call: Frame, code: number, message: string): void {
-    const error = { code, origin: 10, message, level: 2, int1: 0, int2: 0 }
+  refuse(call: Frame, code: number, message: string, { origin = ErrorOrigin.qemu as number, errno = 0 } = {}): void {
+    const error = { code, origin, message, level: 2, int1: errno, int2: 0 }
     this.socket.write(encodeFrame({ ...call, type: MessageType.reply, status: Status.error }, (to) => errorPayload.write(to, error)))
   }
 
@@ -82,6 +82,10 @@ export class ScriptedDaemon {
   on(procedure: AnyProcedure, script: Script): this {
     this.scripts.set(procedure.number, script)
     return this
+  }
+
+  scriptOf(procedure: AnyProcedure): Script | undefined {
+    return this.scripts.get(procedure.number)
   }
 
   /** Comes (back) up. */

@@ -66,7 +66,7 @@ describeIf(missingForSandbox())('data to and from a real libvirtd', () => {
       const volume = await create('small', MiB)
       const tooMuch = Readable.from(Array.from({ length: 3 }, () => randomBytes(MiB)))
       await expect(pipeline(tooMuch, await host.volumes.upload({ volume, length: BigInt(MiB) }))).rejects.toMatchObject({
-        name: 'RefusedError',
+        name: 'RemoteError',
       })
       const dropped = await host.volumes.download({ volume: await host.volumes.lookupByName({ pool, name: 'big' }) })
       await once(dropped, 'readable')

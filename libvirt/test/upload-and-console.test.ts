@@ -58,7 +58,7 @@ describe('upload', () => {
       peer.packet(call, Status.error)
     })
     const stream = await connection.volumes.upload({ volume })
-    await expect(pipeline(Readable.from([Buffer.alloc(10)]), stream)).rejects.toMatchObject({ name: 'RefusedError' })
+    await expect(pipeline(Readable.from([Buffer.alloc(10)]), stream)).rejects.toMatchObject({ name: 'RemoteError' })
   })
 })
 

@@ -4,7 +4,7 @@
 // is the truth.
 import { Client } from '../client.ts'
 import { Connection } from '../connection/connection.ts'
-import type { CallOptions, CallReport } from '../connection/options.ts'
+import type { CallOptions, CallReport, ConnectionOptions } from '../connection/options.ts'
 import type { StreamOf } from '../connection/stream.ts'
 import { Subscriptions, warnOfProblem } from '../connection/subscriptions.ts'
 import type { Handler } from '../connection/subscriptions.ts'
@@ -15,12 +15,21 @@ import type { Backoff } from './backoff.ts'
 import { ManagedConnection } from './managed-connection.ts'
 import type { LaneName, LaneReport } from './managed-connection.ts'
 import { LazyConnection } from './lazy-connection.ts'
-import type { HostOptions } from './options.ts'
 import { Relay } from './event-relay.ts'
 import { Availability } from './availability.ts'
 
 /** A daemon carries out twenty calls at a time, of all its clients together: copies must leave room for the others. */
 const COPIES_AT_ONCE = 3
+
+export interface HostOptions extends Omit<ConnectionOptions, 'onCall'> {
+  /** All lanes are connected and events flow: list everything now. When it rejects it is tried again. */
+  onUp?: (host: Host) => Promise<void> | void
+  onDown?: (reason: Error) => void
+  onCall?: (report: CallReport & { lane: LaneName | 'copies' | 'stream' }) => void
+  onLane?: (report: LaneReport) => void
+  /** Default: 0.1 s, doubling to 10 s. */
+  backoff?: Partial<Backoff>
+}
 
 export class Host extends Client {
   private readonly options: HostOptions

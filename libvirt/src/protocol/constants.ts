@@ -1,5 +1,6 @@
 // Numbers that come back in answers and events, and the few that calls take one of.
 
+/** VIR_ERR_* of libvirt's virterror.h. */
 export const ErrorCode = {
   internal: 1,
   noSupport: 3,
@@ -33,7 +34,11 @@ export const ErrorCode = {
   noFilterBinding: 101,
   noCheckpoint: 103,
   noBackup: 104,
+  checkpointInconsistent: 109,
 } as const
+
+/** VIR_FROM_* of libvirt's virterror.h: the part of libvirt that raised an error. */
+export const ErrorOrigin = { qemu: 10, storage: 18, network: 19, domain: 20, filter: 33 } as const
 
 export const CpuComparison = { incompatible: 0, identical: 1, superset: 2 } as const
 export const DomainState = { none: 0, running: 1, blocked: 2, paused: 3, shutdown: 4, shutoff: 5, crashed: 6, pmsuspended: 7 } as const

@@ -1,5 +1,6 @@
 // The payload of a message with status "error".
 import { RemoteError } from '../errors.ts'
+import { ErrorCode } from '../protocol/constants.ts'
 import { domain, named } from '../protocol/structs.ts'
 import { decode, int, optional, str, struct } from '../xdr/types.ts'
 
@@ -20,6 +21,7 @@ export const errorPayload = struct({
 /** Aborting a stream sends no payload at all. */
 export function decodeError(procedure: string, payload: Buffer): RemoteError {
   if (payload.length === 0) return new RemoteError(procedure, { code: 0, origin: 0, level: 2, message: 'the daemon aborted', details: [] })
-  const { text1, text2, text3, ...error } = decode(errorPayload, payload)
-  return new RemoteError(procedure, { ...error, details: [text1, text2, text3].filter((text) => text !== undefined) })
+  const { text1, text2, text3, int1, ...error } = decode(errorPayload, payload)
+  const errno = error.code === ErrorCode.system ? int1 : undefined
+  return new RemoteError(procedure, { ...error, errno, details: [text1, text2, text3].filter((text) => text !== undefined) })
 }

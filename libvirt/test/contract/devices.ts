@@ -1,6 +1,6 @@
 // Devices that come and go, an agent that is not there, a monitor that is.
 import { expect } from 'vitest'
-import { Param, RefusedError } from '../../src/index.ts'
+import { Param, RemoteError } from '../../src/index.ts'
 import { expectUnderstood } from './world.ts'
 import type { World } from './world.ts'
 
@@ -47,5 +47,5 @@ export async function provesAgent(world: World): Promise<void> {
     c.snapshots.thawFilesystems({ domain: guest }),
   ]
   const outcomes = await Promise.allSettled(calls)
-  expect(outcomes.map((one) => one.status === 'rejected' && one.reason instanceof RefusedError)).toEqual(calls.map(() => true))
+  expect(outcomes.map((one) => one.status === 'rejected' && one.reason instanceof RemoteError)).toEqual(calls.map(() => true))
 }

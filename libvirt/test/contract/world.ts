@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { RefusedError } from '../../src/index.ts'
+import { RemoteError } from '../../src/index.ts'
 import type { Connection, Domain, Named, Volume } from '../../src/index.ts'
 import type { Box } from '../sandboxed-libvirtd.ts'
 
@@ -19,5 +19,5 @@ export async function expectUnderstood(call: Promise<unknown>): Promise<void> {
     () => undefined,
     (reason: unknown) => reason,
   )
-  expect(error === undefined || error instanceof RefusedError, String(error)).toBe(true)
+  expect(error === undefined || error instanceof RemoteError, String(error)).toBe(true)
 }

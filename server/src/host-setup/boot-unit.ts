@@ -32,6 +32,7 @@ export const script = (plan: HostPlan): string =>
     '#!/bin/sh -e',
     '# Written by berthd host prepare.',
     `PATH=${SYSTEM_PATH}`,
+    'export LC_ALL=C',
     forwardingCommands,
     uplinkCommands(plan),
     masqueradeCommands(plan),

@@ -1,5 +1,6 @@
 // What a host has according to its libvirtd, and how much of it is for VMs.
 import type { Connection } from '@berth/libvirt'
+import { GIB } from '../hypervisor/driver.ts'
 import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import { versionText } from './libvirt.ts'
 
@@ -50,10 +51,10 @@ async function diskOf(libvirt: Connection): Promise<Pick<Facts, 'diskFreeGiB' | 
   const volumes = await libvirt.pools.listAllVolumes({ pool }).catch(() => [])
   const sizes = await Promise.all(volumes.map((volume) => libvirt.volumes.getInfo({ volume }).catch(() => ({ allocation: 0n }))))
   const taken = sizes.reduce((sum, { allocation }) => sum + allocation, 0n)
-  return { diskFreeGiB: Number(available / GIB), diskTakenGiB: Number(taken / GIB) }
+  return { diskFreeGiB: inGiB(available), diskTakenGiB: inGiB(taken) }
 }
 
-const GIB = 2n ** 30n
+const inGiB = (bytes: bigint): number => Math.floor(Number(bytes) / GIB)
 
 export interface Capacity {
   vcpu: number

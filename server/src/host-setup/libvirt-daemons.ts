@@ -6,7 +6,11 @@ import { LIBVIRTD_CONF, TLS_SOCKET, tlsFiles } from './tls.ts'
 import { QEMU_CONF } from './qemu-conf.ts'
 import type { HostPlan } from './plan.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
-import { findDaemon, run, SYSTEM_PATH, type Daemon } from './shell.ts'
+import { findDaemon, readFileOrNull, run, SYSTEM_PATH, writeFileAtomic, type Daemon } from './shell.ts'
+
+/** systemd starts services in the locale of the machine, in which libvirtd would translate its errors; some of them have a text only. */
+const LOCALE_UNIT = '/etc/systemd/system/libvirtd.service.d/berth.conf'
+const localeUnit = '# Written by berthd host prepare.\n[Service]\nEnvironment=LC_ALL=C\n'
 
 export const daemons: Step = {
   name: 'libvirt',
@@ -14,6 +18,7 @@ export const daemons: Step = {
     const version = await withLibvirt((libvirt) => libvirt.connect.getLibVersion()).catch(() => null)
     if (version === null) return missing('libvirtd is not running')
     if (!(await findDaemon('virtlogd')) && !plan.systemd) return missing('virtlogd is not running')
+    if (plan.systemd && (await readFileOrNull(LOCALE_UNIT)) !== localeUnit) return missing(`the locale of libvirtd in ${LOCALE_UNIT}`)
     const problem = (await listenProblem(plan)) ?? (await staleReason(plan))
     return problem ? missing(problem) : satisfied(`libvirt ${versionText(version)} at qemu:///system`)
   },
@@ -60,6 +65,7 @@ async function staleReason(plan: HostPlan): Promise<string | null> {
 
 async function startBySystemd({ tlsAddress }: HostPlan): Promise<void> {
   const systemctl = (...args: string[]): Promise<string> => run('systemctl', '--quiet', ...args)
+  await writeFileAtomic(LOCALE_UNIT, localeUnit)
   await systemctl('daemon-reload')
   await systemctl('enable', '--now', 'virtlogd.socket')
   // A socket unit cannot be started while its service runs.
@@ -78,9 +84,9 @@ async function startByHand({ tlsAddress }: HostPlan): Promise<void> {
   await startDetached('libvirtd', ...(tlsAddress ? ['--listen'] : []))
 }
 
-/** `-d` daemonises. The environment holds only a PATH that includes the sbin folders. */
+/** `-d` daemonises. The environment holds only a PATH that includes the sbin folders, and the C locale. */
 const startDetached = (name: string, ...options: string[]): Promise<string> =>
-  run('env', '-i', `PATH=${SYSTEM_PATH}`, name, ...options, '-d')
+  run('env', '-i', `PATH=${SYSTEM_PATH}`, 'LC_ALL=C', name, ...options, '-d')
 
 const STOP_MS = 20_000
 const ANSWER_MS = 30_000

@@ -1,5 +1,6 @@
 // The storage pool for disks, templates, snapshots and backups.
 import { ErrorCode, PoolState, type Connection, type Named } from '@berth/libvirt'
+import { GIB } from '../hypervisor/driver.ts'
 import { STORAGE_POOL } from '../hypervisor/libvirt/core/resource-names.ts'
 import { found, withLibvirt } from './libvirt.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
@@ -21,7 +22,7 @@ export const pool: Step = {
       const { state, available } = await libvirt.pools.getInfo({ pool: known })
       if (state !== PoolState.running) return missing(`storage pool ${STORAGE_POOL} is not active`)
       if (!(await exists(AUTOSTART))) return missing(`storage pool ${STORAGE_POOL} has no autostart`)
-      return satisfied(`storage pool ${STORAGE_POOL} in ${poolPath}, ${available / 2n ** 30n} GiB free`)
+      return satisfied(`storage pool ${STORAGE_POOL} in ${poolPath}, ${Math.floor(Number(available) / GIB)} GiB free`)
     }).catch(unlessAbsent(`storage pool ${STORAGE_POOL} in ${poolPath}`)),
   apply: ({ poolPath }) =>
     withLibvirt(async (libvirt) => {

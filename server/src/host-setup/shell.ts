@@ -20,12 +20,12 @@ export async function findCommand(name: string): Promise<string | undefined> {
   return undefined
 }
 
-/** Resolves to stdout, rejects with stderr. */
+/** Runs it in the C locale. Resolves to stdout, rejects with stderr. */
 export async function run(command: string, ...args: string[]): Promise<string> {
   const path = await findCommand(command)
   if (!path) throw new Error(`${command} is not installed`)
   return new Promise((resolve, reject) => {
-    execFile(path, args, { timeout: 600_000, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+    execFile('/usr/bin/env', ['LC_ALL=C', path, ...args], { timeout: 600_000, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (error) reject(new Error(`${command} ${args.join(' ')}: ${stderr.trim() || error.message}`, { cause: error }))
       else resolve(stdout)
     })

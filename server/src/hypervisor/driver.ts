@@ -14,7 +14,7 @@ import type { ConsoleType, DiskSource, StopOutcome, Filter, MachineSpec, Network
 
 export * from './errors.ts'
 export type * from './inventory.ts'
-export type * from './spec.ts'
+export * from './spec.ts'
 
 /** The order of a create: networks, filter, disk, running, ready. The order of a rebuild or restore: stopped, disk of the next
  *  generation, running with it, ready, no disk of the old one; to take it back: stopped, running with the old spec, no new disk. */

@@ -58,6 +58,9 @@ export interface MetricsSample {
   sentBytes: bigint
 }
 
+/** Hardware virtualisation, or emulation by QEMU's TCG. */
+export type Acceleration = 'kvm' | 'emulation'
+
 export interface HostFacts {
   vcpu: number
   cpuModel: string
@@ -65,7 +68,7 @@ export interface HostFacts {
   ramMiB: number
   diskGiB: number
   diskFreeGiB: number
-  acceleration: 'kvm' | 'emulation'
+  acceleration: Acceleration
   versions: Record<string, string>
   consoles: ConsoleType[]
   /** False on kernels that cannot throttle an interface. */

@@ -4,6 +4,9 @@
 /** What a guest's processor speaks. */
 export type Arch = 'x86_64' | 'aarch64'
 
+/** Bytes per GiB. */
+export const GIB = 2 ** 30
+
 export interface TemplateRef {
   id: string
   slug: string

@@ -1,4 +1,5 @@
-// Runs the programs that build and check images. Errors name the package of a missing program and quote the last lines of a failed one.
+// Runs the programs that build and check images, in the C locale because their output is parsed. Errors name the package of a missing
+// program and quote the last lines of a failed one.
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
@@ -63,8 +64,8 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
   requireTools(tool)
   const limit = AbortSignal.timeout(options.timeoutMs ?? LIMIT_MS)
   const signal = options.signal ? AbortSignal.any([options.signal, limit]) : limit
-  const [program, ...all] = [...limitedBy(options.limits), findTool(tool)!, ...args]
-  const child = spawn(program!, all, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
+  const command = ['LC_ALL=C', ...limitedBy(options.limits), findTool(tool)!, ...args]
+  const child = spawn('/usr/bin/env', command, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
   const output: Buffer[] = []
   let said = ''
   const hear = (chunk: Buffer): void => {

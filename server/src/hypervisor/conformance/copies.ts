@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
-import type { DiskSource, MachineSpec } from '../driver.ts'
+import { GIB, type DiskSource, type MachineSpec } from '../driver.ts'
 import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
 
 export const snapshotBackupContract: ConformanceContract = (rig) => {
@@ -48,7 +48,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     await rig().driver.ensureDisk({ ...next(spec), diskGiB: spec.diskGiB + 1 }, { from: 'snapshot', snapshotId }, soon(rig()))
     await rig().driver.ensureDisk({ ...next(next(spec)), diskGiB: 1 }, { from: 'snapshot', snapshotId }, soon(rig()))
     const disks = (await volumesOf(rig(), spec.vmId)).filter((volume) => volume.kind === 'disk')
-    const sizes = disks.map((disk) => [disk.generation, disk.capacityBytes / 2 ** 30])
+    const sizes = disks.map((disk) => [disk.generation, disk.capacityBytes / GIB])
     expect(new Map(sizes as [number, number][])).toEqual(
       new Map([
         [1, spec.diskGiB],

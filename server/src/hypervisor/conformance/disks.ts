@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
+import { GIB } from '../driver.ts'
 import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
-
-const GIB = 2 ** 30
 
 export const diskContract: ConformanceContract = (rig) => {
   const capacityOf = async (vmId: string, generation: number): Promise<number | undefined> =>

@@ -9,7 +9,7 @@ import { backupTransferMethods } from './copies/backup-transfer.ts'
 import { backupMethods } from './copies/backups.ts'
 import { snapshotMethods } from './copies/snapshots.ts'
 import { endpointOf, rootOf } from './core/endpoint.ts'
-import { type HostContext, openSession } from './core/host-context.ts'
+import { type HostContext, openHostContext } from './core/host-context.ts'
 import { passwordMethods } from './domain/guest-agent.ts'
 import { factMethods } from './host/facts.ts'
 import { healthMethods } from './host/health.ts'
@@ -41,7 +41,7 @@ export interface LibvirtOptions {
 export const libvirtDrivers =
   ({ log, images, dataDir }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef): Driver => {
-    const context = openSession({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
+    const context = openHostContext({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
     // Found out before the first machine has to wait for it. A host that is away now is asked again by that machine.
     detectAcceleration(context, AbortSignal.timeout(PROBE_MS)).catch(() => undefined)
     return {

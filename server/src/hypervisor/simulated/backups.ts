@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { sql, type Tx } from '../../kernel/database/db.ts'
-import { DriverError, type BackupOrder, type SnapshotsAndBackups } from '../driver.ts'
+import { GIB, DriverError, type BackupOrder, type SnapshotsAndBackups } from '../driver.ts'
 import { isParent } from './disks.ts'
 import type { SimulatedHost } from './host.ts'
 import { diskNow } from './snapshots.ts'
-import { backupName, beginVolume, completeVolume, diskName, findVolume, GIB, parentBackupId, removeVolumes } from './volumes.ts'
+import { backupName, beginVolume, completeVolume, diskName, findVolume, parentBackupId, removeVolumes } from './volumes.ts'
 import { wholeVolume, type Content, type NewVolume } from './volumes.ts'
 
 type BackupMethods = Omit<SnapshotsAndBackups, 'ensureSnapshot' | 'ensureNoSnapshot'>

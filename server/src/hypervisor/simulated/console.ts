@@ -1,6 +1,7 @@
 // The serial console of a guest that is not there: its boot log, a login prompt, and an honest word to whoever logs in.
 import { Duplex } from 'node:stream'
 import type { MachineRow } from './definition.ts'
+import { PANIC } from './host.ts'
 
 function bootLog({ vcpu, ram_mib, name }: MachineRow): string[] {
   return [
@@ -13,8 +14,6 @@ function bootLog({ vcpu, ram_mib, name }: MachineRow): string[] {
     '[    1.204417] cloud-init[412]: Cloud-init finished',
   ]
 }
-
-export const PANIC = '[    0.991240] Kernel panic - not syncing: the guest was told to hang'
 
 /** What the guest wrote last: what an operator needs when it does not come up. */
 export const consoleTail = (row: MachineRow): string[] => (row.is_stuck ? [...bootLog(row).slice(0, 5), PANIC] : bootLog(row))

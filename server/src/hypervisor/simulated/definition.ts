@@ -1,8 +1,8 @@
 // What a machine is defined as: its size, its generation, its interfaces.
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import { DriverError, type Machines, type MachineSpec, type NicSpec, type Power, type StopReason } from '../driver.ts'
+import { GIB, DriverError, type Machines, type MachineSpec, type NicSpec, type Power, type StopReason } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
-import { claimSpace, diskName, GIB, usedOf, wholeVolume } from './volumes.ts'
+import { claimSpace, diskName, usedOf, wholeVolume } from './volumes.ts'
 
 export interface MachineRow {
   name: string

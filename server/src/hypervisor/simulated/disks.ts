@@ -1,9 +1,9 @@
 // Disks, their seeds and the templates they are built on.
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import { DriverError, type DiskSource, type Machines, type MachineSpec, type TemplateRef, type Templates } from '../driver.ts'
+import { GIB, DriverError, type DiskSource, type Machines, type MachineSpec, type TemplateRef, type Templates } from '../driver.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { lockRow } from './definition.ts'
-import { backupName, beginVolume, completeVolume, diskName, findVolume, GIB, removeVolumes, seedName, snapshotName } from './volumes.ts'
+import { backupName, beginVolume, completeVolume, diskName, findVolume, removeVolumes, seedName, snapshotName } from './volumes.ts'
 import { templateName, usedOf, wholeVolume, type Content, type NewVolume } from './volumes.ts'
 
 const TEMPLATE_BYTES = GIB

@@ -1,8 +1,7 @@
 // One simulated host. Every verb goes through `call`, which is where a real host would be slow, fail, or not answer.
 import type { Clock } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
-import { DriverError, type Driver, type DriverErrorKind } from '../driver.ts'
-import { PANIC } from './console.ts'
+import { GIB, DriverError, type Driver, type DriverErrorKind } from '../driver.ts'
 import { refuseAborted, untilAborted, type Pace } from './latency.ts'
 
 export type Verb = Exclude<keyof Driver, 'hostId' | 'close'>
@@ -34,7 +33,7 @@ export function simulatedHost({ diskGiB, ...settings }: HostSettings): Simulated
     async call(verb, signal, work) {
       refuseAborted(signal)
       try {
-        await (registered ??= register(db, hostId, diskGiB * 2 ** 30))
+        await (registered ??= register(db, hostId, diskGiB * GIB))
         const fault = await nextFault(db, hostId, verb)
         if (fault === 'hang') await untilAborted(signal)
         if (fault === 'transient' || fault === 'permanent' || fault === 'guest_failed')
@@ -69,6 +68,9 @@ async function nextFault(db: Db, hostId: string, verb: Verb): Promise<FaultKind 
   await db.run(sql`delete from simulated.faults where host_id = ${hostId} and calls >= last_call`)
   return due.find((fault) => fault.fires)?.kind
 }
+
+/** The last console line of a guest that was told to hang. */
+export const PANIC = '[    0.991240] Kernel panic - not syncing: the guest was told to hang'
 
 const planted = (kind: DriverErrorKind, verb: Verb, what: string): DriverError =>
   new DriverError(kind, `Planted fault: ${verb} ${what}`, kind === 'guest_failed' ? { consoleTail: [PANIC] } : {})

@@ -1,12 +1,12 @@
 // Looking at machines and at the host itself.
 import { sql } from '../../kernel/database/db.ts'
-import { DriverError, type HostFacts, type Monitoring } from '../driver.ts'
+import { GIB, DriverError, type HostFacts, type Monitoring } from '../driver.ts'
 import { SerialConsole } from './console.ts'
 import type { EventHub } from './events.ts'
 import type { SimulatedHost } from './host.ts'
 import { drawScreen } from './screenshot.ts'
 import { findRow, requireOn } from './definition.ts'
-import { diskName, findVolume, GIB } from './volumes.ts'
+import { diskName, findVolume } from './volumes.ts'
 
 export interface HostSize {
   vcpu: number

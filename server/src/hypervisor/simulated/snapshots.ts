@@ -1,18 +1,8 @@
 import { sql, type Tx } from '../../kernel/database/db.ts'
-import type { SnapshotsAndBackups } from '../driver.ts'
+import { GIB, type SnapshotsAndBackups } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { lockRow, requireMachine, type MachineRow } from './definition.ts'
-import {
-  beginVolume,
-  completeVolume,
-  diskName,
-  findVolume,
-  GIB,
-  removeVolumes,
-  snapshotName,
-  wholeVolume,
-  type VolumeRow,
-} from './volumes.ts'
+import { beginVolume, completeVolume, diskName, findVolume, removeVolumes, snapshotName, wholeVolume, type VolumeRow } from './volumes.ts'
 
 /** The machine is locked so that what is copied is the disk of one moment. */
 export async function diskNow(tx: Tx, hostId: string, vmId: string): Promise<VolumeRow & { machine: MachineRow }> {

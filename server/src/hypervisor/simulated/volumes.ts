@@ -1,7 +1,7 @@
 // Volumes and the space they take. A volume is entered incomplete, with its space, before the slow part begins, and completed after
 // it: what a crash leaves is visible, counted, and never mistaken for the whole.
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { DriverError, type Volume } from '../driver.ts'
+import { GIB, DriverError, type Volume } from '../driver.ts'
 
 export interface Content {
   instanceId: string
@@ -25,8 +25,6 @@ export interface VolumeRow {
   content: Partial<Content>
   checkpoints: string[]
 }
-
-export const GIB = 2 ** 30
 
 export const diskName = (vmId: string, generation: number): string => `disk-${vmId}-${generation}`
 export const seedName = (vmId: string, generation: number): string => `seed-${vmId}-${generation}`

@@ -10,7 +10,7 @@ import { Status, type Frame } from '../../../../../libvirt/src/wire/frame.ts'
 import { decode } from '../../../../../libvirt/src/xdr/types.ts'
 import type { SnapshotsAndBackups } from '../../driver.ts'
 import { backupTransferMethods } from './backup-transfer.ts'
-import { openSession, type HostContext } from '../core/host-context.ts'
+import { openHostContext, type HostContext } from '../core/host-context.ts'
 
 const { domains, pools, volumes } = areas
 const ORDER = { backupId: 'cbackup', parentId: null }
@@ -53,7 +53,7 @@ beforeEach(async () => {
     names.delete((decode(volumes.delete.args, call.payload) as { volume: { name: string } }).volume.name)
     peer.reply(call)
   })
-  context = openSession({
+  context = openHostContext({
     hostId: 'host',
     endpoint: daemon.endpoint,
     images: { open: () => Promise.reject(new Error('none')) },

@@ -1,10 +1,9 @@
-// What libvirt is told to begin a copy with.
-// The one backup job a domain can have at a time: what it writes, how it ended, and how to stop it.
+// The backup job of a domain, which can have one at a time: its request, its target, how it ended, how to abort it.
 import { type Domain, ErrorCode, hasCode, type Host, JobType } from '@berth/libvirt'
 import { DriverError } from '../../driver.ts'
-import { pause } from '../core/abortable.ts'
-import { undefinedIfNotFound } from '../core/errors.ts'
+import { matchesText, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { pollUntilTrue } from '../core/poll.ts'
 import { element, readXml, type Xml } from '../core/xml.ts'
 
 export interface Increment {
@@ -24,10 +23,11 @@ export interface CopyRequest {
   checkpoint?: string | undefined
 }
 
-const BUSY = /already|another|state change lock/i
-const HAS_CHECKPOINT = /moment .* already exists/i
+export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverError =>
+  new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being made`)
 
-/** False while another job of the domain is in the way, or the checkpoint of one that ended before it was done. */
+/** False while another job of the domain runs or is being started, and while the checkpoint of a failed attempt exists. libvirt refuses a
+ *  push job with VIR_ERR_OPERATION_INVALID for the first reason only. */
 export async function beginJob(host: Host, domain: Domain, { increment, checkpoint }: CopyRequest, path: string): Promise<boolean> {
   const xml = jobXml(path, increment?.since).xml
   const checkpointXml = checkpoint === undefined ? undefined : checkpointXmlOf(checkpoint).xml
@@ -35,8 +35,9 @@ export async function beginJob(host: Host, domain: Domain, { increment, checkpoi
     await host.backups.begin({ domain, xml, ...(checkpointXml && { checkpointXml }), flags: ['reuseExternal'] })
     return true
   } catch (error) {
-    if (hasCode(error, ErrorCode.operationInvalid, ErrorCode.operationTimeout) && BUSY.test(error.message)) return false
-    if (hasCode(error, ErrorCode.operationFailed) && HAS_CHECKPOINT.test(error.message)) return false
+    if (hasCode(error, ErrorCode.operationInvalid, ErrorCode.operationTimeout)) return false
+    const name = hasCode(error, ErrorCode.operationFailed) ? checkpoint : undefined
+    if (name !== undefined && (await undefinedIfNotFound(host.checkpoints.lookupByName({ domain, name })))) return false
     throw error
   }
 }
@@ -75,41 +76,40 @@ async function targetOf(host: Host, domain: Domain): Promise<string | undefined>
   return xml === undefined ? undefined : readXml(xml).find('disks/disk/target')?.attributes['file']
 }
 
-const POLL_MS = 100
-
-/** Whether the job that wrote there did it all. False as well when somebody stopped it. */
-export async function awaitJob({ call }: HostContext, domain: Domain, path: string, signal: AbortSignal): Promise<boolean> {
-  while ((await call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))) === path)
-    await call(`wait for the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
-  const ended = await call(`ask how the copy of ${domain.name} ended`, signal, (host) =>
+/** Whether the job that wrote to `path` completed. False when it was aborted. */
+export async function awaitJob(context: HostContext, domain: Domain, path: string, signal: AbortSignal): Promise<boolean> {
+  const what = `watch the copy of ${domain.name}`
+  await pollUntilTrue(context, what, signal, async () => (await jobTarget(context, domain, signal)) !== path)
+  const ended = await context.call(`read how the copy of ${domain.name} ended`, signal, (host) =>
     undefinedIfNotFound(host.domains.getJobStats({ domain, flags: ['completed', 'keepCompleted'] })),
   )
   if (ended?.type === JobType.completed) return true
   const said = String(ended?.parameters['errmsg'] ?? '')
-  if (/no space left/i.test(said)) throw new DriverError('no_space', `The copy of ${domain.name} did not fit: ${said}`)
+  if (matchesText(said, 'noSpace')) throw new DriverError('no_space', `The copy of ${domain.name} did not fit: ${said}`)
   if (ended?.type === JobType.failed) throw new DriverError('transient', `The copy of ${domain.name} failed: ${said}`)
   return false
 }
 
-export const hasJob = async ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
-  (await call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))) !== undefined
+const jobTarget = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<string | undefined> =>
+  call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))
 
-/** Until no job runs that could be in the way of another. */
-export async function awaitNoJob(context: HostContext, domain: Domain, signal: AbortSignal): Promise<void> {
-  while (await hasJob(context, domain, signal))
-    await context.call(`wait for the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
-}
+export const hasJob = async (context: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
+  (await jobTarget(context, domain, signal)) !== undefined
 
-/** Whoever waits for that job sees it end. Jobs that write elsewhere go on. */
+/** Until no job runs that would keep another from starting. */
+export const awaitNoJob = (context: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
+  pollUntilTrue(context, `wait for the copy of ${domain.name}`, signal, async () => !(await hasJob(context, domain, signal)))
+
+/** Aborts the job that writes to `path`, in whichever process waits for it. A job with another target goes on. */
 export async function stopJob(context: HostContext, domain: Domain, path: string, signal: AbortSignal): Promise<void> {
-  const isOurs = (host: Host): Promise<boolean> => targetOf(host, domain).then((target) => target === path)
-  const begun = await context.call(`stop the copy of ${domain.name}`, signal, async (host) => {
-    if (!(await isOurs(host))) return false
+  const what = `stop the copy of ${domain.name}`
+  const isOwn = (host: Host): Promise<boolean> => targetOf(host, domain).then((target) => target === path)
+  const isRunning = await context.call(what, signal, async (host) => {
+    if (!(await isOwn(host))) return false
     await host.domains.abortJob({ domain }).catch((error: unknown) => {
-      if (!hasCode(error, ErrorCode.operationInvalid)) throw error // it has ended by itself
+      if (!hasCode(error, ErrorCode.operationInvalid)) throw error // it ended by itself
     })
     return true
   })
-  while (begun && (await context.call(`stop the copy of ${domain.name}`, signal, isOurs)))
-    await context.call(`stop the copy of ${domain.name}`, signal, () => pause(POLL_MS, signal))
+  if (isRunning) await pollUntilTrue(context, what, signal, async () => !(await context.call(what, signal, isOwn)))
 }

@@ -1,15 +1,14 @@
 // Backups: a full one holds the whole disk, an incremental one what changed since its parent, as a layer on the parent's file.
-import { RefusedError, type Volume } from '@berth/libvirt'
+import type { Volume } from '@berth/libvirt'
 import { DriverError, isDriverError, type BackupOrder, type SnapshotsAndBackups } from '../../driver.ts'
-import type { CopyRequest, Increment } from './backup-job.ts'
+import { copyRemovedError, type CopyRequest, type Increment } from './backup-job.ts'
 import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
-import { parentOf } from '../monitoring/inventory.ts'
+import { remoteErrorOf } from '../core/errors.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { backupName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
-import { copyRemovedError } from './live-copy.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { describeVolume, findComplete, isComplete, markComplete, removeVolume, clearCompleteMark } from '../storage/volumes.ts'
+import { clearCompleteMark, describeVolume, findComplete, isComplete, markComplete, parentOf, removeVolume } from '../storage/volumes.ts'
 
 export function backupMethods(
   context: HostContext,
@@ -54,14 +53,14 @@ async function makeBackup(context: HostContext, vmId: string, order: BackupOrder
   } catch (error) {
     if (!increment || !isRefused(error)) throw error
     // After a crash of the guest's process the record of changes is of no use.
-    context.log.warn({ hostId: context.hostId, vmId, said: String(error) }, 'an incremental backup is not possible, so a full one is made')
+    context.log.warn({ hostId: context.hostId, vmId, said: String(error) }, 'incremental backup rejected; falling back to full')
     await removeVolume(context, full.name, signal)
     await removeCheckpoint(context, machine, order.parentId ?? '', signal)
     await makeCopy(context, full, machine, signal)
   }
 }
 
-const isRefused = (error: unknown): boolean => isDriverError(error) && error.kind !== 'no_space' && error.cause instanceof RefusedError
+const isRefused = (error: unknown): boolean => remoteErrorOf(error) !== undefined && !isDriverError(error, 'no_space')
 
 async function incrementOn(
   context: HostContext,

@@ -3,13 +3,8 @@ import type { Domain, Host } from '@berth/libvirt'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import type { MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { readXml, type Element } from '../core/xml.ts'
-
-export const diskPathOf = (domain: Element): string =>
-  domain
-    .all('devices/disk')
-    .find((disk) => disk.attribute('target/dev') === 'vda')
-    ?.attribute('source/file') ?? ''
+import { readXml } from '../core/xml.ts'
+import { diskPathOf } from '../xml/domain-xml.ts'
 
 /** Whether the changes of the disk it has now are known since that backup. */
 export const hasCheckpoint = (

@@ -1,10 +1,10 @@
 // Copies of a disk, of machines that are on or off.
-import type { CopyRequest } from './backup-job.ts'
 import { ensureThawed } from './fsfreeze.ts'
-import { stopJob } from './backup-job.ts'
+import { copyRemovedError, type CopyRequest, stopJob } from './backup-job.ts'
 import { findMachine, type MachineState } from '../domain/lookup.ts'
-import { runPushBackup, copyRemovedError } from './live-copy.ts'
-import { copyOffline, findReader } from './offline-copy.ts'
+import { findReader } from '../domain/reader-domain.ts'
+import { runPushBackup } from './live-copy.ts'
+import { copyOffline } from './offline-copy.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findVolume, markComplete, removeVolume, clearCompleteMark } from '../storage/volumes.ts'
 

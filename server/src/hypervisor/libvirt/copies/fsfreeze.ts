@@ -4,7 +4,8 @@ import { isDriverError } from '../../driver.ts'
 import { isAgentConnected } from '../domain/guest-agent.ts'
 import type { MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { pause } from '../core/abortable.ts'
+import { hasText } from '../core/errors.ts'
+import { pollUntilTrue } from '../core/poll.ts'
 
 /** A guest that cannot stand still is copied as a power cut would leave it. It is set going again whatever happens: a freeze whose
  *  answer was lost holds as well. */
@@ -14,7 +15,9 @@ export async function withFilesystemsFrozen<T>(context: HostContext, machine: Ma
   const { host, hostId, log } = context
   await host.snapshots
     .freezeFilesystems({ domain })
-    .catch((error: unknown) => log.warn({ hostId, domain: domain.name, said: String(error) }, 'the guest did not stand still'))
+    .catch((error: unknown) =>
+      log.warn({ hostId, domain: domain.name, said: String(error) }, 'fsfreeze failed; copy is crash-consistent only'),
+    )
   try {
     return await work()
   } finally {
@@ -26,23 +29,27 @@ export async function withFilesystemsFrozen<T>(context: HostContext, machine: Ma
 export const ensureThawed = async (context: HostContext, machine: MachineState): Promise<void> =>
   isAgentConnected(machine) ? thaw(context, machine.domain) : undefined
 
-const TIMEOUT_MS = 15_000
-const POLL_INTERVAL_MS = 200
+const THAW_TIMEOUT_MS = 15_000
 
-/** As long as it takes: the daemon may be away, or may not have found the agent again. A guest that stands still cannot be asked to wait. */
+/** Retries: the daemon may be down, or may not have reconnected to the agent yet. */
 async function thaw(context: HostContext, domain: Domain): Promise<void> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
-  for (;;) {
-    try {
-      return void (await context.call(`set ${domain.name} going`, signal, (host) => host.snapshots.thawFilesystems({ domain })))
-    } catch (error) {
-      if (signal.aborted || cannotThaw(error)) return context.log.warn({ hostId: context.hostId, said: String(error) }, 'no thaw')
-    }
-    await pause(POLL_INTERVAL_MS, signal).catch(() => undefined)
-  }
+  const what = `thaw filesystems of ${domain.name}`
+  const signal = AbortSignal.timeout(THAW_TIMEOUT_MS)
+  const isThawed = (): Promise<boolean> =>
+    context
+      .call(what, signal, (host) => host.snapshots.thawFilesystems({ domain }))
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (signal.aborted || cannotThaw(error)) throw error
+          return false
+        },
+      )
+  await pollUntilTrue(context, what, signal, isThawed).catch((error: unknown) =>
+    context.log.warn({ hostId: context.hostId, said: String(error) }, 'fsthaw failed'),
+  )
 }
 
 /** A machine that is off, or has gone, stands still no more; an agent that refuses to thaw never froze. */
 const cannotThaw = (error: unknown): boolean =>
-  isDriverError(error) &&
-  (hasCode(error.cause, ErrorCode.operationInvalid, ErrorCode.noDomain) || /unable to execute QEMU agent command/.test(error.message))
+  isDriverError(error) && (hasCode(error.cause, ErrorCode.operationInvalid, ErrorCode.noDomain) || hasText(error, 'agentRefused'))

@@ -3,20 +3,18 @@
 //
 // Two processes may ask for the same copy: a domain takes one job only, so one of them begins it and both wait for it. Nothing is removed
 // on that way, or the job of the one could go on writing to a file that the other has replaced.
-import type { Domain, Volume } from '@berth/libvirt'
+import { constants } from 'node:os'
+import { type Domain, ErrorCode, hasCode, type Volume } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, isDriverError } from '../../driver.ts'
-import { beginJob, type CopyRequest } from './backup-job.ts'
 import { removeCheckpoint } from './checkpoints.ts'
 import { withFilesystemsFrozen } from './fsfreeze.ts'
-import { awaitJob, awaitNoJob, stopJob } from './backup-job.ts'
+import { awaitJob, awaitNoJob, beginJob, copyRemovedError, type CopyRequest, stopJob } from './backup-job.ts'
 import { getMachine, type MachineState } from '../domain/lookup.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { describeVolume, findVolume, waitUntilComplete, isComplete, removeVolume, tryCreate, type NewVolume } from '../storage/volumes.ts'
-import { pause } from '../core/abortable.ts'
-
-export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverError =>
-  new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being made`)
+import { hasText, remoteErrorOf } from '../core/errors.ts'
+import { CLEANUP_TIMEOUT_MS, PEER_TIMEOUT_MS, pollUntil } from '../core/poll.ts'
 
 export async function runPushBackup(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
   const volume = await prepareTarget(context, copying, machine.domain, signal)
@@ -44,16 +42,14 @@ async function tryOnce(
   throw copyRemovedError(context, copying.name)
 }
 
-const CLEAN_UP_MS = 30_000
-
 /** What is left of it counts as half made, and is used or removed when it is asked for or taken back. */
 async function abortCopy(context: HostContext, { name }: CopyRequest, domain: Domain, volume: Volume, error: DriverError): Promise<void> {
-  const signal = AbortSignal.timeout(CLEAN_UP_MS)
+  const signal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS)
   try {
     await stopJob(context, domain, volume.key, signal)
     if (error.kind === 'no_space') await removeVolume(context, name, signal)
   } catch (failure) {
-    context.log.warn({ hostId: context.hostId, err: failure }, `what was begun of ${name} could not be stopped`)
+    context.log.warn({ hostId: context.hostId, volume: name, err: failure }, 'aborting backup job failed')
   }
 }
 
@@ -63,21 +59,21 @@ async function requireOn(context: HostContext, vmId: string, { id }: Domain, sig
   if (!isOn || domain.id !== id) throw new DriverError('transient', `Machine ${vmId} went down while it was being copied`)
 }
 
-const SHORT_TIMEOUT_MS = 3_000
-const POLL_INTERVAL_MS = 100
-
-/** Takes what a dead process left, because a job writes every part of it anew; unless it has another shape. One that another process is
- *  making at this moment has no shape yet, so it gets time to take one. */
+/** Reuses the volume of a dead process, because a job writes every part of it anew; unless its size or backing differs. A volume that
+ *  another process is creating has neither yet, so it gets time before it is replaced. */
 async function prepareTarget(context: HostContext, { name, increment }: CopyRequest, domain: Domain, signal: AbortSignal): Promise<Volume> {
   const { capacity } = await context.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk: 'vda' }))
   const shape = { capacityBytes: Number(capacity), backing: increment?.backing }
-  const make = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, shape), signal)
-  for (const waitedMs = stopwatch(); ;) {
+  const create = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, shape), signal)
+  const find = async (): Promise<Volume | undefined> => {
     const found = await findVolume(context, name, signal)
-    const target = found ?? (await (increment?.isRemote ? withPlaceholderBacking(context, increment.backing, shape, make, signal) : make()))
-    if (target && (!found || (await hasShape(context, target, shape, signal)))) return target
-    if (found && waitedMs() > SHORT_TIMEOUT_MS) await removeVolume(context, name, signal)
-    else await context.call(`wait for ${name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+    if (found) return (await hasShape(context, found, shape, signal)) ? found : undefined
+    return increment?.isRemote ? withPlaceholderBacking(context, increment.backing, shape, create, signal) : create()
+  }
+  for (;;) {
+    const target = await pollUntil(context, `wait for ${name}`, signal, find, { timeoutMs: PEER_TIMEOUT_MS })
+    if (target) return target
+    await removeVolume(context, name, signal)
   }
 }
 
@@ -118,10 +114,14 @@ async function hasShape(context: HostContext, volume: Volume, { capacityBytes, b
   return Number(xml?.find('capacity')?.text) === capacityBytes && path?.slice(path.lastIndexOf('/') + 1) === backing
 }
 
-/** What QEMU and the daemon say of a file that another process has not finished making, or has just let go of. */
-const IS_UNREADY = /failed to get .* lock|unable to stat|no storage vol|not in qcow2 format/i
+/** The target is still being created by another process, or has just been replaced by one. */
+const isTargetNotReady = (error: unknown): boolean => {
+  const remote = remoteErrorOf(error)
+  const isMissing = remote?.errno === constants.errno.ENOENT || hasCode(remote, ErrorCode.noStorageVolume)
+  return isMissing || hasText(error, 'imageNotReady')
+}
 
-/** Begins the job, unless another process just has. The daemon keeps the checkpoint of a job that was cut off. */
+/** Starts the job, unless another process has made the copy meanwhile. The daemon keeps the checkpoint of a job that was cut off. */
 async function begin(
   context: HostContext,
   copying: CopyRequest,
@@ -129,20 +129,30 @@ async function begin(
   volume: Volume,
   signal: AbortSignal,
 ): Promise<void> {
-  const waitedMs = stopwatch()
-  const isBegun = (): Promise<boolean> =>
-    context
-      .call(`copy ${machine.domain.name}`, signal, (host) =>
-        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
-      )
-      .catch(async (error: unknown) => {
-        if (!isDriverError(error) || !IS_UNREADY.test(error.message) || waitedMs() > SHORT_TIMEOUT_MS) throw error
-        await context.call(`wait for ${copying.name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
-        return false
-      })
-  while (!(await isBegun())) {
+  while (!(await tryBegin(context, copying, machine, volume, signal))) {
     await awaitNoJob(context, machine.domain, signal)
     if (await waitUntilComplete(context, copying.name, signal)) return
     if (copying.checkpoint) await removeCheckpoint(context, machine, copying.checkpoint, signal)
   }
+}
+
+/** False while another job runs, or the checkpoint exists. Retries while the target is not ready. */
+function tryBegin(
+  context: HostContext,
+  copying: CopyRequest,
+  machine: MachineState,
+  volume: Volume,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const waitedMs = stopwatch()
+  return pollUntil(context, `wait for ${copying.name}`, signal, () =>
+    context
+      .call(`copy ${machine.domain.name}`, signal, (host) =>
+        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
+      )
+      .catch((error: unknown) => {
+        if (!isTargetNotReady(error) || waitedMs() > PEER_TIMEOUT_MS) throw error
+        return undefined
+      }),
+  )
 }

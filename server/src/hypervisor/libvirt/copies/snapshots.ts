@@ -2,7 +2,7 @@ import type { SnapshotsAndBackups } from '../../driver.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
 import { getMachine } from '../domain/lookup.ts'
 import { snapshotName } from '../core/resource-names.ts'
-import { copyRemovedError } from './live-copy.ts'
+import { copyRemovedError } from './backup-job.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findComplete } from '../storage/volumes.ts'
 

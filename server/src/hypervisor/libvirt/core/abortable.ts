@@ -1,44 +1,44 @@
-// Waiting that ends with its caller's patience, and turns that are taken one after another.
+// Waits that end when their signal aborts, and a mutex per key.
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Rejects with the signal's reason as soon as it is aborted. What was waited for goes on; nobody hears how it ends. */
+/** Rejects with the signal's reason as soon as it aborts. `work` itself goes on; its result is dropped. */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   work.catch(() => undefined)
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const giveUp = (): void => reject(signal.reason as Error)
-  signal.addEventListener('abort', giveUp)
+  const abort = (): void => reject(signal.reason as Error)
+  signal.addEventListener('abort', abort)
   try {
     return await Promise.race([work, aborted])
   } finally {
-    signal.removeEventListener('abort', giveUp)
+    signal.removeEventListener('abort', abort)
   }
 }
 
-/** Nobody will close what was opened for a caller who has left. */
+/** Closes a stream that was opened after its caller had aborted: the caller will not. */
 export function destroyIfAborted<T extends Readable>(stream: T, signal: AbortSignal): T {
   if (signal.aborted) stream.destroy()
   return stream
 }
 
-export const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal })
+export const sleep = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal })
 
-export type Alone = <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
+export type KeyedMutex = <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
 
-/** One at a time per key, in the order of asking. */
-export function keyedMutex(): Alone {
+/** One at a time per key, first come, first served. */
+export function keyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<void>>()
   return async (key, signal, work) => {
     const before = last.get(key) ?? Promise.resolve()
-    const { promise: over, resolve: leave } = Promise.withResolvers<void>()
-    const mine = before.then(() => over)
+    const { promise: done, resolve: release } = Promise.withResolvers<void>()
+    const mine = before.then(() => done)
     last.set(key, mine)
     try {
       await abortable(before, signal)
       return await work()
     } finally {
-      leave()
+      release()
       if (last.get(key) === mine) last.delete(key)
     }
   }

@@ -1,17 +1,25 @@
-import { ConnectionLostError, ErrorCode, ProtocolError, RefusedError, TimeoutError } from '@berth/libvirt'
+import { constants } from 'node:os'
+import { areas, ConnectionLostError, ErrorCode, ErrorOrigin, ProtocolError, RemoteError, TimeoutError } from '@berth/libvirt'
 import { describe, expect, test } from 'vitest'
 import { DriverError } from '../../driver.ts'
-import { toDriverError, undefinedIfNotFound } from './errors.ts'
+import { hasText, isNameTaken, toDriverError, undefinedIfNotFound } from './errors.ts'
 
-const refused = (code: number, message = 'no') => new RefusedError('CALL', { code, origin: 0, level: 2, message, details: [] })
+const refused = (code: number, message = 'no', { origin = ErrorOrigin.qemu as number, procedure = 'CALL', errno = 0 } = {}) =>
+  new RemoteError(procedure, { code, origin, level: 2, message, details: [], errno: errno || undefined })
+const define = { procedure: areas.domains.define.name, origin: ErrorOrigin.domain }
 
 describe('what libvirt says', () => {
   test.each([
     [refused(ErrorCode.noDomain), 'not_found'],
     [refused(ErrorCode.operationInvalid), 'invalid_state'],
-    [refused(ErrorCode.operationInvalid, "storage pool 'berth' is not active"), 'transient'],
-    [refused(ErrorCode.operationFailed, "domain 'x' is already defined with uuid 1"), 'conflict'],
+    [refused(ErrorCode.operationInvalid, 'pool inactive', { origin: ErrorOrigin.storage }), 'transient'],
+    [refused(ErrorCode.operationFailed, 'Domain ist bereits definiert', define), 'conflict'],
+    [refused(ErrorCode.operationFailed, 'domain is not running', { origin: ErrorOrigin.domain }), 'transient'],
     [refused(ErrorCode.internal, 'qemu-img: error while writing: No space left on device'), 'no_space'],
+    [refused(ErrorCode.operationInvalid, 'a volume named "No space left on device"'), 'invalid_state'],
+    [refused(ErrorCode.system, 'Auf dem Gerät ist kein Speicherplatz mehr verfügbar', { errno: constants.errno.ENOSPC }), 'no_space'],
+    [refused(ErrorCode.system, 'Datenträgerkontingent überschritten', { errno: constants.errno.EDQUOT }), 'no_space'],
+    [refused(ErrorCode.system, 'Keine Berechtigung', { errno: constants.errno.EACCES }), 'transient'],
     [refused(ErrorCode.agentUnresponsive), 'transient'],
     [refused(ErrorCode.xml), 'permanent'],
     [refused(12_345), 'transient'],
@@ -36,4 +44,22 @@ describe('what libvirt says', () => {
 test('what is missing is undefined, and any other failure stays one', async () => {
   expect(await undefinedIfNotFound(Promise.reject(refused(ErrorCode.noStorageVolume)))).toBeUndefined()
   await expect(undefinedIfNotFound(Promise.reject(refused(ErrorCode.internal)))).rejects.toThrow('no')
+})
+
+test.each([
+  ['exists', refused(ErrorCode.operationFailed, '', define), true],
+  ['is being started', refused(ErrorCode.operationInvalid, '', define), true],
+  ['is refused by QEMU', refused(ErrorCode.operationFailed, '', { ...define, origin: ErrorOrigin.qemu }), false],
+  ['fails in another call', refused(ErrorCode.operationFailed, '', { origin: ErrorOrigin.domain }), false],
+  ['has invalid XML', refused(ErrorCode.xml, '', define), false],
+])('the name of a domain that %s: taken or not, by code, origin and procedure', (_, error, isTaken) => {
+  expect(isNameTaken(error)).toBe(isTaken)
+})
+
+test('the text of an error counts only where libvirt has no code for it', () => {
+  const text = 'Failed to get "write" lock'
+  expect(hasText(refused(ErrorCode.internal, text), 'imageNotReady')).toBe(true)
+  expect(hasText(toDriverError(refused(ErrorCode.operationFailed, text), 'do it', 'chost'), 'imageNotReady')).toBe(true)
+  expect(hasText(refused(ErrorCode.invalidArgument, text), 'imageNotReady')).toBe(false)
+  expect(hasText(new Error(text), 'imageNotReady')).toBe(false)
 })

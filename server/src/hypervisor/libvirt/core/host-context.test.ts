@@ -4,13 +4,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { ScriptedDaemon } from '../../../../../libvirt/test/scripted-daemon.ts'
 import { pressPowerButton } from '../machine/power.ts'
-import { openSession } from './host-context.ts'
+import { openHostContext } from './host-context.ts'
 
 const { destroy, getAllStats, shutdown, listAll } = areas.domains
 const domain = { name: 'berth-c1', uuid: '00000000-0000-4000-8000-000000000001', id: 1 }
 const images = { open: () => Promise.reject(new Error('there are none')) }
 let daemon: ScriptedDaemon
-let context: ReturnType<typeof openSession>
+let context: ReturnType<typeof openHostContext>
 /** Answer the calls that keep others waiting. */
 let held: (() => void)[]
 
@@ -23,7 +23,7 @@ beforeEach(async () => {
   daemon.on(listAll, (call, peer) => peer.reply(call, listAll.result, [domain]))
   daemon.on(shutdown, (call, peer) => peer.reply(call))
   daemon.on(destroy, (call, peer) => void held.push(() => peer.reply(call)))
-  context = openSession({ hostId: 'c1', endpoint: daemon.endpoint, images, log: pino({ level: 'silent' }) })
+  context = openHostContext({ hostId: 'c1', endpoint: daemon.endpoint, images, log: pino({ level: 'silent' }) })
   await context.host.whenUp(10_000)
 })
 afterEach(async () => {

@@ -1,32 +1,52 @@
-// What every part of the driver works with: one host, reached over connections that come back, and the way calls are made on it.
-import { Host, WithdrawnError, type Endpoint } from '@berth/libvirt'
+// One libvirt host: its connections, which are re-opened when lost, and the way every part of the driver makes calls on it.
+import { CancelledError, Host, type Endpoint } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import type { Log } from '../../../kernel/log.ts'
-import { abortedError, toDriverError } from './errors.ts'
+import type { Acceleration } from '../../driver.ts'
 import type { ImageSource } from '../../image-source.ts'
-import { abortable, keyedMutex } from './abortable.ts'
+import { abortable, keyedMutex, sleep, type KeyedMutex } from './abortable.ts'
+import { abortedError, toDriverError } from './errors.ts'
 
 export interface HostContext {
   readonly hostId: string
-  /** For what must be done although the caller has left, such as cleaning up. */
+  /** For calls that must run after the caller has aborted, such as clean-up. */
   readonly host: Host
   readonly images: ImageSource
   readonly log: Log
-  /** Where the host's files are seen from here; undefined for another machine. */
+  /** Where the host's root directory is mounted on this machine; undefined for a remote host. */
   readonly root: string | undefined
-  /** Runs calls on the host: LibvirtError becomes DriverError, the abort wins over a slow answer (`aborted`), a host that is away is
-   *  `unreachable`, a cut connection `unknown_outcome`. `what` completes "Could not …". After an abort nothing more is sent to the host
-   *  that `work` is given, nor what waits its turn: somebody else may have taken over by then. */
+  /** Runs calls on the host. A LibvirtError becomes a DriverError: `aborted` as soon as the signal aborts, `unreachable` while the host is
+   *  down, `unknown_outcome` for a connection lost meanwhile. `what` completes "Could not …". After the abort the `host` passed to `work`
+   *  sends nothing more, queued calls included: another process may have taken over by then. */
   call<T>(what: string, signal: AbortSignal, work: (host: Host) => Promise<T>): Promise<T>
-  /** One at a time per key within this process; `vm:<id>` for whatever changes a machine. */
-  exclusive<T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
-  /** Whenever the host is back after it was lost: events flow again, and those in between were missed. The answer ends it. */
+  /** Sleeps; an abort rejects with `aborted` as in `call`. */
+  pause(what: string, ms: number, signal: AbortSignal): Promise<void>
+  /** One at a time per key within this process; `vm:<id>` for every change of a machine. */
+  readonly exclusive: KeyedMutex
+  /** Called each time the host is up again after it was down: events work again, and events in between were missed. Returns the
+   *  unsubscribe function. */
   onReconnect(listener: () => void): () => void
-  /** Aborted when the driver is closed, for what does not go over `host`. */
+  /** What was probed on the host or recorded from its guests, kept as long as the context. */
+  readonly cache: HostCache
+  /** Aborted when the driver is closed, for streams that do not use `host`. */
   readonly closing: AbortSignal
 }
 
-export interface SessionOptions {
+/** The host may come back with another kernel, so both probe results are cleared at every reconnect. */
+export interface HostCache {
+  acceleration: Promise<{ arch: string; acceleration: Acceleration }> | undefined
+  canShapeTraffic: boolean | undefined
+  /** Serial console recordings by VM id, the oldest first. */
+  readonly recordings: Map<string, ConsoleRecording>
+}
+
+export interface ConsoleRecording {
+  lines: string[]
+  /** May be aborted before the console is open. */
+  stop: AbortController
+}
+
+export interface HostContextOptions {
   hostId: string
   endpoint: Endpoint
   images: ImageSource
@@ -34,36 +54,40 @@ export interface SessionOptions {
   root?: string | undefined
 }
 
-/** For so long a host may be away before calls fail at once: a daemon that restarts is back sooner. */
-const AWAY_MS = 10_000
-const ADOPTION_MS = 60_000
+/** Calls wait this long for a host that is down before they fail: a restarting daemon is back sooner. */
+const DOWN_GRACE_MS = 10_000
+const RECONNECT_GUESTS_TIMEOUT_MS = 60_000
 
-export function openSession({ hostId, endpoint, images, log, root }: SessionOptions): HostContext & { close(): Promise<void> } {
-  let awayMs = stopwatch()
+export function openHostContext({ hostId, endpoint, images, log, root }: HostContextOptions): HostContext & { close(): Promise<void> } {
+  let downMs = stopwatch()
   let wasUp = false
-  const backListeners = new Set<() => void>()
+  const reconnectListeners = new Set<() => void>()
   const closing = new AbortController()
+  const cache: HostCache = { acceleration: undefined, canShapeTraffic: undefined, recordings: new Map() }
   const host = new Host({
     endpoint,
     onUp: async (up) => {
       await awaitGuestsReconnected(up)
-      if (wasUp) backListeners.forEach((listener) => listener())
+      if (wasUp) {
+        Object.assign(cache, { acceleration: undefined, canShapeTraffic: undefined })
+        reconnectListeners.forEach((listener) => listener())
+      }
       wasUp = true
     },
     onDown: (reason) => {
-      awayMs = stopwatch()
+      downMs = stopwatch()
       log.warn({ hostId, err: reason }, 'host lost')
     },
     onProblem: (error) => log.warn({ hostId, err: error }, 'host'),
   })
-  const alone = keyedMutex()
+  const exclusive = keyedMutex()
 
   const guarded = async <T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     if (signal.aborted) throw abortedError(what, hostId)
     try {
       return await work()
     } catch (error) {
-      const isAborted = signal.aborted && (error === signal.reason || error instanceof WithdrawnError)
+      const isAborted = signal.aborted && (error === signal.reason || error instanceof CancelledError)
       throw isAborted ? abortedError(what, hostId) : toDriverError(error, what, hostId)
     }
   }
@@ -73,16 +97,18 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
     images,
     log,
     root,
+    cache,
     call: (what, signal, work) =>
       guarded(what, signal, async () => {
-        if (!host.isUp) await abortable(host.whenUp(Math.max(1, Math.ceil(AWAY_MS - awayMs()))), signal)
+        if (!host.isUp) await abortable(host.whenUp(Math.max(1, Math.ceil(DOWN_GRACE_MS - downMs()))), signal)
         return abortable(work(host.within(signal)), signal)
       }),
-    exclusive: (key, signal, work) => guarded(`wait for ${key}`, signal, () => alone(key, signal, work)),
+    pause: (what, ms, signal) => guarded(what, signal, () => abortable(sleep(ms, signal), signal)),
+    exclusive: (key, signal, work) => guarded(`wait for ${key}`, signal, () => exclusive(key, signal, work)),
     onReconnect: (listener) => {
       const mine = (): void => listener()
-      backListeners.add(mine)
-      return () => void backListeners.delete(mine)
+      reconnectListeners.add(mine)
+      return () => void reconnectListeners.delete(mine)
     },
     closing: closing.signal,
     close: () => {
@@ -92,8 +118,8 @@ export function openSession({ hostId, endpoint, images, log, root }: SessionOpti
   }
 }
 
-/** A daemon that was restarted lists its guests before it has them in hand again, and until then does not know whether they live. Block
- *  statistics are answered from the guest itself, so that they come when the daemon has it. */
+/** A restarted daemon lists its guests before it has reconnected to their QEMU monitors, and reports no reliable state until then. Block
+ *  statistics come from QEMU itself, so this call returns only after the reconnect. */
 async function awaitGuestsReconnected(host: Host): Promise<void> {
-  await host.domains.getAllStats({ groups: ['block'], flags: ['active'] }, { timeoutMs: ADOPTION_MS })
+  await host.domains.getAllStats({ groups: ['block'], flags: ['active'] }, { timeoutMs: RECONNECT_GUESTS_TIMEOUT_MS })
 }

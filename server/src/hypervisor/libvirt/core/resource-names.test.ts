@@ -9,6 +9,7 @@ import {
   readVolumeName,
   restartName,
   seedName,
+  KVM_PROBE_DOMAIN,
 } from './resource-names.ts'
 import { isHelperDomain, diskHelperName, readerName, snapshotName, templateName, vmIdOfDomain } from './resource-names.ts'
 
@@ -44,10 +45,11 @@ test('names that follow from an id are always the same, and fit', () => {
   expect(filterUuid('cvm')).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('who copies or opens the disk of a machine is not taken for the machine', () => {
-  const names = [domainName('cvm'), readerName('cvm'), diskHelperName(diskName('cvm', 3))]
+test('reader, disk helper and probe domains are no VMs', () => {
+  const names = [domainName('cvm'), readerName('cvm'), diskHelperName(diskName('cvm', 3)), KVM_PROBE_DOMAIN]
   expect(names.map((name) => [vmIdOfDomain(name), isHelperDomain(name)])).toEqual([
     ['cvm', false],
+    [null, true],
     [null, true],
     [null, true],
   ])

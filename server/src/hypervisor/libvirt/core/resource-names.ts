@@ -9,7 +9,7 @@ export const SPACE_POOL = 'berth-space'
 export const SPACE_FOLDER = '.space'
 export const PUBLIC_NETWORK = 'berth-public'
 export const PUBLIC_BRIDGE = 'brpub0'
-/** Networks that are made only to see what a host can do. */
+/** Networks and domains that exist only to probe what a host can do. */
 export const PROBE_PREFIX = 'berth-probe-'
 /** The filter that every private interface refers to. */
 export const PRIVATE_FILTER = 'berth-private'
@@ -19,8 +19,10 @@ export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
 export const diskHelperName = (volumeName: string): string => `${OPENER}${volumeName.replace(/\.qcow2$/, '')}`
 /** Of the guest that copies the disk of a machine that is off. */
 export const readerName = (vmId: string): string => `${READER}${checked(vmId)}`
-/** Of a machine of ours that is nobody's VM. */
-export const isHelperDomain = (name: string): boolean => name.startsWith(READER) || name.startsWith(OPENER)
+/** Reader, disk helper and probe domains: created by this driver, and no VM. */
+export const isHelperDomain = (name: string): boolean => [READER, OPENER, PROBE_PREFIX].some((prefix) => name.startsWith(prefix))
+/** Started with KVM to see whether that works. */
+export const KVM_PROBE_DOMAIN = 'berth-probe-machine'
 const READER = 'berth-copy-'
 const OPENER = 'berth-open-'
 export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`

@@ -3,52 +3,38 @@
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 import type { Domain } from '@berth/libvirt'
-import type { HostContext } from '../core/host-context.ts'
+import type { ConsoleRecording, HostContext } from '../core/host-context.ts'
 
 const LINES = 50
 const MACHINES = 500
 const MAX_MS = 15 * 60_000
 const MAX_LINE = 1_000
 
-interface Recording {
-  lines: string[]
-  /** May come before there is anything to end. */
-  over: AbortController
-}
+export const consoleTail = ({ cache }: HostContext, vmId: string): string[] => cache.recordings.get(vmId)?.lines ?? []
 
-const recordings = new WeakMap<HostContext, Map<string, Recording>>()
-
-const recordingsOf = (context: HostContext): Map<string, Recording> => {
-  const known = recordings.get(context) ?? new Map<string, Recording>()
-  recordings.set(context, known)
-  return known
-}
-
-export const consoleTail = (context: HostContext, vmId: string): string[] => recordingsOf(context).get(vmId)?.lines ?? []
-
-export const stopRecording = (context: HostContext, vmId: string): void => recordingsOf(context).get(vmId)?.over.abort()
+export const stopRecording = ({ cache }: HostContext, vmId: string): void => cache.recordings.get(vmId)?.stop.abort()
 
 /** In the background; whoever takes the console over ends it. Goes on with the lines there are when it was under way already. */
 export function recordConsole(context: HostContext, vmId: string, domain: Domain, isFresh: boolean): void {
-  const all = recordingsOf(context)
+  const all = context.cache.recordings
   const before = all.get(vmId)
-  if (!isFresh && before && !before.over.signal.aborted) return
-  before?.over.abort()
-  const recording: Recording = { lines: isFresh ? [] : (before?.lines ?? []), over: new AbortController() }
+  if (!isFresh && before && !before.stop.signal.aborted) return
+  before?.stop.abort()
+  const recording: ConsoleRecording = { lines: isFresh ? [] : (before?.lines ?? []), stop: new AbortController() }
   all.delete(vmId)
   all.set(vmId, recording)
   if (all.size > MACHINES) all.delete(all.keys().next().value!)
   record(context, domain, recording)
     .catch((error: unknown) => context.log.debug({ hostId: context.hostId, vmId, err: error }, 'the console could not be read along'))
-    .finally(() => recording.over.abort())
+    .finally(() => recording.stop.abort())
 }
 
-async function record({ host }: HostContext, domain: Domain, { lines, over }: Recording): Promise<void> {
+async function record({ host }: HostContext, domain: Domain, { lines, stop }: ConsoleRecording): Promise<void> {
   const terminal = await host.domains.openConsole({ domain })
   const end = (): void => void terminal.destroy()
   const timer = setTimeout(end, MAX_MS)
-  over.signal.addEventListener('abort', end)
-  if (over.signal.aborted) end()
+  stop.signal.addEventListener('abort', end)
+  if (stop.signal.aborted) end()
   const text = new StringDecoder('utf8')
   let rest = ''
   terminal.on('data', (chunk: Buffer) => {

@@ -1,10 +1,10 @@
 // Domains of ours: finding them and reading what they are.
 // How the machine of a VM is, and waiting for what becomes of it.
 // An interface has two sides: as it is in the running machine, and as it will be at the next start.
-import { type Domain, DomainState, type EventName, type EventOf } from '@berth/libvirt'
+import { type Domain, DomainState, type EventName, type EventOf, type Host } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError } from '../../driver.ts'
-import { abortable, pause } from '../core/abortable.ts'
+import { abortable, sleep } from '../core/abortable.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { domainName, isHelperDomain } from '../core/resource-names.ts'
@@ -75,12 +75,15 @@ export async function getRunning(context: HostContext, vmId: string, signal: Abo
 }
 
 export const isDomainOn = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
-  call(`look at ${domain.name}`, signal, async (host) => {
-    const found = await undefinedIfNotFound(host.domains.getState({ domain }))
-    return found !== undefined && !OFF.includes(found.state)
-  })
+  call(`look at ${domain.name}`, signal, (host) => isOn(host, domain))
 
-const LOOK_AGAIN_MS = 1_000
+/** False as well for a domain that does not exist. */
+export async function isOn(host: Host, domain: Domain): Promise<boolean> {
+  const found = await undefinedIfNotFound(host.domains.getState({ domain }))
+  return found !== undefined && !OFF.includes(found.state)
+}
+
+const POLL_INTERVAL_MS = 1_000
 
 /** Looks when one of the events comes, and now and then anyway, because events get lost. Undefined when the time is over. */
 export async function awaitChange<T>(
@@ -105,9 +108,8 @@ export async function awaitChange<T>(
       const leftMs = order.timeoutMs - elapsedMs()
       if (seen !== undefined || leftMs <= 0) return seen
       const stop = new AbortController()
-      await context.call(`wait for ${domain.name}`, signal, () =>
-        abortable(Promise.race([wake.promise, pause(Math.min(leftMs, LOOK_AGAIN_MS), stop.signal).catch(() => undefined)]), signal),
-      )
+      const timer = sleep(Math.min(leftMs, POLL_INTERVAL_MS), stop.signal).catch(() => undefined)
+      await context.call(`wait for ${domain.name}`, signal, () => abortable(Promise.race([wake.promise, timer]), signal))
       stop.abort()
     }
   } finally {

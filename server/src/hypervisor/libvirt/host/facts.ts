@@ -1,12 +1,10 @@
 // What the host is and what it can do.
-import type { HostFacts, Monitoring } from '../../driver.ts'
+import { GIB, type HostFacts, type Monitoring } from '../../driver.ts'
 import { detectAcceleration } from './kvm-probe.ts'
-import { canShapeTraffic } from '../network/bandwidth-limits.ts'
+import { canShapeTraffic } from './traffic-shaping-probe.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { freeSpaceRefresher, readPoolSpace } from './free-space.ts'
 import { readXml } from '../core/xml.ts'
-
-const GIB = 2n ** 30n
 
 export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
   const countSpace = freeSpaceRefresher(context)
@@ -26,8 +24,8 @@ export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
         cpuModel: cpu?.find('model')?.text ?? node.model,
         arch: cpu?.find('arch')?.text ?? node.model,
         ramMiB: Number(node.memoryKiB / 1024n),
-        diskGiB: Number(space.capacity / GIB),
-        diskFreeGiB: Number(space.available / GIB),
+        diskGiB: Math.floor(Number(space.capacity) / GIB),
+        diskFreeGiB: Math.floor(Number(space.available) / GIB),
         acceleration: await detectAcceleration(context, signal),
         versions,
         consoles: context.root === undefined ? ['serial'] : ['serial', 'vnc'],

@@ -1,14 +1,14 @@
 // What an operator should look at. Machines run all the same while most of these are wrong, so nothing here fails.
 import { readFile } from 'node:fs/promises'
 import { PoolState, type Host } from '@berth/libvirt'
-import type { Monitoring } from '../../driver.ts'
+import { GIB, type Monitoring } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { STORAGE_POOL, PUBLIC_NETWORK } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readPoolSpace } from './free-space.ts'
 
 /** Space for one more disk of a usual size, or a twentieth of a small pool. */
-const TIGHT_BYTES = 20n * 2n ** 30n
+const TIGHT_BYTES = BigInt(20 * GIB)
 /** Of a usual file system, a twentieth is for root alone. libvirt counts it as free, and guests cannot have it. */
 const RESERVE = 20n
 
@@ -32,8 +32,7 @@ async function poolProblem(host: Host): Promise<string | undefined> {
   const { capacity, available } = await readPoolSpace(host)
   const enough = capacity / 20n < TIGHT_BYTES ? capacity / 20n : TIGHT_BYTES
   if (available >= enough + capacity / RESERVE) return undefined
-  const free = Number(available / 2n ** 20n) / 1024
-  return `Only ${free.toFixed(1)} GiB of the disk are free. Remove backups or add a disk`
+  return `Only ${(Number(available) / GIB).toFixed(1)} GiB of the disk are free. Remove backups or add a disk`
 }
 
 async function networkProblem(host: Host): Promise<string | undefined> {

@@ -2,39 +2,34 @@
 // nested machines where it does not work. So a guest of no consequence is started with it, and must say something soon.
 // Nor does it prove anything that firmware starts: a KVM for processors without virtualization (kvm_pvm) interprets every instruction of a
 // guest whose kernel was not made for it, many times slower than QEMU's own emulation.
-import { CpuComparison, RefusedError, type Host } from '@berth/libvirt'
-import type { Arch } from '../../driver.ts'
-import { processorXml, type Acceleration } from '../xml/domain-xml.ts'
-import { PROBE_PREFIX } from '../core/resource-names.ts'
+import { CpuComparison, RemoteError, type Host } from '@berth/libvirt'
+import type { Acceleration, Arch } from '../../driver.ts'
+import { processorXml } from '../xml/domain-xml.ts'
+import { KVM_PROBE_DOMAIN } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { pause } from '../core/abortable.ts'
+import { isNameTaken } from '../core/errors.ts'
+import { pollUntil } from '../core/poll.ts'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
 /** Firmware greets within a second where KVM works. */
 const GREETING_MS = 5_000
 const DEADLINE_MS = 60_000
+const PROBE_INTERVAL_MS = 500
 
-interface Decision {
-  arch: string
-  acceleration: Acceleration
-}
-
-const decisions = new WeakMap<HostContext, Promise<Decision>>()
-
-/** Decided once, and again when the host is back, maybe with another kernel. A guest of another architecture than the host's is always emulated. */
+/** Probed once per connection to the host. A guest of another architecture than the host's is always emulated. */
 export async function detectAcceleration(context: HostContext, signal: AbortSignal, arch?: Arch): Promise<Acceleration> {
-  const decided = decisions.get(context) ?? decide(context)
-  decisions.set(context, decided)
-  decided.catch(() => decisions.delete(context))
-  const found = await context.call('wait until it is known how guests run', signal, () => decided)
+  const { cache } = context
+  const probed = (cache.acceleration ??= detect(context))
+  probed.catch(() => {
+    if (cache.acceleration === probed) cache.acceleration = undefined
+  })
+  const found = await context.call('wait for the acceleration probe', signal, () => probed)
   return arch === undefined || arch === found.arch ? found.acceleration : 'emulation'
 }
 
-async function decide(context: HostContext): Promise<Decision> {
+async function detect(context: HostContext): Promise<{ arch: string; acceleration: Acceleration }> {
   const signal = AbortSignal.timeout(DEADLINE_MS)
-  const capabilities = await context.call('read what the host can do', signal, async (host) =>
-    readXml(await host.connect.getCapabilities()),
-  )
+  const capabilities = await context.call('read host capabilities', signal, async (host) => readXml(await host.connect.getCapabilities()))
   const arch = capabilities.find('host/cpu/arch')?.text ?? ''
   const runsOnCpu =
     isKnown(arch) &&
@@ -43,10 +38,6 @@ async function decide(context: HostContext): Promise<Decision> {
     (await bootsWithKvm(context, arch, signal))
   const acceleration = runsOnCpu ? 'kvm' : 'emulation'
   context.log.info({ hostId: context.hostId, arch, acceleration }, 'it is decided how guests run')
-  const stop = context.onReconnect(() => {
-    decisions.delete(context)
-    stop()
-  })
   return { arch, acceleration }
 }
 
@@ -75,23 +66,19 @@ async function cpuVirtualizes(context: HostContext, arch: Arch, signal: AbortSig
   return (await has('vmx')) || has('svm')
 }
 
-const POLL_INTERVAL_MS = 500
-
-/** The guest is destroyed with our connection, and there is one on a host: another process waits until it is gone. */
+/** The probe domain is destroyed with our connection, and a host has one: another process waits until it is gone. */
 async function bootsWithKvm(context: HostContext, arch: Arch, signal: AbortSignal): Promise<boolean> {
   const xml = probeXml(arch).xml
-  for (;;) {
-    const answer = await context.call('try KVM', signal, (host) =>
+  const probe = (): Promise<boolean | undefined> =>
+    context.call('probe KVM', signal, (host) =>
       runProbeDomain(context, host, xml).catch((error: unknown) => {
-        if (/already (exists|active|defined)/.test(String(error))) return undefined
-        if (!(error instanceof RefusedError)) throw error // nothing was said of KVM: it is tried again for the next who asks
+        if (isNameTaken(error)) return undefined
+        if (!(error instanceof RemoteError)) throw error // says nothing about KVM: the next caller probes again
         context.log.warn({ hostId: context.hostId, err: error }, 'a guest does not start with KVM')
         return false
       }),
     )
-    if (answer !== undefined) return answer
-    await context.call('wait for another probe', signal, () => pause(POLL_INTERVAL_MS, signal))
-  }
+  return pollUntil(context, 'wait for the KVM probe domain', signal, probe, { intervalMs: PROBE_INTERVAL_MS })
 }
 
 async function runProbeDomain(context: HostContext, host: Host, xml: string): Promise<boolean> {
@@ -119,7 +106,7 @@ function probeXml(arch: Arch): Xml {
   return element(
     'domain',
     { type: 'kvm' },
-    element('name', {}, `${PROBE_PREFIX}machine`),
+    element('name', {}, KVM_PROBE_DOMAIN),
     element('memory', { unit: 'MiB' }, 128),
     element('vcpu', {}, 1),
     arch === 'x86_64' ? talking : firmware,

@@ -1,14 +1,14 @@
 // On and off.
-import { DomainState, ErrorCode, hasCode, type Domain } from '@berth/libvirt'
+import { DomainState, ErrorCode, hasCode, type Domain, type Host } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, type StopOutcome, type Machines, type MachineSpec } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import { recordConsole } from '../domain/console-recorder.ts'
 import { ensureLease } from '../network/dhcp-leases.ts'
-import { awaitChange, findMachine, isDomainOn, type MachineState } from '../domain/lookup.ts'
+import { awaitChange, findMachine, isDomainOn, isOn, type MachineState } from '../domain/lookup.ts'
 import { setMetadata, type Metadata } from '../xml/domain-metadata.ts'
 import { filterName } from '../core/resource-names.ts'
-import { stopReaderDomain } from '../copies/offline-copy.ts'
+import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { define, NO_SAVED_STATE, requireSameSpec } from './definition.ts'
 
@@ -61,8 +61,8 @@ async function start(context: HostContext, domain: Domain, spec: MachineSpec, si
   const isOurs = await context.call(`start ${spec.vmId}`, signal, (host) =>
     host.domains.create({ domain }).then(
       () => true,
-      (error: unknown) => {
-        if (hasCode(error, ErrorCode.operationInvalid) && /already running/.test(error.message)) return false
+      async (error: unknown) => {
+        if (hasCode(error, ErrorCode.operationInvalid) && (await isOn(host, domain))) return false
         throw error
       },
     ),
@@ -122,7 +122,7 @@ export const pressPowerButton = (
   signal: AbortSignal,
 ): Promise<void> =>
   call(`ask ${domain.name} for a ${purpose}`, signal, (host) =>
-    host.domains[purpose]({ domain, flags: ['acpiPowerButton'] }).catch(unlessOff),
+    host.domains[purpose]({ domain, flags: ['acpiPowerButton'] }).catch(ignoreIfOff(host, domain)),
   )
 
 async function awaitOff(context: HostContext, domain: Domain, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
@@ -133,12 +133,13 @@ async function awaitOff(context: HostContext, domain: Domain, timeoutMs: number,
 /** False when it went off by itself just before. */
 export const forceOff = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
   call(`cut off ${domain.name}`, signal, async (host) => {
-    const cut = host.domains.destroy({ domain }).then(() => true)
-    return (await cut.catch(unlessOff)) ?? false
+    const destroyed = host.domains.destroy({ domain }).then(() => true)
+    return (await destroyed.catch(ignoreIfOff(host, domain))) ?? false
   })
 
-function unlessOff(error: unknown): undefined {
-  if (hasCode(error, ErrorCode.noDomain) || (hasCode(error, ErrorCode.operationInvalid) && /not running/.test(error.message)))
-    return undefined
-  throw error
-}
+const ignoreIfOff =
+  (host: Host, domain: Domain) =>
+  async (error: unknown): Promise<undefined> => {
+    const isRefusal = hasCode(error, ErrorCode.noDomain, ErrorCode.operationInvalid)
+    if (!isRefusal || (await isOn(host, domain))) throw error
+  }

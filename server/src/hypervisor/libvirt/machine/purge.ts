@@ -6,10 +6,10 @@ import { undefinedIfNotFound } from '../core/errors.ts'
 import { stopRecording } from '../domain/console-recorder.ts'
 import { filterName, STORAGE_POOL, readVolumeName, type VolumeName } from '../core/resource-names.ts'
 import { forceOff } from './power.ts'
-import { stopReaderDomain } from '../copies/offline-copy.ts'
+import { stopReaderDomain } from '../domain/reader-domain.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { removeVolume } from '../storage/volumes.ts'
-import { pause } from '../core/abortable.ts'
+import { pollUntilTrue } from '../core/poll.ts'
 
 export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged' | 'ensurePurgedKeepBackups'> {
   const remove = (vmId: string, signal: AbortSignal, isKept: (volume: VolumeName) => boolean): Promise<void> =>
@@ -36,13 +36,10 @@ async function removeDomain(context: HostContext, vmId: string, signal: AbortSig
   await context.call(`undefine ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.undefine({ domain, flags })))
 }
 
-const POLL_INTERVAL_MS = 200
-
 /** The daemon lets go of a filter a moment after the machine is gone. */
 async function removeFilter(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
   const what = `remove the filter of ${vmId}`
-  while (!(await context.call(what, signal, (host) => undefineFilter(host, vmId))))
-    await context.call(what, signal, () => pause(POLL_INTERVAL_MS, signal))
+  await pollUntilTrue(context, what, signal, () => context.call(what, signal, (host) => undefineFilter(host, vmId)))
 }
 
 async function undefineFilter(host: Host, vmId: string): Promise<boolean> {

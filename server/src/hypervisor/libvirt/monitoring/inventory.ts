@@ -8,6 +8,7 @@ import { interfacesOf, readInterface } from '../xml/interface-xml.ts'
 import { findMachine } from '../domain/lookup.ts'
 import type { Metadata } from '../xml/domain-metadata.ts'
 import { markerName, STORAGE_POOL, readVolumeName } from '../core/resource-names.ts'
+import { parentOf } from '../storage/volumes.ts'
 import { listNetworks } from '../network/networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readXml, type Element } from '../core/xml.ts'
@@ -110,10 +111,4 @@ function toVolume({ name }: LibvirtVolume, xml: Element, names: Set<string>): Vo
     capacityBytes: Number(xml.find('capacity')?.text ?? 0),
     sizeBytes: Number((xml.find('physical') ?? xml.find('allocation'))?.text ?? 0),
   }
-}
-
-/** The id of the backup that a backup is a layer on. */
-export function parentOf(volume: Element): string | null {
-  const path = volume.find('backingStore/path')?.text.trim()
-  return path ? readVolumeName(path.slice(path.lastIndexOf('/') + 1)).id : null
 }

@@ -8,7 +8,7 @@ import { addressOf, interfacesOf, readInterface } from '../xml/interface-xml.ts'
 import type { MachineState } from '../domain/lookup.ts'
 import { findNetwork } from './networks.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { pause } from '../core/abortable.ts'
+import { pollUntil } from '../core/poll.ts'
 
 type Place = Pick<NicSpec, 'mac' | 'address' | 'prefix'>
 
@@ -46,15 +46,12 @@ export async function configureGuestAddresses(context: HostContext, { domain, xm
   }
 }
 
-const POLL_MS = 200
-
 async function runScript(context: HostContext, domain: Domain, args: string[], signal: AbortSignal): Promise<number> {
   const command = { path: '/bin/sh', arg: ['-c', SCRIPT, ...args] }
   const { pid } = (await callGuestAgent(context, domain, { execute: 'guest-exec', arguments: command }, signal)) as { pid: number }
-  for (;;) {
+  return pollUntil(context, `configure an address of ${domain.name}`, signal, async () => {
     const answer = await callGuestAgent(context, domain, { execute: 'guest-exec-status', arguments: { pid } }, signal)
     const { exited, exitcode = -1 } = answer as { exited: boolean; exitcode?: number }
-    if (exited) return exitcode
-    await context.call(`wait for ${domain.name} to take its address`, signal, () => pause(POLL_MS, signal))
-  }
+    return exited ? exitcode : undefined
+  })
 }

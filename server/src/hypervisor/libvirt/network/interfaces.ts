@@ -1,16 +1,18 @@
 // Interfaces that are plugged into a machine and out of it, running or not.
-import type { Domain } from '@berth/libvirt'
+import { ErrorCode, hasCode, type Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Networking, type NicSpec } from '../../driver.ts'
 import { configureGuestAddress } from './guest-addresses.ts'
 import { interfaceXml, macOf, readInterface } from '../xml/interface-xml.ts'
 import { ensureLease, ensureNoLease } from './dhcp-leases.ts'
-import { applyLimit, canShapeTraffic } from './bandwidth-limits.ts'
+import { canShapeTraffic } from '../host/traffic-shaping-probe.ts'
+import { applyLimit } from './bandwidth-limits.ts'
 import { findMachine, getMachine, type MachineState } from '../domain/lookup.ts'
 import { findNetwork } from './networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findInterfaceXml } from '../domain/lookup.ts'
-import { pause } from '../core/abortable.ts'
+import { hasText, remoteErrorOf } from '../core/errors.ts'
+import { pollUntilTrue } from '../core/poll.ts'
 import { element, type Element } from '../core/xml.ts'
 
 export function interfaceMethods(context: HostContext): Pick<Networking, 'ensureInterface' | 'ensureNoInterface'> {
@@ -64,30 +66,29 @@ async function unplug({ call }: HostContext, domain: Domain, nic: Element, side:
 }
 
 /** A second request within the five seconds that a PCI Express slot waits after the first would take it back. */
-const ASK_AGAIN_MS = 15_000
-const POLL_MS = 200
+const RETRY_INTERVAL_MS = 15_000
 
 /** A running guest must let go of the device. One that is still booting does not hear the first request, so it is asked again. */
 async function unplugLive(context: HostContext, machine: MachineState, mac: string, signal: AbortSignal): Promise<void> {
   const { domain } = machine
-  const waitedMs = stopwatch()
-  let sinceAsked = (): number => Infinity
-  for (;;) {
+  let sinceRequestMs = (): number => Infinity
+  const isUnplugged = async (): Promise<boolean> => {
     const { live } = await findInterfaceXml(context, machine, mac, signal)
-    if (!live) return
-    if (waitedMs() > NIC_RELEASE_TIMEOUT_MS)
-      throw new DriverError('transient', `The guest of ${domain.name} does not let go of ${mac}`, {
-        userMessage: 'The VM does not let go of the interface. Restart it, or stop it and try again.',
-      })
-    if (sinceAsked() > ASK_AGAIN_MS) {
-      await unplug(context, domain, live, 'live', signal).catch(unlessUnderWay)
-      sinceAsked = stopwatch()
+    if (live && sinceRequestMs() > RETRY_INTERVAL_MS) {
+      await unplug(context, domain, live, 'live', signal).catch(ignoreIfPending)
+      sinceRequestMs = stopwatch()
     }
-    await context.call(`unplug ${mac} from ${domain.name}`, signal, () => pause(POLL_MS, signal))
+    return !live
   }
+  const what = `unplug ${mac} from ${domain.name}`
+  if (await pollUntilTrue(context, what, signal, isUnplugged, { timeoutMs: NIC_RELEASE_TIMEOUT_MS })) return
+  throw new DriverError('transient', `The guest of ${domain.name} did not release ${mac}`, {
+    userMessage: 'Guest did not release the network interface. Restart the VM and retry.',
+  })
 }
 
-/** The machine is going down, or the request is on its way; what became of it is seen at the next look. */
-function unlessUnderWay(error: unknown): void {
-  if (!/in the process of unplug|guest is busy|not running|no .*device/i.test(String(error))) throw error
+/** The domain went off, the device is gone, or an earlier request is pending: the next poll shows which. */
+function ignoreIfPending(error: unknown): void {
+  const isGone = hasCode(remoteErrorOf(error), ErrorCode.operationInvalid, ErrorCode.deviceMissing)
+  if (!isGone && !hasText(error, 'unplugPending')) throw error
 }

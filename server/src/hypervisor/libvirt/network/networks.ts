@@ -1,8 +1,8 @@
 // Private networks: one libvirt network each, whose definition also holds what we asked for.
-import { ErrorCode, hasCode, type Named } from '@berth/libvirt'
+import { ErrorCode, hasCode, type Host, type Named } from '@berth/libvirt'
 import { DriverError, type Network, type Networking, type NetworkSpec } from '../../driver.ts'
 import { eachDomain } from '../domain/lookup.ts'
-import { undefinedIfNotFound } from '../core/errors.ts'
+import { hasText, undefinedIfNotFound } from '../core/errors.ts'
 import { ensurePrivateFilter } from './filters.ts'
 import { interfacesOf, readInterface } from '../xml/interface-xml.ts'
 import { networkName } from '../core/resource-names.ts'
@@ -101,7 +101,7 @@ async function replace(context: HostContext, known: KnownNetwork | undefined, wa
   try {
     await start(context, network, signal)
   } catch (error) {
-    if (!/already in use by interface/.test(String(error))) throw error
+    if (!hasText(error, 'addressRangeInUse')) throw error
     if (known) await start(context, await define(known.spec), signal)
     else
       await context.call(`remove network ${wanted.networkId}`, signal, (host) => undefinedIfNotFound(host.networks.undefine({ network })))
@@ -112,21 +112,22 @@ async function replace(context: HostContext, known: KnownNetwork | undefined, wa
 async function start({ call }: HostContext, network: Named, signal: AbortSignal): Promise<void> {
   await call(`start network ${network.name}`, signal, async (host) => {
     await host.networks.setAutostart({ network, autostart: 1 })
-    if ((await host.networks.isActive({ network })) === 1) return
-    await host.networks.create({ network }).catch(ignoreIf(/already active/))
+    if (!(await isActive(host, network))) await host.networks.create({ network }).catch(ignoreIf(host, network, true))
   })
 }
 
 async function stop({ call }: HostContext, network: Named, signal: AbortSignal): Promise<void> {
   await call(`stop network ${network.name}`, signal, async (host) => {
-    if ((await undefinedIfNotFound(host.networks.isActive({ network }))) === 1)
-      await undefinedIfNotFound(host.networks.destroy({ network })).catch(ignoreIf(/not active/))
+    if (await isActive(host, network)) await undefinedIfNotFound(host.networks.destroy({ network })).catch(ignoreIf(host, network, false))
   })
 }
 
-/** Another process was faster. */
+const isActive = async (host: Host, network: Named): Promise<boolean> =>
+  (await undefinedIfNotFound(host.networks.isActive({ network }))) === 1
+
+/** Another process has started or stopped it already. */
 const ignoreIf =
-  (words: RegExp) =>
-  (error: unknown): void => {
-    if (!hasCode(error, ErrorCode.operationInvalid) || !words.test(error.message)) throw error
+  (host: Host, network: Named, active: boolean) =>
+  async (error: unknown): Promise<void> => {
+    if (!hasCode(error, ErrorCode.operationInvalid) || (await isActive(host, network)) !== active) throw error
   }

@@ -1,6 +1,5 @@
 // Disks and their seeds. A disk is a thin layer on the template, or a copy of a snapshot or backup that stands alone.
-import { stopwatch } from '../../../kernel/clock.ts'
-import { DriverError, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
+import { DriverError, GIB, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
 import { capacityOf, growTo } from './resize.ts'
 import { findMachine } from '../domain/lookup.ts'
 import { backupName, diskName, seedName, snapshotName, templateName } from '../core/resource-names.ts'
@@ -8,9 +7,7 @@ import { seedImage } from './cloud-init.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { ensureTemplate } from './templates.ts'
 import { createVolume, findVolume, findComplete, isComplete, markComplete, removeVolume, upload } from './volumes.ts'
-import { pause } from '../core/abortable.ts'
-
-export const GIB = 2 ** 30
+import { CLEANUP_TIMEOUT_MS, PEER_TIMEOUT_MS, pollUntil } from '../core/poll.ts'
 
 export const diskMethods = (context: HostContext): Pick<Machines, 'ensureDisk' | 'ensureNoDisk'> => ({
   ensureDisk: (spec, source, signal) => context.exclusive(`vm:${spec.vmId}`, signal, () => ensureDisk(context, spec, source, signal)),
@@ -28,12 +25,10 @@ async function removeDisk(context: HostContext, vmId: string, generation: number
   await removeVolume(context, diskName(vmId, generation), signal)
 }
 
-const CLEAN_UP_MS = 30_000
-
 async function ensureDisk(context: HostContext, spec: MachineSpec, source: DiskSource, signal: AbortSignal): Promise<void> {
-  while (!(await becomesWhole(context, diskName(spec.vmId, spec.generation), signal)))
+  while (!(await becomesComplete(context, diskName(spec.vmId, spec.generation), signal)))
     await makeDisk(context, spec, source, signal).catch(async (error: unknown) => {
-      if (isDriverError(error, 'no_space')) await removeDisk(context, spec.vmId, spec.generation, AbortSignal.timeout(CLEAN_UP_MS))
+      if (isDriverError(error, 'no_space')) await removeDisk(context, spec.vmId, spec.generation, AbortSignal.timeout(CLEANUP_TIMEOUT_MS))
       // Another process was faster by a moment: its disk is as good.
       if (!isDriverError(error, 'conflict')) throw error
     })
@@ -45,16 +40,13 @@ async function makeDisk(context: HostContext, spec: MachineSpec, source: DiskSou
   await markComplete(context, diskName(spec.vmId, spec.generation), signal)
 }
 
-const SHORT_TIMEOUT_MS = 2_000
-const POLL_INTERVAL_MS = 200
-
-/** One that is half made gets a moment, for another process may be making it. */
-async function becomesWhole(context: HostContext, name: string, signal: AbortSignal): Promise<boolean> {
-  for (const waitedMs = stopwatch(); ;) {
+/** Waits for a half-made disk: another process may be making it. */
+const becomesComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> => {
+  const read = async (): Promise<boolean | undefined> => {
     if (await isComplete(context, name, signal)) return true
-    if (waitedMs() > SHORT_TIMEOUT_MS || !(await findVolume(context, name, signal))) return false
-    await context.call(`wait for ${name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
+    return (await findVolume(context, name, signal)) ? undefined : false
   }
+  return (await pollUntil(context, `wait for ${name}`, signal, read, { timeoutMs: PEER_TIMEOUT_MS })) ?? false
 }
 
 /** The template is looked for once more when the layer is there: whoever removes a template looks for layers after he has unmarked it, so

@@ -4,8 +4,9 @@
 // A disk at rest, opened by a QEMU of its own: some of what is in the file nobody else can change.
 import type { Domain, Host, Volume } from '@berth/libvirt'
 import { type Arch, DriverError, isDriverError } from '../../driver.ts'
-import { undefinedIfNotFound } from '../core/errors.ts'
+import { hasText, undefinedIfNotFound } from '../core/errors.ts'
 import type { HostContext } from '../core/host-context.ts'
+import { CLEANUP_TIMEOUT_MS } from '../core/poll.ts'
 import { diskHelperName } from '../core/resource-names.ts'
 import { diskXml, pausedDomainXml } from '../xml/domain-xml.ts'
 
@@ -48,7 +49,7 @@ function withBitmapMessage(error: unknown): never {
   throw new DriverError(error.kind, error.message, { userMessage: sentence, cause: error })
 }
 
-export const isBlockedByBitmap = (error: unknown): boolean => isDriverError(error) && /bitmap .* is inconsistent/i.test(error.message)
+const isBlockedByBitmap = (error: unknown): boolean => hasText(error, 'inconsistentBitmap')
 
 interface Node {
   'node-name': string
@@ -75,8 +76,6 @@ async function ask(host: Host, domain: Domain, execute: string, args: Record<str
   return given
 }
 
-const CLOSE_MS = 30_000
-
 /** A machine with nothing but the disk, which is never let go and ends with our connection at the latest. */
 export async function withDiskOpen<T>(
   context: HostContext,
@@ -87,7 +86,7 @@ export async function withDiskOpen<T>(
 ): Promise<T> {
   const name = diskHelperName(disk.name)
   const close = (): Promise<unknown> =>
-    context.call(`close ${disk.name}`, AbortSignal.timeout(CLOSE_MS), async (host) => {
+    context.call(`close ${disk.name}`, AbortSignal.timeout(CLEANUP_TIMEOUT_MS), async (host) => {
       const left = await undefinedIfNotFound(host.domains.lookupByName({ name }))
       if (left) await undefinedIfNotFound(host.domains.destroy({ domain: left }))
     })

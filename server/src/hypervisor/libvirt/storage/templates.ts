@@ -19,7 +19,6 @@ import {
   clearCompleteMark,
   upload,
 } from './volumes.ts'
-import { pause } from '../core/abortable.ts'
 import { readXml } from '../core/xml.ts'
 
 export const templateMethods = (context: HostContext): Templates => ({
@@ -83,7 +82,7 @@ async function awaitConcurrentUpload(context: HostContext, name: string, signal:
     )
     if (info && info.allocation === before) return removeVolume(context, name, signal).then(() => undefined)
     before = info?.allocation ?? -1n
-    await context.call(`wait for ${name}`, signal, () => pause(STANDSTILL_MS, signal))
+    await context.pause(`wait for ${name}`, STANDSTILL_MS, signal)
   }
 }
 

@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises'
 import { ErrorCode, hasCode, type Host, type Volume } from '@berth/libvirt'
 import { isDriverError } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
-import { markerName, STORAGE_POOL } from '../core/resource-names.ts'
+import { markerName, readVolumeName, STORAGE_POOL } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
-import { pause } from '../core/abortable.ts'
+import { PEER_TIMEOUT_MS, pollUntilTrue } from '../core/poll.ts'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
 export async function findVolume({ call }: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
@@ -19,26 +19,22 @@ const lookUp = async (host: Host, name: string): Promise<Volume | undefined> =>
 export const describeVolume = ({ call }: HostContext, volume: Volume, signal: AbortSignal): Promise<Element> =>
   call(`read ${volume.name}`, signal, async (host) => readXml(await host.volumes.getXml({ volume })))
 
-export async function isComplete(context: HostContext, name: string, signal: AbortSignal): Promise<boolean> {
-  return (await findVolume(context, markerName(name), signal)) !== undefined && (await findVolume(context, name, signal)) !== undefined
+/** The id of the backup that an incremental backup is a layer on. */
+export function parentOf(volume: Element): string | null {
+  const path = volume.find('backingStore/path')?.text.trim()
+  return path ? readVolumeName(path.slice(path.lastIndexOf('/') + 1)).id : null
 }
 
-/** Undefined unless it is whole. */
-export async function findComplete(context: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
-  return (await isComplete(context, name, signal)) ? findVolume(context, name, signal) : undefined
-}
+/** Undefined unless it is complete. */
+export const findComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> =>
+  (await findVolume(context, markerName(name), signal)) && findVolume(context, name, signal)
 
-const MARKING_MS = 3_000
-const POLL_INTERVAL_MS = 200
+export const isComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> =>
+  (await findComplete(context, name, signal)) !== undefined
 
-/** Another process has all the bytes a moment before it says so. */
-export async function waitUntilComplete(context: HostContext, name: string, signal: AbortSignal): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < MARKING_MS; waitedMs += POLL_INTERVAL_MS) {
-    if (await isComplete(context, name, signal)) return true
-    await context.call(`wait for ${name}`, signal, () => pause(POLL_INTERVAL_MS, signal))
-  }
-  return false
-}
+/** Another process has uploaded all bytes a moment before it creates the marker. */
+export const waitUntilComplete = (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> =>
+  pollUntilTrue(context, `wait for ${name}`, signal, () => isComplete(context, name, signal), { timeoutMs: PEER_TIMEOUT_MS })
 
 /** Says that all bytes are there. The last step of making a volume. */
 export const markComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<void> =>
@@ -116,8 +112,6 @@ export async function upload(
   await context.call(`fill ${volume.name}`, signal, async (host) => pipeline(content, await host.volumes.upload({ volume }), { signal }))
 }
 
-const BUSY_POLL_MS = 200
-
 /** The marker goes first. Waits while the daemon is still making the volume or copying from it. */
 export async function removeVolume(context: HostContext, name: string, signal: AbortSignal): Promise<void> {
   await clearCompleteMark(context, name, signal)
@@ -128,17 +122,19 @@ export async function removeVolume(context: HostContext, name: string, signal: A
 export const clearCompleteMark = (context: HostContext, name: string, signal: AbortSignal): Promise<void> =>
   removeOne(context, markerName(name), signal)
 
-async function removeOne({ call }: HostContext, name: string, signal: AbortSignal): Promise<void> {
-  const isGone = (): Promise<boolean> =>
-    call(`remove ${name}`, signal, async (host) => {
+async function removeOne(context: HostContext, name: string, signal: AbortSignal): Promise<void> {
+  const what = `remove ${name}`
+  await pollUntilTrue(context, what, signal, () =>
+    context.call(what, signal, async (host) => {
       const volume = await lookUp(host, name)
       if (!volume) return true
       return undefinedIfNotFound(host.volumes.delete({ volume })).then(() => true, retryIfBusy)
-    })
-  while (!(await isGone())) await call(`remove ${name}`, signal, () => pause(BUSY_POLL_MS, signal))
+    }),
+  )
 }
 
+/** It is still being allocated, or copied from. The look-up before it fails with the same code when the pool is inactive. */
 function retryIfBusy(error: unknown): false {
-  if (hasCode(error, ErrorCode.operationInvalid) && /still (being allocated|in use)/.test(error.message)) return false
+  if (hasCode(error, ErrorCode.operationInvalid)) return false
   throw error
 }

@@ -1,13 +1,11 @@
 // A machine as libvirt is told to run it. Everything in it is ours: ids, numbers, addresses we gave out. What a customer wrote travels in
 // the seed, which the guest alone reads.
 // A machine with nothing but a disk, for work that only QEMU can do on it. It is started paused and never let go.
-import type { Arch, MachineSpec } from '../../driver.ts'
+import type { Acceleration, Arch, MachineSpec } from '../../driver.ts'
 import { domainName } from '../core/resource-names.ts'
-import { element, type Xml } from '../core/xml.ts'
+import { element, type Element, type Xml } from '../core/xml.ts'
 import { type Metadata, metadataXml } from './domain-metadata.ts'
 import { interfaceXml } from './interface-xml.ts'
-
-export type Acceleration = 'kvm' | 'emulation'
 
 export interface DomainOptions {
   acceleration: Acceleration
@@ -83,6 +81,13 @@ export const diskXml = (path: string): Xml =>
     element('target', { dev: 'vda', bus: 'virtio' }),
     element('boot', { order: 1 }),
   )
+
+/** The path of the machine's own disk. */
+export const diskPathOf = (domain: Element): string =>
+  domain
+    .all('devices/disk')
+    .find((disk) => disk.attribute('target/dev') === 'vda')
+    ?.attribute('source/file') ?? ''
 
 /** A virtio disk rather than a CD: cloud kernels have no driver for CD drives. */
 const seedXml = (path: string): Xml =>
