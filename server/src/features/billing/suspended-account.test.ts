@@ -93,7 +93,7 @@ describe('of an account that is suspended', async () => {
     const { id } = await app.given.vm(customer)
     await toRenewal(customer, id)
     await customer.post(`/vms/${id}/restart`)
-    expect((await suspend(customer)).skipped).toMatchObject([{ vmId: id, why: expect.stringContaining('RESTART') }])
+    expect((await suspend(customer)).untouched).toMatchObject([{ vmId: id, why: expect.stringContaining('RESTART') }])
     await deposit(customer, '100.00')
     await rest()
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
@@ -104,7 +104,7 @@ describe('of an account that is suspended', async () => {
   test('a VM that is being built is suspended when it has come up', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer, {}, { settled: false })
-    expect((await suspend(customer)).skipped).toMatchObject([{ vmId: id }])
+    expect((await suspend(customer)).untouched).toMatchObject([{ vmId: id }])
     await app.settle()
     await rest()
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'ACTIVE'])

@@ -186,6 +186,7 @@ export const AccountSuspended = object(
   },
   { title: 'AccountSuspended' },
 )
+export type AccountSuspended = Static<typeof AccountSuspended>
 
 export const OperatorVm = object(
   {
