@@ -99,6 +99,7 @@ export const CreateVm = object(
 export type CreateVm = Static<typeof CreateVm>
 
 export const VmCreated = object({ vm: Vm, actionId: Type.String() }, { title: 'VmCreated' })
+export type VmCreated = Static<typeof VmCreated>
 
 export const UpdateVm = object(
   {
@@ -124,9 +125,3 @@ export const SetPassword = object({ password: Password }, { title: 'SetPassword'
 export const AttachNetwork = object({ networkId: Id }, { title: 'AttachNetwork' })
 
 export const StatusQuery = { status: Type.Optional(Status) }
-export const DryRunQuery = { dryRun: Type.Optional(Type.Boolean({ description: 'Validate, place and price, but change nothing' })) }
-
-const Charge = Type.String({ description: 'What would be taken from the wallet now, for example "12.00"; negative: given back' })
-const Monthly = Type.String({ description: 'What the VM would cost a month from then on' })
-export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.String(), balanceAfter: Money }, { title: 'Quote' })
-export type Quote = Static<typeof Quote>

@@ -50,3 +50,12 @@ export const Wallet = object(
   { title: 'Wallet' },
 )
 export type Wallet = Static<typeof Wallet>
+
+export const DryRunQuery = { dryRun: Type.Optional(Type.Boolean({ description: 'Validate, place and price, but change nothing' })) }
+
+const Charge = Type.String({ description: 'What would be taken from the wallet now, for example "12.00"; negative: given back' })
+const Monthly = Type.String({ description: 'What the VM would cost a month from then on' })
+export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.String(), balanceAfter: Money }, { title: 'Quote' })
+export type Quote = Static<typeof Quote>
+/** What an operation that costs or refunds money declares for its dry run. */
+export const quotedOnDryRun = { query: DryRunQuery, dryRunData: Quote }
