@@ -14,13 +14,11 @@ import { allocateAddress, type NetworkRow, requireNetworks } from '../../network
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../billing/pricing.ts'
-import { recordVmEvent } from '../model/events.ts'
+import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { hashPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, takeVmQuotas } from '../model/placement.ts'
-import type { VmDetailRow } from '../model/read.ts'
 import * as sql from '../model/sql.ts'
-import { toVm } from '../model/view.ts'
 import { recordStaleMachine } from '../recovery/evacuate.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
 import {
@@ -67,7 +65,7 @@ export async function createVm(
   const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch })
 
   const renewalDay = now.getUTCDate()
-  const vm = {
+  const row = {
     ...place,
     id,
     account_id: accountId,
@@ -96,7 +94,7 @@ export async function createVm(
   const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, id, hashPassword(input.password))
   const run = { vmId: id, chargedCents: price.toString(), passwordHash }
   const [, actionId] = await Promise.all([
-    sql.insertVm(tx, vm),
+    sql.insertVm(tx, row),
     deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
     trackFilter(tx, id, place.host_id, accountId),
     noteKeyUse(
@@ -106,9 +104,8 @@ export async function createVm(
     ),
   ])
   for (const firewall of firewalls) await bind(tx, now, firewall, id)
-  const attached: VmDetailRow['networks'] = []
-  for (const network of networks) attached.push({ ...network, ...(await allocateAddress(tx, network, id)) })
-  const created = await recordVmEvent(tx, now, id, 'vm.provisioning', { actionId })
+  for (const network of networks) await allocateAddress(tx, network, id)
+  const vm = await recordVmEventAndShow(tx, now, accountId, id, 'vm.provisioning', { actionId })
   const entry = {
     type: 'VM_CHARGE',
     description: `First month of ${input.name ?? input.hostname}`,
@@ -118,9 +115,7 @@ export async function createVm(
   } as const
   const { balance_after_cents } = await charge(tx, now, accountId, price, entry)
   if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter: balance_after_cents }))
-  const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
-  const open_run = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 } as const
-  return { vm: toVm({ ...created, can_limit: place.can_limit, ssh_keys: sorted, firewalls, networks: attached, open_run }), actionId }
+  return { vm, actionId }
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]
