@@ -5,6 +5,7 @@ import { PgBoss } from 'pg-boss'
 import { openCore } from '../server/src/compose.ts'
 import { readConfig } from '../server/src/config.ts'
 import { createVm } from '../server/src/features/vms/actions/create.ts'
+import { DryRunResult } from '../server/src/http/api/api.ts'
 import { instantPace } from '../server/src/hypervisor/simulated/latency.ts'
 import { sql } from '../server/src/kernel/database/db.ts'
 import { createLog } from '../server/src/kernel/log.ts'
@@ -44,6 +45,7 @@ async function productPickup(): Promise<number> {
   const { actionId } = await deps.db.tx(async (tx) => {
     const created = await createVm(tx, deps, who, { ...ids, hostname: 'pickup' })
     committing = performance.now()
+    if (created instanceof DryRunResult) throw new Error('BUG: a dry run that was not asked for')
     return created
   })
   const took = (await beginning) - committing

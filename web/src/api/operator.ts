@@ -102,7 +102,7 @@ export interface AccountDetails extends AccountRow {
 export interface SuspensionResult {
   account: AccountRow
   actionIds: string[]
-  untouched: { vmId: string; why: string }[]
+  skipped: { vmId: string; reason: string }[]
 }
 
 export interface OperatorVm {
@@ -123,8 +123,8 @@ export interface OperatorAction {
   workflow: string
   action: string
   status: Action['status']
-  isUnwinding: boolean
-  isStranded: boolean
+  isRollingBack: boolean
+  isCleanupFailed: boolean
   progress: number
   attempt: number
   accountId: string | null
@@ -151,7 +151,7 @@ export interface OrphanedVolume {
   vmId: string | null
   generation: number
   sizeBytes: string
-  why: string
+  reason: string
   firstSeenAt: string
   removedAfter: string
 }
@@ -167,8 +167,8 @@ export interface Health {
   version: string
   schema: string
   startedAt: string
-  checks: { name: string; isOk: boolean; sentence: string }[]
-  counts: { name: string; count: number; isWorrying: boolean }[]
+  checks: { name: string; isOk: boolean; message: string }[]
+  counts: { name: string; count: number; isAlert: boolean }[]
 }
 
 const path = (rest: string): string => `/operator${rest}`

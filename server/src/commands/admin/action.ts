@@ -44,7 +44,7 @@ async function list({ db }: Admin, { status, account, cleanupFailed, ...rest }: 
   const filter = {
     ...rest,
     ...(status && { status }),
-    ...(cleanupFailed && { stranded: true as const }),
+    ...(cleanupFailed && { cleanupFailed }),
     ...(account && { account: (await getAccount(db, account)).id }),
   }
   const { items } = await (await work()).showActions(db, filter, { page: 1, limit: MAX_SHOWN })

@@ -30,6 +30,7 @@ export const Action = object(
 export type Action = Static<typeof Action>
 
 export const ActionStarted = object({ actionId: Type.String() }, { title: 'ActionStarted' })
+export type ActionStarted = Static<typeof ActionStarted>
 
 export const StatusQuery = { status: Type.Optional(ActionStatus) }
 

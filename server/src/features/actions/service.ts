@@ -1,11 +1,11 @@
 // An action is a workflow run as its owner sees it. It stays readable after its VM is gone.
-import { Answer } from '../../http/api/api.ts'
+import { ApiResponse, DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries } from '../../kernel/database/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { countRuns, findRun, listRuns, stepsOf, type RunFilter, type RunRow } from '../../workflow/run-store.ts'
 import type { RunWatcher } from '../../workflow/run-watcher.ts'
-import type { Action } from './schema.ts'
+import type { Action, ActionStarted } from './schema.ts'
 import { toAction } from './view.ts'
 
 export async function getAction(db: Queries, ownerId: string, vmId: string, actionId: string): Promise<Action> {
@@ -51,6 +51,9 @@ async function withSteps(db: Queries, runs: RunRow[]): Promise<Action[]> {
   return runs.map((run) => toAction(run, steps.get(run.id) ?? []))
 }
 
-/** 202, and where to look how it is going. */
-export const accepted = <Data extends { actionId: string }>(vmId: string, data: Data): Answer<Data> =>
-  new Answer(data, 202, `/vms/${vmId}/actions/${data.actionId}`)
+/** 202 with the Location of the action. A dry run has started none: its result is passed on. */
+export const accepted = <Data extends ActionStarted, Preview = never>(
+  vmId: string,
+  result: Data | DryRunResult<Preview>,
+): ApiResponse<Data> | DryRunResult<Preview> =>
+  result instanceof DryRunResult ? result : new ApiResponse(result, 202, `/vms/${vmId}/actions/${result.actionId}`)

@@ -1,6 +1,6 @@
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
-import { DryRunQuery, Quote, Transaction } from '../wallet/schema.ts'
+import { quotedOnDryRun, Transaction } from '../wallet/schema.ts'
 import { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
 import { buyPack, listPacks, listUsage } from './service.ts'
 
@@ -44,11 +44,10 @@ export const bandwidthRoutes: Routes = (api, deps) => {
       tag,
       scope: 'bandwidth:create',
       params,
-      query: DryRunQuery,
       body: BuyBandwidthPack,
       status: 201,
       data: Transaction,
-      otherData: { 200: Quote },
+      ...quotedOnDryRun,
     },
     (tx, { principal, params: { vmId }, query, body }) => buyPack(tx, deps, principal.accountId, { ...body, vmId, dryRun: query.dryRun }),
   )

@@ -1,14 +1,14 @@
 // What VMs may use in their billing month, and what happens when it is used up. The cap is the plan's traffic and the packs bought for
 // this month; a VM at its cap runs at the plan's throttle until a pack, an upgrade or a renewal lifts it.
-import { Rehearsal } from '../../http/api/api.ts'
+import { DryRunResult } from '../../http/api/api.ts'
 import type { Paged, PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { formatCents, prorateUp } from '../../kernel/money.ts'
+import { prorateUp } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
 import { lockVm, recordVmEvent, requirePaidMonth, requireVm, type VmDetails } from '../vms/service.ts'
-import { charge, listTransactionsOf, toTransaction, type Transaction } from '../wallet/service.ts'
+import { charge, listTransactionsOf, type Quote, toQuote, toTransaction, type Transaction } from '../wallet/service.ts'
 import { enqueueLimitUpdates } from './limit-queue.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
 import * as sql from './sql.ts'
@@ -35,7 +35,7 @@ export async function buyPack(
   deps: Pick<Deps, 'clock' | 'config' | 'hooks'>,
   accountId: string,
   { vmId, gigabytes, dryRun }: PackOrder,
-): Promise<Transaction> {
+): Promise<Transaction | DryRunResult<Quote>> {
   const { currency } = deps.config
   const now = deps.clock.now()
   const vm = await lockVm(tx, accountId, vmId)
@@ -45,10 +45,9 @@ export async function buyPack(
   await updateThrottle(tx, deps, vm.id)
   const description = `${gigabytes} GB of traffic for ${vm.name} until ${vm.next_renewal_at.toISOString().slice(0, 10)}`
   const entry = { type: 'BANDWIDTH_PACK', description, referenceType: 'VM', referenceId: vm.id, currency } as const
-  const transaction = toTransaction(await charge(tx, now, accountId, price, entry))
-  if (!dryRun) return transaction
-  const { balanceAfter } = transaction
-  throw new Rehearsal({ charge: formatCents(price), monthly: formatCents(vm.renewal_price_cents), currency, balanceAfter })
+  const row = await charge(tx, now, accountId, price, entry)
+  if (!dryRun) return toTransaction(row)
+  return new DryRunResult(toQuote(currency, { charge: price, monthly: vm.renewal_price_cents, balanceAfter: row.balance_after_cents }))
 }
 
 /** Not in the moments before a renewal either, which would take the pack away again. */

@@ -39,7 +39,7 @@ export async function retryAction(tx: Tx, { workflows, clock }: Deps, id: string
 
 export const listQuarantine = async (db: Queries): Promise<Stray[]> => (await listStrays(db)).map(toStray)
 
-export type HealthChecks = () => Promise<[name: string, sentence: string][]>
+export type HealthChecks = () => Promise<[name: string, message: string][]>
 
 /** These are nothing to worry about however many there are. */
 const ORDINARY = new Set(['runningActions', 'waitingActions', 'openTickets', 'quarantinedVolumes'])
@@ -52,8 +52,8 @@ export async function showHealth({ db, clock }: Deps, look: HealthChecks, starte
     version: VERSION,
     schema: await sql.newestMigration(db),
     startedAt: startedAt.toISOString(),
-    checks: (await look()).map(([name, sentence]) => ({ name, isOk: sentence === 'ok', sentence })),
-    counts: named.map(({ name, count }) => ({ name, count, isWorrying: count > 0 && !ORDINARY.has(name) })),
+    checks: (await look()).map(([name, message]) => ({ name, isOk: message === 'ok', message })),
+    counts: named.map(({ name, count }) => ({ name, count, isAlert: count > 0 && !ORDINARY.has(name) })),
   }
 }
 

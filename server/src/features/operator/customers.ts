@@ -10,7 +10,7 @@ import { issuePasswordLink, listPeople, ensureUser } from '../users/service.ts'
 import { bringBackVmsOf, suspendVmsOf, type SuspensionOutcome } from '../vms/service.ts'
 import { notifyCredited } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/adjustments.ts'
-import type { AccountDetails, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
+import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
 import * as sql from './sql.ts'
 import { toAccount, toLimit, toPerson, toVm } from './view.ts'
 
@@ -76,7 +76,7 @@ export async function createInviteLink(tx: Tx, now: Date, id: string, dashboard:
 }
 
 /** Stops all its VMs and lets no new one be made; says which are busy now, and follow when they no longer are. */
-export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: string) {
+export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: string): Promise<AccountSuspended> {
   const now = deps.clock.now()
   await setSuspended(tx, id, now, reason)
   recordByOperator(tx, now, { accountId: id, action: 'account suspend', resourceIds: [id] })
@@ -84,7 +84,7 @@ export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: str
 }
 
 /** Also of VMs that were suspended one by one. What is unpaid is brought back by the renewals, if there is money for it. */
-export async function unsuspendAccount(tx: Tx, deps: Deps, id: string) {
+export async function unsuspendAccount(tx: Tx, deps: Deps, id: string): Promise<AccountSuspended> {
   await setSuspended(tx, id, null, null)
   recordByOperator(tx, deps.clock.now(), { accountId: id, action: 'account unsuspend', resourceIds: [id] })
   const outcome = await bringBackVmsOf(tx, deps, id)
@@ -92,10 +92,9 @@ export async function unsuspendAccount(tx: Tx, deps: Deps, id: string) {
   return showOutcome(tx, deps, id, outcome)
 }
 
-const showOutcome = async (tx: Tx, { config }: Place, id: string, outcome: SuspensionOutcome) => ({
-  account: toAccount(await requireAccount(tx, id), config.currency),
-  ...outcome,
-})
+async function showOutcome(tx: Tx, { config }: Place, id: string, { actionIds, skipped }: SuspensionOutcome): Promise<AccountSuspended> {
+  return { account: toAccount(await requireAccount(tx, id), config.currency), actionIds, skipped }
+}
 
 export async function showVms(db: Queries, filter: sql.VmFilter, page: PageRequest): Promise<Paged<OperatorVm>> {
   const total = await sql.countVms(db, filter)

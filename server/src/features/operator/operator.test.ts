@@ -179,7 +179,7 @@ describe('actions', () => {
     const { body } = await operator.get(`/operator/actions/${actionId}`)
     expect(body.data).toMatchObject({
       status: 'COMPLETED',
-      isStranded: false,
+      isCleanupFailed: false,
       steps: expect.arrayContaining([expect.objectContaining({ name: 'boot', tries: 1 })]),
     })
     expect((await operator.post(`/operator/actions/${actionId}/retry`)).headers['x-error-code']).toBe('invalid_state')
@@ -195,9 +195,9 @@ describe('quarantine and health', () => {
     const removedAfter = new Date(now.getTime() + 86_400_000).toISOString()
     expect((await operator.get('/operator/quarantine')).body.data).toMatchObject([{ host: 'local', id, sizeBytes: '4096', removedAfter }])
     const { body } = await operator.get('/operator/health')
-    expect(body.data.checks).toContainEqual({ name: 'database', isOk: true, sentence: 'ok' })
-    expect(body.data.counts).toContainEqual({ name: 'quarantinedVolumes', count: 1, isWorrying: false })
-    expect(body.data.counts).toContainEqual({ name: 'strandedActions', count: 0, isWorrying: false })
+    expect(body.data.checks).toContainEqual({ name: 'database', isOk: true, message: 'ok' })
+    expect(body.data.counts).toContainEqual({ name: 'quarantinedVolumes', count: 1, isAlert: false })
+    expect(body.data.counts).toContainEqual({ name: 'cleanupFailedActions', count: 0, isAlert: false })
     await app.db.run(sql`delete from stray_volumes where id = ${id}`)
   })
 
@@ -208,9 +208,9 @@ describe('quarantine and health', () => {
       return (await operator.get('/operator/health')).body.data.counts
     }
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used + 1`)
-    expect(await look()).toContainEqual({ name: 'brokenPromises', count: 1, isWorrying: true })
+    expect(await look()).toContainEqual({ name: 'invariantViolations', count: 1, isAlert: true })
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used - 1`)
-    expect(await look()).toContainEqual({ name: 'brokenPromises', count: 0, isWorrying: false })
+    expect(await look()).toContainEqual({ name: 'invariantViolations', count: 0, isAlert: false })
   })
 
   test('templates say what to run when they have no image', async () => {

@@ -182,10 +182,11 @@ export const AccountSuspended = object(
   {
     account: OperatorAccount,
     actionIds: Type.Array(Type.String()),
-    untouched: Type.Array(object({ vmId: Type.String(), why: Type.String() })),
+    skipped: Type.Array(object({ vmId: Type.String(), reason: Type.String() })),
   },
   { title: 'AccountSuspended' },
 )
+export type AccountSuspended = Static<typeof AccountSuspended>
 
 export const OperatorVm = object(
   {
@@ -216,8 +217,8 @@ const action = {
   workflow: Type.String(),
   action: Type.String(),
   status: oneOf([...ACTION_STATES]),
-  isUnwinding: Type.Boolean({ description: 'It failed, and what it did is being undone' }),
-  isStranded: Type.Boolean({ description: 'It failed, and something could not be undone: look at its steps' }),
+  isRollingBack: Type.Boolean({ description: 'It failed, and what it did is being undone' }),
+  isCleanupFailed: Type.Boolean({ description: 'It failed, and something could not be undone: look at its steps' }),
   progress: Type.Integer(),
   attempt: Type.Integer(),
   accountId: nullable(Type.String()),
@@ -250,7 +251,7 @@ export const ActionQuery = {
   status: Type.Optional(oneOf([...ACTION_STATES])),
   account: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
   vm: Type.Optional(Type.String({ maxLength: 64, description: 'Id' })),
-  stranded: Type.Optional(Type.Boolean({ description: 'Only those that left something behind' })),
+  cleanupFailed: Type.Optional(Type.Boolean({ description: 'Only those that need manual cleanup' })),
 }
 
 export const Stray = object(
@@ -261,7 +262,7 @@ export const Stray = object(
     vmId: nullable(Type.String()),
     generation: Type.Integer(),
     sizeBytes: Bytes,
-    why: Type.String(),
+    reason: Type.String(),
     firstSeenAt: Timestamp,
     removedAfter: Timestamp,
   },
@@ -287,8 +288,8 @@ export const SystemHealth = object(
     version: Type.String(),
     schema: Type.String({ description: 'The newest migration' }),
     startedAt: Timestamp,
-    checks: Type.Array(object({ name: Type.String(), isOk: Type.Boolean(), sentence: Type.String() })),
-    counts: Type.Array(object({ name: Type.String(), count: Type.Integer(), isWorrying: Type.Boolean() })),
+    checks: Type.Array(object({ name: Type.String(), isOk: Type.Boolean(), message: Type.String() })),
+    counts: Type.Array(object({ name: Type.String(), count: Type.Integer(), isAlert: Type.Boolean() })),
   },
   { title: 'SystemHealth' },
 )

@@ -69,14 +69,14 @@ export interface RunFilter {
   status?: string
   account?: string
   vm?: string
-  stranded?: boolean
+  cleanupFailed?: boolean
 }
 
 export type ActionRow = RunRow & { email: string | null; subject_name: string | null }
 
-const ofRuns = ({ status, account, vm, stranded }: RunFilter): Sql => sql`
+const ofRuns = ({ status, account, vm, cleanupFailed }: RunFilter): Sql => sql`
   (${status ?? null}::text is null or r.status = ${status ?? null}) and (${account ?? null}::text is null or r.owner_id = ${account ?? null})
-  and (${vm ?? null}::text is null or r.subject_id = ${vm ?? null}) and (${stranded ?? null}::bool is null or r.stranded = ${stranded ?? null})`
+  and (${vm ?? null}::text is null or r.subject_id = ${vm ?? null}) and (${cleanupFailed ?? null}::bool is null or r.stranded = ${cleanupFailed ?? null})`
 
 export const countActions = (db: Queries, filter: RunFilter): Promise<number> =>
   count(db, sql`from workflow_runs r where ${ofRuns(filter)}`)
@@ -99,7 +99,7 @@ const count = async (db: Queries, rows: Sql): Promise<number> =>
 export interface Counts {
   running_actions: number
   waiting_actions: number
-  stranded_actions: number
+  cleanup_failed_actions: number
   failed_actions: number
   error_vms: number
   unreachable_hosts: number
@@ -107,14 +107,14 @@ export interface Counts {
   quarantined_volumes: number
   failed_mails: number
   late_deliveries: number
-  broken_promises: number
+  invariant_violations: number
 }
 
 export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Date) =>
   db.one<Counts>(sql`
     select (select count(*)::int from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding) and lease_until > ${now}) as running_actions,
       (select count(*)::int from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})) as waiting_actions,
-      (select count(*)::int from workflow_runs where stranded) as stranded_actions,
+      (select count(*)::int from workflow_runs where stranded) as cleanup_failed_actions,
       (select count(*)::int from workflow_runs where status = 'FAILED' and completed_at > ${dayAgo}) as failed_actions,
       (select count(*)::int from vms where status = 'ERROR') as error_vms,
       (select count(*)::int from hosts where unreachable_since is not null and removed_at is null) as unreachable_hosts,
@@ -122,7 +122,7 @@ export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Da
       (select count(*)::int from stray_volumes) as quarantined_volumes,
       (select count(*)::int from mails where status = 'FAILED') as failed_mails,
       (select count(*)::int from webhook_deliveries where status = 'PENDING' and next_attempt_at < ${lateSince}) as late_deliveries,
-      (select coalesce(max(violations), 0) from invariant_watch) as broken_promises`)
+      (select coalesce(max(violations), 0) from invariant_watch) as invariant_violations`)
 
 export const newestMigration = async (db: Queries): Promise<string> =>
   (await db.one<{ name: string }>(sql`select max(name) as name from schema_migrations`)).name

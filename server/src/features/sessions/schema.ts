@@ -47,6 +47,7 @@ export type SignIn = Static<typeof SignIn>
 
 export const TotpRequired = object({ totpRequired: Type.Literal(true) }, { title: 'TotpRequired' })
 export const SignedIn = Type.Union([Session, TotpRequired])
+export type SignedIn = Static<typeof SignedIn>
 
 export const SignUp = object({ email: Email, password: NewPassword, name: Type.Optional(text(0, 100)) })
 export type SignUp = Static<typeof SignUp>

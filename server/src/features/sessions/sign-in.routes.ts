@@ -4,7 +4,6 @@ import { UnauthenticatedRoutes } from '../../http/api/unauthenticated-routes.ts'
 import type { Operation } from '../../http/api/operation.ts'
 import { isSecureTransport, requireSameOrigin } from '../../http/server/origin.ts'
 import type { RateLimit } from '../../http/api/rate-limit.ts'
-import { Answer } from '../../http/api/api.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
@@ -40,16 +39,15 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
   }
   const doors = new UnauthenticatedRoutes(app, { prefix, rateLimit, admit })
 
-  const sendSession = async (
+  const sendSession = async (arrival: SignInResult, request: FastifyRequest, reply: FastifyReply): Promise<shapes.Session> => {
+    writeCookie(request, reply, config.publicUrl, arrival.secret)
+    return describeSession(deps, arrival.person, arrival.row)
+  }
+  const sendSessionUnlessTotp = async (
     arrival: SignInResult | null,
     request: FastifyRequest,
     reply: FastifyReply,
-    status = 200,
-  ): Promise<unknown> => {
-    if (!arrival) return { totpRequired: true }
-    writeCookie(request, reply, config.publicUrl, arrival.secret)
-    return new Answer(await describeSession(deps, arrival.person, arrival.row), status)
-  }
+  ): Promise<shapes.SignedIn> => (arrival ? sendSession(arrival, request, reply) : { totpRequired: true })
   const visitor = (request: FastifyRequest): ClientInfo => visitorOf(request, config.publicUrl)
 
   doors.get('/setup', { operationId: 'getSetup', summary: 'What a newcomer can do here', tag, data: shapes.Setup }, async () => ({
@@ -69,7 +67,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.Session,
       errorCodes: ['link_gone', 'already_exists'],
     },
-    async (body, request, reply) => sendSession(await desk.welcome(visitor(request), body), request, reply, 201),
+    async (body, request, reply) => sendSession(await desk.welcome(visitor(request), body), request, reply),
   )
 
   doors.post(
@@ -82,7 +80,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.SignedIn,
       errorCodes: ['wrong_credentials', 'wrong_totp'],
     },
-    async (body, request, reply) => sendSession(await desk.signIn(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSessionUnlessTotp(await desk.signIn(visitor(request), body), request, reply),
   )
 
   doors.post(
@@ -96,7 +94,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.Session,
       errorCodes: ['sign_up_closed', 'already_exists'],
     },
-    async (body, request, reply) => sendSession(await desk.signUp(visitor(request), body), request, reply, 201),
+    async (body, request, reply) => sendSession(await desk.signUp(visitor(request), body), request, reply),
   )
 
   doors.post(
@@ -131,7 +129,7 @@ export function serveSignIn(app: FastifyInstance, deps: Deps, { prefix, rateLimi
       data: shapes.SignedIn,
       errorCodes: ['link_gone'],
     },
-    async (body, request, reply) => sendSession(await desk.setPassword(visitor(request), body), request, reply),
+    async (body, request, reply) => sendSessionUnlessTotp(await desk.setPassword(visitor(request), body), request, reply),
   )
 
   return { operations: doors.operations, close: async () => void (await Promise.all(underWay)) }

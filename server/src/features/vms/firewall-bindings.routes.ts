@@ -1,5 +1,5 @@
 // The operations of firewalls that need a VM of the account's.
-import { Answer } from '../../http/api/api.ts'
+import { ApiResponse } from '../../http/api/api.ts'
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { BindFirewall, CheckPacket, FirewallBinding, Verdict } from '../firewalls/schema.ts'
@@ -26,7 +26,7 @@ export const firewallBindingRoutes: Routes = (api, { clock }) => {
     async (tx, { principal: { accountId }, params: { id }, body }) => {
       await lockVm(tx, accountId, body.vmId)
       const { binding, isNew } = await bindFirewall(tx, clock.now(), accountId, id, body.vmId)
-      return new Answer(binding, isNew ? 201 : 200)
+      return new ApiResponse(binding, isNew ? 201 : 200)
     },
   )
 

@@ -1,8 +1,9 @@
+import { DryRunResult } from '../../http/api/api.ts'
 import { Type } from '../../http/api/schema.ts'
 import { ActionStarted } from '../actions/schema.ts'
 import { accepted } from '../actions/service.ts'
 import type { Routes } from '../deps.ts'
-import { DryRunQuery, Quote } from '../wallet/schema.ts'
+import { quotedOnDryRun } from '../wallet/schema.ts'
 import { createVm } from './actions/create.ts'
 import { remove } from './actions/delete.ts'
 import { attach, detach } from './actions/attach-network.ts'
@@ -28,7 +29,6 @@ import { upgrade } from './actions/upgrade.ts'
 const tag = 'Virtual machines'
 const params = { id: Type.String() }
 const started = { tag, params, status: 202, data: ActionStarted }
-const withQuote = { query: DryRunQuery, otherData: { 200: Quote } }
 
 export const vmRoutes: Routes = (api, deps) => {
   const { db } = deps
@@ -44,11 +44,11 @@ export const vmRoutes: Routes = (api, deps) => {
       body: CreateVm,
       status: 202,
       data: VmCreated,
-      ...withQuote,
+      ...quotedOnDryRun,
     },
     async (tx, { principal, body, query }) => {
       const created = await createVm(tx, deps, principal, body, query.dryRun)
-      return accepted(created.vm.id, created)
+      return created instanceof DryRunResult ? created : accepted(created.vm.id, created)
     },
   )
 
@@ -74,8 +74,8 @@ export const vmRoutes: Routes = (api, deps) => {
       scope: 'vms:update',
       params,
       body: UpdateVm,
-      data: Type.Union([Vm, Quote]),
-      query: DryRunQuery,
+      data: Vm,
+      ...quotedOnDryRun,
     },
     (tx, { principal, params: { id }, body, query }) => update(tx, deps, principal, id, body, query.dryRun),
   )
@@ -89,7 +89,7 @@ export const vmRoutes: Routes = (api, deps) => {
       scope: 'vms:delete',
       requiresReauth: true,
       ...started,
-      ...withQuote,
+      ...quotedOnDryRun,
     },
     async (tx, { principal, params: { id }, query }) => accepted(id, await remove(tx, deps, principal, id, query.dryRun)),
   )
@@ -146,7 +146,7 @@ export const vmRoutes: Routes = (api, deps) => {
       scope: 'vms:update',
       ...started,
       body: UpgradeVm,
-      ...withQuote,
+      ...quotedOnDryRun,
     },
     async (tx, { principal, params: { id }, body, query }) =>
       accepted(id, await upgrade(tx, deps, principal, id, body.planId, query.dryRun)),
@@ -170,7 +170,7 @@ export const vmRoutes: Routes = (api, deps) => {
       scope: 'vms:update',
       ...started,
       body: RebuildVm,
-      ...withQuote,
+      ...quotedOnDryRun,
     },
     async (tx, { principal, params: { id }, body, query }) => accepted(id, await rebuild(tx, deps, principal, id, body, query.dryRun)),
   )

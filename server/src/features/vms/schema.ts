@@ -99,6 +99,7 @@ export const CreateVm = object(
 export type CreateVm = Static<typeof CreateVm>
 
 export const VmCreated = object({ vm: Vm, actionId: Type.String() }, { title: 'VmCreated' })
+export type VmCreated = Static<typeof VmCreated>
 
 export const UpdateVm = object(
   {

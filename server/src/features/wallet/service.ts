@@ -12,10 +12,10 @@ import type { Transaction, TransactionFilter, TransactionType, Wallet } from './
 import * as sql from './sql.ts'
 import { toTransaction, toWallet } from './view.ts'
 
-export type { Transaction } from './schema.ts'
+export type { Quote, Transaction } from './schema.ts'
 export type { TransactionRow } from './sql.ts'
 export { notifyCredited, type Entry } from './ledger-entry.ts'
-export { toTransaction } from './view.ts'
+export { toQuote, toTransaction } from './view.ts'
 
 /** Puts money in: a deposit, or a gift of the operator's. The log is locked before the wallet, as everywhere. */
 export async function credit(

@@ -1,5 +1,5 @@
 import { formatCents, type Cents } from '../../kernel/money.ts'
-import type { Transaction, Wallet } from './schema.ts'
+import type { Quote, Transaction, Wallet } from './schema.ts'
 import type { TransactionRow } from './sql.ts'
 
 export const toTransaction = (row: TransactionRow): Transaction => ({
@@ -18,4 +18,18 @@ export const toWallet = (balance: Cents, currency: string, due: { dueNext7Days: 
   currency,
   dueNext7Days: formatCents(due.dueNext7Days),
   daysLeft: due.monthly > 0n ? Number((balance * 30n) / due.monthly) : null,
+})
+
+export interface Price {
+  /** Below zero: given back. */
+  charge: Cents
+  monthly: Cents
+  balanceAfter: Cents
+}
+
+export const toQuote = (currency: string, { charge, monthly, balanceAfter }: Price): Quote => ({
+  charge: formatCents(charge),
+  monthly: formatCents(monthly),
+  currency,
+  balanceAfter: formatCents(balanceAfter),
 })

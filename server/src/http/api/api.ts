@@ -5,9 +5,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { Tx } from '../../kernel/database/db.ts'
 import { bodySchema, contextOf, statusesOf, type AnySpec, type Context, type Operation, type OperationSpec } from './operation.ts'
 import { PageQuery, Type, type Paged, type PageRequest, type TProperties, type TSchema } from './schema.ts'
-import { ApiResponse, runMutation, type WriteDeps } from './mutation.ts'
+import { ApiResponse, DryRunResult, runMutation, type WriteDeps } from './mutation.ts'
+import type { DataOf, Exact, ReadResult, WriteResult } from './handler-result.ts'
 
-export { ApiResponse as Answer, DryRunResult as Rehearsal } from './mutation.ts'
+export { ApiResponse, DryRunResult }
 
 export type ApiDeps = WriteDeps
 
@@ -31,21 +32,21 @@ export class Api {
   }
 
   /** A handler may return a stream instead of data, with its own content type. */
-  get<P extends TProperties = {}, Q extends TProperties = {}>(
+  get<Data extends TSchema, const Result extends ReadResult<Data>, P extends TProperties = {}, Q extends TProperties = {}>(
     path: string,
-    spec: OperationSpec<P, Q, TSchema>,
-    handler: (context: Context<P, Q, TSchema>, reply: FastifyReply) => Promise<unknown>,
+    spec: OperationSpec<P, Q, TSchema, Data, never>,
+    handler: (context: Context<P, Q, TSchema>, reply: FastifyReply) => Promise<Result & Exact<Result, Data>>,
   ): void {
     this.#route('GET', path, spec, false, async (request, reply) => {
-      const data = await handler(contextOf(request), reply)
+      const data: unknown = await handler(contextOf(request), reply)
       return data instanceof Readable ? reply.send(data) : { success: true, data }
     })
   }
 
-  page<P extends TProperties = {}, Q extends TProperties = {}>(
+  page<Data extends TSchema, const Item extends DataOf<Data>, P extends TProperties = {}, Q extends TProperties = {}>(
     path: string,
-    spec: OperationSpec<P, Q, TSchema>,
-    handler: (context: Context<P, Q, TSchema>, page: PageRequest) => Promise<Paged<unknown>>,
+    spec: OperationSpec<P, Q, TSchema, Data, never>,
+    handler: (context: Context<P, Q, TSchema>, page: PageRequest) => Promise<Paged<Item & Exact<Item, Data>>>,
   ): void {
     const paged = { ...spec, query: { ...PageQuery, ...spec.query } }
     this.#route('GET', path, paged, true, async (request) => {
@@ -61,16 +62,25 @@ export class Api {
   delete = this.#writer('DELETE')
 
   #writer(method: WriteMethod) {
-    return <P extends TProperties = {}, Q extends TProperties = {}, B extends TSchema = TSchema, Prepared = undefined>(
+    return <
+      Data extends TSchema,
+      const Result extends WriteResult<Data, DryRunData>,
+      P extends TProperties = {},
+      Q extends TProperties = {},
+      B extends TSchema = TSchema,
+      DryRunData extends TSchema = never,
+      Prepared = undefined,
+    >(
       path: string,
-      { prepare, ...spec }: OperationSpec<P, Q, B> & Preparation<P, Q, B, Prepared>,
-      handler: (tx: Tx, context: Context<P, Q, B>, prepared: Prepared) => Promise<unknown>,
+      { prepare, ...spec }: OperationSpec<P, Q, B, Data, DryRunData> & Preparation<P, Q, B, Prepared>,
+      handler: (tx: Tx, context: Context<P, Q, B>, prepared: Prepared) => Promise<Result & Exact<Result, Data, DryRunData>>,
     ): void => {
       const status = statusesOf(spec)[0]!
       this.#route(method, path, spec, false, (request, reply) => {
         const context = contextOf<P, Q, B>(request)
         return runMutation(this.#deps, request, reply, prepare && (() => prepare(context)), async (tx, prepared) => {
-          const result = await handler(tx, context, prepared)
+          const result: unknown = await handler(tx, context, prepared)
+          if (result instanceof DryRunResult) return result
           return result instanceof ApiResponse ? result.under(this.#app.prefix) : new ApiResponse(result, status)
         })
       })

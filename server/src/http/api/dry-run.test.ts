@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { PREFIX, throwawayApi } from '../../../test/throwaway-api.ts'
-import { Rehearsal } from './api.ts'
+import { DryRunResult } from './api.ts'
 import { Type } from './schema.ts'
 
 const about = { summary: 'A test', tag: 'Test', scope: null, data: Type.Unknown() }
@@ -17,7 +17,7 @@ describe('a dry run', async () => {
     routes.post('/prepared', { ...about, operationId: 'prepared', prepare: async () => ++done }, async () => 'done')
     const query = { dryRun: Type.Optional(Type.Boolean()) }
     routes.post('/priced', { ...about, operationId: 'priced', query }, async (_, context) => {
-      if (context.query.dryRun) throw new Rehearsal('rehearsed')
+      if (context.query.dryRun) return new DryRunResult('previewed')
       return ++done
     })
     routes.get('/things', { ...about, operationId: 'listThings' }, async () => 'read')
@@ -54,7 +54,7 @@ describe('a dry run', async () => {
   })
 
   test('never runs for real because of its spelling', async () => {
-    expect(await ask('POST', '/priced?dryRun=true')).toMatchObject({ status: 200, data: 'rehearsed' })
+    expect(await ask('POST', '/priced?dryRun=true')).toMatchObject({ status: 200, data: 'previewed' })
     for (const query of ['dryrun=true', 'dry_run=true', 'dry-run=1', 'dryRun[]=true', 'dryRun=false&dryrun=true'])
       expect(await ask('POST', `/priced?${query}`)).toMatchObject({
         status: 400,

@@ -5,7 +5,7 @@ import { sha256 } from '../../kernel/crypto.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { Answer, Rehearsal } from './api.ts'
+import { ApiResponse, DryRunResult } from './api.ts'
 import { deleteExpiredKeys } from './idempotency.ts'
 import { object, Type } from './schema.ts'
 
@@ -20,15 +20,19 @@ describe('Idempotency-Key', async () => {
   let hold: (() => Promise<void>) | null = null
   const api = await throwawayApi(app, (routes) => {
     const query = { dryRun: Type.Optional(Type.Boolean()) }
-    routes.post('/notes', { ...about, operationId: 'createNote', query, body: NewNote, status: 202, data: Note }, async (tx, context) => {
-      const { principal, body } = context
-      const note = { id: newId(), text: body.text }
-      await tx.run(sql`insert into notes values (${note.id}, ${principal.accountId}, ${note.text})`)
-      await hold?.()
-      if (context.query.dryRun) throw new Rehearsal(note)
-      if (failing) throw apiError('no_capacity', 'There is no room')
-      return new Answer(note, 202, `/notes/${note.id}`)
-    })
+    routes.post(
+      '/notes',
+      { ...about, operationId: 'createNote', query, body: NewNote, status: 202, data: Note, dryRunData: Note },
+      async (tx, context) => {
+        const { principal, body } = context
+        const note = { id: newId(), text: body.text }
+        await tx.run(sql`insert into notes values (${note.id}, ${principal.accountId}, ${note.text})`)
+        await hold?.()
+        if (context.query.dryRun) return new DryRunResult(note)
+        if (failing) throw apiError('no_capacity', 'There is no room')
+        return new ApiResponse(note, 202, `/notes/${note.id}`)
+      },
+    )
     const params = { id: Type.String() }
     routes.delete(
       '/notes/:id',

@@ -25,12 +25,12 @@ export class ApiResponse<Data = unknown> {
   }
 }
 
-/** Thrown by a write to answer and yet change nothing: the transaction is rolled back and no idempotency key is used up. */
-export class DryRunResult extends Error {
-  readonly answer: ApiResponse
-  constructor(data: unknown) {
-    super('rolled back on purpose')
-    this.answer = new ApiResponse(data, 200)
+/** Returned by a write to respond with 200 and yet change nothing: its transaction is rolled back and no idempotency key is used up. */
+export class DryRunResult<Data = unknown> {
+  readonly preview: Data
+
+  constructor(preview: Data) {
+    this.preview = preview
   }
 }
 
@@ -41,7 +41,7 @@ export interface WriteDeps {
   audit: Audit
 }
 
-type Effect<Prepared> = (tx: Tx, prepared: Prepared) => Promise<ApiResponse>
+type Effect<Prepared> = (tx: Tx, prepared: Prepared) => Promise<ApiResponse | DryRunResult>
 
 /**
  * `prepare` is for what the write needs from elsewhere and must not hold a transaction for, such as an answer from another server. It
@@ -58,53 +58,63 @@ export async function runMutation<Prepared>(
   const earlier = prepare && idempotency ? await deps.db.tx((tx) => claim(tx, deps, idempotency)) : null
   const { stored, replayed } = earlier
     ? { stored: earlier, replayed: true }
-    : await runFirstAttempt(deps, request, reply, idempotency, prepare, effect)
+    : await runFirstAttempt(deps, request, idempotency, prepare, effect)
   if (stored.location) reply.header('location', stored.location)
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(stored.status).type('application/json; charset=utf-8').send(stored.body)
 }
 
+interface Attempt {
+  stored: StoredAnswer
+  replayed: boolean
+  isDryRun?: true
+}
+
 async function runFirstAttempt<Prepared>(
   deps: WriteDeps,
   request: FastifyRequest,
-  reply: FastifyReply,
   idempotency: Idempotency | null,
   prepare: (() => Promise<Prepared>) | undefined,
   effect: Effect<Prepared>,
-): Promise<{ stored: StoredAnswer; replayed: boolean }> {
+): Promise<Attempt> {
+  const claimed = prepare ? idempotency : null
+  const releaseClaim = async () => claimed && release(deps.db, claimed).catch(() => {}) // a claim that stays lapses by itself
   try {
     const prepared = (await prepare?.()) as Prepared
-    return await oneTransaction(deps, idempotency, prepare !== undefined, async (tx) => {
-      const answer = await effect(tx, prepared)
-      deps.audit.recordSuccess(tx, toAuditRecord(request, answer.status, null, answer.data))
-      return toStored(reply, answer)
-    })
+    const attempt = await oneTransaction(deps, request, idempotency, claimed !== null, (tx) => effect(tx, prepared))
+    if (attempt.isDryRun) await releaseClaim()
+    return attempt
   } catch (error) {
-    if (prepare && idempotency) await release(deps.db, idempotency).catch(() => {}) // a claim that stays lapses by itself
-    if (error instanceof DryRunResult) return { stored: toStored(reply, error.answer), replayed: false }
+    await releaseClaim()
     throw error
   }
 }
 
 function oneTransaction(
   deps: WriteDeps,
+  request: FastifyRequest,
   idempotency: Idempotency | null,
-  claimed: boolean,
-  effect: (tx: Tx) => Promise<StoredAnswer>,
-): Promise<{ stored: StoredAnswer; replayed: boolean }> {
+  isClaimed: boolean,
+  effect: (tx: Tx) => Promise<ApiResponse | DryRunResult>,
+): Promise<Attempt> {
   return deps.db.tx(async (tx) => {
-    if (!idempotency) return { stored: await effect(tx), replayed: false }
-    const earlier = claimed ? null : await loadStoredResponse(tx, deps, idempotency)
+    const earlier = idempotency && !isClaimed ? await loadStoredResponse(tx, deps, idempotency) : null
     if (earlier) return { stored: earlier, replayed: true }
-    const stored = await effect(tx)
-    await storeResponse(tx, deps, idempotency, stored)
+    const result = await effect(tx)
+    if (result instanceof DryRunResult) {
+      tx.rollBack()
+      return { stored: toStored(new ApiResponse(result.preview, 200)), replayed: false, isDryRun: true }
+    }
+    deps.audit.recordSuccess(tx, toAuditRecord(request, result.status, null, result.data))
+    const stored = toStored(result)
+    if (idempotency) await storeResponse(tx, deps, idempotency, stored)
     return { stored, replayed: false }
   })
 }
 
-/** Serialised by the schema of its status, inside the transaction: what is stored is byte for byte what was answered. */
-const toStored = (reply: FastifyReply, { status, data, location }: ApiResponse): StoredAnswer => ({
+/** Serialised inside the transaction: what is stored is byte for byte what is sent. */
+const toStored = ({ status, data, location }: ApiResponse): StoredAnswer => ({
   status,
   location,
-  body: reply.code(status).serialize({ success: true, data }) as string,
+  body: JSON.stringify({ success: true, data }),
 })

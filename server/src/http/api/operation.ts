@@ -1,10 +1,16 @@
-// One operation of the API, declared once: what routes it, validates it, serialises its answers and documents it.
+// One operation of the API, declared once: what routes it, validates its requests, types what its handler returns and documents it.
 import type { FastifyRequest, HTTPMethods } from 'fastify'
 import type { ErrorCode } from '../../kernel/errors.ts'
 import type { Principal } from './principal.ts'
 import { envelope, pagedEnvelope, Type, type Static, type TObject, type TProperties, type TSchema } from './schema.ts'
 
-export interface OperationSpec<P extends TProperties, Q extends TProperties, B extends TSchema> {
+export interface OperationSpec<
+  P extends TProperties,
+  Q extends TProperties,
+  B extends TSchema,
+  Data extends TSchema,
+  DryRunData extends TSchema,
+> {
   operationId: string
   summary: string
   tag: string
@@ -19,14 +25,15 @@ export interface OperationSpec<P extends TProperties, Q extends TProperties, B e
   optionalBody?: boolean
   /** The success status; 200 unless given. A write may answer others it lists here. */
   status?: number | number[]
-  data: TSchema
-  /** Further shapes by status, where an operation answers more than one. */
-  otherData?: Record<number, TSchema>
+  /** Of every status it lists; for a list with pages, of one item. */
+  data: Data
+  /** What a dry run returns, with 200. Whoever declares it has `dryRun` in the query. */
+  dryRunData?: DryRunData
   /** What it can refuse beyond what every operation can, for the documentation. */
   errorCodes?: ErrorCode[]
 }
 
-export type AnySpec = OperationSpec<TProperties, TProperties, TSchema>
+export type AnySpec = OperationSpec<TProperties, TProperties, TSchema, TSchema, TSchema>
 
 export interface Operation extends AnySpec {
   method: HTTPMethods
@@ -70,6 +77,9 @@ export const statusesOf = ({ status = 200 }: Pick<AnySpec, 'status'>): number[] 
 
 /** Every success this operation can answer: status and the schema of the whole body. */
 export function responsesOf(spec: AnySpec, paged: boolean): [number, TSchema][] {
-  const main = statusesOf(spec).map((status): [number, TSchema] => [status, paged ? pagedEnvelope(spec.data) : envelope(spec.data)])
-  return [...main, ...Object.entries(spec.otherData ?? {}).map(([status, data]): [number, TSchema] => [Number(status), envelope(data)])]
+  const { data, dryRunData } = spec
+  if (paged) return [[200, pagedEnvelope(data)]]
+  const responses = new Map(statusesOf(spec).map((status) => [status, data]))
+  if (dryRunData) responses.set(200, responses.has(200) ? Type.Union([data, dryRunData]) : dryRunData)
+  return [...responses].map(([status, shape]) => [status, envelope(shape)])
 }

@@ -1,4 +1,4 @@
-// The vocabulary of wire shapes. A schema is the only place where a limit stands: it validates, types, serialises and documents.
+// The vocabulary of wire shapes. A schema is the only place where a limit stands: it validates, types and documents.
 // `rule` is what a person reads when the value does not fit; `title` names the shape in the OpenAPI document.
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import { Type } from './type-builder.ts'
@@ -15,7 +15,7 @@ export const QUAD = `${OCTET}(\\.${OCTET}){3}`
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
 export const Money = Type.String({ description: 'Decimal with two places, for example "12.00"; debits are negative' })
 export const Bytes = Type.String({ description: 'Bytes as a decimal string' })
-/** A simple type takes the short form: it reads better in a refusal and is quicker to serialise. */
+/** A simple type takes the short form: it reads better in a refusal. */
 export function nullable<T extends TSchema>(schema: T) {
   const { type, enum: choices } = schema as { type?: unknown; enum?: unknown }
   const isSimple = ['string', 'integer', 'number', 'boolean'].includes(type as string) && !choices

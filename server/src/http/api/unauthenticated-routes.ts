@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodySchema, statusesOf, type Operation, type OperationSpec } from './operation.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Static, TProperties, TSchema } from './schema.ts'
-import { ApiResponse } from './mutation.ts'
+import type { DataOf, Exact } from './handler-result.ts'
 
 export interface OpenMount {
   prefix: string
@@ -11,8 +11,11 @@ export interface OpenMount {
   admit: (request: FastifyRequest) => void
 }
 
-type Spec<B extends TSchema> = Omit<OperationSpec<TProperties, TProperties, B>, 'scope' | 'params' | 'query'>
-type Handler<B extends TSchema> = (body: Static<B>, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+type Spec<B extends TSchema, Data extends TSchema> = Omit<
+  OperationSpec<TProperties, TProperties, B, Data, never>,
+  'scope' | 'params' | 'query'
+>
+type Handler<B extends TSchema, Result> = (body: Static<B>, request: FastifyRequest, reply: FastifyReply) => Promise<Result>
 
 export class UnauthenticatedRoutes {
   readonly operations: Operation[] = []
@@ -24,10 +27,18 @@ export class UnauthenticatedRoutes {
     this.#mount = mount
   }
 
-  get = <B extends TSchema>(path: string, spec: Spec<B>, handler: Handler<B>): void => this.#route('GET', path, spec, handler)
-  post = <B extends TSchema>(path: string, spec: Spec<B>, handler: Handler<B>): void => this.#route('POST', path, spec, handler)
+  get = this.#declare('GET')
+  post = this.#declare('POST')
 
-  #route<B extends TSchema>(method: 'GET' | 'POST', path: string, spec: Spec<B>, handler: Handler<B>): void {
+  #declare(method: 'GET' | 'POST') {
+    return <B extends TSchema, Data extends TSchema, const Result extends DataOf<Data>>(
+      path: string,
+      spec: Spec<B, Data>,
+      handler: Handler<B, Result & Exact<Result, Data>>,
+    ): void => this.#route(method, path, spec, handler)
+  }
+
+  #route<B extends TSchema>(method: 'GET' | 'POST', path: string, spec: Spec<B, TSchema>, handler: Handler<B, unknown>): void {
     const { prefix, rateLimit, admit } = this.#mount
     this.operations.push({ ...spec, scope: null, method, path, paged: false })
     this.#app.route({
@@ -41,9 +52,8 @@ export class UnauthenticatedRoutes {
         admit(request)
       },
       handler: async (request, reply) => {
-        const result = await handler(request.body as Static<B>, request, reply)
-        const { data, status } = result instanceof ApiResponse ? result : new ApiResponse(result, statusesOf(spec)[0]!)
-        return reply.code(status).send({ success: true, data })
+        const data = await handler(request.body as Static<B>, request, reply)
+        return reply.code(statusesOf(spec)[0]!).send({ success: true, data })
       },
     })
   }

@@ -17,7 +17,7 @@ describe('an error', async () => {
     routes.get('/breaks', { ...about, operationId: 'break' }, async () => {
       throw new Error('select * from secrets')
     })
-    routes.get('/misquotes', { ...about, operationId: 'misquote' }, () => app.db.one(sql`select * from no_such_table`))
+    routes.get('/misquotes', { ...about, operationId: 'misquote' }, () => app.db.one<{ ok: boolean }>(sql`select * from no_such_table`))
     routes.get('/loses-database', { ...about, operationId: 'loseDatabase' }, async () => {
       throw Object.assign(new Error('terminating connection'), { code: '57P01' })
     })

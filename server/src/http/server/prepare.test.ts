@@ -3,6 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { PREFIX, throwawayApi } from '../../../test/throwaway-api.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
+import { DryRunResult } from '../api/api.ts'
 import { object, Type } from '../api/schema.ts'
 
 const SOON = { timeout: 10_000 }
@@ -10,9 +11,10 @@ const SOON = { timeout: 10_000 }
 describe('a write with `prepare` outside of its transaction', async () => {
   const app = await testApp()
   await app.db.raw('create table calls (account_id text not null, answer text not null)')
-  const world = { calls: 0, refused: false, failing: false, gate: null as Promise<void> | null }
+  const world = { calls: 0, refused: false, failing: false, dryRun: false, gate: null as Promise<void> | null }
   const api = await throwawayApi(app, (routes) => {
-    const spec = { operationId: 'call', summary: '', tag: '', scope: null, data: object({ answer: Type.String() }) }
+    const data = object({ answer: Type.String() })
+    const spec = { operationId: 'call', summary: '', tag: '', scope: null, data, dryRunData: data }
     const prepare = async (): Promise<string> => {
       const call = ++world.calls
       await world.gate
@@ -22,7 +24,7 @@ describe('a write with `prepare` outside of its transaction', async () => {
     routes.post('/calls', { ...spec, prepare }, async (tx, { principal }, answer) => {
       await tx.run(sql`insert into calls values (${principal.accountId}, ${answer})`)
       if (world.refused) throw apiError('in_use', 'Not now')
-      return { answer }
+      return world.dryRun ? new DryRunResult({ answer }) : { answer }
     })
   })
   const call = async (token: string, key?: string) => {
@@ -65,10 +67,10 @@ describe('a write with `prepare` outside of its transaction', async () => {
     expect(world.calls).toBe(before + 1)
   })
 
-  test.each(['failing', 'refused'] as const)('releases the key when it was %s', async (how) => {
+  test.each(['failing', 'refused', 'dryRun'] as const)('releases the key when it was %s', async (how) => {
     const { token, accountId } = await app.given.customer()
     world[how] = true
-    expect((await call(token, 'k3')).status).toBe(how === 'failing' ? 500 : 409)
+    expect((await call(token, 'k3')).status).toBe({ failing: 500, refused: 409, dryRun: 200 }[how])
     world[how] = false
     expect(await callsOf(accountId)).toBe(0)
     expect(await call(token, 'k3')).toMatchObject({ status: 200, replayed: undefined })

@@ -27,6 +27,18 @@ describe('a transaction', async () => {
     expect(await noted()).toEqual([1, 2])
   })
 
+  test('that is rolled back returns its result, changes nothing and runs no hint', async () => {
+    let hints = 0
+    const result = await db.tx(async (tx) => {
+      tx.afterCommit(() => hints++)
+      tx.beforeCommit(sql`insert into notes (number) values (6)`)
+      await note(tx, 7)
+      tx.rollBack()
+      return (await tx.many(sql`select 1 from notes`)).length
+    })
+    expect([result, await noted(), hints]).toEqual([3, [1, 2], 0])
+  })
+
   test('rejects a statement after its end', async () => {
     let late = ''
     const failing = db.tx(async (tx) => {

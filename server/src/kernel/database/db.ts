@@ -71,6 +71,8 @@ export interface Tx extends Queries {
   afterCommit(hint: () => void): void
   /** Carried out at the very end, together with the commit, so that it costs no round trip of its own. When it fails, everything does. */
   beforeCommit(query: Sql): void
+  /** What was changed is rolled back at the end instead of committed; what `work` returns is returned nevertheless. */
+  rollBack(): void
   /** Every statement from now on may take so long, such as `10m`. */
   setStatementTimeout(duration: string): Promise<unknown>
 }
@@ -176,6 +178,7 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   const last: Sql[] = []
   let broken: Error | undefined
   let changed = false
+  let isRolledBack = false
   const lose = (error: Error): void => void (broken = error) // while nothing is asked, nobody else would hear of it
   client.on('error', lose)
   let over = false
@@ -191,6 +194,7 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
       ...queriesOf(open),
       afterCommit: (hint: () => void) => void hints.push(hint),
       beforeCommit: (query: Sql) => void last.push(query),
+      rollBack: () => void (isRolledBack = true),
       setStatementTimeout: (duration: string) => {
         changed = true
         const ms = parseDurationMs(duration)
@@ -201,6 +205,10 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
     const result = await work(tx)
     over = true
     sendTogether(client)
+    if (isRolledBack) {
+      await Promise.all([begun, client.query('rollback')])
+      return result
+    }
     await Promise.all([begun, ...last.map((query) => client.query(query)), client.query('commit')]) // a commit after a failure is a rollback
     queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
     return result

@@ -85,7 +85,7 @@ function AccountView({ account }: { account: AccountDetails }) {
       </Columns>
       {(open === 'credit' || open === 'adjust') && <AdjustBalance accountId={id} how={open} onClose={close} />}
       {open === 'suspend' && <SuspendAccount accountId={id} onClose={close} onDone={setOutcome} />}
-      {outcome && outcome.untouched.length > 0 && <SkippedVms outcome={outcome} onClose={() => setOutcome(null)} />}
+      {outcome && outcome.skipped.length > 0 && <SkippedVms outcome={outcome} onClose={() => setOutcome(null)} />}
       {link && (
         <SecretDialog
           label={w.inviteLink}

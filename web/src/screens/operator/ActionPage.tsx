@@ -47,7 +47,7 @@ function ActionView({ action }: { action: OperatorActionDetails }) {
     invalidates: ['operator'],
     successMessage: w.retried,
   })
-  const isOpen = action.status === 'PENDING' || action.status === 'RUNNING' || action.isStranded
+  const isOpen = action.status === 'PENDING' || action.status === 'RUNNING' || action.isCleanupFailed
   const again = isOpen && (
     <Button loading={retry.isPending} onClick={() => retry.mutate()}>
       {w.retry}

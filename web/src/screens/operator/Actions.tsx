@@ -15,7 +15,7 @@ import { operatorMessages } from '../../messages/operator.ts'
 
 const w = operatorMessages.actions
 const STATUSES = ['PENDING', 'RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']
-const STRANDED = 'stranded'
+const CLEANUP_FAILED = 'cleanupFailed'
 
 const COLUMNS: Column<OperatorAction>[] = [
   {
@@ -33,10 +33,10 @@ const COLUMNS: Column<OperatorAction>[] = [
   { head: w.started, cell: ({ createdAt }) => <Time at={createdAt} />, right: true },
 ]
 
-export const ActionStatus = ({ action: { status, isStranded, isUnwinding } }: { action: OperatorAction }) =>
-  isStranded ? (
+export const ActionStatus = ({ action: { status, isCleanupFailed, isRollingBack } }: { action: OperatorAction }) =>
+  isCleanupFailed ? (
     <Status tone="bad">{w.cleanupRequired}</Status>
-  ) : isUnwinding ? (
+  ) : isRollingBack ? (
     <Status tone="held">{w.rollingBack}</Status>
   ) : (
     <StatusBadge status={status} working />
@@ -45,9 +45,9 @@ export const ActionStatus = ({ action: { status, isStranded, isUnwinding } }: { 
 export default function Actions() {
   const { search } = usePaging()
   const { status, page, limit } = search
-  const query = status === STRANDED ? { stranded: true } : { status: STATUSES.find((each) => each === status) }
+  const query = status === CLEANUP_FAILED ? { cleanupFailed: true } : { status: STATUSES.find((each) => each === status) }
   const actions = useQuery(operatorActionsQuery({ page, limit, ...query }))
-  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatConstant(each)])), [STRANDED]: w.cleanupRequired }
+  const choices = { ...Object.fromEntries(STATUSES.map((each) => [each, formatConstant(each)])), [CLEANUP_FAILED]: w.cleanupRequired }
   const choose = <StatusFilter label={w.filter} status={status} choices={choices} />
   return (
     <Page title={w.title} about={w.about} actions={choose}>

@@ -13,7 +13,7 @@ const w = operatorMessages.health
 const CHECKS: Column<State['checks'][number]>[] = [
   { head: w.check, cell: ({ name }) => <strong>{name}</strong> },
   { head: w.result, cell: ({ isOk }) => <Status tone={isOk ? 'good' : 'bad'}>{isOk ? w.healthy : w.unhealthy}</Status> },
-  { head: w.message, cell: ({ sentence }) => sentence },
+  { head: w.message, cell: ({ message }) => message },
 ]
 
 export default function Health() {
@@ -37,9 +37,9 @@ export default function Health() {
             </Card>
             <Card title={w.counts}>
               <Facts
-                facts={counts.map(({ name, count, isWorrying }) => [
+                facts={counts.map(({ name, count, isAlert }) => [
                   formatConstant(name.replace(/[A-Z]/g, ' $&')),
-                  <Count key="" count={count} isWorrying={isWorrying} />,
+                  <Count key="" count={count} isAlert={isAlert} />,
                 ])}
               />
             </Card>
@@ -50,6 +50,6 @@ export default function Health() {
   )
 }
 
-const Count = ({ count, isWorrying }: { count: number; isWorrying: boolean }) => (
-  <Status tone={isWorrying ? 'bad' : 'good'}>{formatNumber(count)}</Status>
+const Count = ({ count, isAlert }: { count: number; isAlert: boolean }) => (
+  <Status tone={isAlert ? 'bad' : 'good'}>{formatNumber(count)}</Status>
 )

@@ -12,7 +12,7 @@ const COLUMNS: Column<OrphanedVolume>[] = [
   { head: w.id, cell: ({ id }) => <code>{id}</code> },
   { head: w.kind, cell: ({ kind }) => kind },
   { head: w.host, cell: ({ host }) => host },
-  { head: w.reason, cell: ({ why }) => why },
+  { head: w.reason, cell: ({ reason }) => reason },
   { head: w.size, cell: ({ sizeBytes }) => formatBytes(sizeBytes), right: true },
   { head: w.seen, cell: ({ firstSeenAt }) => <Time at={firstSeenAt} />, right: true },
   { head: w.removed, cell: ({ removedAfter }) => <Time at={removedAfter} />, right: true },

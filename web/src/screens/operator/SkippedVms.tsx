@@ -10,14 +10,14 @@ const w = operatorMessages.accounts
 /** VMs that were busy while their account was suspended or unsuspended. */
 export function SkippedVms({ outcome, onClose }: { outcome: SuspensionResult; onClose: () => void }) {
   const vms = useQuery(operatorVmsQuery({ account: outcome.account.id, limit: 100 })).data?.items ?? []
-  const columns: Column<SuspensionResult['untouched'][number]>[] = [
+  const columns: Column<SuspensionResult['skipped'][number]>[] = [
     { head: vmsMessages.columns.name, cell: ({ vmId }) => vms.find(({ id }) => id === vmId)?.name ?? vmId },
-    { head: w.skipReason, cell: ({ why }) => why },
+    { head: w.skipReason, cell: ({ reason }) => reason },
   ]
   return (
     <Dialog title={w.skippedTitle} onClose={onClose}>
       <p>{outcome.account.suspendedAt ? w.skippedSuspend : w.skippedUnsuspend}</p>
-      <Table caption={w.skippedTitle} columns={columns} rows={outcome.untouched} rowKey={({ vmId }) => vmId} />
+      <Table caption={w.skippedTitle} columns={columns} rows={outcome.skipped} rowKey={({ vmId }) => vmId} />
     </Dialog>
   )
 }

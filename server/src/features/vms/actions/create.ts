@@ -2,6 +2,7 @@
 // last, because all of an account's creates queue for it.
 // Builds a VM that has been paid for, or gives everything back. Also used when a VM that never came up is rebuilt.
 import { randomUUID } from 'node:crypto'
+import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
@@ -11,17 +12,15 @@ import { type Deps, workflow } from '../../deps.ts'
 import { bind, pauseFilter, requireFirewalls, trackFilter } from '../../firewalls/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
-import { balanceOf, charge, refund, requireEnough } from '../../wallet/service.ts'
-import { dryRunQuote, monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../billing/pricing.ts'
-import { recordVmEvent } from '../model/events.ts'
+import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
+import { monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../billing/pricing.ts'
+import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
 import { hashPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, takeVmQuotas } from '../model/placement.ts'
-import type { VmDetailRow } from '../model/read.ts'
 import * as sql from '../model/sql.ts'
-import { toVm } from '../model/view.ts'
 import { recordStaleMachine } from '../recovery/evacuate.ts'
-import type { CreateVm, Vm } from '../schema.ts'
+import type { CreateVm, VmCreated } from '../schema.ts'
 import {
   applyFilter,
   boot,
@@ -35,7 +34,13 @@ import {
   type VmInput,
 } from '../steps.ts'
 
-export async function createVm(tx: Tx, deps: Deps, who: Principal, input: CreateVm, dryRun = false): Promise<{ vm: Vm; actionId: string }> {
+export async function createVm(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  input: CreateVm,
+  dryRun = false,
+): Promise<VmCreated | DryRunResult<Quote>> {
   const { accountId } = who
   const { currency } = deps.config
   const now = deps.clock.now()
@@ -60,7 +65,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
   const place = await allocatePlacement(tx, now, region, shape, { hostId, arch: template.arch })
 
   const renewalDay = now.getUTCDate()
-  const vm = {
+  const row = {
     ...place,
     id,
     account_id: accountId,
@@ -89,7 +94,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
   const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, id, hashPassword(input.password))
   const run = { vmId: id, chargedCents: price.toString(), passwordHash }
   const [, actionId] = await Promise.all([
-    sql.insertVm(tx, vm),
+    sql.insertVm(tx, row),
     deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
     trackFilter(tx, id, place.host_id, accountId),
     noteKeyUse(
@@ -99,9 +104,8 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     ),
   ])
   for (const firewall of firewalls) await bind(tx, now, firewall, id)
-  const attached: VmDetailRow['networks'] = []
-  for (const network of networks) attached.push({ ...network, ...(await allocateAddress(tx, network, id)) })
-  const created = await recordVmEvent(tx, deps, id, 'vm.provisioning', { actionId })
+  for (const network of networks) await allocateAddress(tx, network, id)
+  const vm = await recordVmEventAndShow(tx, deps, accountId, id, 'vm.provisioning', { actionId })
   const entry = {
     type: 'VM_CHARGE',
     description: `First month of ${input.name ?? input.hostname}`,
@@ -110,10 +114,8 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     currency,
   } as const
   const { balance_after_cents } = await charge(tx, now, accountId, price, entry)
-  if (dryRun) throw dryRunQuote(deps, { charge: price, monthly: price, balanceAfter: balance_after_cents })
-  const sorted = keys.toSorted((a, b) => (a.id < b.id ? -1 : 1)) // as they are listed ever after
-  const open_run = { id: actionId, label: 'CREATE', input: run, status: 'PENDING', progress: 0 } as const
-  return { vm: toVm({ ...created, can_limit: place.can_limit, ssh_keys: sorted, firewalls, networks: attached, open_run }), actionId }
+  if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly: price, balanceAfter: balance_after_cents }))
+  return { vm, actionId }
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]

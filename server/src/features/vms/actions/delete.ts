@@ -1,23 +1,24 @@
 // DELETE /vms/{id}: off its host first, then out of the books in one transaction. Of a host that is lost nobody waits for an answer: what
 // is left there goes when it comes back.
+import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import { workflow, type Deps, type EventDeps } from '../../deps.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../../firewalls/service.ts'
 import { callHost, getHost, isHostLost, isUnreachable } from '../../hosts/service.ts'
 import { releaseAllAddresses } from '../../networks/service.ts'
 import { forgetKeyUse } from '../../ssh-keys/service.ts'
-import { balanceOf, refund, refundable } from '../../wallet/service.ts'
+import { balanceOf, type Quote, refund, refundable, toQuote } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import { recordStaleMachine } from '../recovery/evacuate.ts'
 import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
 import { refundForUnusedDays } from '../billing/pricing.ts'
-import { dryRunQuote } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
 import { lockIdleVm, preemptOpenRun } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
@@ -94,11 +95,18 @@ async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void>
   })
 }
 
-export async function remove(tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<{ actionId: string }> {
+export async function remove(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  dryRun = false,
+): Promise<ActionStarted | DryRunResult<Quote>> {
   const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'delete')
   if (dryRun) {
     const unused = await unusedOf(tx, deps.clock.now(), vm)
-    throw dryRunQuote(deps, { charge: -unused, monthly: 0n, balanceAfter: (await balanceOf(tx, vm.account_id)) + unused })
+    const balanceAfter = (await balanceOf(tx, vm.account_id)) + unused
+    return new DryRunResult(toQuote(deps.config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
   }
   return startDelete(tx, deps, vm, 'Deleted by its owner')
 }

@@ -1,16 +1,18 @@
 // POST /vms/{id}/rebuild: a fresh disk under the same address. A VM that never came up is placed and paid for again.
+import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { Cents } from '../../../kernel/money.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { trackFilter } from '../../firewalls/service.ts'
 import { canRun, getHost } from '../../hosts/service.ts'
 import { attachedNetworks } from '../../networks/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
-import { balanceOf, charge, requireFunds } from '../../wallet/service.ts'
-import { dryRunQuote, nextRenewal } from '../billing/pricing.ts'
+import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
+import { nextRenewal } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { lockVm, requireIdle } from '../model/guards.ts'
 import { hashPassword } from '../model/guest-password.ts'
@@ -27,7 +29,7 @@ export async function rebuild(
   vmId: string,
   input: RebuildVm,
   dryRun = false,
-): Promise<{ actionId: string }> {
+): Promise<ActionStarted | DryRunResult<Quote>> {
   const now = deps.clock.now()
   const vm = await lockVm(tx, who.accountId, vmId)
   const template = await getTemplate(tx, input.osTemplateId)
@@ -47,11 +49,11 @@ export async function rebuild(
   if (!vm.provisioned) {
     await sql.setTemplate(tx, vmId, template.id)
     const actionId = await provisionAgain(tx, deps, now, vm, template.arch, passwordHash, options)
-    if (dryRun) throw await quoteFor(tx, deps, vm, vm.renewal_price_cents)
+    if (dryRun) return quoteFor(tx, deps, vm, vm.renewal_price_cents)
     return { actionId }
   }
 
-  if (dryRun) throw await quoteFor(tx, deps, vm, 0n)
+  if (dryRun) return quoteFor(tx, deps, vm, 0n)
   const generation = await sql.nextGeneration(tx, vmId)
   await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
   const run = {
@@ -69,8 +71,10 @@ export async function rebuild(
 }
 
 /** `charge` has been taken already. */
-const quoteFor = async (tx: Tx, deps: Deps, vm: sql.VmDetails, charge: Cents) =>
-  dryRunQuote(deps, { charge, monthly: vm.renewal_price_cents, balanceAfter: await balanceOf(tx, vm.account_id) })
+async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cents): Promise<DryRunResult<Quote>> {
+  const balanceAfter = await balanceOf(tx, vm.account_id)
+  return new DryRunResult(toQuote(config.currency, { charge, monthly: vm.renewal_price_cents, balanceAfter }))
+}
 
 /** A VM stays on its host, which may be of another kind than a new image. */
 async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {

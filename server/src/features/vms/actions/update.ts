@@ -1,17 +1,17 @@
 // PATCH /vms/{id}, and what an operator does with a VM's place in the fleet.
+import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../../kernel/errors.ts'
 import { recordByOperator } from '../../audit-log/service.ts'
 import type { Deps } from '../../deps.ts'
 import { pauseFilter, resumeFilter } from '../../firewalls/service.ts'
-import { charge } from '../../wallet/service.ts'
+import { charge, type Quote, toQuote } from '../../wallet/service.ts'
 import { billForAddOns } from '../billing/add-ons.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { driverForVm, getVmRow } from '../model/machine-spec.ts'
 import type { AddOns } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
-import { dryRunQuote } from '../billing/pricing.ts'
 import type { UpdateVm, Vm } from '../schema.ts'
 import { lockVm, preemptOpenRun } from '../model/guards.ts'
 import { notifyResized } from '../model/hooks.ts'
@@ -21,7 +21,14 @@ import * as sql from '../model/sql.ts'
 /** What the month costs is only certain when the action has ended: until then nothing can be added to it. */
 const PRICED_BY_ACTION = new Set<string>(['PROVISIONING', 'UPGRADING'])
 
-export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, change: UpdateVm, dryRun = false): Promise<Vm> {
+export async function update(
+  tx: Tx,
+  deps: Deps,
+  who: Principal,
+  vmId: string,
+  change: UpdateVm,
+  dryRun = false,
+): Promise<Vm | DryRunResult<Quote>> {
   if (Object.keys(change).length === 0) throw invalid('give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled')
   const now = deps.clock.now()
   const vm = await lockVm(tx, who.accountId, vmId)
@@ -46,7 +53,7 @@ export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, c
   const paid = bill.charge > 0n || dryRun ? await charge(tx, now, vm.account_id, bill.charge, entry) : null
   if (dryRun && paid) {
     const monthly = (await getVmRow(tx, vmId)).renewal_price_cents
-    throw dryRunQuote(deps, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents })
+    return new DryRunResult(toQuote(currency, { charge: bill.charge, monthly, balanceAfter: paid.balance_after_cents }))
   }
   return getVm(tx, who.accountId, vmId)
 }

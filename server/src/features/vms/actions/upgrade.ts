@@ -1,16 +1,18 @@
 // POST /vms/{id}/upgrade. The larger size, its room, its quota and its charge are taken before anything happens; a failure gives all back.
 // Stops, grows and starts a VM. When it fails the VM is as it was: same size, same power state, money back.
+import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { MachineSpec } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { catalogNumbers, getPlan } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
-import { charge, refund, requireFunds } from '../../wallet/service.ts'
+import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
 import { tradeInAddOns } from '../billing/add-ons.ts'
-import { dryRunQuote, monthlyPrice, planShape, type PricedSize, proratedDifference } from '../billing/pricing.ts'
+import { monthlyPrice, planShape, type PricedSize, proratedDifference } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { lockVm, requireIdle } from '../model/guards.ts'
@@ -41,7 +43,7 @@ export async function upgrade(
   vmId: string,
   planId: string,
   dryRun = false,
-): Promise<{ actionId: string }> {
+): Promise<ActionStarted | DryRunResult<Quote>> {
   const { currency } = deps.config
   const now = deps.clock.now()
   const vm = await lockVm(tx, who.accountId, vmId)
@@ -78,7 +80,7 @@ export async function upgrade(
   const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
   const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
   const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
-  if (dryRun) throw dryRunQuote(deps, { charge: price, monthly, balanceAfter: balance_after_cents })
+  if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly, balanceAfter: balance_after_cents }))
   return { actionId }
 }
 

@@ -1,13 +1,9 @@
 // What things cost. All numbers come from the catalog; all results are cents.
-// What a dry run answers, in place of doing it.
-import { Rehearsal } from '../../../http/api/api.ts'
 import type { Queries } from '../../../kernel/database/db.ts'
 import { invalid } from '../../../kernel/errors.ts'
-import { type Cents, formatCents, prorateDown, prorateUp } from '../../../kernel/money.ts'
+import { type Cents, prorateDown, prorateUp } from '../../../kernel/money.ts'
 import { catalogNumbers, getDefaultPlan, getPlan } from '../../catalog/service.ts'
-import type { Deps } from '../../deps.ts'
 import type { VmDetails, VmSize } from '../model/sql.ts'
-import type { Quote } from '../../wallet/schema.ts'
 import type { CreateVm } from '../schema.ts'
 
 type Numbers = (name: string) => bigint
@@ -109,15 +105,3 @@ export const secondsLeft = (from: Date, to: Date): bigint => BigInt(Math.max(0, 
 const DAY_MS = 86_400_000
 
 export const wholeDaysBetween = (from: Date, to: Date): bigint => BigInt(Math.max(0, Math.floor((to.getTime() - from.getTime()) / DAY_MS)))
-
-interface Price {
-  /** Below zero: given back. */
-  charge: Cents
-  monthly: Cents
-  balanceAfter: Cents
-}
-
-export function dryRunQuote({ config: { currency } }: Pick<Deps, 'config'>, { charge, monthly, balanceAfter }: Price): Rehearsal {
-  const quote: Quote = { charge: formatCents(charge), monthly: formatCents(monthly), currency, balanceAfter: formatCents(balanceAfter) }
-  return new Rehearsal(quote)
-}

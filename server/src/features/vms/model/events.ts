@@ -1,9 +1,16 @@
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { EventDeps } from '../../deps.ts'
 import { recordEvent } from '../../events/service.ts'
+import type { Vm } from '../schema.ts'
 import { getVmRow } from './machine-spec.ts'
-import { countEvent, type VmDetails } from './sql.ts'
-import { toVmListItem } from './view.ts'
+import { getVmDetail, type VmListRow } from './read.ts'
+import { countEvent, type VmRow } from './sql.ts'
+import { toVm, toVmListItem } from './view.ts'
+
+interface EventDetail {
+  actionId?: string
+  reason?: string
+}
 
 /** Call it after the change it tells of: the event shows the VM as it is now. `about` is what else took part. */
 export async function recordVmEvent(
@@ -11,12 +18,31 @@ export async function recordVmEvent(
   deps: EventDeps,
   vmId: string,
   type: string,
-  detail: { actionId?: string; reason?: string } = {},
+  detail: EventDetail = {},
   about: object = {},
-): Promise<VmDetails> {
+): Promise<void> {
   const [, vm] = await Promise.all([countEvent(tx, vmId), getVmRow(tx, vmId)]) // one after the other: the row is read under its lock
+  await writeEvent(tx, deps, vm, type, detail, about)
+}
+
+/** For a write that responds with the VM: it is read once, for the event and for its owner. */
+export async function recordVmEventAndShow(
+  tx: Tx,
+  deps: EventDeps,
+  accountId: string,
+  vmId: string,
+  type: string,
+  detail: EventDetail,
+): Promise<Vm> {
+  const [, vm] = await Promise.all([countEvent(tx, vmId), getVmDetail(tx, accountId, vmId)])
+  await writeEvent(tx, deps, vm, type, detail, {})
+  return toVm(vm)
+}
+
+type EventVm = VmListRow & Pick<VmRow, 'account_id' | 'event_sequence'>
+
+async function writeEvent(tx: Tx, deps: EventDeps, vm: EventVm, type: string, detail: EventDetail, about: object): Promise<void> {
   const { actionId = null, reason = null } = detail
   const data = { ...about, vm: toVmListItem(vm), actionId, reason, sequence: vm.event_sequence }
-  await recordEvent(tx, deps, { accountId: vm.account_id, type, subjectId: vmId, data })
-  return vm
+  await recordEvent(tx, deps, { accountId: vm.account_id, type, subjectId: vm.id, data })
 }

@@ -23,11 +23,7 @@ async function listByStatus(db: Queries, accountId: string, status: VmStatus, pa
   return pageOf(page, total, async (limit, offset) => (await listVmsByStatus(db, accountId, status, limit, offset)).map(toVmListItem))
 }
 
-export async function getVm(db: Queries, accountId: string, id: string): Promise<Vm> {
-  const row = await findVmDetail(db, accountId, id)
-  if (!row) throw notFound('VM')
-  return toVm(row)
-}
+export const getVm = async (db: Queries, accountId: string, id: string): Promise<Vm> => toVm(await getVmDetail(db, accountId, id))
 
 /** What a list shows of a VM: to read the other columns as well would take longer than these. */
 export type VmListRow = Pick<
@@ -75,7 +71,15 @@ export interface VmDetailRow
     VmListRow,
     Pick<
       VmDetails,
-      'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at' | 'account_suspended'
+      | 'account_id'
+      | 'bandwidth_used_bytes'
+      | 'bandwidth_pack_bytes'
+      | 'readiness'
+      | 'status_reason'
+      | 'provisioned'
+      | 'event_sequence'
+      | 'updated_at'
+      | 'account_suspended'
     > {
   can_limit: boolean
   ssh_keys: (Named & { fingerprint: string })[]
@@ -86,13 +90,18 @@ export interface VmDetailRow
 
 const id = sql`d.id`
 const detailColumns = sql`
-  ${listColumns}, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned, d.updated_at,
-  ${isSuspended(sql`d.account_id`)} as account_suspended,
+  ${listColumns}, d.account_id, d.bandwidth_used_bytes, d.bandwidth_pack_bytes, d.readiness, d.status_reason, d.provisioned,
+  d.event_sequence, d.updated_at, ${isSuspended(sql`d.account_id`)} as account_suspended,
   coalesce((select h.can_limit from hosts h where h.id = d.host_id), true) as can_limit,
   ${keysAsJson(id)} as ssh_keys, ${firewallsAsJson(id)} as firewalls, ${networksAsJson(id)} as networks, ${openRunAsJson(id)} as open_run`
 
-export const findVmDetail = (db: Queries, accountId: string, vmId: string) =>
-  db.maybe<VmDetailRow>(sql`select ${detailColumns} from vm_details d where d.id = ${vmId} and d.account_id = ${accountId}`)
+export async function getVmDetail(db: Queries, accountId: string, vmId: string): Promise<VmDetailRow> {
+  const row = await db.maybe<VmDetailRow>(
+    sql`select ${detailColumns} from vm_details d where d.id = ${vmId} and d.account_id = ${accountId}`,
+  )
+  if (!row) throw notFound('VM')
+  return row
+}
 
 /**
  * Ids first, words after: at a far offset the join is then made for one page only. The first page says its size outright: with a

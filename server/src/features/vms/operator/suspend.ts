@@ -29,7 +29,7 @@ export const unsuspendByOperator = (deps: Deps, vmId: string): Promise<string> =
 
 export interface SuspensionOutcome {
   actionIds: string[]
-  untouched: { vmId: string; why: string }[]
+  skipped: { vmId: string; reason: string }[]
 }
 
 /** Answers the action, or nothing when it takes none. */
@@ -38,7 +38,7 @@ type VmStep = (tx: Tx, deps: Deps, vm: sql.VmDetails) => Promise<string | undefi
 const forEachVm =
   (step: VmStep) =>
   async (tx: Tx, deps: Deps, accountId: string): Promise<SuspensionOutcome> => {
-    const outcome: SuspensionOutcome = { actionIds: [], untouched: [] }
+    const outcome: SuspensionOutcome = { actionIds: [], skipped: [] }
     for (const vmId of await sql.vmIdsOfAccount(tx, accountId)) {
       try {
         const vm = await sql.lockVm(tx, vmId)
@@ -46,7 +46,7 @@ const forEachVm =
         if (actionId !== undefined) outcome.actionIds.push(actionId)
       } catch (error) {
         if (!(error instanceof ApiError)) throw error
-        outcome.untouched.push({ vmId, why: error.message })
+        outcome.skipped.push({ vmId, reason: error.message })
       }
     }
     return outcome
