@@ -1,21 +1,21 @@
-// Debian packages each command wants. A package that cannot be installed is named with what is lost, and the command goes on without it.
+// Debian packages that each command needs. If one cannot be installed, a warning says what is not available, and the command continues.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runQuietly, step, warn } from './steps.mjs'
+import { runQuietly, step, warn } from './progress.mjs'
 
-/** `package`: one or more names; `command` and `also`: their presence proves that they are there; `service`: what the package would start at boot, which we do not want. */
+/** `package`: one or more names; `command` and `also`: executables that show that they are installed; `service`: the unit of the package, which is disabled. */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
   service: 'redis-server',
-  without: 'limits shared by several processes stay untested',
+  without: 'rate limits shared through Redis are not tested',
 }
 
-const openssl = { package: 'openssl', command: 'openssl', without: 'connections with certificates stay untested' }
+const openssl = { package: 'openssl', command: 'openssl', without: 'TLS connections are not tested' }
 
-/** What hosts need and what templates are built with, by architecture: the same list as `berthd host prepare` goes by. */
+/** Packages of hosts and of template builds by architecture, shared with `berthd host prepare`. */
 const lists = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../server/src/host-setup/packages.json'), 'utf8'))
 const listed = (name) => [...lists[name].all, ...(lists[name][process.arch] ?? [])].join(' ')
 
@@ -27,30 +27,30 @@ const host = {
 }
 const templates = { package: listed('templates'), command: 'mmdebstrap', also: ['sfdisk', 'grub-mkimage', 'mke2fs', 'mcopy', 'cpio'] }
 const forVms = [
-  { package: 'openssh-client', command: 'ssh', also: ['ssh-keygen'], without: 'quickstart cannot make a key' },
+  { package: 'openssh-client', command: 'ssh', also: ['ssh-keygen'], without: 'quickstart cannot create an SSH key' },
   { ...host, without: 'VMs are simulated' },
-  { ...templates, without: 'templates cannot be built here, only imported' },
+  { ...templates, without: 'templates can be imported but not built' },
 ]
 const forTests = [
-  { ...host, without: 'real VMs stay untested' },
-  { ...templates, without: 'templates stay untested' },
+  { ...host, without: 'real VMs are not tested' },
+  { ...templates, without: 'template builds are not tested' },
 ]
-const ssh = { package: 'openssh-client', command: 'ssh', also: ['ssh-keyscan'], without: 'logging in to real VMs stays untested' }
-const browser = { package: 'chromium', command: 'chromium', without: 'the dashboard stays untested in a browser' }
-// x86 guests by emulation: the proofs of the libvirt client are the same on every machine.
+const ssh = { package: 'openssh-client', command: 'ssh', also: ['ssh-keyscan'], without: 'SSH login to real VMs is not tested' }
+const browser = { package: 'chromium', command: 'chromium', without: 'the dashboard is not tested in a browser' }
+// Emulated x86 guests, so that the tests of the libvirt client are the same on every machine.
 const x86 = {
   package: 'qemu-system-x86',
   command: 'qemu-system-x86_64',
-  without: 'the libvirt client stays unproven against real guests',
+  without: 'the libvirt client is not tested with real guests',
 }
 
-const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units stay unchecked' }
+const systemd = { package: 'systemd', command: 'systemd-analyze', without: 'the systemd units are not checked' }
 
 const examples = {
   package: 'curl perl python3',
   command: 'curl',
   also: ['perl', 'python3'],
-  without: 'examples of the documentation stay untested',
+  without: 'examples of the documentation are not tested',
 }
 
 const testNeeds = [redis, openssl, ssh, systemd, examples, browser, ...forTests]
@@ -79,7 +79,7 @@ async function tryAptInstall(missing) {
   }
 }
 
-/** Long lists are named by what is first in them. */
+/** Long lists are shortened to one executable per package group. */
 function labelOf(needs) {
   const names = needs.flatMap((need) => need.package.split(' '))
   return names.length > 4 ? `${names.length} packages: ${needs.map((need) => need.command).join(', ')}, …` : names.join(', ')
@@ -103,12 +103,12 @@ async function aptInstall(missing) {
   for (const need of missing) if (need.service) spawnSync('systemctl', ['--quiet', 'disable', need.service], { stdio: 'ignore' })
 }
 
-/** Debian starts a service as it installs it, unless policy-rc.d forbids it; a machine's own policy is left as it is. */
+/** Debian starts services during installation unless policy-rc.d forbids it. An existing policy of the machine is kept. */
 async function withoutStartingServices(work) {
   const policy = '/usr/sbin/policy-rc.d'
   const ours = '#!/bin/sh\n# Until the Berth bootstrap has installed its packages.\nexit 101\n'
-  const leftByUs = existsSync(policy) && readFileSync(policy, 'utf8') === ours
-  if (existsSync(policy) && !leftByUs) return work()
+  const isOurs = existsSync(policy) && readFileSync(policy, 'utf8') === ours
+  if (existsSync(policy) && !isOurs) return work()
   writeFileSync(policy, ours, { mode: 0o755 })
   try {
     return await work()

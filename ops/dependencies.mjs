@@ -1,11 +1,11 @@
-// Brings node_modules to what package-lock.json says, and nothing when it is there already.
+// Installs node_modules as in package-lock.json; does nothing when it is up to date.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runQuietly, step } from './steps.mjs'
+import { runQuietly, step } from './progress.mjs'
 
-/** The Node this repository pins, or the running one where no pinned build exists and it is new enough. */
+/** The pinned Node; without a build for this platform the running Node if it is version 24 or later, else undefined. */
 export function pinnedNode(root) {
   const binary = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
   if (existsSync(binary)) return binary
@@ -16,17 +16,17 @@ export async function installDependencies(root) {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8')
   const hash = createHash('sha256').update(lockText).digest('hex')
   const marker = join(root, 'node_modules/.installed-from')
-  if (pinnedNode(root) && readIfThere(marker) === hash) return
-  if (!pinnedNode(root) || !installedByHand(root, lockText)) {
+  if (pinnedNode(root) && readIfExists(marker) === hash) return
+  if (!pinnedNode(root) || !isInstalledByNpm(root, lockText)) {
     rmSync(marker, { force: true })
     await step('dependencies', () => npmCi(root))
   }
   writeFileSync(marker, hash)
 }
 
-/** After someone's own `npm install`, npm's record of what it installed agrees with the lockfile: no reason to do it again. */
-function installedByHand(root, lockText) {
-  const record = readIfThere(join(root, 'node_modules/.package-lock.json'))
+/** After a manual `npm install`, npm's own record of installed packages matches the lockfile. */
+function isInstalledByNpm(root, lockText) {
+  const record = readIfExists(join(root, 'node_modules/.package-lock.json'))
   if (!record) return false
   const installed = JSON.parse(record).packages
   const wanted = Object.entries(JSON.parse(lockText).packages).filter(([path]) => path.includes('node_modules/'))
@@ -34,7 +34,7 @@ function installedByHand(root, lockText) {
 }
 
 async function npmCi(root) {
-  // npm needs a home, and a home's or a shell's own settings must not leave out what the product needs.
+  // npm needs HOME. The options override npmrc files and NODE_ENV, which may omit packages that are needed.
   const env = { ...process.env, HOME: process.env.HOME ?? homedir() ?? tmpdir() }
   const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
   await runQuietly('npm', ['ci', '--prefix', root, ...options], env)
@@ -44,6 +44,6 @@ async function npmCi(root) {
   )
 }
 
-function readIfThere(path) {
+function readIfExists(path) {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined
 }

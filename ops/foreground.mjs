@@ -1,7 +1,7 @@
-// Runs a program in our place: its output is ours, its exit code is returned, and a signal sent to us reaches it exactly once.
-// The program gets a session of its own, so a terminal's Ctrl-C comes to us alone. Under npm we then hear of it twice, from the terminal
-// and from npm: signals that follow within `echoMs` are that echo and are dropped, a later one is a person insisting and is passed on.
-// When we are killed, the program hears of it by the end of its channel to us; when npm above us is, we ask the program to stop.
+// Runs a program with inherited output, returns its exit code, and forwards each signal exactly once.
+// The program runs in its own session, so Ctrl-C in a terminal reaches only this process. Under npm the signal arrives twice, from the terminal
+// and from npm: signals within `echoMs` of the last one are duplicates and are dropped; a later one is deliberate and is forwarded.
+// If this process is killed, the program sees its IPC channel close; if npm is killed, this process sends SIGTERM to the program.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 
@@ -18,7 +18,7 @@ export function runInForeground(command, args, env = process.env) {
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
   for (const signal of signals) process.on(signal, forward)
-  const watching = env.npm_lifecycle_event && watchStarter(() => forward('SIGTERM'))
+  const watching = env.npm_lifecycle_event && watchParent(() => forward('SIGTERM'))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => {
@@ -29,12 +29,12 @@ export function runInForeground(command, args, env = process.env) {
   })
 }
 
-function watchStarter(gone) {
+function watchParent(onExit) {
   const { ppid } = process
   const timer = setInterval(() => {
     if (process.ppid === ppid) return
     clearInterval(timer)
-    gone()
+    onExit()
   }, 250)
   return timer
 }

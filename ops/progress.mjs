@@ -1,12 +1,12 @@
-// One line per step with its time. On a terminal the line is there while the step runs; elsewhere it is printed when the step is done.
+// Prints one line per step with its duration: on a terminal while the step runs, elsewhere when it has ended.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
 
 const labelWidth = 57
 
-/** The step has been shown as failed, with its output; `exitCode` is what the program should end with. */
-export class StepFailed extends Error {
+/** Thrown after the failed step and its output were printed; `exitCode` is for the program. */
+export class StepFailedError extends Error {
   constructor(cause) {
     super(cause.message, { cause })
     this.interrupted = cause.signal !== undefined
@@ -14,7 +14,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** Says what is lost because something is missing, and what to run. */
+/** Prints a warning with the command that fixes it. */
 export function warn(label, note) {
   showLine('!', label, note)
 }
@@ -28,9 +28,9 @@ export async function step(label, work) {
     showLine('✓', label, seconds())
   } catch (error) {
     showLine('✗', label, seconds())
-    // Some tools colour their output whoever reads it.
+    // Some tools print colours even to a pipe.
     console.error(`\n${process.stderr.isTTY ? error.message.trim() : stripVTControlCharacters(error.message.trim())}\n`)
-    throw new StepFailed(error)
+    throw new StepFailedError(error)
   }
 }
 
@@ -38,22 +38,22 @@ function showLine(mark, label, note) {
   process.stdout.write(`${process.stdout.isTTY ? '\r\x1b[2K' : ''} ${mark} ${label.padEnd(labelWidth - 1)} ${note}\n`)
 }
 
-/** Runs a command without showing it; rejects with its output when it fails, and passes on a signal that ends us, so that callers can clean up. */
+/** Runs a command and buffers its output; rejects with the output when it fails. Forwards SIGINT, SIGTERM and SIGHUP, so that callers can clean up. */
 export function runQuietly(command, args, env = process.env) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
   let received
-  const pass = (signal) => {
+  const forward = (signal) => {
     received = signal
     child.kill(signal)
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
-  for (const signal of signals) process.on(signal, pass)
+  for (const signal of signals) process.on(signal, forward)
   return new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new Error(`Cannot run ${command}: ${error.message}`)))
     child.on('close', (code, signal) => {
-      for (const name of signals) process.off(name, pass)
+      for (const name of signals) process.off(name, forward)
       if (received) reject(Object.assign(new Error(`Stopped by ${received}.`), { signal: received }))
       else if (code === 0) resolve(output)
       else reject(new Error(`${output}\n${command} ${args.join(' ')}: ${signal ? `ended by ${signal}` : `exit code ${code}`}`))
