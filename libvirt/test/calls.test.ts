@@ -136,7 +136,7 @@ describe('calls', () => {
 
   test('an answer with bytes left over fails its call, and only that', async () => {
     daemon.on(getFreeMemory, (call, peer) => peer.reply(call, getHostname.result, 'not eight bytes'))
-    await expect(connection.connect.getFreeMemory()).rejects.toThrow(/NODE_GET_FREE_MEMORY: the answer cannot be read/)
+    await expect(connection.connect.getFreeMemory()).rejects.toThrow(/NODE_GET_FREE_MEMORY: the reply cannot be decoded/)
     const next = connection.connect.getHostname()
     await atTheDaemon(1)
     answer(0, 'well')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { areas, Connection, Host } from '../src/index.ts'
-import type { CallReport, HostOptions, LaneReport, LibvirtError } from '../src/index.ts'
+import type { CallReport, HostOptions, ConnectionReport, LibvirtError } from '../src/index.ts'
 import { eventKinds } from '../src/protocol/events.ts'
 import { domain as domainType } from '../src/protocol/structs.ts'
 import { Status } from '../src/wire/frame.ts'
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 function start(options: Partial<HostOptions> = {}): Host {
-  const host = new Host({ endpoint: daemon.endpoint, backoff: { firstMs: 5, mostMs: 20 }, ...options })
+  const host = new Host({ endpoint: daemon.endpoint, backoff: { firstMs: 5, maxMs: 20 }, ...options })
   hosts.push(host)
   return host
 }
@@ -66,7 +66,7 @@ describe('events', () => {
     await eventually('both problems', () => problems.length === 2 || undefined)
     expect(problems.map((error) => error.message)).toEqual([
       'my own fault',
-      expect.stringContaining('DOMAIN_EVENT_CALLBACK_LIFECYCLE: the event cannot be read'),
+      expect.stringContaining('DOMAIN_EVENT_CALLBACK_LIFECYCLE: the event cannot be decoded'),
     ])
     await connection.close()
   })
@@ -107,16 +107,16 @@ describe('host', () => {
   })
 
   test('slow calls do not hold up quick ones, and both are measured', async () => {
-    const calls: (CallReport & { lane: string })[] = []
-    const lanes: LaneReport[] = []
-    const host = start({ onCall: (call) => calls.push(call), onLane: (lane) => lanes.push(lane) })
+    const calls: (CallReport & { connection: string })[] = []
+    const connections: ConnectionReport[] = []
+    const host = start({ onCall: (call) => calls.push(call), onConnection: (report) => connections.push(report) })
     await host.whenUp()
     daemon.on(areas.domains.destroy, () => {})
     const stuck = Array.from({ length: 5 }, () => host.domains.destroy({ domain }))
     const settled = Promise.allSettled(stuck)
     expect(await host.domains.listAll()).toEqual([domain])
-    expect(calls.filter((call) => call.procedure === 'CONNECT_LIST_ALL_DOMAINS')).toMatchObject([{ lane: 'quick', error: undefined }])
-    expect(lanes.map(({ lane, state }) => `${lane} ${state}`).toSorted()).toEqual(['events up', 'quick up', 'slow up'])
+    expect(calls.filter((call) => call.procedure === 'CONNECT_LIST_ALL_DOMAINS')).toMatchObject([{ connection: 'quick', error: undefined }])
+    expect(connections.map(({ connection, state }) => `${connection} ${state}`).toSorted()).toEqual(['events up', 'quick up', 'slow up'])
     await daemon.vanish()
     expect((await settled).every((one) => one.status === 'rejected')).toBe(true)
   })
@@ -128,7 +128,7 @@ describe('host', () => {
     const calls: string[] = []
     daemon.on(createFrom, (call, peer) => copies.push({ call, peer }))
     daemon.on(areas.domains.destroy, (call, peer) => peer.reply(call))
-    const host = start({ onCall: ({ procedure, lane }) => calls.push(`${lane} ${procedure}`) })
+    const host = start({ onCall: ({ procedure, connection }) => calls.push(`${connection} ${procedure}`) })
     await host.whenUp()
     expect(daemon.peers.length).toBe(3)
     const copy = () => host.volumes.createFrom({ pool: { name: 'p', uuid: domain.uuid }, xml: '<volume/>', from: volume })
@@ -181,7 +181,7 @@ describe('host', () => {
     await expect(host.whenUp(50)).rejects.toMatchObject({ outcome: 'not sent', message: expect.stringContaining('cannot reach libvirtd') })
     const waiting = host.whenUp()
     await Promise.all([host.close(), expect(waiting).rejects.toThrow('it was closed')])
-    await expect(host.domains.listAll()).rejects.toThrow(/lane is down/)
+    await expect(host.domains.listAll()).rejects.toThrow(/connection is down/)
     await daemon.listen()
   })
 })

@@ -59,7 +59,7 @@ describe('a daemon that misbehaves', () => {
     daemon.on(getHostname, (call, peer) => peer.reply({ ...call, serial: 999 }, getHostname.result, 'x'))
     const connection = await connect()
     await reason(connection.connect.getHostname())
-    expect((await connection.closed).message).toContain('call 999, which we did not make')
+    expect((await connection.closed).message).toContain('the unknown call 999')
   })
 
   test('a daemon that accepts and says nothing fails the opening in time', async () => {
@@ -95,7 +95,7 @@ describe('keepalive', () => {
     const connection = await connect({ keepalive: { intervalMs: 10, count: 3 } })
     const error = await reason(connection.connect.getHostname())
     expect(error).toBeInstanceOf(ConnectionLostError)
-    expect((error as Error).message).toContain('silent for 40 ms')
+    expect((error as Error).message).toContain('no data from the daemon for 40 ms')
     expect(daemon.heard.filter((frame) => frame.program === Program.keepalive).length).toBe(3)
   })
 

@@ -142,19 +142,19 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     await backup(spec.vmId, backupId, parentId)
     const bytesOf = async (id: string) => buffer(await rig().driver.readBackup(spec.vmId, id, soon(rig())))
     const copies = [
-      { order: { backupId: parentId, parentId: null }, bytes: await bytesOf(parentId) },
-      { order: { backupId, parentId }, bytes: await bytesOf(backupId) },
+      { request: { backupId: parentId, parentId: null }, bytes: await bytesOf(parentId) },
+      { request: { backupId, parentId }, bytes: await bytesOf(backupId) },
     ]
     await rig().driver.ensurePurged(spec.vmId, soon(rig()))
     const orphan = rig().driver.ensureBackupCopy(
       spec.vmId,
-      copies[1]!.order,
+      copies[1]!.request,
       () => Promise.resolve(Readable.from([copies[1]!.bytes])),
       soon(rig()),
     )
     await expectKind(orphan, 'not_found')
-    for (const { order, bytes } of [...copies, ...copies])
-      await rig().driver.ensureBackupCopy(spec.vmId, order, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
+    for (const { request, bytes } of [...copies, ...copies])
+      await rig().driver.ensureBackupCopy(spec.vmId, request, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
     await rig().driver.ensureDisk(spec, { from: 'backup', backupId }, soon(rig()))
     await create(rig(), spec)
     expect(await rig().guest.read(spec.vmId)).toBe('carried')

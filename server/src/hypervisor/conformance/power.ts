@@ -74,21 +74,21 @@ export const powerContract: ConformanceContract = (rig) => {
 
   test('one action id reboots once, also when two processes ask at once', async () => {
     const { vmId } = await create(rig())
-    const order = { actionId: newId(), ...grace() }
-    const answers = await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureRestarted(vmId, order, soon(rig()))))
+    const request = { actionId: newId(), ...grace() }
+    const answers = await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureRestarted(vmId, request, soon(rig()))))
     expect(answers.map((answer) => answer.how).sort()).toEqual(['already', 'clean'])
-    expect(await rig().driver.ensureRestarted(vmId, order, soon(rig()))).toEqual({ how: 'already' })
+    expect(await rig().driver.ensureRestarted(vmId, request, soon(rig()))).toEqual({ how: 'already' })
     expect(await rig().driver.ensureRestarted(vmId, { actionId: newId(), graceMs: 0 }, soon(rig()))).toEqual({ how: 'forced' })
     expect(await rig().driver.ensureReady(vmId, { timeoutMs: rig().patienceMs }, soon(rig()))).toEqual({ readiness: 'reachable' })
   })
 
   test('a stopped machine cannot be rebooted, unless that action already was', async () => {
     const spec = await create(rig())
-    const order = { actionId: newId(), ...grace() }
-    await rig().driver.ensureRestarted(spec.vmId, order, soon(rig()))
+    const request = { actionId: newId(), ...grace() }
+    await rig().driver.ensureRestarted(spec.vmId, request, soon(rig()))
     await stop(rig(), spec)
-    expect(await rig().driver.ensureRestarted(spec.vmId, order, soon(rig()))).toEqual({ how: 'already' })
-    await expectKind(rig().driver.ensureRestarted(spec.vmId, { ...order, actionId: newId() }, soon(rig())), 'invalid_state')
+    expect(await rig().driver.ensureRestarted(spec.vmId, request, soon(rig()))).toEqual({ how: 'already' })
+    await expectKind(rig().driver.ensureRestarted(spec.vmId, { ...request, actionId: newId() }, soon(rig())), 'invalid_state')
   })
 
   test('an image without an agent is alive, and more cannot be said', async () => {

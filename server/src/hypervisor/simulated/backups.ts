@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { sql, type Tx } from '../../kernel/database/db.ts'
-import { GIB, DriverError, type BackupOrder, type SnapshotsAndBackups } from '../driver.ts'
+import { GIB, DriverError, type BackupRequest, type SnapshotsAndBackups } from '../driver.ts'
 import { isParent } from './disks.ts'
 import type { SimulatedHost } from './host.ts'
 import { diskNow } from './snapshots.ts'
@@ -17,16 +17,16 @@ const CHANGED = 0.02
 export function backupMethods(host: SimulatedHost): BackupMethods {
   const { hostId, db, call, pace } = host
   return {
-    ensureBackup: (vmId, order, signal) =>
+    ensureBackup: (vmId, request, signal) =>
       call('ensureBackup', signal, async (pause) => {
-        const name = backupName(vmId, order.backupId)
+        const name = backupName(vmId, request.backupId)
         const made = await findVolume(db, hostId, name)
         if (made?.is_complete) return { sizeBytes: Number(made.size_bytes), parentId: parentBackupId(made) }
-        const begun = await db.tx((tx) => begin(tx, hostId, vmId, order))
+        const begun = await db.tx((tx) => begin(tx, hostId, vmId, request))
         await pause((pace.delays.copyMsPerGiB * begun.sizeBytes) / GIB)
         await db.tx(async (tx) => {
           await completeVolume(tx, hostId, name)
-          await tx.run(sql`update simulated.volumes set checkpoints = array_append(checkpoints, ${order.backupId})
+          await tx.run(sql`update simulated.volumes set checkpoints = array_append(checkpoints, ${request.backupId})
             where host_id = ${hostId} and name = ${diskName(vmId, begun.generation)}`)
         })
         return { sizeBytes: begun.sizeBytes, parentId: begun.parentId }
@@ -56,14 +56,14 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
         return Readable.from([Buffer.from(JSON.stringify(file))])
       }),
 
-    ensureBackupCopy: (vmId, order, open, signal) =>
+    ensureBackupCopy: (vmId, request, open, signal) =>
       call('ensureBackupCopy', signal, async (pause) => {
-        const name = backupName(vmId, order.backupId)
+        const name = backupName(vmId, request.backupId)
         const here = await findVolume(db, hostId, name)
         if (here?.is_complete) return { sizeBytes: Number(here.size_bytes) }
-        const file = parse(await text(await open()), order.backupId)
+        const file = parse(await text(await open()), request.backupId)
         await db.tx(async (tx) =>
-          beginVolume(tx, hostId, { ...volumeOf(vmId, order.backupId, await lockParent(tx, hostId, vmId, order.parentId)), ...file }),
+          beginVolume(tx, hostId, { ...volumeOf(vmId, request.backupId, await lockParent(tx, hostId, vmId, request.parentId)), ...file }),
         )
         await pause((pace.delays.copyMsPerGiB * file.sizeBytes) / GIB)
         await completeVolume(db, hostId, name)
@@ -108,7 +108,7 @@ interface Begun {
   parentId: string | null
 }
 
-async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsRemote }: BackupOrder): Promise<Begun> {
+async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsRemote }: BackupRequest): Promise<Begun> {
   const disk = await diskNow(tx, hostId, vmId)
   const hasParent = parentId !== null && (parentIsRemote || (await findVolume(tx, hostId, backupName(vmId, parentId)))?.is_complete)
   const knowsChanges = hasParent && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)

@@ -36,7 +36,7 @@ export function requireMachine(row: MachineRow | undefined, hostId: string, vmId
 export function requireOn(row: MachineRow | undefined, hostId: string, vmId: string): MachineRow {
   const machine = requireMachine(row, hostId, vmId)
   if (machine.power === 'running') return machine
-  throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { userMessage: 'The VM is not running.' })
+  throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { userMessage: 'The VM is not running. Start it first.' })
 }
 
 export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDefined'> {

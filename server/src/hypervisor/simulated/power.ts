@@ -57,7 +57,7 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
 
 const guestFailed = (row: MachineRow, timeoutMs: number): DriverError =>
   new DriverError('guest_failed', `Machine ${row.name} was not ready within ${timeoutMs} ms; it is ${row.power}`, {
-    userMessage: 'The VM started, but its system did not come up.',
+    userMessage: 'The VM was started, but its operating system did not boot.',
     consoleTail: consoleTail(row),
   })
 

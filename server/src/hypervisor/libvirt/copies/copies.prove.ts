@@ -77,17 +77,17 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
   test('of a backup is made by the next try, and goes on where its parent ended', async () => {
     const [parentId, backupId] = [newId(), newId()]
     const { vmId } = spec
-    for (const order of [
+    for (const request of [
       { backupId: parentId, parentId: null },
       { backupId, parentId },
     ]) {
       const abort = new AbortController()
-      const made = ending(proof.driver.ensureBackup(vmId, order, abort.signal))
-      await begun(order.backupId)
+      const made = ending(proof.driver.ensureBackup(vmId, request, abort.signal))
+      await begun(request.backupId)
       abort.abort()
       expect(await made).toBe('aborted')
-      expect(await proof.other.ensureBackup(vmId, order, soon())).toMatchObject({ parentId: order.parentId })
-      if (order.backupId === parentId) await changeMuch()
+      expect(await proof.other.ensureBackup(vmId, request, soon())).toMatchObject({ parentId: request.parentId })
+      if (request.backupId === parentId) await changeMuch()
     }
     expect(await isSound(`backup-${vmId}-${backupId}.qcow2`)).toBe(true)
     for (const id of [backupId, parentId]) await proof.driver.ensureNoBackup(vmId, id, soon())
