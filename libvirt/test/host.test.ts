@@ -40,7 +40,7 @@ const tell = (event: number) => {
 const registrations = () => daemon.heard.filter((frame) => frame.procedure === registerDomainEvent.number).length
 
 describe('events', () => {
-  test('reach their subscribers until they leave; the daemon is asked once', async () => {
+  test('reach their listeners until they unsubscribe, with one registration', async () => {
     const connection = await Connection.open({ endpoint: daemon.endpoint })
     const seen: number[] = []
     const leave = await connection.subscribe('lifecycle', ({ event }) => void seen.push(event))
@@ -55,7 +55,7 @@ describe('events', () => {
     expect(seen).toEqual([2, 20])
   })
 
-  test('a subscriber that throws and an event that cannot be read are problems, not ends', async () => {
+  test('a listener that throws and an event that cannot be decoded are reported, and do not end the connection', async () => {
     const problems: Error[] = []
     const connection = await Connection.open({ endpoint: daemon.endpoint, onProblem: (error) => problems.push(error) })
     await connection.subscribe('lifecycle', () => {
@@ -73,7 +73,7 @@ describe('events', () => {
 })
 
 describe('host', () => {
-  test('comes up, is lost, comes back: registers again, then lists again', async () => {
+  test('reconnects: registers again, then lists again', async () => {
     const lists: string[][] = []
     const downs: string[] = []
     const events: number[] = []
@@ -95,7 +95,7 @@ describe('host', () => {
     expect(downs.length).toBe(1)
   })
 
-  test('an onUp that fails is tried again', async () => {
+  test('an onUp that fails is retried', async () => {
     const problems: string[] = []
     let attempts = 0
     const onUp = () => {
@@ -106,7 +106,7 @@ describe('host', () => {
     expect(problems).toEqual(['attempt 1', 'attempt 2'])
   })
 
-  test('slow calls do not hold up quick ones, and both are measured', async () => {
+  test('slow calls do not block quick ones, and both are reported', async () => {
     const calls: (CallReport & { connection: string })[] = []
     const connections: ConnectionReport[] = []
     const host = start({ onCall: (call) => calls.push(call), onConnection: (report) => connections.push(report) })
@@ -121,7 +121,7 @@ describe('host', () => {
     expect((await settled).every((one) => one.status === 'rejected')).toBe(true)
   })
 
-  test('copies of whole disks hold up nobody: they have a connection once there is one', async () => {
+  test('disk copies block no other call: they have a connection of their own, on demand', async () => {
     const { createFrom } = areas.volumes
     const volume = { pool: 'p', name: 'v', key: 'k' }
     const copies: { call: Frame; peer: Peer }[] = []
@@ -160,7 +160,7 @@ describe('host', () => {
     await eventually('all connections to close', () => daemon.peers.every(({ socket }) => socket.destroyed) || undefined)
   })
 
-  test('a stream has a connection of its own, which goes with it', async () => {
+  test('a stream has a connection of its own, which closes with it', async () => {
     const { download } = areas.volumes
     daemon.on(download, (call, peer) => {
       peer.reply(call)

@@ -7,7 +7,7 @@ import { isParent } from './disks.ts'
 import type { SimulatedHost } from './host.ts'
 import { diskNow } from './snapshots.ts'
 import { backupName, beginVolume, completeVolume, diskName, findVolume, parentBackupId, removeVolumes } from './volumes.ts'
-import { wholeVolume, type Content, type NewVolume } from './volumes.ts'
+import { requireComplete, type Content, type NewVolume } from './volumes.ts'
 
 type BackupMethods = Omit<SnapshotsAndBackups, 'ensureSnapshot' | 'ensureNoSnapshot'>
 
@@ -51,7 +51,7 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
 
     readBackup: (vmId, backupId, signal) =>
       call('readBackup', signal, async () => {
-        const { capacity_bytes, size_bytes, content } = await wholeVolume(db, hostId, backupName(vmId, backupId))
+        const { capacity_bytes, size_bytes, content } = await requireComplete(db, hostId, backupName(vmId, backupId))
         const file: BackupFile = { capacityBytes: Number(capacity_bytes), sizeBytes: Number(size_bytes), content }
         return Readable.from([Buffer.from(JSON.stringify(file))])
       }),
@@ -97,7 +97,7 @@ const volumeOf = (vmId: string, backupId: string, parent: string | null): Pick<N
 /** The lock keeps the parent until the child that needs it is entered. */
 async function lockParent(tx: Tx, hostId: string, vmId: string, parentId: string | null): Promise<string | null> {
   if (!parentId) return null
-  const { name } = await wholeVolume(tx, hostId, backupName(vmId, parentId))
+  const { name } = await requireComplete(tx, hostId, backupName(vmId, parentId))
   await tx.one(sql`select from simulated.volumes where host_id = ${hostId} and name = ${name} for key share`)
   return name
 }

@@ -1,4 +1,4 @@
-// What reaches into the guest, and the end of everything.
+// Password resets, and purging of VMs.
 import { json, sql, type Sql } from '../../kernel/database/db.ts'
 import { DriverError, type Machines } from '../driver.ts'
 import type { Pause, SimulatedHost } from './host.ts'

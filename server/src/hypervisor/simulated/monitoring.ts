@@ -1,4 +1,4 @@
-// Looking at machines and at the host itself.
+// Monitoring of machines and of the host.
 import { sql } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type HostFacts, type Monitoring } from '../driver.ts'
 import { SerialConsole } from './console.ts'
