@@ -1,4 +1,4 @@
-// What `Connection` and `Host` have in common: every procedure as a method of its area, `client.domains.lookupByName({ name })`.
+// Base of `Connection` and `Host`: every procedure is a method of its area, `client.domains.lookupByName({ name })`.
 import type { CallOptions } from './connection/options.ts'
 import type { StreamOf } from './connection/stream.ts'
 import { areas } from './protocol/index.ts'
@@ -57,7 +57,7 @@ export abstract class Client {
     return this.area('migration')
   }
 
-  /** The same for a caller who may leave: what was not sent when `signal` aborts never is. */
+  /** The same client bound to a signal: calls not sent when it aborts are never sent. */
   within(signal: AbortSignal): this {
     const own: Pick<Client, 'call' | 'openStream'> = {
       call: (procedure, args, options) => this.call(procedure, args, { signal, ...options }),
@@ -68,7 +68,7 @@ export abstract class Client {
 
   abstract call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options?: CallOptions): Promise<Result>
 
-  /** Resolves when the daemon has opened the stream; its `reply` is what the call answered. */
+  /** Resolves when the daemon has opened the stream; its `reply` is the result of the call. */
   abstract openStream<Args, Result, D extends Direction>(
     procedure: StreamProcedure<Args, Result, D>,
     args: Args,
@@ -80,7 +80,7 @@ export abstract class Client {
   }
 }
 
-/** A method is made when it is asked for, so that a client costs next to nothing. */
+/** Methods are created at first use, so that a client is cheap. */
 function prototypeOf(procedures: Record<string, AnyProcedure>): object {
   const prototype = {}
   for (const [name, procedure] of Object.entries(procedures)) {

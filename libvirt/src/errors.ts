@@ -1,7 +1,7 @@
-// What can go wrong with a call. Every error names the procedure and carries the stack of the caller, not of the socket.
-// `outcome` answers the question that matters after a failure: may the daemon have done it?
+// Errors of calls. Each names the procedure and has the stack of the caller, not of the socket. `outcome` says whether the daemon may have
+// performed the call.
 
-/** `refused`: the daemon said no. `not sent`: it never saw the call. `unknown`: look before you repeat. */
+/** `refused`: the daemon returned an error. `not sent`: it did not receive the call. `unknown`: check the state before a repeat. */
 export type Outcome = 'refused' | 'not sent' | 'unknown'
 
 export class LibvirtError extends Error {
@@ -44,22 +44,22 @@ export class RemoteError extends LibvirtError {
   }
 }
 
-/** The connection ended, or was never there. */
+/** The connection was lost, or could not be opened. */
 export class ConnectionLostError extends LibvirtError {
   override name = 'ConnectionLostError'
 }
 
-/** No answer in time. The call still runs in the daemon, unless `outcome` is `not sent`. */
+/** No reply in time. The call still runs in the daemon, unless `outcome` is `not sent`. */
 export class TimeoutError extends LibvirtError {
   override name = 'TimeoutError'
 }
 
-/** Its caller left before it was sent. */
+/** The signal aborted before the call was sent. */
 export class CancelledError extends LibvirtError {
   override name = 'CancelledError'
 }
 
-/** Bytes that do not follow the protocol, in either direction. */
+/** Invalid data of the protocol, in either direction. */
 export class ProtocolError extends LibvirtError {
   override name = 'ProtocolError'
 
@@ -68,7 +68,7 @@ export class ProtocolError extends LibvirtError {
   }
 }
 
-/** An error that came through a socket has a stack nobody can use: this gives it the stack of whoever awaits `above`. Free until something fails. */
+/** Replaces the socket's stack of an error by that of the caller of `above`. Costs nothing until a call fails. */
 export function withCallerStack<E>(error: E, above: Function): E {
   if (error instanceof Error) Error.captureStackTrace(error, above)
   return error

@@ -1,4 +1,4 @@
-// The public face of @berth/libvirt. Everything else is internal.
+// The public API of @berth/libvirt. Everything else is internal.
 export { Connection } from './connection/connection.ts'
 export type { CallOptions, CallReport, ConnectionOptions, KeepaliveOptions } from './connection/options.ts'
 export { fillHoles, Hole } from './connection/hole.ts'
@@ -7,7 +7,7 @@ export { ConnectionLostError, hasCode, LibvirtError, ProtocolError, RemoteError,
 export type { Outcome } from './errors.ts'
 export { Host } from './host/host.ts'
 export type { HostOptions } from './host/host.ts'
-export type { LaneName, LaneReport } from './host/managed-connection.ts'
+export type { ConnectionName, ConnectionReport } from './host/managed-connection.ts'
 export * from './protocol/constants.ts'
 export type { EventName, EventOf } from './protocol/events.ts'
 export * from './protocol/flags.ts'
@@ -16,7 +16,7 @@ export { Param } from './protocol/parameters.ts'
 export type { Parameters, Scalar, TypedValue } from './protocol/parameters.ts'
 export { bulk, qemu, quick, slow, stream } from './protocol/procedure.ts'
 export type { Direction, Procedure, StreamProcedure } from './protocol/procedure.ts'
-export * as shapes from './protocol/structs.ts'
+export * as structs from './protocol/structs.ts'
 export type { Domain, Moment, Named, Volume } from './protocol/structs.ts'
 export { tls } from './transport/tls.ts'
 export type { TlsOptions } from './transport/tls.ts'

@@ -33,7 +33,7 @@ function answer(index: number, name: string): void {
 const atTheDaemon = (count: number) => eventually(`${count} calls at the daemon`, () => held.length === count || undefined)
 
 describe('calls', () => {
-  test('answers find their calls in any order, cut or merged', async () => {
+  test('replies are matched to calls in any order, fragmented or merged', async () => {
     const calls = [connection.connect.getHostname(), connection.connect.getHostname(), connection.connect.getHostname()]
     await atTheDaemon(3)
     const bytes = Buffer.concat([2, 0, 1].map((i) => replyFrame((held[i] as { call: Frame }).call, getHostname.result, `answer ${i}`)))
@@ -44,7 +44,7 @@ describe('calls', () => {
     expect(await Promise.all(calls)).toEqual(['answer 0', 'answer 1', 'answer 2'])
   })
 
-  test('at most four are at the daemon; the others wait their turn', async () => {
+  test('at most four are in flight; the others are queued', async () => {
     const calls = Array.from({ length: 6 }, () => connection.connect.getHostname())
     await atTheDaemon(4)
     answer(1, 'b')
@@ -62,7 +62,7 @@ describe('calls', () => {
     expect(await Promise.all(calls)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
   })
 
-  test('a refusal carries code, procedure and the place of the call', async () => {
+  test('a remote error has code, procedure and the stack of the caller', async () => {
     daemon.on(areas.domains.lookupByName, (call, peer) => peer.refuse(call, ErrorCode.noDomain, 'Domain not found'))
     const error = await askForNothing().catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(RemoteError)
@@ -77,7 +77,7 @@ describe('calls', () => {
     expect(hasCode(error, ErrorCode.noNetwork)).toBe(false)
   })
 
-  test('a call that timed out keeps its slot until the daemon is done with it', async () => {
+  test('a call that timed out keeps its slot until its reply comes', async () => {
     const slow = Array.from({ length: 4 }, () => connection.connect.getHostname({}, { timeoutMs: 20 }))
     const waiting = connection.connect.getHostname({}, { timeoutMs: 20 })
     const outcomes = await Promise.all([...slow, waiting].map((call) => call.catch((error: TimeoutError) => error.outcome)))
@@ -90,7 +90,7 @@ describe('calls', () => {
     expect(await next).toBe('in time')
   })
 
-  test('a call whose caller leaves before its turn is never sent', async () => {
+  test('a queued call whose signal aborts is never sent', async () => {
     const caller = new AbortController()
     const calls = Array.from({ length: 7 }, (_, i) => connection.connect.getHostname({}, i % 2 === 1 ? { signal: caller.signal } : {}))
     const settled = Promise.allSettled(calls)
@@ -110,7 +110,7 @@ describe('calls', () => {
     expect(held.length).toBe(6)
   })
 
-  test('a caller who leaves after his call was sent hears how it ends', async () => {
+  test('an abort after the call was sent has no effect', async () => {
     const caller = new AbortController()
     const waiting = Array.from({ length: 5 }, () => connection.within(caller.signal).connect.getHostname())
     const settled = Promise.allSettled(waiting)
@@ -122,7 +122,7 @@ describe('calls', () => {
     expect((await settled).map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'fulfilled'))
   })
 
-  test('a lost connection rejects every call at once and says which may have happened', async () => {
+  test('a lost connection rejects every call, with its outcome', async () => {
     const calls = Array.from({ length: 5 }, () => connection.connect.getHostname())
     const settled = Promise.allSettled(calls)
     await atTheDaemon(4)
@@ -134,16 +134,16 @@ describe('calls', () => {
     expect(await connection.closed).toBeInstanceOf(ConnectionLostError)
   })
 
-  test('an answer with bytes left over fails its call, and only that', async () => {
+  test('a reply with trailing bytes fails its call, and only that', async () => {
     daemon.on(getFreeMemory, (call, peer) => peer.reply(call, getHostname.result, 'not eight bytes'))
-    await expect(connection.connect.getFreeMemory()).rejects.toThrow(/NODE_GET_FREE_MEMORY: the answer cannot be read/)
+    await expect(connection.connect.getFreeMemory()).rejects.toThrow(/NODE_GET_FREE_MEMORY: the reply cannot be decoded/)
     const next = connection.connect.getHostname()
     await atTheDaemon(1)
     answer(0, 'well')
     expect(await next).toBe('well')
   })
 
-  test('arguments that cannot be sent are refused before anything is', async () => {
+  test('arguments that cannot be encoded are rejected before anything is sent', async () => {
     const error = await connection.domains.lookupByName({ name: 'a\0b' }).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(ProtocolError)
     expect(error).toMatchObject({ outcome: 'not sent', procedure: 'DOMAIN_LOOKUP_BY_NAME' })

@@ -38,7 +38,7 @@ const cases: [string, AnyType, fc.Arbitrary<unknown>][] = [
 ]
 
 describe('XDR', () => {
-  test.each(cases)('%s comes back as it was written, in whole words', (_name, type, values) => {
+  test.each(cases)('%s is decoded as encoded, in multiples of four bytes', (_name, type, values) => {
     fc.assert(
       fc.property(values, (value) => {
         const bytes = encode(type, value)
@@ -48,7 +48,7 @@ describe('XDR', () => {
     )
   })
 
-  test('typed parameters come back as plain values', () => {
+  test('typed parameters are decoded to plain values', () => {
     const given = {
       a: Param.int(-1),
       b: Param.uint(1),
@@ -61,14 +61,14 @@ describe('XDR', () => {
     expect(decode(parameters, encode(parameters, given))).toEqual({ a: -1, b: 1, c: -1n, d: 1n, e: 0.5, f: true, g: 'x' })
   })
 
-  test('flags are taken by name or number', () => {
+  test('flags are accepted by name or number', () => {
     const flags = flagsOf({ live: 1, config: 2, last: 0x80000000 })
     expect([undefined, 7, ['live', 'config'] as const, ['last'] as const].map((given) => decode(flags, encode(flags, given)))).toEqual([
       0, 7, 3, 0x80000000,
     ])
   })
 
-  test('what cannot be sent whole is refused', () => {
+  test('values that do not fit are rejected', () => {
     const long = 'x'.repeat(4_194_305)
     for (const [type, value] of [
       [str, 'a\0b'],
@@ -83,7 +83,7 @@ describe('XDR', () => {
     }
   })
 
-  test('a byte too many, a byte too few and an impossible count are errors', () => {
+  test('trailing bytes, missing bytes and impossible counts are errors', () => {
     const bytes = encode(array(domain), [{ name: 'a', uuid: '00000000-0000-4000-8000-000000000000', id: 1 }])
     expect(() => decode(array(domain), Buffer.concat([bytes, Buffer.alloc(4)]))).toThrow('4 bytes are left')
     expect(() => decode(array(domain), bytes.subarray(0, -4))).toThrow('too early')
@@ -108,7 +108,7 @@ describe('every layout', () => {
     expect(new Set(numbers).size).toBe(176)
   })
 
-  test('reads garbage to a value or a protocol error, nothing else', () => {
+  test('decodes garbage to a value or a protocol error, nothing else', () => {
     fc.assert(
       fc.property(fc.nat(layouts.length - 1), fc.uint8Array({ maxLength: 400 }), (index, bytes) => {
         const small = Buffer.from(bytes).map((byte, at) => (at % 4 === 3 ? byte & 3 : byte & (byte > 200 ? 255 : 0)))

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => daemon.stop())
 
 describe('download', () => {
-  test('data that overtakes the reply is kept, whatever its size', async () => {
+  test('data that arrives before the reply is kept, whatever its size', async () => {
     daemon.on(download, (call, peer) => {
       for (let i = 0; i < 20; i++) peer.packet(call, Status.continue, Buffer.alloc(200_000, i))
       peer.reply(call)
@@ -33,7 +33,7 @@ describe('download', () => {
     expect(bytes.at(-1)).toBe(19)
   })
 
-  test('a slow reader stops the daemon, not the memory', async () => {
+  test('a slow reader applies backpressure instead of buffering', async () => {
     let sent = 0
     daemon.on(download, (call, peer) => {
       peer.reply(call)
@@ -60,7 +60,7 @@ describe('download', () => {
     expect((await buffer(stream)).length).toBe(64 * 262_120)
   })
 
-  test('sparse: holes arrive as their length and can be filled', async () => {
+  test('sparse: holes arrive as their length and can be expanded', async () => {
     daemon.on(download, (call, peer) => {
       peer.reply(call)
       peer.packet(call, Status.continue, Buffer.from('ab'))
@@ -100,7 +100,7 @@ describe('download', () => {
     await expect(reading).rejects.toMatchObject({ name: 'ConnectionLostError', outcome: 'unknown' })
   })
 
-  test('destroying it early tells the daemon', async () => {
+  test('destroying it early aborts the stream at the daemon', async () => {
     daemon.on(download, (call, peer) => peer.reply(call))
     const stream = await connection.volumes.download({ volume })
     stream.destroy()

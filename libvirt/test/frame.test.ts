@@ -28,7 +28,7 @@ function cut(bytes: Buffer, places: number[]): Buffer[] {
 }
 
 describe('frames', () => {
-  test('come out whole, however the bytes were cut or merged', () => {
+  test('are reassembled from fragmented or merged bytes', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat(), { maxLength: 30 }), (frames, places) => {
         const bytes = Buffer.concat(frames.map((one) => encodePacket(one, one.payload)))

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { areas, Connection, Host } from '../src/index.ts'
-import type { CallReport, HostOptions, LaneReport, LibvirtError } from '../src/index.ts'
+import type { CallReport, HostOptions, ConnectionReport, LibvirtError } from '../src/index.ts'
 import { eventKinds } from '../src/protocol/events.ts'
 import { domain as domainType } from '../src/protocol/structs.ts'
 import { Status } from '../src/wire/frame.ts'
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 function start(options: Partial<HostOptions> = {}): Host {
-  const host = new Host({ endpoint: daemon.endpoint, backoff: { firstMs: 5, mostMs: 20 }, ...options })
+  const host = new Host({ endpoint: daemon.endpoint, backoff: { firstMs: 5, maxMs: 20 }, ...options })
   hosts.push(host)
   return host
 }
@@ -40,7 +40,7 @@ const tell = (event: number) => {
 const registrations = () => daemon.heard.filter((frame) => frame.procedure === registerDomainEvent.number).length
 
 describe('events', () => {
-  test('reach their subscribers until they leave; the daemon is asked once', async () => {
+  test('reach their listeners until they unsubscribe, with one registration', async () => {
     const connection = await Connection.open({ endpoint: daemon.endpoint })
     const seen: number[] = []
     const leave = await connection.subscribe('lifecycle', ({ event }) => void seen.push(event))
@@ -55,7 +55,7 @@ describe('events', () => {
     expect(seen).toEqual([2, 20])
   })
 
-  test('a subscriber that throws and an event that cannot be read are problems, not ends', async () => {
+  test('a listener that throws and an event that cannot be decoded are reported, and do not end the connection', async () => {
     const problems: Error[] = []
     const connection = await Connection.open({ endpoint: daemon.endpoint, onProblem: (error) => problems.push(error) })
     await connection.subscribe('lifecycle', () => {
@@ -66,14 +66,14 @@ describe('events', () => {
     await eventually('both problems', () => problems.length === 2 || undefined)
     expect(problems.map((error) => error.message)).toEqual([
       'my own fault',
-      expect.stringContaining('DOMAIN_EVENT_CALLBACK_LIFECYCLE: the event cannot be read'),
+      expect.stringContaining('DOMAIN_EVENT_CALLBACK_LIFECYCLE: the event cannot be decoded'),
     ])
     await connection.close()
   })
 })
 
 describe('host', () => {
-  test('comes up, is lost, comes back: registers again, then lists again', async () => {
+  test('reconnects: registers again, then lists again', async () => {
     const lists: string[][] = []
     const downs: string[] = []
     const events: number[] = []
@@ -95,7 +95,7 @@ describe('host', () => {
     expect(downs.length).toBe(1)
   })
 
-  test('an onUp that fails is tried again', async () => {
+  test('an onUp that fails is retried', async () => {
     const problems: string[] = []
     let attempts = 0
     const onUp = () => {
@@ -106,29 +106,29 @@ describe('host', () => {
     expect(problems).toEqual(['attempt 1', 'attempt 2'])
   })
 
-  test('slow calls do not hold up quick ones, and both are measured', async () => {
-    const calls: (CallReport & { lane: string })[] = []
-    const lanes: LaneReport[] = []
-    const host = start({ onCall: (call) => calls.push(call), onLane: (lane) => lanes.push(lane) })
+  test('slow calls do not block quick ones, and both are reported', async () => {
+    const calls: (CallReport & { connection: string })[] = []
+    const connections: ConnectionReport[] = []
+    const host = start({ onCall: (call) => calls.push(call), onConnection: (report) => connections.push(report) })
     await host.whenUp()
     daemon.on(areas.domains.destroy, () => {})
     const stuck = Array.from({ length: 5 }, () => host.domains.destroy({ domain }))
     const settled = Promise.allSettled(stuck)
     expect(await host.domains.listAll()).toEqual([domain])
-    expect(calls.filter((call) => call.procedure === 'CONNECT_LIST_ALL_DOMAINS')).toMatchObject([{ lane: 'quick', error: undefined }])
-    expect(lanes.map(({ lane, state }) => `${lane} ${state}`).toSorted()).toEqual(['events up', 'quick up', 'slow up'])
+    expect(calls.filter((call) => call.procedure === 'CONNECT_LIST_ALL_DOMAINS')).toMatchObject([{ connection: 'quick', error: undefined }])
+    expect(connections.map(({ connection, state }) => `${connection} ${state}`).toSorted()).toEqual(['events up', 'quick up', 'slow up'])
     await daemon.vanish()
     expect((await settled).every((one) => one.status === 'rejected')).toBe(true)
   })
 
-  test('copies of whole disks hold up nobody: they have a connection once there is one', async () => {
+  test('disk copies block no other call: they have a connection of their own, on demand', async () => {
     const { createFrom } = areas.volumes
     const volume = { pool: 'p', name: 'v', key: 'k' }
     const copies: { call: Frame; peer: Peer }[] = []
     const calls: string[] = []
     daemon.on(createFrom, (call, peer) => copies.push({ call, peer }))
     daemon.on(areas.domains.destroy, (call, peer) => peer.reply(call))
-    const host = start({ onCall: ({ procedure, lane }) => calls.push(`${lane} ${procedure}`) })
+    const host = start({ onCall: ({ procedure, connection }) => calls.push(`${connection} ${procedure}`) })
     await host.whenUp()
     expect(daemon.peers.length).toBe(3)
     const copy = () => host.volumes.createFrom({ pool: { name: 'p', uuid: domain.uuid }, xml: '<volume/>', from: volume })
@@ -160,7 +160,7 @@ describe('host', () => {
     await eventually('all connections to close', () => daemon.peers.every(({ socket }) => socket.destroyed) || undefined)
   })
 
-  test('a stream has a connection of its own, which goes with it', async () => {
+  test('a stream has a connection of its own, which closes with it', async () => {
     const { download } = areas.volumes
     daemon.on(download, (call, peer) => {
       peer.reply(call)
@@ -181,7 +181,7 @@ describe('host', () => {
     await expect(host.whenUp(50)).rejects.toMatchObject({ outcome: 'not sent', message: expect.stringContaining('cannot reach libvirtd') })
     const waiting = host.whenUp()
     await Promise.all([host.close(), expect(waiting).rejects.toThrow('it was closed')])
-    await expect(host.domains.listAll()).rejects.toThrow(/lane is down/)
+    await expect(host.domains.listAll()).rejects.toThrow(/connection is down/)
     await daemon.listen()
   })
 })

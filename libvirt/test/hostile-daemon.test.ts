@@ -33,7 +33,7 @@ describe('a daemon that misbehaves', () => {
     )
   })
 
-  test('a reply cut anywhere never hangs a call', async () => {
+  test('a truncated reply never hangs a call', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 47 }), async (bytes) => {
         daemon.on(getHostname, (call, peer) =>
@@ -55,24 +55,24 @@ describe('a daemon that misbehaves', () => {
     expect(await connection.closed).toBeInstanceOf(ProtocolError)
   })
 
-  test('a reply nobody waits for ends the connection', async () => {
+  test('a reply to an unknown call ends the connection', async () => {
     daemon.on(getHostname, (call, peer) => peer.reply({ ...call, serial: 999 }, getHostname.result, 'x'))
     const connection = await connect()
     await reason(connection.connect.getHostname())
-    expect((await connection.closed).message).toContain('call 999, which we did not make')
+    expect((await connection.closed).message).toContain('the unknown call 999')
   })
 
-  test('a daemon that accepts and says nothing fails the opening in time', async () => {
+  test('a daemon that accepts and sends nothing fails the handshake in time', async () => {
     daemon.on(authList, () => {})
     expect(await reason(connect({ openTimeoutMs: 50 }))).toMatchObject({ name: 'ConnectionLostError', outcome: 'not sent' })
   })
 
-  test('a refused opening says why', async () => {
+  test('a rejected handshake has its reason', async () => {
     daemon.on(open, (call, peer) => peer.refuse(call, 5, 'no such driver'))
     expect(await reason(connect())).toMatchObject({ message: expect.stringContaining('no such driver') })
   })
 
-  test('only a SASL login: refused with advice', async () => {
+  test('SASL only: rejected with advice', async () => {
     daemon.on(authList, (call, peer) => peer.reply(call, authList.result, [1]))
     expect(await reason(connect())).toMatchObject({ message: expect.stringContaining('SASL') })
   })
@@ -90,12 +90,12 @@ describe('a daemon that misbehaves', () => {
 describe('keepalive', () => {
   const ping = encodeFrame({ program: Program.keepalive, procedure: 1, type: MessageType.message, serial: 0, status: Status.ok })
 
-  test('a silent daemon is given up, with every call that waits', async () => {
+  test('an unresponsive daemon loses the connection, with every pending call', async () => {
     daemon.on(getHostname, () => {})
     const connection = await connect({ keepalive: { intervalMs: 10, count: 3 } })
     const error = await reason(connection.connect.getHostname())
     expect(error).toBeInstanceOf(ConnectionLostError)
-    expect((error as Error).message).toContain('silent for 40 ms')
+    expect((error as Error).message).toContain('no data from the daemon for 40 ms')
     expect(daemon.heard.filter((frame) => frame.program === Program.keepalive).length).toBe(3)
   })
 
@@ -107,7 +107,7 @@ describe('keepalive', () => {
     await connection.close()
   })
 
-  test('any byte is a sign of life', async () => {
+  test('any received byte resets it', async () => {
     daemon.on(getHostname, () => {})
     const connection = await connect({ keepalive: { intervalMs: 20, count: 1 } })
     const call = connection.connect.getHostname({}, { timeoutMs: 200 })

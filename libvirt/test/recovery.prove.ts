@@ -18,7 +18,7 @@ describeIf(missingForSandbox())('a libvirtd that is killed', () => {
     const lists: Domain[][] = []
     const events: EventOf<'lifecycle'>[] = []
     const onUp = async (one: Host) => void lists.push(await one.domains.listAll({ flags: ['active'] }))
-    const host = new Host({ endpoint: boxes[kind](box), onUp, backoff: { mostMs: 500 } })
+    const host = new Host({ endpoint: boxes[kind](box), onUp, backoff: { maxMs: 500 } })
     await host.subscribe('lifecycle', (event) => void events.push(event))
     await host.whenUp()
     const guests = [await startGuest(host, boxes, { name: `one-${kind}` }), await startGuest(host, boxes, { name: `two-${kind}` })]
@@ -26,7 +26,7 @@ describeIf(missingForSandbox())('a libvirtd that is killed', () => {
     const terminal = await openTerminal(host, guests[0] as Domain)
     const cut = new Promise((resolve) => terminal.stream.once('close', resolve))
 
-    // A daemon that stands still holds four calls of each lane; the others wait in ours.
+    // A stopped daemon has four calls of each connection in flight; the others are queued here.
     await box.signalDaemon('STOP')
     const slow = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getAddresses({ domain })))
     const quick = Promise.allSettled(guests.concat(guests, guests).map((domain) => host.domains.getState({ domain })))

@@ -1,4 +1,4 @@
-// A folder, a bridge on a free 10.x network, a certificate authority, and as many boxes as a proof needs.
+// A folder, a bridge on a free 10.x network, a certificate authority, and as many sandboxes as a proof needs.
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ export class Boxes {
   }
 }
 
-/** Another proof may take the same network at the same moment: whoever names the bridge first has it. */
+/** Another proof may choose the same network concurrently: creating the bridge reserves it. */
 async function addBridge(): Promise<{ bridge: string; prefix: string }> {
   const routes = await run('ip', '-4', 'route')
   for (let third = 20; third < 220; third++) {

@@ -1,5 +1,5 @@
-// A libvirt host in a box: libvirtd in namespaces of its own (processes, network, mounts, name), with a unix socket and TLS.
-// When the box's first process ends, or this one dies, the kernel ends everything inside: daemons, guests, interfaces.
+// A sandboxed libvirt host: libvirtd in its own PID, network, mount and UTS namespaces, with a unix socket and TLS. When the sandbox's first
+// process ends, or this one dies, the kernel kills everything inside: daemons, guests, interfaces.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ export interface BoxOptions {
   folder: string
   name: string
   uuid: string
-  /** The box's address and the bridge of ours that it is plugged into. */
+  /** The sandbox's address, and the bridge of this machine that it is attached to. */
   network: { address: string; bridge: string }
   identity: Identity
   ca: string
@@ -23,10 +23,10 @@ export interface Box {
   socket: string
   folder: string
   address: string
-  /** Runs a command inside, and gives what it prints. */
+  /** Runs a command inside; resolves to its output. */
   inside(command: string, ...args: string[]): Promise<string>
   virsh(...args: string[]): Promise<string>
-  /** `KILL`, `STOP`: the guests live on. */
+  /** `KILL`, `STOP`: the guests keep running. */
   signalDaemon(signal: string): Promise<string>
   startDaemon(): Promise<void>
   remove(): Promise<void>
@@ -48,7 +48,7 @@ export async function startBox(options: BoxOptions): Promise<Box> {
   const socket = join(folder, 'run/libvirt-sock')
   const virsh = (...args: string[]) => run('virsh', '-c', `qemu+unix:///system?socket=${socket}`, ...args)
   const startDaemon = async () => {
-    // One that was killed, or a child that it was just making, may hold its port for a moment.
+    // A killed daemon, or a child that it was forking, may hold its port for a moment.
     const start = `rm -f /run/libvirt/libvirtd.pid; exec libvirtd --listen -d -p /run/libvirt/libvirtd.pid`
     await eventually('the start of libvirtd', () => inside('sh', '-c', start).then(() => true))
     await eventually('libvirtd', () => virsh('uri'))
@@ -67,7 +67,7 @@ export async function startBox(options: BoxOptions): Promise<Box> {
   }
 }
 
-/** The first process lives as long as its input, which is a pipe from us. It is bash, because that one buries orphans. */
+/** The first process runs until its stdin, a pipe from this process, is closed. It is bash, because bash reaps orphans. */
 async function startFirstProcess(folder: string, name: string): Promise<ChildProcess> {
   const kinds = ['--mount', '--uts', '--net', '--pid', '--fork', '--mount-proc', '--kill-child']
   const child = spawn('unshare', [...kinds, 'bash', join(folder, 'first.sh'), name], { env, stdio: ['pipe', 'ignore', 'inherit'] })

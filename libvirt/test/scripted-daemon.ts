@@ -1,4 +1,4 @@
-// A daemon that does what the test says, byte by byte where it matters. It opens connections by itself; the rest is scripted.
+// A scripted libvirt daemon for tests, down to single bytes. It answers the handshake itself; the rest is scripted.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
@@ -63,7 +63,7 @@ export class ScriptedDaemon {
     return daemon
   }
 
-  /** With TLS, on a port of 127.0.0.1 that it gives back; it says welcome as libvirtd does. */
+  /** With TLS, on a free port of 127.0.0.1; it sends the accept byte as libvirtd does. */
   static async startTls(options: TlsOptions, welcome: Uint8Array = Buffer.from([1])): Promise<{ daemon: ScriptedDaemon; port: number }> {
     const daemon = new ScriptedDaemon()
     daemon.server = createTlsServer({ ...options, requestCert: true, rejectUnauthorized: true }, (socket) => {
@@ -88,7 +88,7 @@ export class ScriptedDaemon {
     return this.scripts.get(procedure.number)
   }
 
-  /** Comes (back) up. */
+  /** Starts, or restarts. */
   async listen(): Promise<void> {
     this.server = createServer((socket) => this.serve(socket))
     await new Promise<void>((resolve) => this.server?.listen(join(this.folder, 'socket'), resolve))

@@ -40,13 +40,13 @@ describeIf(missingCommands('openssl'))('TLS', () => {
     for (const stop of stops.splice(0)) await stop()
   })
 
-  test('both sides show certificates', async () => {
+  test('both sides present certificates', async () => {
     const connection = await open(await start())
     expect(await connection.connect.getHostname()).toBe('over tls')
     await connection.close()
   })
 
-  test('the certificate must hold the name', async () => {
+  test('the certificate must match the name', async () => {
     const port = await start()
     await expect(open(port, { host: 'localhost' })).rejects.toThrow(/altnames|localhost/)
     const connection = await open(port, { host: 'localhost', serverName: 'host.test' })
@@ -59,12 +59,12 @@ describeIf(missingCommands('openssl'))('TLS', () => {
     await expect(open(await start(), { ca })).rejects.toThrow(/cannot reach libvirtd/)
   })
 
-  test('a client without a certificate is told so', async () => {
+  test('a client without certificate is rejected with the reason', async () => {
     const port = await start()
     await expect(open(port, { cert: undefined, key: undefined })).rejects.toThrow(/does not accept our certificate/)
   })
 
-  test('a daemon that does not welcome us is left', async () => {
+  test('a daemon that does not accept the certificate is disconnected', async () => {
     await expect(open(await start(Buffer.from([0])))).rejects.toThrow('byte 0 instead of 1')
   })
 

@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => daemon.stop())
 
 describe('upload', () => {
-  test('goes out in packets libvirt takes, then waits for the confirmation', async () => {
+  test('is sent in packets of the allowed size, then waits for the confirmation', async () => {
     let packets: Frame[] = []
     daemon.on(upload, (call, peer) => {
       peer.reply(call)
@@ -38,7 +38,7 @@ describe('upload', () => {
     expect(Buffer.concat(sent).equals(data)).toBe(true)
   })
 
-  test('sparse: holes go out as their length', async () => {
+  test('sparse: holes are sent as their length', async () => {
     let packets: Frame[] = []
     daemon.on(upload, (call, peer) => {
       peer.reply(call)
@@ -63,7 +63,7 @@ describe('upload', () => {
 })
 
 describe('console', () => {
-  test('carries both ways and ends when the guest does', async () => {
+  test('is bidirectional and ends with the guest', async () => {
     let at: { call: Frame; peer: Peer } | undefined
     daemon.on(openConsole, (call, peer) => {
       at = { call, peer }
@@ -81,7 +81,7 @@ describe('console', () => {
     expect(stream.errored).toBeNull()
   })
 
-  test('ends when we hang up', async () => {
+  test('ends when the client closes it', async () => {
     daemon.on(openConsole, (call, peer) => {
       peer.reply(call)
       confirming(daemon, peer)
@@ -93,7 +93,7 @@ describe('console', () => {
   })
 })
 
-test('a screenshot tells its type', async () => {
+test('a screenshot has its MIME type', async () => {
   daemon.on(screenshot, (call, peer) => {
     peer.reply(call, screenshot.result, 'image/png')
     peer.packet(call, Status.continue, Buffer.from('picture'))

@@ -1,7 +1,6 @@
-// The calls of one connection: their serials, at most four at the daemon and the others queued, deadlines, answers.
-// libvirtd stops reading a connection that has five requests open, so a fifth call would also stop our keepalive.
-// A call that timed out still runs in the daemon: it keeps its slot until its answer comes. One whose caller left before it was sent
-// never is: much may have happened until its turn comes.
+// The calls of one connection: serials, timeouts, replies; at most four in flight, the others queued.
+// libvirtd stops reading a connection with five open requests, so a fifth call would also block our keepalive.
+// A call that timed out still runs in the daemon: it keeps its slot until its reply comes. A queued call whose signal aborts is never sent.
 import { ProtocolError, RemoteError, TimeoutError } from '../errors.ts'
 import type { LibvirtError } from '../errors.ts'
 import type { Procedure } from '../protocol/procedure.ts'
@@ -9,10 +8,10 @@ import { decodeError } from '../wire/error-payload.ts'
 import { Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 import { decode } from '../xdr/types.ts'
-import { encodeCall, lost, undecodable, withdrawn } from './call-messages.ts'
+import { cancelled, encodeCall, lost, undecodable } from './call-messages.ts'
 import type { CallReport } from './options.ts'
 
-/** Node's timers fire at once beyond this; 24 days are as good as for ever. */
+/** Node's timers fire at once beyond this; 24 days count as infinite. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 interface Waiting {
@@ -22,7 +21,7 @@ interface Waiting {
   timer: NodeJS.Timeout | undefined
   placedAt: number
   sentAt: number | undefined
-  /** Undefined once the caller was told something. */
+  /** Undefined once the caller's promise is settled. */
   settle: { resolve(value: unknown): void; reject(error: Error): void } | undefined
   late: ((frame: Frame) => void) | undefined
   /** Only while it is queued. */
@@ -33,7 +32,7 @@ interface Placing {
   serial: number
   timeoutMs: number
   signal?: AbortSignal | undefined
-  /** Given the answer of a call that had already timed out. */
+  /** Receives the reply of a call that had timed out. */
   late?: (frame: Frame) => void
 }
 
@@ -62,7 +61,7 @@ export class Calls {
   place<Args, Result>(procedure: Procedure<Args, Result>, args: Args, { serial, timeoutMs, signal, late }: Placing): Promise<Result> {
     return new Promise<unknown>((resolve, reject) => {
       if (this.lostBy) return reject(lost(procedure.name, this.lostBy, 'not sent'))
-      if (signal?.aborted) return reject(withdrawn(procedure.name, signal))
+      if (signal?.aborted) return reject(cancelled(procedure.name, signal))
       const frame = encodeCall(procedure, args, serial)
       const settle = { resolve, reject }
       const unsent = { timer: undefined, placedAt: now(), sentAt: undefined, stopWatching: undefined }
@@ -78,7 +77,7 @@ export class Calls {
   answer(frame: Frame): void {
     const call = this.inFlight.get(frame.serial)
     if (!call || call.procedure.number !== frame.procedure || call.procedure.program !== frame.program) {
-      throw new ProtocolError(`a reply to procedure ${frame.procedure} came for call ${frame.serial}, which we did not make`)
+      throw new ProtocolError(`a reply to procedure ${frame.procedure} came for the unknown call ${frame.serial}`)
     }
     this.inFlight.delete(frame.serial)
     if (!call.settle) call.late?.(frame)
@@ -86,7 +85,7 @@ export class Calls {
     this.sendQueued()
   }
 
-  /** Rejects everything at once: what was sent may have happened, what was queued has not. */
+  /** Rejects all calls: the outcome of sent ones is unknown, queued ones were not sent. */
   lose(reason: Error): void {
     this.lostBy = reason
     const all = [...this.inFlight.values(), ...this.queue]
@@ -96,12 +95,12 @@ export class Calls {
   }
 
   private watch(call: Waiting, signal: AbortSignal): void {
-    const withdraw = () => {
+    const cancel = () => {
       this.unqueue(call)
-      this.reject(call, withdrawn(call.procedure.name, signal))
+      this.reject(call, cancelled(call.procedure.name, signal))
     }
-    signal.addEventListener('abort', withdraw, { once: true })
-    call.stopWatching = () => signal.removeEventListener('abort', withdraw)
+    signal.addEventListener('abort', cancel, { once: true })
+    call.stopWatching = () => signal.removeEventListener('abort', cancel)
   }
 
   private unqueue(call: Waiting): void {
@@ -132,8 +131,8 @@ export class Calls {
   private timeOut(call: Waiting, timeoutMs: number): void {
     const outcome = call.sentAt === undefined ? 'not sent' : 'unknown'
     if (outcome === 'not sent') this.unqueue(call)
-    const where = outcome === 'unknown' ? 'it still runs in the daemon' : 'it was still waiting for a free slot'
-    const message = `${call.procedure.name}: no answer in ${timeoutMs} ms; ${where}`
+    const where = outcome === 'unknown' ? 'it still runs in the daemon' : 'it was still queued'
+    const message = `${call.procedure.name}: no reply within ${timeoutMs} ms; ${where}`
     this.reject(call, new TimeoutError(message, { outcome, procedure: call.procedure.name }))
   }
 

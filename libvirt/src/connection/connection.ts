@@ -1,5 +1,5 @@
-// One connection to a libvirt daemon: calls, streams and events over one socket. It does not come back when it is lost; `Host` does.
-// A stream that is read slowly pauses the whole socket, calls included: give every stream a connection of its own, as `Host` does.
+// One connection to a libvirt daemon: calls, streams and events over one socket. A lost connection is not re-opened; `Host` does that.
+// A stream that is read slowly pauses the whole socket, calls included: give every stream its own connection, as `Host` does.
 import { Client } from '../client.ts'
 import { withCallerStack, ConnectionLostError, ProtocolError } from '../errors.ts'
 import type { EventName } from '../protocol/events.ts'
@@ -10,7 +10,7 @@ import { FrameReader, MessageType, Program, Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 import { Calls } from './calls.ts'
 import { Keepalive } from './keepalive.ts'
-import { asOpeningFailure, openHypervisor } from './handshake.ts'
+import { asHandshakeError, openHypervisor } from './handshake.ts'
 import type { CallOptions, ConnectionOptions } from './options.ts'
 import { Registrations } from './registrations.ts'
 import type { StreamOf } from './stream.ts'
@@ -19,7 +19,7 @@ import { Subscriptions, warnOfProblem } from './subscriptions.ts'
 import type { Handler } from './subscriptions.ts'
 
 export class Connection extends Client {
-  /** Resolves with the reason when the connection is gone, for whatever reason. */
+  /** Resolves with the reason when the connection is closed or lost. */
   readonly closed: Promise<Error>
   private readonly options: ConnectionOptions
   private readonly transport: Transport
@@ -43,13 +43,13 @@ export class Connection extends Client {
     this.registrations = new Registrations((procedure, args) => this.call(procedure, args))
     const { intervalMs = 5000, count = 5 } = options.keepalive ?? {}
     const dead = (silentMs: number) =>
-      this.fail(new ConnectionLostError(`the daemon was silent for ${silentMs} ms`, { outcome: 'unknown' }))
+      this.fail(new ConnectionLostError(`keepalive timeout: no data from the daemon for ${silentMs} ms`, { outcome: 'unknown' }))
     this.keepalive = new Keepalive({ send, dead, isPaused: () => this.streams.isPaused }, { intervalMs, count })
     this.closed = new Promise((resolve) => (this.tellClosed = resolve))
     transport.listen({ data: (chunk) => this.receive(chunk), closed: (reason) => this.fail(reason) })
   }
 
-  /** For events of one domain, network or pool only; `subscribe` is what you want otherwise. */
+  /** For events of one domain, network or pool; use `subscribe` otherwise. */
   get registration() {
     return this.area('registration')
   }
@@ -63,8 +63,8 @@ export class Connection extends Client {
       const watched = options.keepalive?.watched ?? true
       await openHypervisor((procedure, args) => connection.call(procedure, args, { timeoutMs }), { uri, readOnly, watched })
     } catch (error) {
-      connection.fail(new ConnectionLostError('the opening failed', { outcome: 'not sent', cause: error }))
-      throw asOpeningFailure(error, endpoint.description)
+      connection.fail(new ConnectionLostError('the handshake failed', { outcome: 'not sent', cause: error }))
+      throw asHandshakeError(error, endpoint.description)
     }
     return connection
   }
@@ -96,7 +96,7 @@ export class Connection extends Client {
     return stream as unknown as StreamOf<Result, D>
   }
 
-  /** Resolves, when the daemon has agreed to tell, with a function that ends the subscription. */
+  /** Resolves, once the daemon has registered it, with the unsubscribe function. */
   async subscribe<K extends EventName>(name: K, handler: Handler<K>): Promise<() => Promise<void>> {
     this.subscriptions.add(name, handler)
     try {
@@ -111,10 +111,10 @@ export class Connection extends Client {
     }
   }
 
-  /** Takes leave of the daemon. Calls still waiting are rejected. */
+  /** Closes the connection. Pending calls are rejected. */
   async close(): Promise<void> {
     if (this.over) return
-    // A daemon that does not answer any more is left without its blessing.
+    // Without waiting long for a daemon that does not respond any more.
     await this.call(areas.connect.close, {}, { timeoutMs: 1000 }).catch(() => {})
     this.fail(new ConnectionLostError('the connection was closed by us', { outcome: 'unknown' }))
   }
@@ -124,7 +124,7 @@ export class Connection extends Client {
   }
 
   private receive(chunk: Buffer): void {
-    this.keepalive.heard()
+    this.keepalive.received()
     try {
       this.frames.push(chunk, (frame) => this.over || this.dispatch(frame))
     } catch (error) {
@@ -137,7 +137,7 @@ export class Connection extends Client {
     else if (frame.type === MessageType.reply) this.calls.answer(frame)
     else if (frame.type === MessageType.stream || frame.type === MessageType.hole) this.streams.receive(frame)
     else if (frame.type === MessageType.message) this.subscriptions.deliver(frame)
-    else throw new ProtocolError(`a message of type ${frame.type} is none a daemon may send`)
+    else throw new ProtocolError(`a message of type ${frame.type} is not valid from a daemon`)
   }
 
   private fail(reason: Error): void {

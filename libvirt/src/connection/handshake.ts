@@ -1,4 +1,4 @@
-// What must be said before anything else: which logins there are, whether the daemon should watch us, which hypervisor we want.
+// The handshake of a connection: authentication, keepalive, hypervisor URI.
 import { ConnectionLostError, LibvirtError } from '../errors.ts'
 import { areas } from '../protocol/index.ts'
 import { AuthType, Feature } from '../protocol/constants.ts'
@@ -9,21 +9,24 @@ const { connect } = areas
 const READ_ONLY = 1
 
 export async function openHypervisor(call: Call, options: { uri: string; readOnly: boolean; watched: boolean }): Promise<void> {
-  await logIn(call)
-  // Asking whether the daemon can watch us is what makes it begin.
+  await authenticate(call)
+  // The daemon starts its keepalive when a client asks for the feature.
   if (options.watched) await call(connect.supportsFeature, { feature: Feature.keepalive })
   await call(connect.open, { uri: options.uri, flags: options.readOnly ? READ_ONLY : 0 })
 }
 
-/** Required even where there is no login: the daemon refuses everything else before. */
-async function logIn(call: Call): Promise<void> {
+/** Required even without authentication: the daemon rejects every other call before. */
+async function authenticate(call: Call): Promise<void> {
   const offered = await call(connect.authList, {})
   if (offered.length === 0 || offered.includes(AuthType.none)) return
   if (offered.includes(AuthType.polkit)) await call(connect.authPolkit, {})
-  else throw new LibvirtError('the daemon wants a SASL login; let it identify us by certificate or socket instead', { outcome: 'refused' })
+  else
+    throw new LibvirtError('the daemon requires SASL authentication, which is not supported; use certificates or a unix socket', {
+      outcome: 'refused',
+    })
 }
 
-export function asOpeningFailure(error: unknown, description: string): Error {
+export function asHandshakeError(error: unknown, description: string): Error {
   if (!(error instanceof LibvirtError)) return error as Error
   return new ConnectionLostError(`cannot open libvirtd at ${description}: ${error.message}`, { outcome: 'not sent', cause: error })
 }

@@ -1,10 +1,10 @@
-// Zeros that nobody has to send.
+// Holes of sparse streams.
 import { MAX_PACKET_BYTES } from '../xdr/limits.ts'
 import { hyper, struct, uint } from '../xdr/types.ts'
 
 export const holePayload = struct({ length: hyper, flags: uint })
 
-/** In a sparse stream: so many bytes of zeros that nobody had to send. */
+/** In a sparse stream: a run of zero bytes, transferred as its length. */
 export class Hole {
   readonly length: bigint
 
@@ -13,7 +13,7 @@ export class Hole {
   }
 }
 
-/** Turns a sparse download into plain bytes: `pipeline(download, fillHoles, file)`. */
+/** Expands a sparse download to plain bytes: `pipeline(download, fillHoles, file)`. */
 export async function* fillHoles(chunks: AsyncIterable<Buffer | Hole>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     if (chunk instanceof Hole) yield* zeros(chunk.length)

@@ -1,4 +1,4 @@
-// Notices a peer that is gone without a word. Any byte is a sign of life; after a silence we ask, and give up after `count` questions.
+// Detects a dead peer: any received byte resets it; after an idle interval it sends pings, and gives up after `count` unanswered ones.
 import { encodeFrame, MessageType, Program, Status } from '../wire/frame.ts'
 import type { Frame } from '../wire/frame.ts'
 
@@ -6,7 +6,7 @@ const Message = { ping: 1, pong: 2 } as const
 
 export interface KeepaliveLink {
   send(frame: Buffer): void
-  /** While we do not read, silence means nothing. */
+  /** While reading is paused, missing data means nothing. */
   isPaused(): boolean
   dead(silentMs: number): void
 }
@@ -26,7 +26,7 @@ export class Keepalive {
     this.timer = setInterval(() => this.check(), this.intervalMs).unref()
   }
 
-  heard(): void {
+  received(): void {
     this.heardSomething = true
   }
 

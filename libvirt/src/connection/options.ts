@@ -2,13 +2,13 @@ import type { LibvirtError } from '../errors.ts'
 import type { Endpoint } from '../transport/transport.ts'
 
 export interface CallOptions {
-  /** After this long the caller is told, though the daemon goes on. `Infinity` waits for ever. */
+  /** Rejects after this time; the call still runs in the daemon. `Infinity` disables it. */
   timeoutMs?: number
-  /** Aborted before the call is sent, it never is, and rejects as `not sent`. Afterwards it changes nothing. */
+  /** A call whose signal aborts before it is sent is never sent, and rejects as `not sent`. Later aborts have no effect. */
   signal?: AbortSignal | undefined
 }
 
-/** One call, told when it is settled. `error` is undefined when it went well. */
+/** Reported when a call is settled. `error` is undefined on success. */
 export interface CallReport {
   procedure: string
   error: LibvirtError | undefined
@@ -17,29 +17,29 @@ export interface CallReport {
 }
 
 export interface KeepaliveOptions {
-  /** We ask for a sign of life after this much silence. Default: 5 s. */
+  /** A ping is sent after this idle time. Default: 5 s. */
   intervalMs?: number
-  /** So many unanswered questions in a row mean that the other side is gone. Default: 5. */
+  /** Unanswered pings in a row until the connection counts as lost. Default: 5. */
   count?: number
-  /** Whether the daemon watches us too, and closes when we stay silent. A connection that is paused by backpressure must not ask for it. Default: true. */
+  /** Whether the daemon sends pings too, and closes an unresponsive connection. Must be off where backpressure may pause reading. Default: true. */
   watched?: boolean
 }
 
 export interface ConnectionOptions {
   endpoint: Endpoint
-  /** Which hypervisor, `qemu:///system` unless told. */
+  /** Hypervisor URI. Default: `qemu:///system`. */
   uri?: string
   readOnly?: boolean
   keepalive?: KeepaliveOptions
-  /** For connecting, the TLS handshake and the opening together. Default: 10 s. */
+  /** For connecting, TLS and the handshake together. Default: 10 s. */
   openTimeoutMs?: number
   /** Default: 30 s. */
   quickTimeoutMs?: number
   /** For procedures that may take long. Default: 10 min. */
   slowTimeoutMs?: number
-  /** Calls at the daemon at once. libvirtd stops listening at five. Default: 4. */
+  /** Calls in flight. libvirtd stops reading at five. Default: 4. */
   maxInFlight?: number
   onCall?: (report: CallReport) => void
-  /** An event that could not be read, or a subscriber that threw. Default: a process warning. */
+  /** An event that cannot be decoded, or a listener that threw. Default: a process warning. */
   onProblem?: (error: Error) => void
 }

@@ -1,4 +1,4 @@
-// Which kinds of event this connection has asked the daemon for: each kind once, however many subscribers there are.
+// Event registrations of a connection: each kind once, for all its subscribers.
 import { LibvirtError } from '../errors.ts'
 import { areas } from '../protocol/index.ts'
 import { eventKinds } from '../protocol/events.ts'
@@ -49,7 +49,7 @@ export class Registrations {
     })
   }
 
-  /** On a connection that is gone there is nothing to take back. */
+  /** A lost connection has nothing to deregister. */
   async drop(name: EventName): Promise<void> {
     const asked = this.asked.get(name)
     this.asked.delete(name)

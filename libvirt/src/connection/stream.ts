@@ -1,5 +1,5 @@
-// The data that follows some calls, as a Node stream: a volume going up or down, a console both ways, a picture.
-// The serial of the call names the stream. Whoever is through sends status "ok", and the other confirms; "error" aborts.
+// The data stream of a call, as a Node stream: upload, download, console, screenshot.
+// The serial of the call identifies the stream. The side that is done sends status "ok", and the other confirms; "error" aborts.
 import { Duplex } from 'node:stream'
 import type { Readable, Writable } from 'node:stream'
 import { ProtocolError } from '../errors.ts'
@@ -64,7 +64,7 @@ export class RpcStream extends Duplex {
     else this.sayOk()
   }
 
-  /** Not at once: the failure may have come together with the reply, and whoever opened the stream must get hold of it first. */
+  /** Deferred: the failure may arrive together with the reply, and the opener must receive the stream first. */
   fail(error: Error): void {
     this.failure = error
     this.leave()
@@ -79,7 +79,7 @@ export class RpcStream extends Duplex {
 
   override _write(chunk: Buffer | Hole, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
     if (this.failure) return callback(this.failure)
-    // What is typed into a console whose guest has just gone is lost, as on a real one.
+    // Input to a console whose guest has just gone off is discarded.
     if (this.isDone || this.saidOk) return callback()
     if (chunk instanceof Hole) return this.link.sendHole(chunk, callback)
     this.sendPackets(chunk, callback)
@@ -117,7 +117,7 @@ export class RpcStream extends Duplex {
   }
 
   private finish(): void {
-    if (!this.saidOk && this.direction === 'out') return this.fail(new ProtocolError(`${this.procedure}: the daemon ended our upload`))
+    if (!this.saidOk && this.direction === 'out') return this.fail(new ProtocolError(`${this.procedure}: the daemon ended the upload`))
     this.leave()
     if (this.direction !== 'out') this.push(null)
     this.confirmed?.()

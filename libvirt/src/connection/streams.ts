@@ -22,7 +22,7 @@ export class Streams {
     return this.paused.size > 0
   }
 
-  /** Known before the call is sent, because its data can overtake the reply. */
+  /** Registered before the call is sent, because data can arrive before the reply. */
   prepare(procedure: StreamProcedure<never, unknown, Direction>, args: unknown, serial: number) {
     const link = this.link({ program: procedure.program, procedure: procedure.number, type: MessageType.stream, serial, status: Status.ok })
     const { direction } = procedure
@@ -36,14 +36,14 @@ export class Streams {
     this.resume(serial)
   }
 
-  /** Packets of a stream that we aborted may still be under way: nobody wants them. */
+  /** Late packets of an aborted stream are dropped. */
   receive(frame: Frame): void {
     this.open.get(frame.serial)?.receive(frame)
   }
 
   lose(reason: Error): void {
     for (const stream of this.open.values()) {
-      stream.fail(new ConnectionLostError(`the stream was cut: ${reason.message}`, { outcome: 'unknown', cause: reason }))
+      stream.fail(new ConnectionLostError(`the stream was interrupted: ${reason.message}`, { outcome: 'unknown', cause: reason }))
     }
     this.open.clear()
   }

@@ -1,4 +1,4 @@
-// Who wants to hear of which events. A subscriber that throws does not disturb the others.
+// Event listeners by kind. One that throws does not affect the others.
 import { ProtocolError } from '../errors.ts'
 import { eventKinds } from '../protocol/events.ts'
 import type { EventName, EventOf } from '../protocol/events.ts'
@@ -37,7 +37,7 @@ export class Subscriptions {
     if (set?.size === 0) this.handlers.delete(name)
   }
 
-  /** An event that nobody asked for, or that we have no name for, is passed over. */
+  /** Ignores events of unknown kinds, and those without listeners. */
   deliver(frame: Frame): void {
     const name = names.get(frame.procedure)
     if (name === undefined || !this.has(name)) return
@@ -45,7 +45,7 @@ export class Subscriptions {
     try {
       this.tell(name, decode(layout, frame.payload) as EventOf<typeof name>)
     } catch (cause) {
-      this.onProblem(new ProtocolError(`${procedure}: the event cannot be read: ${(cause as Error).message}`, { procedure, cause }))
+      this.onProblem(new ProtocolError(`${procedure}: the event cannot be decoded: ${(cause as Error).message}`, { procedure, cause }))
     }
   }
 

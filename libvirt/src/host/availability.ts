@@ -1,10 +1,10 @@
-// Whether a host is up, and the way there: everything connected, then the owner's `onUp`, again and again until it succeeds.
+// Whether a host is up: all connections open, and `onUp` has succeeded, which is retried until it does.
 import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pauseMs } from './backoff.ts'
 import type { Backoff } from './backoff.ts'
 
-export interface UptimeOptions {
+export interface AvailabilityOptions {
   backoff: Backoff
   onUp(): Promise<void> | void
   onDown(reason: Error): void
@@ -13,22 +13,22 @@ export interface UptimeOptions {
 
 export class Availability {
   isUp = false
-  private readonly options: UptimeOptions
+  private readonly options: AvailabilityOptions
   private readonly stopping = new AbortController()
   private readonly emitter = new EventEmitter().setMaxListeners(0)
   private attempt = 0
 
-  constructor(options: UptimeOptions) {
+  constructor(options: AvailabilityOptions) {
     this.options = options
   }
 
-  /** Rejects when stopped, or when the time is over. */
+  /** Rejects when stopped, or at the timeout. */
   async reached(timeoutMs?: number): Promise<void> {
     const signals = [this.stopping.signal, ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)])]
     if (!this.isUp) await once(this.emitter, 'up', { signal: AbortSignal.any(signals) })
   }
 
-  /** Gives up when the host falls meanwhile: the next rise begins anew. */
+  /** Ends when the host goes down meanwhile: the next reconnect starts over. */
   async bringUp(): Promise<void> {
     const mine = ++this.attempt
     for (let failures = 0; mine === this.attempt; failures++) {

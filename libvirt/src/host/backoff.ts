@@ -1,10 +1,10 @@
-/** How long to wait before the next attempt: doubling, with jitter so that a hundred hosts do not knock in step. */
+/** Exponential backoff with jitter, so that the connections of many hosts are not retried in step. */
 export interface Backoff {
   firstMs: number
-  mostMs: number
+  maxMs: number
 }
 
-export function pauseMs({ firstMs, mostMs }: Backoff, attempt: number): number {
-  const full = Math.min(mostMs, firstMs * 2 ** Math.min(attempt, 30))
+export function pauseMs({ firstMs, maxMs }: Backoff, attempt: number): number {
+  const full = Math.min(maxMs, firstMs * 2 ** Math.min(attempt, 30))
   return full / 2 + (Math.random() * full) / 2
 }

@@ -1,10 +1,10 @@
-// Passes the events of one connection on to the subscribers of the host, each kind once.
+// Relays the events of one connection to the subscribers of the host, each kind once.
 import type { Connection } from '../connection/connection.ts'
 import type { Subscriptions } from '../connection/subscriptions.ts'
 import { LibvirtError } from '../errors.ts'
 import type { EventName, EventOf } from '../protocol/events.ts'
 
-export class Relay {
+export class EventRelay {
   private readonly connection: Connection
   private readonly subscribers: Subscriptions
   private readonly asked = new Map<EventName, Promise<unknown>>()
@@ -14,7 +14,7 @@ export class Relay {
     this.subscribers = subscribers
   }
 
-  /** A connection that is lost meanwhile is no failure: the next one asks again. */
+  /** A connection lost meanwhile is no failure: the next one registers again. */
   async ensure<K extends EventName>(name: K): Promise<void> {
     const pass = (event: EventOf<K>) => this.subscribers.tell(name, event)
     const asked = this.asked.get(name) ?? this.connection.subscribe(name, pass)

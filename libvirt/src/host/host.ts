@@ -1,7 +1,6 @@
-// A host that stays reachable. Quick calls, slow calls and events each have a connection, copies of whole disks get one when there are
-// any, and every stream has its own, so that none holds up another. A lost connection is replaced, with growing pauses; events are asked
-// for again; then `onUp` lets the owner list everything anew, because events that happened meanwhile are lost: events are hints, a listing
-// is the truth.
+// A host that reconnects. Quick calls, slow calls and events have a connection each, disk copies get one on demand, and every stream has its
+// own, so that none blocks another. Lost connections are re-opened with backoff, and events registered again; then `onUp` lets the owner list
+// everything again, because events in between are lost: treat events as hints, listings as the truth.
 import { Client } from '../client.ts'
 import { Connection } from '../connection/connection.ts'
 import type { CallOptions, CallReport, ConnectionOptions } from '../connection/options.ts'
@@ -13,20 +12,20 @@ import type { EventName } from '../protocol/events.ts'
 import type { Direction, Procedure, StreamProcedure } from '../protocol/procedure.ts'
 import type { Backoff } from './backoff.ts'
 import { ManagedConnection } from './managed-connection.ts'
-import type { LaneName, LaneReport } from './managed-connection.ts'
+import type { ConnectionName, ConnectionReport } from './managed-connection.ts'
 import { LazyConnection } from './lazy-connection.ts'
-import { Relay } from './event-relay.ts'
+import { EventRelay } from './event-relay.ts'
 import { Availability } from './availability.ts'
 
-/** A daemon carries out twenty calls at a time, of all its clients together: copies must leave room for the others. */
+/** A daemon runs twenty calls at a time, of all its clients together: copies must leave workers for the others. */
 const COPIES_AT_ONCE = 3
 
 export interface HostOptions extends Omit<ConnectionOptions, 'onCall'> {
-  /** All lanes are connected and events flow: list everything now. When it rejects it is tried again. */
+  /** All connections are open and events registered: list everything now. Retried when it rejects. */
   onUp?: (host: Host) => Promise<void> | void
   onDown?: (reason: Error) => void
-  onCall?: (report: CallReport & { lane: LaneName | 'copies' | 'stream' }) => void
-  onLane?: (report: LaneReport) => void
+  onCall?: (report: CallReport & { connection: ConnectionName | 'copies' | 'stream' }) => void
+  onConnection?: (report: ConnectionReport) => void
   /** Default: 0.1 s, doubling to 10 s. */
   backoff?: Partial<Backoff>
 }
@@ -36,18 +35,18 @@ export class Host extends Client {
   private readonly backoff: Backoff
   private readonly uptime: Availability
   private readonly subscriptions: Subscriptions
-  private readonly lanes: Record<LaneName, ManagedConnection>
+  private readonly connections: Record<ConnectionName, ManagedConnection>
   private readonly copies = new LazyConnection(() => this.open('copies', true))
   private readonly streaming = new Set<Connection>()
   private readonly onProblem: (error: Error) => void
-  private relay: Relay | undefined
+  private relay: EventRelay | undefined
   private isClosed = false
   private lastReason: Error | undefined
 
   constructor(options: HostOptions) {
     super()
     this.options = options
-    this.backoff = { firstMs: 100, mostMs: 10_000, ...options.backoff }
+    this.backoff = { firstMs: 100, maxMs: 10_000, ...options.backoff }
     this.onProblem = options.onProblem ?? warnOfProblem
     this.subscriptions = new Subscriptions(this.onProblem)
     this.uptime = new Availability({
@@ -56,14 +55,14 @@ export class Host extends Client {
       onDown: (reason) => this.notify(() => options.onDown?.(reason)),
       onProblem: this.onProblem,
     })
-    this.lanes = { quick: this.lane('quick'), slow: this.lane('slow'), events: this.lane('events') }
+    this.connections = { quick: this.manage('quick'), slow: this.manage('slow'), events: this.manage('events') }
   }
 
   get isUp(): boolean {
     return this.uptime.isUp
   }
 
-  /** Resolves when the host is up: connected, subscribed, and `onUp` has done its work. Rejects when it is closed, or not up in time. */
+  /** Resolves when the host is up: connected, subscribed, and `onUp` has succeeded. Rejects when it is closed, or at the timeout. */
   async whenUp(timeoutMs?: number): Promise<this> {
     await this.uptime.reached(timeoutMs).catch((cause: unknown) => {
       const why = this.isClosed ? 'it was closed' : (this.lastReason?.message ?? `\`onUp\` took more than ${timeoutMs} ms`)
@@ -73,8 +72,8 @@ export class Host extends Client {
   }
 
   override async call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, options?: CallOptions): Promise<Result> {
-    const lane = procedure.pace === 'quick' ? this.lanes.quick : this.lanes.slow
-    const connection = lane.use(procedure.name)
+    const managed = procedure.pace === 'quick' ? this.connections.quick : this.connections.slow
+    const connection = managed.use(procedure.name)
     return (procedure.pace === 'bulk' ? await this.copies.use() : connection).call(procedure, args, options)
   }
 
@@ -83,7 +82,7 @@ export class Host extends Client {
     args: Args,
     options?: CallOptions,
   ): Promise<StreamOf<Result, D>> {
-    // A download may be paused for as long as its reader likes; a daemon that watched us would take that for death.
+    // A download may be paused by its reader; a daemon that sends pings would close the connection then.
     const connection = await this.open('stream', procedure.direction === 'both')
     this.streaming.add(connection)
     void connection.closed.then(() => this.streaming.delete(connection))
@@ -97,7 +96,7 @@ export class Host extends Client {
     }
   }
 
-  /** Survives reconnects. Resolves, once events flow if the host is up, with a function that ends the subscription. */
+  /** Survives reconnects. Resolves, once registered if the host is up, with the unsubscribe function. */
   async subscribe<K extends EventName>(name: K, handler: Handler<K>): Promise<() => void> {
     const end = () => this.subscriptions.remove(name, handler)
     this.subscriptions.add(name, handler)
@@ -113,11 +112,11 @@ export class Host extends Client {
   async close(): Promise<void> {
     this.isClosed = true
     this.uptime.stop()
-    const lanes = [...Object.values(this.lanes), this.copies]
-    await Promise.all([...lanes.map((lane) => lane.stop()), ...[...this.streaming].map((one) => one.close())])
+    const connections = [...Object.values(this.connections), this.copies]
+    await Promise.all([...connections.map((each) => each.stop()), ...[...this.streaming].map((one) => one.close())])
   }
 
-  private lane(name: LaneName): ManagedConnection {
+  private manage(name: ConnectionName): ManagedConnection {
     return new ManagedConnection({
       name,
       backoff: this.backoff,
@@ -129,10 +128,10 @@ export class Host extends Client {
     })
   }
 
-  private async open(lane: LaneName | 'copies' | 'stream', watched: boolean): Promise<Connection> {
+  private async open(name: ConnectionName | 'copies' | 'stream', watched: boolean): Promise<Connection> {
     const { onCall, keepalive, ...options } = this.options
-    if (lane === 'copies') options.maxInFlight = Math.min(COPIES_AT_ONCE, options.maxInFlight ?? COPIES_AT_ONCE)
-    const report = onCall && { onCall: (call: CallReport) => onCall({ ...call, lane }) }
+    if (name === 'copies') options.maxInFlight = Math.min(COPIES_AT_ONCE, options.maxInFlight ?? COPIES_AT_ONCE)
+    const report = onCall && { onCall: (call: CallReport) => onCall({ ...call, connection: name }) }
     const watching = { ...keepalive, watched: watched && (keepalive?.watched ?? true) }
     const connection = await Connection.open({ ...options, ...report, keepalive: watching })
     if (!this.isClosed) return connection
@@ -140,18 +139,18 @@ export class Host extends Client {
     throw new ConnectionLostError(`${options.endpoint.description} was closed by us`, { outcome: 'not sent' })
   }
 
-  /** A kind that this daemon does not know must not keep the host down. */
+  /** An event kind unknown to the daemon must not keep the host down. */
   private async relayEvents(connection: Connection): Promise<void> {
-    const relay = new Relay(connection, this.subscriptions)
+    const relay = new EventRelay(connection, this.subscriptions)
     this.relay = relay
     for (const name of this.subscriptions.names()) await relay.ensure(name).catch(this.onProblem)
   }
 
-  private review(report: LaneReport): void {
-    this.notify(() => this.options.onLane?.(report))
+  private review(report: ConnectionReport): void {
+    this.notify(() => this.options.onConnection?.(report))
     this.lastReason = report.reason
     if (report.reason) this.uptime.markDown(report.reason)
-    else if (Object.values(this.lanes).every((lane) => lane.current)) void this.uptime.bringUp()
+    else if (Object.values(this.connections).every(({ current }) => current)) void this.uptime.bringUp()
   }
 
   private notify(hook: () => void): void {

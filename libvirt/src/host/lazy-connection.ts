@@ -1,4 +1,4 @@
-// A connection that few need: opened when it is asked for, and again after it was lost.
+// A connection that is opened at its first use, and again at the next use after it was lost.
 import type { Connection } from '../connection/connection.ts'
 
 export class LazyConnection {

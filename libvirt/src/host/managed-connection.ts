@@ -1,44 +1,44 @@
-// One kind of traffic to a host: a connection that is replaced when it is lost.
+// One of the permanent connections of a host, re-opened when it is lost.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connection } from '../connection/connection.ts'
 import { ConnectionLostError } from '../errors.ts'
 import { pauseMs } from './backoff.ts'
 import type { Backoff } from './backoff.ts'
 
-export type LaneName = 'quick' | 'slow' | 'events'
+export type ConnectionName = 'quick' | 'slow' | 'events'
 
-export interface LaneReport {
-  lane: LaneName
+export interface ConnectionReport {
+  connection: ConnectionName
   state: 'up' | 'down'
-  /** Why it went down, or why it could not come up; always there when it is down. */
+  /** Why it was lost or could not be opened; always present when it is down. */
   reason?: Error
 }
 
-export interface LaneOptions {
-  name: LaneName
+export interface ManagedConnectionOptions {
+  name: ConnectionName
   backoff: Backoff
   open(): Promise<Connection>
-  /** Done on each new connection before anyone else may use it. */
+  /** Runs on each new connection before its first use. */
   prepare?(connection: Connection): Promise<void>
-  changed(report: LaneReport): void
+  changed(report: ConnectionReport): void
 }
 
 export class ManagedConnection {
   /** Undefined while there is no connection. */
   current: Connection | undefined
-  private readonly options: LaneOptions
+  private readonly options: ManagedConnectionOptions
   private readonly stopping = new AbortController()
   private reason: Error = new Error('not connected yet')
 
-  constructor(options: LaneOptions) {
+  constructor(options: ManagedConnectionOptions) {
     this.options = options
     void this.run()
   }
 
-  /** Fails at once while the host is away: whoever calls knows best whether to wait. */
+  /** Fails at once while it is down: the caller decides whether to wait. */
   use(procedure: string): Connection {
     if (this.current) return this.current
-    const message = `${procedure}: not sent: the ${this.options.name} lane is down: ${this.reason.message}`
+    const message = `${procedure}: not sent: the ${this.options.name} connection is down: ${this.reason.message}`
     throw new ConnectionLostError(message, { outcome: 'not sent', procedure, cause: this.reason })
   }
 
@@ -54,12 +54,12 @@ export class ManagedConnection {
     }
   }
 
-  /** The life of one connection; tells whether there was one. */
+  /** Runs until the connection is lost; returns whether it was opened. */
   private async serve(): Promise<boolean> {
     try {
       const connection = await this.connect()
       this.current = connection
-      this.options.changed({ lane: this.options.name, state: 'up' })
+      this.options.changed({ connection: this.options.name, state: 'up' })
       this.reason = await connection.closed
       return true
     } catch (error) {
@@ -67,7 +67,7 @@ export class ManagedConnection {
       return false
     } finally {
       this.current = undefined
-      if (!this.isStopped()) this.options.changed({ lane: this.options.name, state: 'down', reason: this.reason })
+      if (!this.isStopped()) this.options.changed({ connection: this.options.name, state: 'down', reason: this.reason })
     }
   }
 

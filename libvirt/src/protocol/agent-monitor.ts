@@ -1,4 +1,4 @@
-// What is asked of a guest through its agent, and of QEMU through its monitor.
+// Guest agent and QEMU monitor commands.
 import { array, defaulted, hyper, int, optional, str, uhyper, uint } from '../xdr/types.ts'
 import * as flag from './flags.ts'
 import { parameters } from './parameters.ts'

@@ -1,4 +1,4 @@
-// Numbers that come back in answers and events, and the few that calls take one of.
+// Enumerations of results and events, and of some arguments.
 
 /** VIR_ERR_* of libvirt's virterror.h. */
 export const ErrorCode = {
@@ -86,6 +86,6 @@ export const WipeAlgorithm = { zero: 0, random: 8, trim: 9 } as const
 /** Seconds are also allowed. */
 export const AgentTimeout = { block: -2, standard: -1, nowait: 0 } as const
 export const KeycodeSet = { linux: 0, xt: 1, atset1: 2, atset2: 3, atset3: 4, osx: 5, xtKbd: 6, usb: 7, win32: 8, qnum: 9 } as const
-/** Features asked for with `connect.supportsFeature`. */
+/** For `connect.supportsFeature`. */
 export const Feature = { keepalive: 10 } as const
 export const AuthType = { none: 0, sasl: 1, polkit: 2 } as const

@@ -1,4 +1,4 @@
-// Events, and the calls that ask for them. One line per kind: who to ask, the number it arrives under, what it holds.
+// Events and their registration calls. One line per kind: registration, event number, payload.
 import { int, optional, str, struct, uhyper } from '../xdr/types.ts'
 import type { Fields, StructOut, Type } from '../xdr/types.ts'
 import { parameters } from './parameters.ts'
@@ -23,7 +23,7 @@ export interface EventKind<Event> {
   readonly layout: Type<never, Event>
 }
 
-/** Every event begins with the number of its registration. */
+/** Every event starts with its registration id. */
 function kind<F extends Fields>(source: EventSource, event: number, number: number, name: string, fields: F): EventKind<StructOut<F>> {
   const whole = struct({ callback: int, ...fields })
   return { source, event, number, name, layout: whole as unknown as Type<never, StructOut<F>> }

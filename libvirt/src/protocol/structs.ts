@@ -32,7 +32,7 @@ export type Named = OutOf<typeof named>
 export type Volume = OutOf<typeof volume>
 export type Moment = OutOf<typeof moment>
 
-/** The answer of a "list all" call: the items, and their count once more. */
+/** The result of a "list all" call: the items, and their count again. */
 export function listOf<In, Out>(item: Type<In, Out>): Type<readonly In[], Out[]> {
   const items = array(item)
   return {

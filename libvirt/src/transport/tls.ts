@@ -16,7 +16,7 @@ export interface TlsOptions {
   serverName?: string
 }
 
-/** A daemon elsewhere (`libvirtd --listen`). Both sides show a certificate, and the daemon's must hold the name we asked for. */
+/** A remote daemon (`libvirtd --listen`). Both sides present a certificate; the daemon's must match the host name. */
 export function tls(options: TlsOptions): Endpoint {
   const { host, port = 16514, ca, cert, key, serverName = host } = options
   const description = `${host}:${port}`

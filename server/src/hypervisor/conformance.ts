@@ -1,5 +1,5 @@
-// The promises every driver keeps. A driver's own test file calls `describeDriver` with a rig that stands on that driver; the libvirt
-// driver's guests are real, so no promise here is about how fast something is.
+// The contract of every driver. A driver's own test file calls `describeDriver` with a rig for that driver. Guests of the libvirt driver are
+// real, so no test here is about speed.
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import { consoleContract } from './conformance/consoles.ts'
 import { snapshotBackupContract } from './conformance/copies.ts'

@@ -31,14 +31,14 @@ beforeEach(() => {
 })
 
 describe('the driver pool', () => {
-  test('opens one driver per host, also when asked twice at once', async () => {
+  test('opens one driver per host, also for concurrent calls', async () => {
     const drivers = pool()
     const [first, second] = await Promise.all([drivers.get('c1'), drivers.get('c1')])
     expect(first).toBe(second)
     expect(opened).toEqual(['simulated:///one'])
   })
 
-  test('reaches a host at its new address as soon as it has one, and leaves the old one', async () => {
+  test('uses the new URI of a host at once, and closes the old driver', async () => {
     const drivers = pool()
     const before = await drivers.get('c1')
     moveTo('simulated:///two')
@@ -47,7 +47,7 @@ describe('the driver pool', () => {
     expect({ opened, closed }).toEqual({ opened: ['simulated:///one', 'simulated:///two'], closed: ['simulated:///one'] })
   })
 
-  test('leaves an old address that nobody asks for any more, and no other', async () => {
+  test('prunes drivers with an old URI, and no others', async () => {
     const drivers = pool()
     const before = await drivers.get('c1')
     drivers.prune([...hosts.values()])
@@ -57,7 +57,7 @@ describe('the driver pool', () => {
     expect({ opened, closed }).toEqual({ opened: ['simulated:///one'], closed: ['simulated:///one'] })
   })
 
-  test('leaves a host that is gone from the fleet once nobody has asked for it in a while', async () => {
+  test('prunes a removed host once it was not used for a while', async () => {
     const [patient, hasty] = [pool(60_000), pool(0)]
     const kept = await patient.get('c1')
     patient.prune([])
@@ -68,7 +68,7 @@ describe('the driver pool', () => {
     expect(closed).toEqual(['simulated:///one'])
   })
 
-  test('leaves a host that nobody knows any more', async () => {
+  test('closes the driver of a host that became unknown', async () => {
     const drivers = pool()
     await drivers.get('c1')
     hosts.clear()
@@ -77,14 +77,14 @@ describe('the driver pool', () => {
     expect(closed).toEqual(['simulated:///one'])
   })
 
-  test('does not remember a host that was unknown', async () => {
+  test('does not cache unknown hosts', async () => {
     const drivers = pool()
     await expect(drivers.get('c2')).rejects.toThrow('There is no host c2')
     hosts.set('c2', { id: 'c2', driver: 'simulated', uri: 'simulated:///late' })
     expect((await drivers.get('c2')).hostId).toBe('c2')
   })
 
-  test('says which driver is missing', async () => {
+  test('names the missing driver', async () => {
     hosts.set('c3', { id: 'c3', driver: 'libvirt', uri: 'qemu:///system' })
     await expect(pool().get('c3')).rejects.toThrow('needs the libvirt driver')
   })

@@ -1,6 +1,6 @@
-// Host id → driver. A driver is opened when first asked for and shared from then on; opening one is cheap and does not wait for the
-// host, so a dead host shows in its verbs, not here. Which address a host has is looked up for everyone who asks: it may have been
-// changed in another process, and whatever answers at the old one by now is not that host.
+// Host id → driver. A driver is opened at its first use and shared from then on. Opening does not connect, so an unreachable host fails in
+// the driver's methods, not here. The URI of a host is looked up at every use: another process may have changed it, and the old address may
+// belong to another host by now.
 import { stopwatch } from '../kernel/clock.ts'
 import type { Driver } from './driver.ts'
 
@@ -16,17 +16,17 @@ type DriverFactory = (host: HostRef) => Driver | Promise<Driver>
 
 export interface DriverPool {
   get(hostId: string): Promise<Driver>
-  /** Lets go of hosts that nobody asks for any more: those with another address than here at once, those that are not here (a host that
-   *  has left the fleet may still be asked to delete a VM) when they were not asked for in a while. */
+  /** Closes drivers of hosts that are no longer used: those whose URI changed at once; those missing from the list (a removed host may still
+   *  have to delete a VM) when they were not used for a while. */
   prune(fleet: HostRef[]): void
   close(): Promise<void>
 }
 
 export interface DriverPoolOptions {
   factories: Partial<Record<DriverKind, DriverFactory>>
-  /** Answers undefined for a host nobody knows. */
+  /** Returns undefined for an unknown host. */
   lookup: (hostId: string) => Promise<HostRef | undefined>
-  /** For so long a host that has left the fleet is kept: longer than a step of an action takes. */
+  /** How long the driver of a removed host is kept after its last use: longer than a workflow step takes. */
   idleMs?: number
 }
 
@@ -52,12 +52,12 @@ export function createDriverPool({ factories, lookup, idleMs = 15 * 60_000 }: Dr
     opened.driver.catch(() => drivers.get(host.id) === opened && drivers.delete(host.id))
     return opened
   }
-  /** Whoever is at work with it fails, and finds the next one when it tries again. */
+  /** Calls in flight fail; their retries get the next driver. */
   const forget = ({ host, driver }: Opened): void => {
     drivers.delete(host.id)
     const closed = driver
       .then((opened) => opened.close())
-      .catch(() => undefined) // it never opened, or its host does not care
+      .catch(() => undefined) // it never opened, or its host is unreachable
       .finally(() => leaving.delete(closed))
     leaving.add(closed)
   }

@@ -1,28 +1,28 @@
-// What can go wrong on a host, sorted by what the caller should do next. A workflow asks `retry`, a customer reads `userMessage`, an
-// operator reads `message` and `cause`.
+// Driver errors by kind, which says what the caller can do next: workflows read `retry`, customers `userMessage`, operators `message` and
+// `cause`.
 
 const KINDS = {
-  /** It failed this time; nothing is wrong with the request. */
-  transient: { retry: true, userMessage: 'The host could not do this just now.' },
-  /** The host does not answer. Its machines may well be running. */
-  unreachable: { retry: true, userMessage: 'The host of this VM does not answer at the moment.' },
-  /** The answer was lost: it may or may not have happened. Every verb may be repeated, or the real state looked up first. */
-  unknown_outcome: { retry: true, userMessage: 'The host did not say whether this worked.' },
-  /** The caller's signal ended the wait. What was begun may still happen. */
-  aborted: { retry: true, userMessage: 'This took too long and was stopped.' },
-  /** Somebody else took back what this call was making. */
+  /** A failure of the host; the request is valid. */
+  transient: { retry: true, userMessage: 'The host failed to do this.' },
+  /** The host does not respond. Its VMs may still be running. */
+  unreachable: { retry: true, userMessage: 'The host of this VM is unreachable.' },
+  /** The reply was lost: the call may have succeeded. Every method is idempotent, so it can be repeated. */
+  unknown_outcome: { retry: true, userMessage: 'The connection to the host was lost before it confirmed the result.' },
+  /** The caller's signal aborted the wait. The call may still take effect. */
+  aborted: { retry: true, userMessage: 'This took too long and was aborted.' },
+  /** Another process removed what this call was creating. */
   cancelled: { retry: false, userMessage: 'This was cancelled.' },
-  not_found: { retry: false, userMessage: 'The host no longer has what this needs.' },
+  not_found: { retry: false, userMessage: 'Something this depends on no longer exists on the host.' },
   /** The machine must be stopped, running or prepared first. */
   invalid_state: { retry: false, userMessage: 'The VM is not in a state that allows this.' },
-  in_use: { retry: false, userMessage: 'Something still uses this.' },
-  /** The same name, address range or uuid is taken by something else. */
-  conflict: { retry: false, userMessage: 'This collides with something that is already on the host.' },
+  in_use: { retry: false, userMessage: 'This is still in use.' },
+  /** Name, address range or UUID is taken. */
+  conflict: { retry: false, userMessage: 'This conflicts with something that already exists on the host.' },
   no_space: { retry: false, userMessage: 'The host has run out of disk space.' },
-  unsupported: { retry: false, userMessage: 'The host or the image cannot do this.' },
-  /** The guest did not come up, or went down while coming up: see `consoleTail`. */
-  guest_failed: { retry: false, userMessage: 'The VM did not come up.' },
-  permanent: { retry: false, userMessage: 'The host refused this.' },
+  unsupported: { retry: false, userMessage: 'The host or the image does not support this.' },
+  /** The guest did not boot, or went off while booting: see `consoleTail`. */
+  guest_failed: { retry: false, userMessage: 'The VM did not boot.' },
+  permanent: { retry: false, userMessage: 'The host rejected this.' },
 } as const
 
 export type DriverErrorKind = keyof typeof KINDS
@@ -41,7 +41,7 @@ export class DriverError extends Error {
   readonly userMessage: string
   readonly consoleTail: string[]
 
-  /** `message` is for the operator: what was asked of which host, and what it said. */
+  /** `message` is for the operator: what was requested of which host, and its error. */
   constructor(kind: DriverErrorKind, message: string, detail: DriverErrorDetail = {}) {
     super(message, { cause: detail.cause })
     this.name = 'DriverError'

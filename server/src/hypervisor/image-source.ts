@@ -1,4 +1,4 @@
-// Where the driver finds the images of templates: on the control plane, which carries them to hosts.
+// Where the driver reads template images from: the control plane, which uploads them to hosts.
 import type { TemplateRef } from './driver.ts'
 
 export interface Image {
@@ -12,6 +12,6 @@ export interface Image {
 }
 
 export interface ImageSource {
-  /** Refuses with a plain Error when the image is not there yet. */
+  /** Rejects with a plain Error when the image does not exist yet. */
   open(template: TemplateRef): Promise<Image>
 }

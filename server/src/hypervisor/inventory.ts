@@ -1,16 +1,16 @@
-// What a host reports: what is there, what it measures and what it can do. All of it is read from the host alone, never from our
-// database, so that the fleet can be rebuilt from it.
+// What a host reports: inventory, statistics and capabilities. It is read from the host alone, never from the database, so that the fleet
+// can be recovered from its hosts.
 import type { ConsoleType, NetworkSpec, Power, StopReason } from './spec.ts'
 
 export interface Machine {
-  /** Null for a stranger: a machine that does not carry our metadata. */
+  /** Null for an unknown machine, which does not carry our metadata. */
   vmId: string | null
   accountId: string | null
   generation: number | null
   name: string
   uuid: string
   power: Power
-  /** Null while running, or when the host cannot tell. */
+  /** Null while running, or when the host does not know. */
   stopReason: StopReason | null
   vcpu: number
   ramMiB: number
@@ -24,9 +24,9 @@ export interface Volume {
   id: string
   vmId: string | null
   generation: number | null
-  /** The backup an incremental one builds on. */
+  /** The backup that an incremental one is a layer on. */
   parentId: string | null
-  /** False while it is being made, or when whoever made it died. */
+  /** False while it is being created, and after its creator died. */
   complete: boolean
   capacityBytes: number
   sizeBytes: number
@@ -34,7 +34,7 @@ export interface Volume {
 
 export type Network = NetworkSpec & { attachedMacs: string[] }
 
-/** Bytes since the counter's epoch, as the guest sees them. Another epoch means that counting began again at zero. */
+/** Bytes since the start of the epoch, from the guest's point of view. Counters restart at zero with every new epoch. */
 export interface NicCounters {
   vmId: string
   mac: string
@@ -50,7 +50,7 @@ export interface MetricsSample {
   vcpu: number
   cpuNs: bigint
   ramMiB: number
-  /** Null when the guest does not tell. */
+  /** Null when the guest reports no memory statistics. */
   ramUsedMiB: number | null
   diskReadBytes: bigint
   diskWrittenBytes: bigint
@@ -71,12 +71,12 @@ export interface HostFacts {
   acceleration: Acceleration
   versions: Record<string, string>
   consoles: ConsoleType[]
-  /** False on kernels that cannot throttle an interface. */
+  /** False on kernels that cannot shape traffic. */
   canLimit: boolean
 }
 
 export type DriverEvent =
   | { type: 'started' | 'rebooted' | 'agent_connected'; vmId: string }
   | { type: 'stopped'; vmId: string; reason: StopReason }
-  /** Some may have been lost: list again. */
+  /** Events may have been lost: list again. */
   | { type: 'missed' }

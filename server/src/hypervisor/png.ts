@@ -1,4 +1,4 @@
-// A picture as PNG. Rows are given as they are stored: each begins with its filter byte, 0.
+// Encodes a picture as PNG. Every row starts with its filter byte, 0.
 import { crc32, deflateSync } from 'node:zlib'
 
 export interface PngShape {

@@ -1,7 +1,7 @@
-// The nouns of the driver interface, in our words. Nothing here is text of a customer's but the hostname, the login user and the
-// ssh keys, and these reach the guest only, never a definition on the host.
+// The types of the driver interface. Customers choose only the hostname, the login user and the SSH keys; these reach the guest alone, never
+// a definition on the host.
 
-/** What a guest's processor speaks. */
+/** The instruction set of a guest. */
 export type Arch = 'x86_64' | 'aarch64'
 
 /** Bytes per GiB. */
@@ -10,17 +10,17 @@ export const GIB = 2 ** 30
 export interface TemplateRef {
   id: string
   slug: string
-  /** Of the image: a template is never changed once used. */
+  /** Of the image, which never changes once the template is in use. */
   checksum: string
   arch: Arch
-  /** Whether guests of it run the agent: decides what "ready" means and whether passwords can be set. */
+  /** Whether its guests run the guest agent, which readiness checks and password resets need. */
   hasAgent: boolean
 }
 
-/** What a guest learns about itself at its first boot. */
+/** What cloud-init configures at the first boot. */
 export interface CloudInitData {
   hostname: string
-  /** Who gets the keys and the password. */
+  /** Owner of the keys and the password. */
   user: string
   sshKeys: string[]
   /** crypt(3) hash; null = no password login. */
@@ -34,19 +34,19 @@ export interface NicSpec {
   networkId: string | null
   address: string
   prefix: number
-  /** Null: the guest gets no route by this interface. */
+  /** Null: no default route over this interface. */
   gateway: string | null
   dns: string[]
-  /** Both directions; null = as fast as the host can. */
+  /** Both directions; null = unlimited. */
   limitMbps: number | null
 }
 
 export interface MachineSpec {
   vmId: string
-  /** Chosen and stored by us before the first call, so that a lost answer can be looked up. */
+  /** Chosen and stored before the first call, so that the machine can be found after a lost reply. */
   uuid: string
   accountId: string
-  /** Grows by one at every rebuild and restore. Each generation has a disk of its own. */
+  /** Incremented by every rebuild and restore. Each generation has its own disk. */
   generation: number
   vcpu: number
   ramMiB: number
@@ -56,7 +56,7 @@ export interface MachineSpec {
   nics: NicSpec[]
 }
 
-/** Where the first content of a disk comes from. */
+/** Initial content of a disk. */
 export type DiskSource = { from: 'template' } | { from: 'snapshot'; snapshotId: string } | { from: 'backup'; backupId: string }
 
 export interface NetworkSpec {
@@ -81,7 +81,7 @@ export interface FilterRule {
   destinations: string[]
 }
 
-/** First match wins, then the default. Stateful; DHCP and ARP always pass; anti-spoofing is always on and not spelled out here. */
+/** First match wins, then the default. Stateful. DHCP and ARP always pass; anti-spoofing is always on and not listed here. */
 export interface Filter {
   rules: FilterRule[]
   defaultInbound: FilterAction
@@ -90,13 +90,13 @@ export interface Filter {
 
 export type Power = 'running' | 'stopped' | 'paused'
 
-/** user: ordered through the driver · guest: from inside · crash: the machine died · host: power or daemon lost. */
+/** user: requested through the driver · guest: shut down from inside · crash: QEMU or guest crashed · host: power or daemon lost. */
 export type StopReason = 'user' | 'guest' | 'crash' | 'host'
 
-/** How an order to stop or reboot went: nothing to do, the guest obeyed, or it was cut off after the grace. */
+/** Result of a stop or reboot: nothing to do, done by the guest, or forced after the grace period. */
 export type StopOutcome = 'already' | 'clean' | 'forced'
 
-/** `reachable`: the agent answered. `booting`: alive, and the image has no agent to say more. */
+/** `reachable`: the guest agent answered. `booting`: running, and the image has no agent. */
 export type Readiness = 'reachable' | 'booting'
 
 export type ConsoleType = 'serial' | 'vnc'

@@ -1,7 +1,7 @@
 // Backups on their way from host to host, through us. What arrives is what was sent, or it is sent again.
 import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
-import { DriverError, type BackupOrder, type Driver } from '../../hypervisor/driver.ts'
+import { DriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
 import { driverFor } from '../vms/service.ts'
@@ -17,7 +17,7 @@ export async function transferBackup(
   from: Driver,
   to: Driver,
   vmId: string,
-  order: BackupOrder,
+  order: BackupRequest,
   signal: AbortSignal,
 ): Promise<TransferResult> {
   const read = (driver: Driver): Promise<Readable> => driver.readBackup(vmId, order.backupId, signal)

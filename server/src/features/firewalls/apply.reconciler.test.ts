@@ -137,7 +137,7 @@ describe('filters on hosts', async () => {
       applied: false,
       state: 'FAILED',
       appliedAt: expect.any(String),
-      error: 'The host of this VM does not answer at the moment.',
+      error: 'The host of this VM is unreachable.',
       nextTryAt: addDuration(clock.now(), '10s').toISOString(),
     })
     await control.faults.returnHost()

@@ -132,7 +132,7 @@ describe('what a stranded action left on its host', async () => {
       app.clock.advance('31s')
       await reconcileStaleMachines.runOnce(app.deps)
       await app.settle()
-      expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringContaining('could not be put right yet: The host refused this') })
+      expect(await vmOf(id)).toMatchObject({ statusReason: expect.stringContaining('could not be put right yet: The host rejected this') })
       await reconcileStaleMachines.runOnce(app.deps)
       expect((await vmOf(id)).currentAction).toBeNull()
       await later()

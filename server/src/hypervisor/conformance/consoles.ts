@@ -17,7 +17,7 @@ export const consoleContract: ConformanceContract = (rig) => {
     await vi.waitFor(() => expect(serial.readableEnded).toBe(true), patience())
   })
 
-  test('a console the host does not offer is unsupported, and there is none of a stopped machine', async () => {
+  test('a console type the host does not offer is unsupported, and a stopped machine has no console', async () => {
     const spec = await create(rig())
     const { consoles } = await rig().driver.facts(soon(rig()))
     if (!consoles.includes('vnc')) await expectKind(rig().driver.openConsole(spec.vmId, 'vnc', soon(rig())), 'unsupported')

@@ -6,7 +6,7 @@ import { GIB, type DiskSource, type MachineSpec } from '../driver.ts'
 import { changeTo, create, expectKind, next, soon, stop, TEMPLATE, volumesOf, type ConformanceContract } from './fixture.ts'
 
 export const snapshotBackupContract: ConformanceContract = (rig) => {
-  /** Boots a new generation from a copy, as a restore does, and answers what the guest finds. */
+  /** Boots a new generation from a copy, as a restore does, and returns what the guest reads. */
   const restored = async (spec: MachineSpec, source: DiskSource): Promise<string | null> => {
     await rig().driver.ensureDisk(spec, source, soon(rig()))
     await changeTo(rig(), spec)
@@ -15,7 +15,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
   const backup = (vmId: string, backupId: string, parentId: string | null) =>
     rig().driver.ensureBackup(vmId, { backupId, parentId }, soon(rig()))
 
-  test('a snapshot of a running machine brings its moment back, as often as wanted', async () => {
+  test('a snapshot of a running machine can be restored repeatedly', async () => {
     const spec = await create(rig())
     const snapshotId = newId()
     await rig().guest.write(spec.vmId, 'at the snapshot')
@@ -41,7 +41,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     expect(await restored(next(rebuilt), { from: 'snapshot', snapshotId })).toBe('stopped')
   })
 
-  test('a restored disk is as large as the plan by now, and never smaller than the copy', async () => {
+  test('a restored disk has the size of the present plan, and is never smaller than the copy', async () => {
     const spec = await create(rig())
     const snapshotId = newId()
     await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
@@ -58,7 +58,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     )
   })
 
-  test('a removed snapshot is gone, also the second time', async () => {
+  test('removing a snapshot is idempotent', async () => {
     const spec = await create(rig())
     const snapshotId = newId()
     await rig().driver.ensureSnapshot(spec.vmId, snapshotId, soon(rig()))
@@ -66,10 +66,10 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     await rig().driver.ensureNoSnapshot(spec.vmId, snapshotId, soon(rig()))
     expect((await volumesOf(rig(), spec.vmId)).map((volume) => volume.kind).sort()).toEqual(['disk', 'seed'])
     await expectKind(rig().driver.ensureDisk(next(spec), { from: 'snapshot', snapshotId }, soon(rig())), 'not_found')
-    await rig().driver.ensureDisk(spec, { from: 'snapshot', snapshotId }, soon(rig())) // the disk is there: where it came from matters no more
+    await rig().driver.ensureDisk(spec, { from: 'snapshot', snapshotId }, soon(rig())) // the disk exists: its source does not matter any more
   })
 
-  test('a full and two incremental backups each bring their own moment back', async () => {
+  test('a full and two incremental backups each restore their own state', async () => {
     const spec = await create(rig())
     const ids = [newId(), newId(), newId()] as const
     const made = []
@@ -87,7 +87,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     }
   })
 
-  test('a backup is full when what changed since its parent is not known', async () => {
+  test('a backup is full when its parent has no usable checkpoint', async () => {
     const spec = await create(rig())
     const first = newId()
     await backup(spec.vmId, first, null)
@@ -97,7 +97,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     expect(await backup(spec.vmId, newId(), first)).toMatchObject({ parentId: null })
   })
 
-  test('a parent stays while another backup builds on it', async () => {
+  test('a parent stays while another backup is a layer on it', async () => {
     const { vmId } = await create(rig())
     const [parent, child] = [newId(), newId()]
     await backup(vmId, parent, null)
@@ -107,7 +107,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     expect((await volumesOf(rig(), vmId)).filter((volume) => volume.kind === 'backup')).toEqual([])
   })
 
-  test('a backup builds on a parent that is kept on another host', async () => {
+  test('a backup is incremental on a parent that is stored on another host', async () => {
     const spec = await create(rig())
     const [parentId, backupId] = [newId(), newId()]
     await rig().guest.write(spec.vmId, 'first')
@@ -115,7 +115,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     const bytes = await buffer(await rig().driver.readBackup(spec.vmId, parentId, soon(rig())))
     for (const driver of [rig().driver, rig().other]) await driver.ensureBackupOffloaded(spec.vmId, parentId, soon(rig()))
     await rig().guest.write(spec.vmId, 'second')
-    expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // a parent that is lost
+    expect(await backup(spec.vmId, newId(), parentId)).toMatchObject({ parentId: null }) // the parent is lost
     const made = await rig().driver.ensureBackup(spec.vmId, { backupId, parentId, parentIsRemote: true }, soon(rig()))
     expect(made).toMatchObject({ parentId })
     expect((await volumesOf(rig(), spec.vmId)).map((volume) => volume.id)).not.toContain(parentId)
@@ -124,7 +124,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     expect(await restored(next(spec), { from: 'backup', backupId })).toBe('second')
   })
 
-  test('the machine of a VM that lives elsewhere goes, and its backups stay', async () => {
+  test('the machine of an evacuated VM is purged, and its backups stay', async () => {
     const spec = await create(rig())
     const backupId = newId()
     await rig().driver.ensureSnapshot(spec.vmId, newId(), soon(rig()))
@@ -134,7 +134,7 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     expect(await volumesOf(rig(), spec.vmId)).toMatchObject([{ kind: 'backup', id: backupId, complete: true }])
   })
 
-  test('a backup chain is carried elsewhere as bytes and restored after the VM is gone', async () => {
+  test('a backup chain is transferred as bytes and restored after the VM is purged', async () => {
     const spec = await create(rig())
     const [parentId, backupId] = [newId(), newId()]
     await backup(spec.vmId, parentId, null)
@@ -142,19 +142,19 @@ export const snapshotBackupContract: ConformanceContract = (rig) => {
     await backup(spec.vmId, backupId, parentId)
     const bytesOf = async (id: string) => buffer(await rig().driver.readBackup(spec.vmId, id, soon(rig())))
     const copies = [
-      { order: { backupId: parentId, parentId: null }, bytes: await bytesOf(parentId) },
-      { order: { backupId, parentId }, bytes: await bytesOf(backupId) },
+      { request: { backupId: parentId, parentId: null }, bytes: await bytesOf(parentId) },
+      { request: { backupId, parentId }, bytes: await bytesOf(backupId) },
     ]
     await rig().driver.ensurePurged(spec.vmId, soon(rig()))
     const orphan = rig().driver.ensureBackupCopy(
       spec.vmId,
-      copies[1]!.order,
+      copies[1]!.request,
       () => Promise.resolve(Readable.from([copies[1]!.bytes])),
       soon(rig()),
     )
     await expectKind(orphan, 'not_found')
-    for (const { order, bytes } of [...copies, ...copies])
-      await rig().driver.ensureBackupCopy(spec.vmId, order, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
+    for (const { request, bytes } of [...copies, ...copies])
+      await rig().driver.ensureBackupCopy(spec.vmId, request, () => Promise.resolve(Readable.from([bytes])), soon(rig()))
     await rig().driver.ensureDisk(spec, { from: 'backup', backupId }, soon(rig()))
     await create(rig(), spec)
     expect(await rig().guest.read(spec.vmId)).toBe('carried')

@@ -1,18 +1,18 @@
-// Orders that happen when a worker dies: a step repeated, a chain begun again, an undo of something half made.
+// Call sequences after a worker crash: a step repeated, a workflow restarted, a compensation of something incomplete.
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import { create, createSteps, expectKind, expectNothingLeft, soon, stop, volumesOf, type ConformanceContract } from './fixture.ts'
 
 export const crashContract: ConformanceContract = (rig) => {
-  describe.each([0, 1, 2, 3, 4])('a create that died after %i steps', (count) => {
-    test('goes on from the start', async () => {
+  describe.each([0, 1, 2, 3, 4])('a create that crashed after %i steps', (count) => {
+    test('is repeated from the start', async () => {
       const spec = rig().spec()
       for (const step of createSteps(rig(), spec).slice(0, count)) await step()
       await create(rig(), spec)
       expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ power: 'running' })
     })
 
-    test('is taken back, twice, and leaves nothing', async () => {
+    test('is rolled back, twice, and leaves nothing', async () => {
       const spec = rig().spec()
       for (const step of createSteps(rig(), spec).slice(0, count)) await step()
       await rig().driver.ensurePurged(spec.vmId, soon(rig()))
@@ -21,7 +21,7 @@ export const crashContract: ConformanceContract = (rig) => {
     })
   })
 
-  test('a VM with everything goes, and leaves nothing', async () => {
+  test('a VM with all kinds of resources is purged, and leaves nothing', async () => {
     const spec = await create(rig())
     await rig().driver.ensureSnapshot(spec.vmId, newId(), soon(rig()))
     const full = newId()
@@ -31,14 +31,14 @@ export const crashContract: ConformanceContract = (rig) => {
     await expectNothingLeft(rig(), spec.vmId)
   })
 
-  test('the id of a VM that is gone can be used again', async () => {
+  test('the id of a purged VM can be used again', async () => {
     const spec = await create(rig())
     await rig().driver.ensurePurged(spec.vmId, soon(rig()))
     await create(rig(), spec)
     expect(await rig().guest.read(spec.vmId)).toBeNull()
   })
 
-  test('an aborted verb says so, and can be repeated or taken back', async () => {
+  test('an aborted call rejects as aborted, and can be repeated or rolled back', async () => {
     const spec = rig().spec()
     const cut = AbortSignal.abort()
     await expectKind(rig().driver.ensureDisk(spec, { from: 'template' }, cut), 'aborted')

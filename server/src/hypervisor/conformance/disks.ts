@@ -14,7 +14,7 @@ export const diskContract: ConformanceContract = (rig) => {
     expect(await rig().guest.read(spec.vmId)).toBe('kept')
   })
 
-  test('a disk is made once, also when two processes ask at once', async () => {
+  test('a disk is created once, also for two concurrent processes', async () => {
     const spec = rig().spec()
     await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureDisk(spec, TEMPLATE, soon(rig()))))
     const volumes = (await volumesOf(rig(), spec.vmId)).map(({ kind, complete }) => ({ kind, complete }))
@@ -39,7 +39,7 @@ export const diskContract: ConformanceContract = (rig) => {
     expect(await rig().guest.read(spec.vmId)).toBe('before the upgrade')
   })
 
-  test('a disk never shrinks, while vCPU and RAM go back', async () => {
+  test('a disk never shrinks, while vCPU and RAM do', async () => {
     const spec = await create(rig())
     await stop(rig(), spec)
     const smaller = { ...spec, diskGiB: spec.diskGiB - 1, ramMiB: spec.ramMiB / 2 }
@@ -48,7 +48,7 @@ export const diskContract: ConformanceContract = (rig) => {
     expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ ramMiB: smaller.ramMiB })
   })
 
-  test('a rebuild is a fresh disk of the next generation, and can be taken back until the old one is removed', async () => {
+  test('a rebuild creates a disk of the next generation, and can be rolled back until the old one is removed', async () => {
     const spec = await create(rig())
     const rebuilt = next(spec)
     await rig().guest.write(spec.vmId, 'old')
@@ -61,7 +61,7 @@ export const diskContract: ConformanceContract = (rig) => {
     expect(await capacityOf(spec.vmId, rebuilt.generation)).toBeUndefined()
   })
 
-  test('the disk in use cannot be removed, another one any number of times', async () => {
+  test('the disk in use cannot be removed; removing another one is idempotent', async () => {
     const spec = await create(rig())
     const rebuilt = next(spec)
     await rig().driver.ensureDisk(rebuilt, TEMPLATE, soon(rig()))
@@ -73,7 +73,7 @@ export const diskContract: ConformanceContract = (rig) => {
     expect(disks.map((disk) => disk.generation)).toEqual([rebuilt.generation])
   })
 
-  test('a template stays while a disk is built on it', async () => {
+  test('a template stays while a disk is a layer on it', async () => {
     const { template } = rig().spec()
     await rig().driver.ensureTemplate(template, soon(rig()))
     await rig().driver.ensureTemplate(template, soon(rig()))

@@ -1,4 +1,4 @@
-// What a driver's tests supply, and the few moves that all promises share.
+// What a driver's tests supply, and helpers shared by all contracts.
 import { expect } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import {
@@ -13,9 +13,9 @@ import {
 
 export interface Rig {
   driver: Driver
-  /** A second driver of the same host, as another process holds one. */
+  /** A second driver of the same host, as in another process. */
   other: Driver
-  /** A VM of its own each time: fresh ids, MAC and public address; its template has an agent. */
+  /** A new VM at every call: ids, MAC and public address; its template has an agent. */
   spec(changes?: Partial<MachineSpec>): MachineSpec
   /** The same without an agent. */
   agentless(): MachineSpec
@@ -31,13 +31,13 @@ export interface Rig {
     crash(vmId: string): Promise<void>
     send(vmId: string, mac: string, bytes: number): Promise<void>
   }
-  /** Orders a stop that fails after the guest was asked, which stays on. */
+  /** Requests a stop that fails after the guest was signalled; the guest stays on. */
   giveUpStop(vmId: string): Promise<void>
-  /** Whatever ran on the host is off, and the host is back. */
+  /** Power loss: all machines are off, and the host is up again. */
   losePower(): Promise<void>
-  /** How long anything may take. */
+  /** Timeout of every call. */
   patienceMs: number
-  /** After each promise: what it left on the host goes. */
+  /** After each test: cleans up the host. */
   tidy?(): Promise<void>
   close(): Promise<void>
 }

@@ -10,7 +10,7 @@ export const monitoringContract: ConformanceContract = (rig) => {
     return counters
   }
 
-  test('the host alone tells whose machine it is, and what belongs to it', async () => {
+  test('owner and resources of a machine are read from the host alone', async () => {
     const spec = await create(rig())
     const { vmId, uuid, accountId, generation, vcpu, ramMiB } = spec
     const machine = (await collect(rig().other.listMachines(soon(rig())))).find((each) => each.uuid === uuid)
@@ -40,7 +40,7 @@ export const monitoringContract: ConformanceContract = (rig) => {
     expect((await countersOf(spec))?.epoch).not.toBe(before?.epoch)
   })
 
-  test('all counters at once hold those of each machine', async () => {
+  test('the counters of all machines include those of each', async () => {
     const specs = [await create(rig()), await create(rig())]
     const all = await collect(rig().driver.counters('all', soon(rig())))
     expect(all.map((each) => each.mac)).toEqual(expect.arrayContaining(specs.map((spec) => spec.nics[0]!.mac)))
@@ -56,7 +56,7 @@ export const monitoringContract: ConformanceContract = (rig) => {
     expect(await collect(rig().driver.metrics([spec.vmId], soon(rig())))).toEqual([])
   })
 
-  test('another process hears of starts, stops and their reasons, until it has heard enough', async () => {
+  test('another process receives starts, stops and their reasons, until it unsubscribes', async () => {
     const heard: DriverEvent[] = []
     const end = await rig().other.subscribe((event) => heard.push(event), soon(rig()))
     expect(heard).not.toContainEqual({ type: 'missed' })
@@ -92,7 +92,7 @@ export const monitoringContract: ConformanceContract = (rig) => {
     await endWitness()
   })
 
-  test('the host tells what it is and how it is', async () => {
+  test('the host reports facts and health', async () => {
     const facts = await rig().driver.facts(soon(rig()))
     expect(Math.min(facts.vcpu, facts.ramMiB, facts.diskGiB)).toBeGreaterThan(0)
     expect(facts.diskFreeGiB).toBeLessThanOrEqual(facts.diskGiB)
@@ -100,7 +100,7 @@ export const monitoringContract: ConformanceContract = (rig) => {
     expect((await rig().driver.health(soon(rig()))).problems).toEqual([])
   })
 
-  test('what needs a machine says when there is none, and that a retry is no help', async () => {
+  test('calls on a machine that does not exist fail, without retry', async () => {
     const vmId = unknownId()
     const { driver } = rig()
     await expectKind(driver.ensureReady(vmId, { timeoutMs: 1 }, soon(rig())), 'not_found')

@@ -28,7 +28,7 @@ export const networkContract: ConformanceContract = (rig) => {
   const macsOf = async (vmId: string) => (await rig().driver.findMachine(vmId, soon(rig())))?.nics.map((nic) => nic.mac).sort()
 
   describe.each(COMBINATIONS)('a private network with SNAT $enableSnat and DHCP $enableDhcp', (settings) => {
-    test('exists once, carries a machine, and goes', async () => {
+    test('is created once, connects a machine, and is removed', async () => {
       const network = newNetwork(rig(), settings)
       await rig().driver.ensureNetwork(network, soon(rig()))
       await rig().other.ensureNetwork(network, soon(rig()))
@@ -64,7 +64,7 @@ export const networkContract: ConformanceContract = (rig) => {
     await expectKind(rig().driver.ensureNetwork(network, soon(rig())), 'in_use')
   })
 
-  test('an interface is plugged into a running machine, stays over a stop, and is unplugged', async () => {
+  test('an interface is attached to a running machine, survives a stop, and is detached', async () => {
     const network = newNetwork(rig())
     await rig().driver.ensureNetwork(network, soon(rig()))
     const spec = await create(rig())
@@ -82,7 +82,7 @@ export const networkContract: ConformanceContract = (rig) => {
     expect(await macsOf(spec.vmId)).toEqual(spec.nics.map((each) => each.mac))
   })
 
-  test('there is no interface into a network that does not exist, and none of a machine that does not', async () => {
+  test('attaching fails for a network or a machine that does not exist', async () => {
     const { vmId } = await create(rig())
     await expectKind(rig().driver.ensureInterface(vmId, rig().nicIn(newNetwork(rig())), soon(rig())), 'not_found')
     const network = newNetwork(rig())
@@ -91,7 +91,7 @@ export const networkContract: ConformanceContract = (rig) => {
     await rig().driver.ensureNoInterface(unknownId(), '52:54:00:00:00:01', soon(rig()))
   })
 
-  test('an interface is limited and freed while it runs', async () => {
+  test('the bandwidth limit of an interface is set and lifted while it runs', async () => {
     const { vmId, nics } = await create(rig())
     const mac = nics[0]!.mac
     const { canLimit } = await rig().driver.facts(soon(rig()))
@@ -102,7 +102,7 @@ export const networkContract: ConformanceContract = (rig) => {
     await expectKind(rig().driver.ensureLimit(vmId, '52:54:00:00:00:01', 10, soon(rig())), 'not_found')
   })
 
-  test('a filter is there before the machine, is replaced while it runs, and goes with it', async () => {
+  test('a filter is defined before the machine, replaced while it runs, and purged with it', async () => {
     const spec = rig().spec()
     const hasFilter = async () => (await collect(rig().driver.listFilters(soon(rig())))).some((filter) => filter.vmId === spec.vmId)
     await rig().driver.ensureFilter(spec.vmId, OPEN, soon(rig()))

@@ -5,7 +5,7 @@ import { collect, create, createSteps, expectKind, OPEN, soon, stop, TEMPLATE, u
 export const powerContract: ConformanceContract = (rig) => {
   const grace = () => ({ graceMs: rig().patienceMs })
 
-  test('a machine runs once, however often it is asked for and by whomever', async () => {
+  test('a machine runs once, however many calls of however many processes start it', async () => {
     const spec = await create(rig())
     await create(rig(), spec)
     await Promise.all([rig().driver.ensureRunning(spec, soon(rig())), rig().other.ensureRunning(spec, soon(rig()))])
@@ -27,7 +27,7 @@ export const powerContract: ConformanceContract = (rig) => {
     await expectKind(rig().driver.ensureRunning(diskless, soon(rig())), 'not_found')
   })
 
-  test('a stop asks the guest, a second one finds it done, and it starts again', async () => {
+  test('a stop shuts the guest down, a second one finds it stopped, and it starts again', async () => {
     const spec = await create(rig())
     expect(await rig().driver.ensureStopped(spec.vmId, grace(), soon(rig()))).toEqual({ how: 'clean' })
     expect(await rig().other.ensureStopped(spec.vmId, grace(), soon(rig()))).toEqual({ how: 'already' })
@@ -40,12 +40,12 @@ export const powerContract: ConformanceContract = (rig) => {
     expect(await rig().driver.findMachine(spec.vmId, soon(rig()))).toMatchObject({ power: 'running' })
   })
 
-  test('a stop without grace cuts the guest off', async () => {
+  test('a stop without grace period powers the guest off', async () => {
     const spec = await create(rig())
     expect(await rig().driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon(rig()))).toEqual({ how: 'forced' })
   })
 
-  test('the power that a host loses is told from a stop: by what was stopped, not by what was only asked to', async () => {
+  test('a power loss of the host is told from a stop that was completed, and not from one that was only requested', async () => {
     const stopped = await create(rig())
     await stop(rig(), stopped)
     const asked = await create(rig())
@@ -57,7 +57,7 @@ export const powerContract: ConformanceContract = (rig) => {
     expect(await rig().driver.ensureStopped(asked.vmId, grace(), soon(rig()))).toEqual({ how: 'already' })
   })
 
-  test('an order to run takes back a stop that was given up', async () => {
+  test('a start revokes a stop that was aborted', async () => {
     const spec = await create(rig())
     await rig().giveUpStop(spec.vmId)
     await rig().driver.ensureRunning(spec, soon(rig()))
@@ -68,37 +68,37 @@ export const powerContract: ConformanceContract = (rig) => {
     )
   })
 
-  test('what is not there is stopped already', async () => {
+  test('a machine that does not exist counts as stopped', async () => {
     expect(await rig().driver.ensureStopped(unknownId(), grace(), soon(rig()))).toEqual({ how: 'already' })
   })
 
-  test('one action id reboots once, also when two processes ask at once', async () => {
+  test('one action id reboots once, also for two concurrent processes', async () => {
     const { vmId } = await create(rig())
-    const order = { actionId: newId(), ...grace() }
-    const answers = await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureRestarted(vmId, order, soon(rig()))))
+    const request = { actionId: newId(), ...grace() }
+    const answers = await Promise.all([rig().driver, rig().other].map((driver) => driver.ensureRestarted(vmId, request, soon(rig()))))
     expect(answers.map((answer) => answer.how).sort()).toEqual(['already', 'clean'])
-    expect(await rig().driver.ensureRestarted(vmId, order, soon(rig()))).toEqual({ how: 'already' })
+    expect(await rig().driver.ensureRestarted(vmId, request, soon(rig()))).toEqual({ how: 'already' })
     expect(await rig().driver.ensureRestarted(vmId, { actionId: newId(), graceMs: 0 }, soon(rig()))).toEqual({ how: 'forced' })
     expect(await rig().driver.ensureReady(vmId, { timeoutMs: rig().patienceMs }, soon(rig()))).toEqual({ readiness: 'reachable' })
   })
 
-  test('a stopped machine cannot be rebooted, unless that action already was', async () => {
+  test('a stopped machine cannot be rebooted, unless that action id was completed before', async () => {
     const spec = await create(rig())
-    const order = { actionId: newId(), ...grace() }
-    await rig().driver.ensureRestarted(spec.vmId, order, soon(rig()))
+    const request = { actionId: newId(), ...grace() }
+    await rig().driver.ensureRestarted(spec.vmId, request, soon(rig()))
     await stop(rig(), spec)
-    expect(await rig().driver.ensureRestarted(spec.vmId, order, soon(rig()))).toEqual({ how: 'already' })
-    await expectKind(rig().driver.ensureRestarted(spec.vmId, { ...order, actionId: newId() }, soon(rig())), 'invalid_state')
+    expect(await rig().driver.ensureRestarted(spec.vmId, request, soon(rig()))).toEqual({ how: 'already' })
+    await expectKind(rig().driver.ensureRestarted(spec.vmId, { ...request, actionId: newId() }, soon(rig())), 'invalid_state')
   })
 
-  test('an image without an agent is alive, and more cannot be said', async () => {
+  test('an image without agent is reported as booting', async () => {
     const spec = rig().agentless()
     for (const step of createSteps(rig(), spec).slice(0, 3)) await step()
     expect(await rig().driver.ensureReady(spec.vmId, { timeoutMs: rig().patienceMs }, soon(rig()))).toEqual({ readiness: 'booting' })
     await expectKind(rig().driver.ensurePassword(spec.vmId, { user: 'root', passwordHash: '$6$x' }, soon(rig())), 'unsupported')
   })
 
-  test('a machine that went down while coming up failed, and its last words are kept', async () => {
+  test('a machine that goes off while booting has failed, with its console tail', async () => {
     const spec = await create(rig())
     await stop(rig(), spec)
     const failure = rig().driver.ensureReady(spec.vmId, { timeoutMs: rig().patienceMs }, soon(rig()))

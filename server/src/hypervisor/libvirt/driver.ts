@@ -1,5 +1,4 @@
-// Real virtual machines: QEMU guests on hosts that run libvirtd. Nothing of ours runs on a host; all is done over libvirt's protocol.
-// Everything that is asked of one machine.
+// The libvirt driver: QEMU guests on hosts that run libvirtd. No agent of Berth runs on a host; everything goes over libvirt's protocol.
 import { join } from 'node:path'
 import type { Log } from '../../kernel/log.ts'
 import type { HostRef } from '../driver-pool.ts'
@@ -42,7 +41,7 @@ export const libvirtDrivers =
   ({ log, images, dataDir }: LibvirtOptions) =>
   ({ id: hostId, uri }: HostRef): Driver => {
     const context = openHostContext({ hostId, endpoint: endpointOf(uri, join(dataDir, 'pki')), images, log, root: rootOf(uri) })
-    // Found out before the first machine has to wait for it. A host that is away now is asked again by that machine.
+    // Probed now, so that the first VM need not wait for it. After a failure that VM probes again.
     detectAcceleration(context, AbortSignal.timeout(PROBE_MS)).catch(() => undefined)
     return {
       hostId,
@@ -50,7 +49,7 @@ export const libvirtDrivers =
       ...templateMethods(context),
       ...networking(context),
       ...copies(context),
-      ...observation(context),
+      ...monitoring(context),
       close: context.close,
     }
   }
@@ -80,7 +79,7 @@ export const networking = (context: HostContext): Networking => ({
   ...filterMethods(context),
 })
 
-export const observation = (context: HostContext): Monitoring => ({
+export const monitoring = (context: HostContext): Monitoring => ({
   ...inventoryMethods(context),
   ...statsMethods(context),
   ...eventMethods(context),

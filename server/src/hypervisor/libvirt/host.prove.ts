@@ -21,7 +21,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
   const templates = async (id: string) =>
     (await collect(open().listVolumes(soon()))).filter((each) => each.kind === 'template' && each.id === id).map((each) => each.complete)
 
-  test('does not take a damaged template for whole, and gets a sound one in its place', async () => {
+  test('replaces a damaged template', async () => {
     const template = { id: 'damaged', slug: 'damaged', checksum: guests.image.checksum, arch: guests.image.arch, hasAgent: false }
     await expectKind(open({ image: { ...guests.image, checksum: 'sha256:other' } }).ensureTemplate(template, soon()), 'transient')
     expect(await templates('damaged')).toEqual([false])
@@ -31,20 +31,20 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     expect(await templates('damaged')).toEqual([])
   })
 
-  test.each(['1', '2', '3', '4', '5'])('gets a template once, however many processes carry it: round %s', async (round) => {
+  test.each(['1', '2', '3', '4', '5'])('gets a template once, however many processes upload it: round %s', async (round) => {
     const template = { id: `once${round}`, slug: 'once', checksum: guests.image.checksum, arch: guests.image.arch, hasAgent: false }
     await Promise.all([open(), open(), open()].map((driver) => driver.ensureTemplate(template, soon())))
     expect(await templates(template.id)).toEqual([true])
   })
 
-  test('refuses a template of another architecture, and one without an image', async () => {
+  test('rejects a template of another architecture, and one without image', async () => {
     const arch = guests.image.arch === 'aarch64' ? 'x86_64' : 'aarch64'
     const template = { id: 'strange', slug: 'strange', checksum: '', arch, hasAgent: false } as const
     await expectKind(open().ensureTemplate(template, soon()), 'unsupported')
     expect(await templates('strange')).toEqual([])
   })
 
-  test.each(['unix', 'tls'] as const)('tells the last words of a guest that never comes up, over %s', async (way) => {
+  test.each(['unix', 'tls'] as const)('reports the console tail of a guest that does not boot, over %s', async (way) => {
     const driver = way === 'tls' ? open(await overTls(guests.host)) : open()
     const spec = blank(true)
     await start(driver, spec)
@@ -66,7 +66,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running', vcpu: 1, ramMiB: spec.ramMiB })
   })
 
-  test('keeps its guests when the daemon is killed, and no verb acts before it has them in hand again', async () => {
+  test('keeps its guests when the daemon is killed, and calls wait until it has reconnected to them', async () => {
     const [driver, other] = [open(), open()]
     const spec = blank(false)
     await start(driver, spec)
@@ -78,7 +78,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     expect(await qemu(spec.vmId)).toBe(before)
   })
 
-  test('starts a guest anew that died together with the daemon', async () => {
+  test('restarts a guest that died together with the daemon', async () => {
     const driver = open()
     const spec = blank(false)
     await start(driver, spec)
@@ -90,7 +90,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
   })
 
-  test('tells how much of its disk is free while guests fill it, and has no volume more for that', async () => {
+  test('reports the free disk space while guests write, without an extra volume', async () => {
     const filled = '/var/lib/libvirt/images/berth/filled'
     const free = async () => (await open().facts(soon())).diskFreeGiB
     const before = await free()
@@ -104,7 +104,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     expect(await guests.host.box.virsh('pool-list', '--name')).toContain('berth-space')
   })
 
-  test('that is away is unreachable, soon', async () => {
+  test('that is down is unreachable, soon', async () => {
     const driver = open({ uri: 'qemu+unix:///system?socket=/nowhere' })
     await expectKind(driver.findMachine(newId(), soon()), 'unreachable')
   })

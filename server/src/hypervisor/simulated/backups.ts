@@ -2,12 +2,12 @@
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { sql, type Tx } from '../../kernel/database/db.ts'
-import { GIB, DriverError, type BackupOrder, type SnapshotsAndBackups } from '../driver.ts'
+import { GIB, DriverError, type BackupRequest, type SnapshotsAndBackups } from '../driver.ts'
 import { isParent } from './disks.ts'
 import type { SimulatedHost } from './host.ts'
 import { diskNow } from './snapshots.ts'
 import { backupName, beginVolume, completeVolume, diskName, findVolume, parentBackupId, removeVolumes } from './volumes.ts'
-import { wholeVolume, type Content, type NewVolume } from './volumes.ts'
+import { requireComplete, type Content, type NewVolume } from './volumes.ts'
 
 type BackupMethods = Omit<SnapshotsAndBackups, 'ensureSnapshot' | 'ensureNoSnapshot'>
 
@@ -17,16 +17,16 @@ const CHANGED = 0.02
 export function backupMethods(host: SimulatedHost): BackupMethods {
   const { hostId, db, call, pace } = host
   return {
-    ensureBackup: (vmId, order, signal) =>
+    ensureBackup: (vmId, request, signal) =>
       call('ensureBackup', signal, async (pause) => {
-        const name = backupName(vmId, order.backupId)
+        const name = backupName(vmId, request.backupId)
         const made = await findVolume(db, hostId, name)
         if (made?.is_complete) return { sizeBytes: Number(made.size_bytes), parentId: parentBackupId(made) }
-        const begun = await db.tx((tx) => begin(tx, hostId, vmId, order))
+        const begun = await db.tx((tx) => begin(tx, hostId, vmId, request))
         await pause((pace.delays.copyMsPerGiB * begun.sizeBytes) / GIB)
         await db.tx(async (tx) => {
           await completeVolume(tx, hostId, name)
-          await tx.run(sql`update simulated.volumes set checkpoints = array_append(checkpoints, ${order.backupId})
+          await tx.run(sql`update simulated.volumes set checkpoints = array_append(checkpoints, ${request.backupId})
             where host_id = ${hostId} and name = ${diskName(vmId, begun.generation)}`)
         })
         return { sizeBytes: begun.sizeBytes, parentId: begun.parentId }
@@ -51,19 +51,19 @@ export function backupMethods(host: SimulatedHost): BackupMethods {
 
     readBackup: (vmId, backupId, signal) =>
       call('readBackup', signal, async () => {
-        const { capacity_bytes, size_bytes, content } = await wholeVolume(db, hostId, backupName(vmId, backupId))
+        const { capacity_bytes, size_bytes, content } = await requireComplete(db, hostId, backupName(vmId, backupId))
         const file: BackupFile = { capacityBytes: Number(capacity_bytes), sizeBytes: Number(size_bytes), content }
         return Readable.from([Buffer.from(JSON.stringify(file))])
       }),
 
-    ensureBackupCopy: (vmId, order, open, signal) =>
+    ensureBackupCopy: (vmId, request, open, signal) =>
       call('ensureBackupCopy', signal, async (pause) => {
-        const name = backupName(vmId, order.backupId)
+        const name = backupName(vmId, request.backupId)
         const here = await findVolume(db, hostId, name)
         if (here?.is_complete) return { sizeBytes: Number(here.size_bytes) }
-        const file = parse(await text(await open()), order.backupId)
+        const file = parse(await text(await open()), request.backupId)
         await db.tx(async (tx) =>
-          beginVolume(tx, hostId, { ...volumeOf(vmId, order.backupId, await lockParent(tx, hostId, vmId, order.parentId)), ...file }),
+          beginVolume(tx, hostId, { ...volumeOf(vmId, request.backupId, await lockParent(tx, hostId, vmId, request.parentId)), ...file }),
         )
         await pause((pace.delays.copyMsPerGiB * file.sizeBytes) / GIB)
         await completeVolume(db, hostId, name)
@@ -97,7 +97,7 @@ const volumeOf = (vmId: string, backupId: string, parent: string | null): Pick<N
 /** The lock keeps the parent until the child that needs it is entered. */
 async function lockParent(tx: Tx, hostId: string, vmId: string, parentId: string | null): Promise<string | null> {
   if (!parentId) return null
-  const { name } = await wholeVolume(tx, hostId, backupName(vmId, parentId))
+  const { name } = await requireComplete(tx, hostId, backupName(vmId, parentId))
   await tx.one(sql`select from simulated.volumes where host_id = ${hostId} and name = ${name} for key share`)
   return name
 }
@@ -108,7 +108,7 @@ interface Begun {
   parentId: string | null
 }
 
-async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsRemote }: BackupOrder): Promise<Begun> {
+async function begin(tx: Tx, hostId: string, vmId: string, { backupId, parentId, parentIsRemote }: BackupRequest): Promise<Begun> {
   const disk = await diskNow(tx, hostId, vmId)
   const hasParent = parentId !== null && (parentIsRemote || (await findVolume(tx, hostId, backupName(vmId, parentId)))?.is_complete)
   const knowsChanges = hasParent && disk.machine.power === 'running' && disk.checkpoints.includes(parentId)

@@ -1,4 +1,4 @@
-// The serial console of a guest that is not there: its boot log, a login prompt, and an honest word to whoever logs in.
+// The serial console of a simulated guest: boot log, login prompt, and a note at login that it is simulated.
 import { Duplex } from 'node:stream'
 import type { MachineRow } from './definition.ts'
 import { PANIC } from './host.ts'
@@ -15,7 +15,7 @@ function bootLog({ vcpu, ram_mib, name }: MachineRow): string[] {
   ]
 }
 
-/** What the guest wrote last: what an operator needs when it does not come up. */
+/** The last console lines, for the error of a guest that does not boot. */
 export const consoleTail = (row: MachineRow): string[] => (row.is_stuck ? [...bootLog(row).slice(0, 5), PANIC] : bootLog(row))
 
 const NO_SHELL = 'This VM is simulated: there is no shell behind this console.'

@@ -1,4 +1,4 @@
-// The other hand on a simulated host: `berthd` demos and tests use it, the product never does.
+// Control of a simulated host from outside, for tests and demos; the product never uses it.
 import type { Clock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { driftControl, type DriftControl } from './drift.ts'

@@ -1,8 +1,8 @@
-// What a machine is defined as: its size, its generation, its interfaces.
+// Defines machines: size, generation, interfaces.
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type Machines, type MachineSpec, type NicSpec, type Power, type StopReason } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
-import { claimSpace, diskName, usedOf, wholeVolume } from './volumes.ts'
+import { claimSpace, diskName, usedOf, requireComplete } from './volumes.ts'
 
 export interface MachineRow {
   name: string
@@ -36,7 +36,7 @@ export function requireMachine(row: MachineRow | undefined, hostId: string, vmId
 export function requireOn(row: MachineRow | undefined, hostId: string, vmId: string): MachineRow {
   const machine = requireMachine(row, hostId, vmId)
   if (machine.power === 'running') return machine
-  throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { userMessage: 'The VM is not running.' })
+  throw new DriverError('invalid_state', `Machine ${vmId} is ${machine.power}`, { userMessage: 'The VM is not running. Start it first.' })
 }
 
 export function definitionMethods(host: SimulatedHost): Pick<Machines, 'ensureDefined'> {
@@ -63,7 +63,7 @@ export function requireSameShape(row: MachineRow, { vmId, generation, vcpu, ramM
 
 export async function define(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void> {
   const { vmId, accountId, uuid, generation, vcpu, ramMiB, template } = spec
-  await wholeVolume(tx, host.hostId, diskName(vmId, generation))
+  await requireComplete(tx, host.hostId, diskName(vmId, generation))
   const defined = await tx.run(sql`insert into simulated.machines
       (host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent)
     values (${host.hostId}, ${vmId}, ${vmId}, ${accountId}, ${uuid}, ${generation}, ${vcpu}, ${ramMiB}, ${template.hasAgent})
@@ -83,10 +83,10 @@ export const addNic = (tx: Tx, { hostId, bytesPerSecond }: SimulatedHost, vmId: 
     on conflict (host_id, machine, mac) do update set kind = excluded.kind, network_id = excluded.network_id,
       address = excluded.address, limit_mbps = excluded.limit_mbps`)
 
-/** Grows only. Answers how large the disk really is. */
+/** Grows only. Returns the resulting size. */
 async function growDisk(tx: Tx, hostId: string, { vmId, generation, diskGiB }: MachineSpec): Promise<number> {
   const name = diskName(vmId, generation)
-  const disk = await wholeVolume(tx, hostId, name)
+  const disk = await requireComplete(tx, hostId, name)
   const added = diskGiB * GIB - Number(disk.capacity_bytes)
   if (added <= 0) return Number(disk.capacity_bytes) / GIB
   await tx.run(sql`update simulated.volumes set capacity_bytes = capacity_bytes + ${added}::int8, size_bytes = size_bytes + ${usedOf(added)}::int8

@@ -1,10 +1,10 @@
-// Disks, their seeds and the templates they are built on.
+// Disks, their seeds and the templates they are layers on.
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type DiskSource, type Machines, type MachineSpec, type TemplateRef, type Templates } from '../driver.ts'
 import type { Pause, SimulatedHost } from './host.ts'
 import { lockRow } from './definition.ts'
 import { backupName, beginVolume, completeVolume, diskName, findVolume, removeVolumes, seedName, snapshotName } from './volumes.ts'
-import { templateName, usedOf, wholeVolume, type Content, type NewVolume } from './volumes.ts'
+import { templateName, usedOf, requireComplete, type Content, type NewVolume } from './volumes.ts'
 
 const TEMPLATE_BYTES = GIB
 const SEED_BYTES = 2 ** 20
@@ -72,7 +72,7 @@ async function ensureDisk(host: SimulatedHost, spec: MachineSpec, source: DiskSo
 
 type Filling = Pick<NewVolume, 'capacityBytes' | 'sizeBytes' | 'content' | 'parent'>
 
-/** A fresh guest, or a copy as it was; never smaller than what it is copied from. */
+/** A new guest, or a copy; never smaller than its source. */
 async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: DiskSource): Promise<Filling> {
   const wanted = spec.diskGiB * GIB
   if (source.from === 'template') {
@@ -83,16 +83,16 @@ async function firstContent(tx: Tx, hostId: string, spec: MachineSpec, source: D
   }
   const copied =
     source.from === 'snapshot' ? snapshotName(spec.vmId, source.snapshotId) : await wholeChain(tx, hostId, spec.vmId, source.backupId)
-  const { capacity_bytes, content } = await wholeVolume(tx, hostId, copied)
+  const { capacity_bytes, content } = await requireComplete(tx, hostId, copied)
   const capacityBytes = Math.max(wanted, Number(capacity_bytes))
   return { capacityBytes, sizeBytes: usedOf(capacityBytes), content }
 }
 
 const freshGuest = ({ vmId, generation, seed }: MachineSpec): Content => ({ instanceId: `${vmId}-${generation}`, ...seed, files: {} })
 
-/** An incremental backup is worth nothing without each of its parents. */
+/** An incremental backup is useless without all of its parents. */
 async function wholeChain(tx: Tx, hostId: string, vmId: string, backupId: string): Promise<string> {
   const name = backupName(vmId, backupId)
-  for (let link: string | null = name; link;) link = (await wholeVolume(tx, hostId, link)).parent
+  for (let link: string | null = name; link;) link = (await requireComplete(tx, hostId, link)).parent
   return name
 }

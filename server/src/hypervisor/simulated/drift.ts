@@ -1,11 +1,11 @@
-// What happens to machines without us: people with a shell on the host, guests that do as they like, traffic.
+// Drift: changes that are not made through the driver, by operators with a shell on the host, by guests, by traffic.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import { DriverError, type StopReason } from '../driver.ts'
 import { countNow } from './stats.ts'
 import { start, stop } from './power.ts'
-import { diskName, wholeVolume } from './volumes.ts'
+import { diskName, requireComplete } from './volumes.ts'
 
 export interface DriftControl {
   startMachine(vmId: string): Promise<void>
@@ -13,14 +13,14 @@ export interface DriftControl {
   pauseMachine(vmId: string): Promise<void>
   /** Undefined on the host; its volumes stay. */
   deleteMachine(vmId: string): Promise<void>
-  /** A machine that is none of ours. */
+  /** A machine without our metadata. */
   createStranger(name: string): Promise<void>
-  /** From now on the guest neither comes up nor listens; `false` or a new generation cures it. */
+  /** The guest hangs: it neither boots nor reacts, until `false` or a new generation. */
   hangGuest(vmId: string, stuck?: boolean): Promise<void>
   writeFile(vmId: string, name: string, text: string): Promise<void>
-  /** Null when there is no such file. */
+  /** Null when the file does not exist. */
   readFile(vmId: string, name: string): Promise<string | null>
-  /** Who may log in, as the guest's disk has it. */
+  /** Users, keys and password on the guest's disk. */
   login(vmId: string): Promise<{ hostname: string; user: string; sshKeys: string[]; passwordHash: string | null }>
   addTraffic(vmId: string, mac: string, bytes: { received: number; sent: number }): Promise<void>
 }
@@ -30,7 +30,7 @@ export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl
   const disk = async (vmId: string) => {
     const row = await db.maybe<{ generation: number }>(sql`select generation from simulated.machines where ${machine(vmId)}`)
     if (!row) throw new DriverError('not_found', `Simulated host ${hostId} has no machine ${vmId}`)
-    return wholeVolume(db, hostId, diskName(vmId, row.generation))
+    return requireComplete(db, hostId, diskName(vmId, row.generation))
   }
   return {
     startMachine: (vmId) => db.tx((tx) => start(tx, { hostId, clock }, vmId)),

@@ -1,5 +1,5 @@
-// A hypervisor without hardware: what a host would hold lives in PostgreSQL, so it survives a restart of the product and is shared by
-// all its processes. It is made for demos, tests, load and work on the dashboard.
+// The simulated driver: the state of its hosts is in PostgreSQL, so it survives restarts and is shared by all processes. For demos, tests, load
+// tests and dashboard development.
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'

@@ -1,5 +1,5 @@
-// Events travel by NOTIFY, in the transaction that makes them true, so every process hears of them. One connection per process
-// listens for all its hosts, for as long as somebody is subscribed.
+// Events are sent by NOTIFY, in the transaction that changes the state, to every process. One connection per process listens for all its
+// hosts while there are subscribers.
 import { json, sql, type Db, type Queries } from '../../kernel/database/db.ts'
 import type { DriverEvent } from '../driver.ts'
 
@@ -11,7 +11,7 @@ export const notify = (queries: Queries, hostId: string, event: DriverEvent): Pr
 interface Subscriber {
   hostId: string
   heard: (event: DriverEvent) => void
-  /** Told when its driver is closed. */
+  /** Called when its driver is closed. */
   over?: () => void
 }
 
@@ -27,7 +27,7 @@ export function eventHub(db: Db): EventHub {
     const { hostId, event } = JSON.parse(payload) as { hostId: string; event: DriverEvent }
     for (const each of subscribers) if (each.hostId === hostId) each.heard(event)
   }
-  /** Told only once we hear again: whoever lists before that could miss what happens in between. */
+  /** Sent only once LISTEN is active again: a listing before that could miss events in between. */
   let heardBefore = false
   const hearing = (yes: boolean): void => {
     if (yes && heardBefore) subscribers.forEach((each) => each.heard({ type: 'missed' }))
@@ -59,7 +59,7 @@ export interface ClosableHub extends EventHub {
   close(): Promise<void>
 }
 
-/** A hub's subscriptions of one driver: they end with it. */
+/** The subscriptions of one driver, which end with it. */
 export function ownSubscriptions(hub: EventHub): ClosableHub {
   const stops = new Map<() => Promise<void>, Subscriber>()
   return {

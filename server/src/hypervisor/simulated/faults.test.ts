@@ -20,8 +20,8 @@ async function create(spec: MachineSpec = someSpec()): Promise<MachineSpec> {
 
 const volumesOf = async (vmId: string) => (await collect(driver.listVolumes(signal))).filter((volume) => volume.vmId === vmId)
 
-describe('a planted fault', () => {
-  test('strikes at the call it was ordered for, and only then', async () => {
+describe('an injected fault', () => {
+  test('hits the call it was injected for, and only that', async () => {
     await faults.plant({ verb: 'ensureFilter', kind: 'transient', atCall: 2, times: 2 })
     const outcomes = []
     for (let call = 1; call <= 4; call++)
@@ -41,14 +41,14 @@ describe('a planted fault', () => {
     await expect(driver.facts(signal)).rejects.toMatchObject({ kind: 'transient', retry: true })
   })
 
-  test('of a guest comes with its last words', async () => {
+  test('of a guest has a console tail', async () => {
     await faults.plant({ verb: 'ensureReady', kind: 'guest_failed' })
     const { vmId } = await create()
     const boot = driver.ensureReady(vmId, { timeoutMs: 1 }, signal)
     await expect(boot).rejects.toMatchObject({ kind: 'guest_failed', retry: false, consoleTail: [expect.stringContaining('panic')] })
   })
 
-  test('can be ordered by another process and taken back', async () => {
+  test('can be injected by another process and cleared', async () => {
     await faults.plant({ verb: 'health', kind: 'transient', times: 100 })
     await expectKind(world.open().health(signal), 'transient')
     await faults.clear()
@@ -63,7 +63,7 @@ describe('a planted fault', () => {
     await expectKind(hanging, 'aborted')
   })
 
-  test('halfway leaves an incomplete snapshot, which is finished or taken back', async () => {
+  test('halfway leaves an incomplete snapshot, which is completed or removed', async () => {
     const { vmId } = await create()
     const snapshotId = newId()
     const kinds = async () => (await volumesOf(vmId)).map(({ kind, complete }) => `${kind} ${complete}`).sort()
@@ -77,7 +77,7 @@ describe('a planted fault', () => {
     expect(await kinds()).toEqual(['disk true', 'seed true'])
   })
 
-  test('halfway through the end leaves what the next try removes', async () => {
+  test('halfway through a purge leaves what the next call removes', async () => {
     const { vmId } = await create()
     await faults.plant({ verb: 'ensurePurged', kind: 'halfway' })
     await expectKind(driver.ensurePurged(vmId, signal), 'transient')
@@ -130,7 +130,7 @@ describe.each(Object.entries(VERBS))('%s', (verb, call) => {
   })
 })
 
-test('a lost answer means it may have happened: the look at the host tells', async () => {
+test('after a lost reply the state of the host tells whether it happened', async () => {
   const spec = someSpec()
   await driver.ensureFilter(spec.vmId, OPEN, signal)
   await driver.ensureDisk(spec, TEMPLATE, signal)
@@ -139,7 +139,7 @@ test('a lost answer means it may have happened: the look at the host tells', asy
   expect(await driver.findMachine(spec.vmId, signal)).toMatchObject({ power: 'running' })
 })
 
-test('a backup under way is cancelled by its removal from another process', async () => {
+test('a running backup is cancelled when another process removes it', async () => {
   const { vmId } = await create()
   const backupId = newId()
   const removeMeanwhile = () => world.open().ensureNoBackup(vmId, backupId, signal)

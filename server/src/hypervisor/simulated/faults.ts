@@ -1,4 +1,4 @@
-// Trouble on request. It is stored beside the host's world, so a test or a demo may order it from another process.
+// Fault injection. Faults are stored with the state of the host, so another process can inject them.
 import { sql, type Db } from '../../kernel/database/db.ts'
 import { notify } from './events.ts'
 import type { FaultKind, Verb } from './host.ts'
@@ -6,9 +6,9 @@ import type { FaultKind, Verb } from './host.ts'
 export interface FaultOrder {
   verb: Verb | '*'
   kind: FaultKind
-  /** The first call that goes wrong, counted from now. */
+  /** The first call that fails, counted from now. */
   atCall?: number
-  /** How many calls in a row go wrong. */
+  /** How many calls in a row fail. */
   times?: number
 }
 
@@ -17,10 +17,10 @@ export interface FaultControl {
   clear(): Promise<void>
   fillDisk(): Promise<void>
   freeDisk(): Promise<void>
-  /** No call is answered until it is back. Machines go on running. */
+  /** Every call fails until it is back. Machines keep running. */
   loseHost(): Promise<void>
   returnHost(): Promise<void>
-  /** Every machine is off. Nobody hears of it: a host without power sends no events. */
+  /** Power loss: every machine is off, and no events are sent. */
   cutPower(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// What reaches into the guest, and the end of everything.
+// Password resets, and purging of VMs.
 import { json, sql, type Sql } from '../../kernel/database/db.ts'
 import { DriverError, type Machines } from '../driver.ts'
 import type { Pause, SimulatedHost } from './host.ts'
@@ -27,10 +27,12 @@ export function guestMethods(host: SimulatedHost): Pick<Machines, 'ensurePasswor
         const row = requireOn(await findRow(db, hostId, vmId), hostId, vmId)
         if (!row.has_agent)
           throw new DriverError('unsupported', `Machine ${vmId} has no agent`, {
-            userMessage: 'This image has no guest agent to set a password.',
+            userMessage: 'The image of this VM has no guest agent, which is needed to set a password.',
           })
         if (!agentConnected(host, row))
-          throw new DriverError('transient', `The agent of ${vmId} does not answer`, { userMessage: 'The VM does not answer yet.' })
+          throw new DriverError('transient', `The agent of ${vmId} does not answer`, {
+            userMessage: 'The guest agent does not respond yet. Try again when the VM has booted.',
+          })
         await pause(pace.delays.agentMs)
         await db.run(sql`update simulated.volumes set content = content || ${json({ user, passwordHash })}
           where host_id = ${hostId} and name = ${diskName(vmId, row.generation ?? 0)}`)

@@ -1,4 +1,4 @@
-// One simulated host. Every verb goes through `call`, which is where a real host would be slow, fail, or not answer.
+// One simulated host. Every method goes through `call`, which simulates latency, failures and unreachability.
 import type { Clock } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type Driver, type DriverErrorKind } from '../driver.ts'
@@ -6,11 +6,11 @@ import { refuseAborted, untilAborted, type Pace } from './latency.ts'
 
 export type Verb = Exclude<keyof Driver, 'hostId' | 'close'>
 
-/** The first three fail before anything is done, `guest_failed` with last words. halfway: fails where the verb pauses, with its work
- *  half done · lost_answer: does it all, then fails · hang: until aborted. */
+/** The first three fail before anything is done, `guest_failed` with a console tail. halfway: fails at the first pause, with partial effect ·
+ *  lost_answer: takes full effect, then fails · hang: until aborted. */
 export type FaultKind = 'transient' | 'permanent' | 'guest_failed' | 'halfway' | 'lost_answer' | 'hang'
 
-/** Takes the time the real thing would take. */
+/** Takes as long as a real host. */
 export type Pause = (ms: number) => Promise<void>
 
 export interface SimulatedHost {
@@ -18,7 +18,7 @@ export interface SimulatedHost {
   db: Db
   clock: Clock
   pace: Pace
-  /** What an interface carries while nobody asks for more. */
+  /** Default traffic of an interface. */
   bytesPerSecond: (mac: string) => number
   call<T>(verb: Verb, signal: AbortSignal, work: (pause: Pause) => Promise<T>): Promise<T>
 }
@@ -77,7 +77,7 @@ const planted = (kind: DriverErrorKind, verb: Verb, what: string): DriverError =
 
 const VIOLATIONS: Record<string, DriverErrorKind> = { '23503': 'not_found', '23505': 'conflict', '23P01': 'conflict' }
 
-/** The database is the host's hardware here: when it fails, nobody knows how far the verb came. */
+/** The database stands for the host's hardware: after its failure the effect of the call is unknown. */
 function asDriverError(error: unknown, verb: Verb, hostId: string): DriverError {
   if (error instanceof DriverError) return error
   const { code, message } = error as { code?: string; message?: string }

@@ -1,4 +1,4 @@
-// What is on the host, read page by page so that a full host costs no more memory than an empty one.
+// Inventory of the host, read page by page, in constant memory.
 import { sql } from '../../kernel/database/db.ts'
 import type { Machine, Network, Monitoring, Volume } from '../driver.ts'
 import type { SimulatedHost, Verb } from './host.ts'
@@ -8,7 +8,7 @@ import { parentBackupId, type VolumeRow } from './volumes.ts'
 
 type Lists = Pick<Monitoring, 'findMachine' | 'listMachines' | 'listVolumes' | 'listNetworks' | 'listFilters'>
 
-/** Walks a key order. Each page is a call of its own, so a host that goes away in the middle is noticed. */
+/** Keyset pagination. Each page is a call of its own, so a host that becomes unreachable in between is noticed. */
 export async function* paged<Row, Item>(
   host: SimulatedHost,
   verb: Verb,

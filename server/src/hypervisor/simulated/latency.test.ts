@@ -5,7 +5,7 @@ import { simulatedWorld, someSpec } from './test-fixture.ts'
 
 const signal = new AbortController().signal
 
-test('what takes time on a host takes time here', async () => {
+test('calls take as long as on a real host', async () => {
   const waits: number[] = []
   const pace: Pace = { delays: realPace.delays, wait: (ms) => Promise.resolve(void waits.push(ms)) }
   const { open, clock } = await simulatedWorld({ pace })
@@ -21,7 +21,7 @@ test('what takes time on a host takes time here', async () => {
   expect(waits).toEqual([400, 70, 400, 1500, 4000]) // template, overlay, start, the rest of the boot, 10 GiB copied
 })
 
-test('a guest that boots longer than it may has failed', async () => {
+test('a guest that boots longer than the timeout has failed', async () => {
   const { open } = await simulatedWorld({ pace: { delays: realPace.delays, wait: () => Promise.resolve() } })
   const spec = someSpec()
   const driver = open()

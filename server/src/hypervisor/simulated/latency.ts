@@ -1,4 +1,4 @@
-// How long things take. The defaults are those of libvirt with KVM on a good host; tests use `instantPace`.
+// Simulated latencies. The defaults are those of libvirt with KVM on a good host; tests use `instantPace`.
 import { setTimeout as timer } from 'node:timers/promises'
 import { DriverError } from '../driver.ts'
 
@@ -45,7 +45,7 @@ export const realPace: Pace = {
 
 const none = Object.fromEntries(Object.keys(realPace.delays).map((name) => [name, 0])) as unknown as Delays
 
-/** Nothing takes any time, and what would be waited for is over at once. */
+/** No latency. */
 export const instantPace: Pace = { delays: none, wait: () => Promise.resolve() }
 
 export const abortedError = (cause: unknown): DriverError =>

@@ -1,4 +1,4 @@
-// Looking at machines and at the host itself.
+// Monitoring of machines and of the host.
 import { sql } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type HostFacts, type Monitoring } from '../driver.ts'
 import { SerialConsole } from './console.ts'
@@ -28,7 +28,9 @@ export function monitoringMethods(host: SimulatedHost, hub: EventHub, size: Host
     openConsole: (vmId, type, signal) =>
       call('openConsole', signal, async () => {
         if (type === 'vnc')
-          throw new DriverError('unsupported', 'Simulated machines have no VNC', { userMessage: 'This VM has a serial console only.' })
+          throw new DriverError('unsupported', 'Simulated machines have no VNC', {
+            userMessage: 'VNC is not available for this VM. Use the serial console.',
+          })
         const row = await machineOn(vmId)
         const hostname = (await findVolume(db, hostId, diskName(vmId, row.generation ?? 0)))?.content.hostname ?? 'localhost'
         const serial = new SerialConsole(row, hostname)

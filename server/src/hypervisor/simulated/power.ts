@@ -1,4 +1,4 @@
-// On, off, and on again.
+// Starts, stops and reboots machines.
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { DriverError, type StopOutcome, type Machines, type MachineSpec, type StopReason } from '../driver.ts'
 import { consoleTail } from './console.ts'
@@ -57,7 +57,7 @@ export function powerMethods(host: SimulatedHost): PowerMethods {
 
 const guestFailed = (row: MachineRow, timeoutMs: number): DriverError =>
   new DriverError('guest_failed', `Machine ${row.name} was not ready within ${timeoutMs} ms; it is ${row.power}`, {
-    userMessage: 'The VM started, but its system did not come up.',
+    userMessage: 'The VM was started, but its operating system did not boot.',
     consoleTail: consoleTail(row),
   })
 
@@ -68,7 +68,7 @@ function leftToBootMs({ clock, pace }: SimulatedHost, { booted_at }: MachineRow)
 export const agentConnected = (host: SimulatedHost, row: MachineRow): boolean =>
   row.power === 'running' && row.has_agent && !row.is_stuck && leftToBootMs(host, row) === 0
 
-/** A guest obeys unless it is stuck or the grace is shorter than its shutdown. */
+/** A guest shuts down unless it hangs or the grace period is too short. */
 async function askGuest({ pace }: SimulatedHost, row: MachineRow, graceMs: number, pause: Pause): Promise<StopOutcome> {
   const obeys = graceMs > 0 && !row.is_stuck && row.power === 'running' && pace.delays.shutdownMs <= graceMs
   await pause(obeys ? pace.delays.shutdownMs : graceMs + pace.delays.destroyMs)
@@ -87,7 +87,7 @@ async function run(tx: Tx, host: SimulatedHost, spec: MachineSpec): Promise<void
   if (!filtered)
     throw new DriverError('invalid_state', `Machine ${vmId} has no filter on simulated host ${hostId}; it may not run without one`)
   await define(tx, host, spec)
-  // Two processes may have found no machine to lock: the second one to get here finds it on.
+  // Two processes may have found no row to lock: the second one finds the machine running.
   if ((await lockRow(tx, hostId, vmId))?.power === 'stopped') await start(tx, host, vmId)
 }
 

@@ -2,12 +2,21 @@ import { sql, type Tx } from '../../kernel/database/db.ts'
 import { GIB, type SnapshotsAndBackups } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { lockRow, requireMachine, type MachineRow } from './definition.ts'
-import { beginVolume, completeVolume, diskName, findVolume, removeVolumes, snapshotName, wholeVolume, type VolumeRow } from './volumes.ts'
+import {
+  beginVolume,
+  completeVolume,
+  diskName,
+  findVolume,
+  removeVolumes,
+  snapshotName,
+  requireComplete,
+  type VolumeRow,
+} from './volumes.ts'
 
-/** The machine is locked so that what is copied is the disk of one moment. */
+/** Locks the machine, for a consistent copy of its disk. */
 export async function diskNow(tx: Tx, hostId: string, vmId: string): Promise<VolumeRow & { machine: MachineRow }> {
   const machine = requireMachine(await lockRow(tx, hostId, vmId), hostId, vmId)
-  return { ...(await wholeVolume(tx, hostId, diskName(vmId, machine.generation ?? 0))), machine }
+  return { ...(await requireComplete(tx, hostId, diskName(vmId, machine.generation ?? 0))), machine }
 }
 
 export function snapshotMethods({

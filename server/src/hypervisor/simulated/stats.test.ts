@@ -21,7 +21,7 @@ async function countersOf({ vmId }: MachineSpec): Promise<NicCounters> {
 }
 
 describe('traffic', () => {
-  test('grows with the time a machine is on, to the byte', async () => {
+  test('grows with the running time of a machine, to the byte', async () => {
     const spec = await create()
     world.clock.advance('60s')
     expect(await countersOf(spec)).toMatchObject({ receivedBytes: 60_000_000n, sentBytes: 15_000_000n })
@@ -29,7 +29,7 @@ describe('traffic', () => {
     expect(await countersOf(spec)).toMatchObject({ receivedBytes: 60_000_001n, sentBytes: 15_000_002n })
   })
 
-  test('obeys a limit from the moment it is set, and loses nothing of what came before', async () => {
+  test('obeys a limit from the moment it is set, and keeps what was counted before', async () => {
     const spec = await create()
     const mac = spec.nics[0]!.mac
     world.clock.advance('10s')
@@ -41,7 +41,7 @@ describe('traffic', () => {
     expect((await countersOf(spec)).receivedBytes).toBe(25_000_000n)
   })
 
-  test('stands still while a machine is paused', async () => {
+  test('does not grow while a machine is paused', async () => {
     const spec = await create()
     world.clock.advance('10s')
     await world.drift.pauseMachine(spec.vmId)
@@ -53,7 +53,7 @@ describe('traffic', () => {
     expect((await countersOf(spec)).receivedBytes).toBe(11_000_000n)
   })
 
-  test('begins again at zero when an interface is plugged in anew', async () => {
+  test('restarts at zero when an interface is attached again', async () => {
     const spec = await create()
     const nic = spec.nics[0]!
     const before = await countersOf(spec)
@@ -65,7 +65,7 @@ describe('traffic', () => {
   })
 })
 
-test('metrics look alive: load never goes back, memory moves within its bounds', async () => {
+test('metrics are plausible: CPU time never decreases, memory stays within its bounds', async () => {
   const spec = await create()
   const cpu: bigint[] = []
   const ram = new Set<number>()

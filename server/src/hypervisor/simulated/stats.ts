@@ -1,4 +1,4 @@
-// Traffic and load. Nothing is written while a guest runs: what it has used follows from how long it has been on.
+// Traffic and load, computed from the time a machine has been running; nothing is written meanwhile.
 import { crc32 } from 'node:zlib'
 import { sql, type Sql } from '../../kernel/database/db.ts'
 import type { MetricsSample, NicCounters, Monitoring } from '../driver.ts'
@@ -9,7 +9,7 @@ import { paged } from './inventory.ts'
 const flowed = (now: Date): Sql => sql`coalesce(greatest(0, floor(extract(epoch from ${now}::timestamptz - counted_at)
   * least(bytes_per_second, limit_mbps * 125000))), 0)::int8`
 
-/** To be used before the rate changes. An interface through which nothing flows stays that way. */
+/** Called before the rate changes. */
 export const countNow = (now: Date): Sql => sql`received_bytes = received_bytes + ${flowed(now)},
   sent_bytes = sent_bytes + ${flowed(now)} / 4, counted_at = case when counted_at is null then null else ${now}::timestamptz end`
 

@@ -1,4 +1,4 @@
-// A simulated world in a database of its own, for the tests of this folder.
+// Simulated hosts in a database of their own, for the tests of this folder.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Client } from 'pg'

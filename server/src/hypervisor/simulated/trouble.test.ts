@@ -1,4 +1,4 @@
-// Trouble with the whole host, and with machines behind our back.
+// Faults of a whole host, and drift of machines.
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { sql } from '../../kernel/database/db.ts'
 import { collect, expectKind, OPEN, TEMPLATE } from '../conformance/fixture.ts'
@@ -24,7 +24,7 @@ async function create(spec: MachineSpec = someSpec()): Promise<MachineSpec> {
 const powerOf = async ({ vmId }: MachineSpec) => (await driver.findMachine(vmId, signal))?.power
 
 describe('a full disk', () => {
-  test('refuses new disks and copies, leaves nothing of them, and disturbs nobody', async () => {
+  test('rejects new disks and copies, leaves nothing of them, and affects no other VM', async () => {
     const spec = await create()
     await world.faults.fillDisk()
     const late = someSpec()
@@ -37,7 +37,7 @@ describe('a full disk', () => {
     await create(late)
   })
 
-  test('comes by itself when there is no room, and goes when something is removed', async () => {
+  test('is reported when space runs out, and ends when something is removed', async () => {
     driver = world.open({}, '?diskGiB=5') // a template of 1 GiB, and a tenth of each disk
     const large = someSpec({ diskGiB: 35 })
     await create(large)
@@ -49,8 +49,8 @@ describe('a full disk', () => {
   })
 })
 
-describe('a host that is gone', () => {
-  test('answers nothing, keeps its machines running, and says that events were missed when it is back', async () => {
+describe('an unreachable host', () => {
+  test('fails every call, keeps its machines running, and reports missed events when it is back', async () => {
     const spec = await create()
     const heard: DriverEvent[] = []
     const end = await driver.subscribe((event) => heard.push(event), signal)
@@ -65,7 +65,7 @@ describe('a host that is gone', () => {
     await end()
   })
 
-  test('is no trouble for another host', async () => {
+  test('does not affect another host', async () => {
     const elsewhere = (await simulatedWorld({ db })).open()
     await world.faults.loseHost()
     expect((await elsewhere.health(signal)).problems).toEqual([])
@@ -80,7 +80,7 @@ describe('a host that is gone', () => {
   })
 })
 
-test('a subscriber whose connection was cut is told once it hears again, and hears again', async () => {
+test('a subscriber whose connection was lost is resubscribed and told of missed events', async () => {
   const spec = await create()
   const heard: DriverEvent[] = []
   const end = await driver.subscribe((event) => heard.push(event), signal)
@@ -91,8 +91,8 @@ test('a subscriber whose connection was cut is told once it hears again, and hea
   await end()
 })
 
-describe('drift by hand', () => {
-  test('is seen in the inventory and put right by the same verbs', async () => {
+describe('drift', () => {
+  test('is seen in the inventory and repaired by the same methods', async () => {
     const spec = await create()
     await world.drift.stopMachine(spec.vmId, 'host')
     expect(await powerOf(spec)).toBe('stopped')
@@ -108,14 +108,14 @@ describe('drift by hand', () => {
     expect(await powerOf(spec)).toBe('running')
   })
 
-  test('a stranger is listed as nobody’s', async () => {
+  test('an unknown machine is listed without owner', async () => {
     await world.drift.createStranger('by-hand')
     const machines = await collect(driver.listMachines(signal))
     expect(machines).toMatchObject([{ name: 'by-hand', vmId: null, accountId: null, power: 'running' }])
     expect(await collect(driver.counters('all', signal))).toEqual([])
   })
 
-  test('a guest that hangs fails its boot with its last words, and has to be cut off', async () => {
+  test('a guest that hangs fails its boot with a console tail, and has to be powered off', async () => {
     const spec = await create()
     await world.drift.hangGuest(spec.vmId)
     const boot = driver.ensureReady(spec.vmId, { timeoutMs: 60_000 }, signal)

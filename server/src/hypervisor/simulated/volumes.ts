@@ -1,5 +1,5 @@
-// Volumes and the space they take. A volume is entered incomplete, with its space, before the slow part begins, and completed after
-// it: what a crash leaves is visible, counted, and never mistaken for the whole.
+// Volumes and their space. A volume is inserted as incomplete, with its space, before the slow part, and completed after it: what a crash leaves
+// is visible, counted, and never used as complete.
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { GIB, DriverError, type Volume } from '../driver.ts'
 
@@ -36,13 +36,13 @@ export const templateName = (templateId: string): string => `template-${template
 export const parentBackupId = ({ kind, vm_id, parent }: Pick<VolumeRow, 'kind' | 'vm_id' | 'parent'>): string | null =>
   kind === 'backup' && vm_id && parent ? parent.slice(backupName(vm_id, '').length) : null
 
-/** A fresh system fills a tenth of its disk. */
+/** A new guest uses a tenth of its disk. */
 export const usedOf = (capacityBytes: number): number => Math.round(capacityBytes / 10)
 
 export const findVolume = (queries: Queries, hostId: string, name: string): Promise<VolumeRow | undefined> =>
   queries.maybe<VolumeRow>(sql`select * from simulated.volumes where host_id = ${hostId} and name = ${name}`)
 
-export async function wholeVolume(queries: Queries, hostId: string, name: string): Promise<VolumeRow> {
+export async function requireComplete(queries: Queries, hostId: string, name: string): Promise<VolumeRow> {
   const volume = await findVolume(queries, hostId, name)
   if (!volume?.is_complete) throw new DriverError('not_found', `Simulated host ${hostId} has no complete volume ${name}`)
   return volume
@@ -57,7 +57,7 @@ export interface NewVolume extends Pick<VolumeRow, 'name' | 'kind' | 'id'> {
   content?: Partial<Content>
 }
 
-/** Begins it, or begins it again when it was left incomplete. */
+/** Inserts it, or restarts an incomplete one. */
 export async function beginVolume(tx: Tx, hostId: string, volume: NewVolume): Promise<void> {
   const { name, kind, id, vmId = null, generation = null, parent = null, capacityBytes, sizeBytes, content = {} } = volume
   const row = await tx.maybe<{ is_new: boolean }>(sql`insert into simulated.volumes
@@ -69,13 +69,13 @@ export async function beginVolume(tx: Tx, hostId: string, volume: NewVolume): Pr
   if (row?.is_new) await claimSpace(tx, hostId, sizeBytes)
 }
 
-/** `cancelled` when somebody removed it meanwhile. */
+/** `cancelled` when it was removed meanwhile. */
 export async function completeVolume(queries: Queries, hostId: string, name: string): Promise<void> {
   const changed = await queries.run(sql`update simulated.volumes set is_complete = true where host_id = ${hostId} and name = ${name}`)
   if (changed === 0) throw new DriverError('cancelled', `Volume ${name} was removed from simulated host ${hostId} while it was being made`)
 }
 
-/** Volumes are locked in the order of their names, here and in the making of a disk with its seed. */
+/** Volumes are locked in the order of their names, here and in the creation of a disk with its seed. */
 export async function removeVolumes(tx: Tx, hostId: string, which: Sql): Promise<number> {
   const removed = await tx.many<{ size_bytes: bigint }>(sql`with doomed as
       (select name from simulated.volumes where host_id = ${hostId} and ${which} order by name for update)

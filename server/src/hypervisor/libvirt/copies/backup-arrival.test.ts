@@ -1,4 +1,4 @@
-// Backups that do not arrive whole: a host that is full, a sender that falls silent, a copy that is taken back.
+// Transfers that fail: a host that is full, a source that stalls, a copy that is removed meanwhile.
 import { Readable } from 'node:stream'
 import { areas, ErrorCode } from '@berth/libvirt'
 import { pino } from 'pino'
@@ -13,7 +13,7 @@ import { backupTransferMethods } from './backup-transfer.ts'
 import { openHostContext, type HostContext } from '../core/host-context.ts'
 
 const { domains, pools, volumes } = areas
-const ORDER = { backupId: 'cbackup', parentId: null }
+const REQUEST = { backupId: 'cbackup', parentId: null }
 const NAME = 'backup-cvm-cbackup.qcow2'
 const QCOW2 = Buffer.alloc(104)
 QCOW2.write('QFI\xfb', 'latin1')
@@ -21,7 +21,7 @@ QCOW2.writeBigUInt64BE(2n ** 20n, 24)
 
 const volume = (name: string) => ({ pool: 'berth', name, key: `/berth/${name}` })
 const soon = (): AbortSignal => AbortSignal.timeout(20_000)
-/** Never says that this was all. */
+/** Never ends. */
 const sender = (chunks: Buffer[]): Readable => {
   const bytes = new Readable({ read: () => undefined })
   for (const chunk of chunks) bytes.push(chunk)
@@ -30,8 +30,8 @@ const sender = (chunks: Buffer[]): Readable => {
 
 let daemon: ScriptedDaemon
 let context: HostContext & { close(): Promise<void> }
-let verbs: Pick<SnapshotsAndBackups, 'readBackup' | 'ensureBackupCopy'>
-/** What the host has. */
+let methods: Pick<SnapshotsAndBackups, 'readBackup' | 'ensureBackupCopy'>
+/** Volumes of the host. */
 let names: Set<string>
 
 beforeEach(async () => {
@@ -59,7 +59,7 @@ beforeEach(async () => {
     images: { open: () => Promise.reject(new Error('none')) },
     log: pino({ level: 'silent' }),
   })
-  verbs = backupTransferMethods(context)
+  methods = backupTransferMethods(context)
 })
 afterEach(async () => {
   await context.close()
@@ -69,31 +69,31 @@ afterEach(async () => {
 test.each([
   ['the volume', () => daemon.on(volumes.create, (call, peer) => peer.refuse(call, ErrorCode.operationFailed, 'No space left on device'))],
   ['the bytes', () => daemon.on(volumes.upload, (call, peer) => peer.refuse(call, ErrorCode.operationFailed, 'No space left on device'))],
-])('a host without room for %s lets go of the sender', async (_, script) => {
+])('a host without space for %s destroys the source stream', async (_, script) => {
   script()
   const bytes = sender([QCOW2])
-  await expect(verbs.ensureBackupCopy('cvm', ORDER, () => Promise.resolve(bytes), soon())).rejects.toMatchObject({ kind: 'no_space' })
+  await expect(methods.ensureBackupCopy('cvm', REQUEST, () => Promise.resolve(bytes), soon())).rejects.toMatchObject({ kind: 'no_space' })
   expect(bytes.destroyed).toBe(true)
 })
 
 test.each([
   ['before its first byte', []],
   ['halfway', [QCOW2]],
-])('a sender that falls silent %s is let go of with the patience of the caller', async (_, chunks) => {
+])('a source that stalls %s is destroyed when the caller aborts', async (_, chunks) => {
   daemon.on(volumes.upload, (call, peer) => peer.reply(call))
   const bytes = sender([...chunks])
-  const copied = verbs.ensureBackupCopy('cvm', ORDER, () => Promise.resolve(bytes), AbortSignal.timeout(300))
+  const copied = methods.ensureBackupCopy('cvm', REQUEST, () => Promise.resolve(bytes), AbortSignal.timeout(300))
   await expect(copied).rejects.toMatchObject({ kind: 'aborted' })
   expect(bytes.destroyed).toBe(true)
 })
 
-test('a copy that is taken back while it arrives leaves nothing', async () => {
+test('a copy that is removed while it is received leaves nothing', async () => {
   daemon.on(volumes.upload, (call, peer) => {
     names.delete(NAME)
     peer.reply(call)
     confirming(daemon, peer)
   })
-  const copied = verbs.ensureBackupCopy('cvm', ORDER, () => Promise.resolve(Readable.from([QCOW2])), soon())
+  const copied = methods.ensureBackupCopy('cvm', REQUEST, () => Promise.resolve(Readable.from([QCOW2])), soon())
   await expect(copied).rejects.toMatchObject({ kind: 'cancelled' })
   expect([...names]).toEqual([])
 })
@@ -101,7 +101,7 @@ test('a copy that is taken back while it arrives leaves nothing', async () => {
 test.each([
   ['before', 'was ended by its caller'],
   ['after', 'aborted'],
-])('a backup that nobody waits for any more is not read: given up %s it was opened', async (when, said) => {
+])('an aborted download is ended: %s the stream was opened', async (when, said) => {
   for (const name of [NAME, `${NAME}.whole`]) names.add(name)
   const abort = new AbortController()
   let open: Frame | undefined
@@ -110,7 +110,7 @@ test.each([
     if (when === 'before') abort.abort()
     peer.reply(call)
   })
-  const read = verbs.readBackup('cvm', 'cbackup', abort.signal).then(async (bytes) => {
+  const read = methods.readBackup('cvm', 'cbackup', abort.signal).then(async (bytes) => {
     abort.abort()
     for await (const _ of bytes) continue
   })

@@ -9,22 +9,22 @@ import { element, readXml, type Xml } from '../core/xml.ts'
 export interface Increment {
   backing: string
   since: string
-  /** On another host. */
+  /** The backing is stored on another host. */
   isRemote: boolean
 }
 
 export interface CopyRequest {
   vmId: string
-  /** Of the volume to make. */
+  /** Of the volume to create. */
   name: string
-  /** The volume it builds on, and the checkpoint since which it holds the changes. */
+  /** Backing volume, and the checkpoint whose dirty bitmap says what to copy. */
   increment?: Increment | undefined
-  /** To be made at the moment it shows. */
+  /** Created atomically with the start of the job. */
   checkpoint?: string | undefined
 }
 
 export const copyRemovedError = ({ hostId }: HostContext, name: string): DriverError =>
-  new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being made`)
+  new DriverError('cancelled', `${name} was removed from host ${hostId} while it was being created`)
 
 /** False while another job of the domain runs or is being started, and while the checkpoint of a failed attempt exists. libvirt refuses a
  *  push job with VIR_ERR_OPERATION_INVALID for the first reason only. */
@@ -78,31 +78,31 @@ async function targetOf(host: Host, domain: Domain): Promise<string | undefined>
 
 /** Whether the job that wrote to `path` completed. False when it was aborted. */
 export async function awaitJob(context: HostContext, domain: Domain, path: string, signal: AbortSignal): Promise<boolean> {
-  const what = `watch the copy of ${domain.name}`
+  const what = `watch the backup job of ${domain.name}`
   await pollUntilTrue(context, what, signal, async () => (await jobTarget(context, domain, signal)) !== path)
-  const ended = await context.call(`read how the copy of ${domain.name} ended`, signal, (host) =>
+  const ended = await context.call(`read how the backup job of ${domain.name} ended`, signal, (host) =>
     undefinedIfNotFound(host.domains.getJobStats({ domain, flags: ['completed', 'keepCompleted'] })),
   )
   if (ended?.type === JobType.completed) return true
   const said = String(ended?.parameters['errmsg'] ?? '')
-  if (matchesText(said, 'noSpace')) throw new DriverError('no_space', `The copy of ${domain.name} did not fit: ${said}`)
-  if (ended?.type === JobType.failed) throw new DriverError('transient', `The copy of ${domain.name} failed: ${said}`)
+  if (matchesText(said, 'noSpace')) throw new DriverError('no_space', `The backup job of ${domain.name} ran out of space: ${said}`)
+  if (ended?.type === JobType.failed) throw new DriverError('transient', `The backup job of ${domain.name} failed: ${said}`)
   return false
 }
 
 const jobTarget = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<string | undefined> =>
-  call(`watch the copy of ${domain.name}`, signal, (host) => targetOf(host, domain))
+  call(`watch the backup job of ${domain.name}`, signal, (host) => targetOf(host, domain))
 
 export const hasJob = async (context: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
   (await jobTarget(context, domain, signal)) !== undefined
 
 /** Until no job runs that would keep another from starting. */
 export const awaitNoJob = (context: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
-  pollUntilTrue(context, `wait for the copy of ${domain.name}`, signal, async () => !(await hasJob(context, domain, signal)))
+  pollUntilTrue(context, `wait for the backup job of ${domain.name}`, signal, async () => !(await hasJob(context, domain, signal)))
 
 /** Aborts the job that writes to `path`, in whichever process waits for it. A job with another target goes on. */
 export async function stopJob(context: HostContext, domain: Domain, path: string, signal: AbortSignal): Promise<void> {
-  const what = `stop the copy of ${domain.name}`
+  const what = `abort the backup job of ${domain.name}`
   const isOwn = (host: Host): Promise<boolean> => targetOf(host, domain).then((target) => target === path)
   const isRunning = await context.call(what, signal, async (host) => {
     if (!(await isOwn(host))) return false

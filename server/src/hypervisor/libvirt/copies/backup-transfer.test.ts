@@ -8,7 +8,7 @@ const head = (magic: string, size: bigint): Buffer => {
   return bytes
 }
 
-test('the size of a disk is read from the head of its file', () => {
+test('the virtual size is read from the qcow2 header', () => {
   expect(virtualSize(head('QFI\xfb', 5n * 2n ** 30n))).toBe(5 * 2 ** 30)
 })
 

@@ -1,7 +1,7 @@
-// Backups as bytes, to be kept on another host. A backup names its parent by the name of its file alone, so the chain holds wherever
-// its files lie side by side.
+// Backups as byte streams, to be stored on another host. The backing file of a backup is a relative name, so a chain is valid wherever its
+// files are in one folder.
 import { addAbortSignal, Readable } from 'node:stream'
-import { DriverError, type BackupOrder, type SnapshotsAndBackups } from '../../driver.ts'
+import { DriverError, type BackupRequest, type SnapshotsAndBackups } from '../../driver.ts'
 import { completeCopy, fileBytes } from './copy.ts'
 import { backupName } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
@@ -23,7 +23,7 @@ export function backupTransferMethods(context: HostContext): Pick<SnapshotsAndBa
       context.exclusive(`copy:${vmId}`, signal, async () => {
         const name = backupName(vmId, copy.backupId)
         if (!(await isComplete(context, name, signal)))
-          await receiveFrom(await opened(context, vmId, copy, open, signal), context, vmId, copy, signal)
+          await receiveAndClose(await openSource(context, vmId, copy, open, signal), context, vmId, copy, signal)
         const volume = await findComplete(context, name, signal)
         if (!volume) throw missing(context, vmId, copy.backupId)
         return { sizeBytes: await fileBytes(context, volume, signal) }
@@ -32,15 +32,27 @@ export function backupTransferMethods(context: HostContext): Pick<SnapshotsAndBa
 }
 
 const missing = ({ hostId }: HostContext, vmId: string, backupId: string): DriverError =>
-  new DriverError('not_found', `Host ${hostId} has no whole backup ${backupId} of ${vmId}`)
+  new DriverError('not_found', `Host ${hostId} has no complete backup ${backupId} of ${vmId}`)
 
-async function opened(context: HostContext, vmId: string, { parentId }: BackupOrder, open: () => Promise<Readable>, signal: AbortSignal) {
+async function openSource(
+  context: HostContext,
+  vmId: string,
+  { parentId }: BackupRequest,
+  open: () => Promise<Readable>,
+  signal: AbortSignal,
+) {
   if (parentId && !(await isComplete(context, backupName(vmId, parentId), signal))) throw missing(context, vmId, parentId)
   return open()
 }
 
-/** Whatever comes of it, the sender is let go of: it would keep the backup open, and its space taken, for as long as this process lives. */
-async function receiveFrom(bytes: Readable, context: HostContext, vmId: string, copy: BackupOrder, signal: AbortSignal): Promise<void> {
+/** Always destroys the source stream: it would keep the backup open, and its space allocated, as long as this process lives. */
+async function receiveAndClose(
+  bytes: Readable,
+  context: HostContext,
+  vmId: string,
+  copy: BackupRequest,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await receive(context, vmId, copy, bytes, signal)
   } finally {
@@ -48,16 +60,16 @@ async function receiveFrom(bytes: Readable, context: HostContext, vmId: string, 
   }
 }
 
-/** The volume is made with the size that the file itself tells, because libvirt believes what it was told. */
-async function receive(context: HostContext, vmId: string, { backupId, parentId }: BackupOrder, bytes: Readable, signal: AbortSignal) {
+/** The volume is created with the virtual size of the qcow2 header, because libvirt does not read it from the upload. */
+async function receive(context: HostContext, vmId: string, { backupId, parentId }: BackupRequest, bytes: Readable, signal: AbortSignal) {
   const name = backupName(vmId, backupId)
   const chunks = bytes[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  const head = await context.call(`read the head of backup ${backupId}`, signal, () => firstBytes(chunks))
+  const head = await context.call(`read the header of backup ${backupId}`, signal, () => firstBytes(chunks))
   const capacityBytes = virtualSize(head)
-  if (capacityBytes === undefined) throw new DriverError('transient', `The copy of backup ${backupId} arrived damaged`)
+  if (capacityBytes === undefined) throw new DriverError('transient', `The data of backup ${backupId} is no qcow2 file`)
   const backing = parentId ? { backing: backupName(vmId, parentId) } : {}
   const volume = await createVolume(context, { name, format: 'qcow2', capacityBytes, ...backing }, signal)
-  await upload(context, volume, Readable.from(whole(head, chunks)), signal)
+  await upload(context, volume, Readable.from(withHead(head, chunks)), signal)
   await completeCopy(context, name, signal)
 }
 
@@ -76,7 +88,7 @@ async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
 export const virtualSize = (head: Buffer): number | undefined =>
   head.length >= HEAD_BYTES && head.subarray(0, 4).toString('latin1') === 'QFI\xfb' ? Number(head.readBigUInt64BE(24)) : undefined
 
-async function* whole(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+async function* withHead(head: Buffer, chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield head
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
 }

@@ -1,6 +1,6 @@
-// Backups: a full one holds the whole disk, an incremental one what changed since its parent, as a layer on the parent's file.
+// Backups: a full one holds the complete disk, an incremental one the changes since its parent, as a qcow2 layer on the parent.
 import type { Volume } from '@berth/libvirt'
-import { DriverError, isDriverError, type BackupOrder, type SnapshotsAndBackups } from '../../driver.ts'
+import { DriverError, isDriverError, type BackupRequest, type SnapshotsAndBackups } from '../../driver.ts'
 import { copyRemovedError, type CopyRequest, type Increment } from './backup-job.ts'
 import { deleteStaleCheckpoints, hasCheckpoint, removeCheckpoint } from './checkpoints.ts'
 import { fileBytes, makeCopy, removeCopy } from './copy.ts'
@@ -14,10 +14,10 @@ export function backupMethods(
   context: HostContext,
 ): Pick<SnapshotsAndBackups, 'ensureBackup' | 'ensureNoBackup' | 'ensureBackupOffloaded'> {
   return {
-    ensureBackup: (vmId, order, signal) =>
+    ensureBackup: (vmId, request, signal) =>
       context.exclusive(`copy:${vmId}`, signal, async () => {
-        const name = backupName(vmId, order.backupId)
-        if (!(await isComplete(context, name, signal))) await makeBackup(context, vmId, order, signal)
+        const name = backupName(vmId, request.backupId)
+        if (!(await isComplete(context, name, signal))) await makeBackup(context, vmId, request, signal)
         const volume = await findComplete(context, name, signal)
         if (!volume) throw copyRemovedError(context, name)
         return { sizeBytes: await fileBytes(context, volume, signal), parentId: parentOf(await describeVolume(context, volume, signal)) }
@@ -25,12 +25,12 @@ export function backupMethods(
 
     ensureNoBackup: async (vmId, backupId, signal) => {
       const name = backupName(vmId, backupId)
-      await refuseParent(context, vmId, backupId, signal)
-      const wasWhole = await isComplete(context, name, signal)
+      await requireNoChildren(context, vmId, backupId, signal)
+      const wasComplete = await isComplete(context, name, signal)
       await clearCompleteMark(context, name, signal)
-      // Looked at again, because one may have begun to build on it: whoever does so looks for the mark once it has.
-      await refuseParent(context, vmId, backupId, signal).catch(async (error: unknown) => {
-        if (wasWhole) await markComplete(context, name, signal)
+      // Re-checked after the marker is cleared: creation of an incremental backup re-checks the marker. Either side detects the race.
+      await requireNoChildren(context, vmId, backupId, signal).catch(async (error: unknown) => {
+        if (wasComplete) await markComplete(context, name, signal)
         throw error
       })
       await removeCopy(context, vmId, name, signal)
@@ -42,31 +42,31 @@ export function backupMethods(
   }
 }
 
-async function makeBackup(context: HostContext, vmId: string, order: BackupOrder, signal: AbortSignal): Promise<void> {
+async function makeBackup(context: HostContext, vmId: string, request: BackupRequest, signal: AbortSignal): Promise<void> {
   const machine = await getMachine(context, vmId, signal)
-  const full: CopyRequest = { vmId, name: backupName(vmId, order.backupId), checkpoint: machine.isOn ? order.backupId : undefined }
+  const full: CopyRequest = { vmId, name: backupName(vmId, request.backupId), checkpoint: machine.isOn ? request.backupId : undefined }
   if (!machine.isOn) return makeCopy(context, full, machine, signal)
   await deleteStaleCheckpoints(context, machine, signal)
-  const increment = await incrementOn(context, machine, vmId, order, signal)
+  const increment = await incrementOn(context, machine, vmId, request, signal)
   try {
     await makeCopy(context, { ...full, increment }, machine, signal)
   } catch (error) {
-    if (!increment || !isRefused(error)) throw error
-    // After a crash of the guest's process the record of changes is of no use.
-    context.log.warn({ hostId: context.hostId, vmId, said: String(error) }, 'incremental backup rejected; falling back to full')
+    if (!increment || !isRejected(error)) throw error
+    // After a crash of QEMU the dirty bitmap is inconsistent.
+    context.log.warn({ hostId: context.hostId, vmId, err: error }, 'incremental backup rejected; falling back to full')
     await removeVolume(context, full.name, signal)
-    await removeCheckpoint(context, machine, order.parentId ?? '', signal)
+    await removeCheckpoint(context, machine, request.parentId ?? '', signal)
     await makeCopy(context, full, machine, signal)
   }
 }
 
-const isRefused = (error: unknown): boolean => remoteErrorOf(error) !== undefined && !isDriverError(error, 'no_space')
+const isRejected = (error: unknown): boolean => remoteErrorOf(error) !== undefined && !isDriverError(error, 'no_space')
 
 async function incrementOn(
   context: HostContext,
   machine: MachineState,
   vmId: string,
-  { parentId, parentIsRemote = false }: BackupOrder,
+  { parentId, parentIsRemote = false }: BackupRequest,
   signal: AbortSignal,
 ): Promise<Increment | undefined> {
   if (!parentId || !(await hasCheckpoint(context, machine, parentId, signal))) return undefined
@@ -74,10 +74,10 @@ async function incrementOn(
   return parentIsRemote || (await isComplete(context, backing, signal)) ? { backing, since: parentId, isRemote: parentIsRemote } : undefined
 }
 
-async function refuseParent(context: HostContext, vmId: string, backupId: string, signal: AbortSignal): Promise<void> {
+async function requireNoChildren(context: HostContext, vmId: string, backupId: string, signal: AbortSignal): Promise<void> {
   for (const volume of await backupsOf(context, vmId, signal))
     if (parentOf(await describeVolume(context, volume, signal)) === backupId)
-      throw new DriverError('in_use', `Another backup of ${vmId} builds on backup ${backupId}`)
+      throw new DriverError('in_use', `Another backup of ${vmId} is a layer on backup ${backupId}`)
 }
 
 const backupsOf = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<Volume[]> =>

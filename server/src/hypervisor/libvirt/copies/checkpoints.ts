@@ -1,4 +1,4 @@
-// What a domain remembers of the moments of its backups: which parts of the disk changed since. Named by the backups' ids.
+// Checkpoints of a domain: dirty bitmaps of the changes since a backup, named by the backup's id.
 import type { Domain, Host } from '@berth/libvirt'
 import { undefinedIfNotFound } from '../core/errors.ts'
 import type { MachineState } from '../domain/lookup.ts'
@@ -6,14 +6,14 @@ import type { HostContext } from '../core/host-context.ts'
 import { readXml } from '../core/xml.ts'
 import { diskPathOf } from '../xml/domain-xml.ts'
 
-/** Whether the changes of the disk it has now are known since that backup. */
+/** Whether that backup has a checkpoint of the present disk. */
 export const hasCheckpoint = (
   { call }: HostContext,
   { domain, xml }: MachineState,
   backupId: string,
   signal: AbortSignal,
 ): Promise<boolean> =>
-  call(`look for the checkpoint of backup ${backupId}`, signal, async (host) => {
+  call(`find the checkpoint of backup ${backupId}`, signal, async (host) => {
     const checkpoint = await undefinedIfNotFound(host.checkpoints.lookupByName({ domain, name: backupId }))
     return checkpoint !== undefined && (await pathOf(host, checkpoint)) === diskPathOf(xml)
   })
@@ -23,14 +23,14 @@ const pathOf = async (host: Host, checkpoint: { name: string; domain: Domain }):
   return domain ? diskPathOf(domain) : ''
 }
 
-/** Of disks the machine no longer has, after a rebuild or a restore: nothing can be told from them. */
+/** Checkpoints of disks that a rebuild or restore replaced. */
 export const deleteStaleCheckpoints = ({ call }: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> =>
-  call(`forget old disks of ${domain.name}`, signal, async (host) => {
+  call(`delete stale checkpoints of ${domain.name}`, signal, async (host) => {
     for (const checkpoint of await host.checkpoints.listAll({ domain }))
       if ((await pathOf(host, checkpoint)) !== diskPathOf(xml)) await host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] })
   })
 
-/** A disk that is not in use, or was not closed well, keeps its record of changes, which nobody asks for any more. */
+/** Deletes the metadata alone where the dirty bitmap cannot be merged: while the VM is off, and when the bitmap is inconsistent. */
 export const removeCheckpoint = (
   { call }: HostContext,
   { domain, isOn }: MachineState,
@@ -40,6 +40,6 @@ export const removeCheckpoint = (
   call(`remove the checkpoint of backup ${backupId}`, signal, async (host) => {
     const checkpoint = await undefinedIfNotFound(host.checkpoints.lookupByName({ domain, name: backupId }))
     if (!checkpoint) return
-    const forget = (): Promise<unknown> => undefinedIfNotFound(host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] }))
-    await (isOn ? undefinedIfNotFound(host.checkpoints.delete({ checkpoint })).catch(forget) : forget())
+    const deleteMetadata = (): Promise<unknown> => undefinedIfNotFound(host.checkpoints.delete({ checkpoint, flags: ['metadataOnly'] }))
+    await (isOn ? undefinedIfNotFound(host.checkpoints.delete({ checkpoint })).catch(deleteMetadata) : deleteMetadata())
   })

@@ -1,5 +1,5 @@
-// Copies that are cut, cancelled, shared by two processes, or lose their machine. What a copy holds is proved with booted guests by the
-// promises of every driver; here the disk is filled from outside, so that a copy takes long enough to be disturbed.
+// Copies that are interrupted, cancelled, shared by two processes, or whose VM goes off. The conformance tests check the content of copies with
+// booted guests; here the disk is filled from outside, so that a copy takes long enough to be disturbed.
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import type { MachineSpec, Volume } from '../../driver.ts'
 
 const FOLDER = '/var/lib/libvirt/images/berth'
 
-describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => {
+describeIf(missingForSandbox())('a running copy', { timeout: 300_000 }, () => {
   let proof: Proof
   let spec: MachineSpec
 
@@ -38,20 +38,20 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
       () => 'whole',
       (error: { kind: string }) => error.kind,
     )
-  /** The disk as the copy shows it, judged by QEMU itself. */
+  /** Content of the copy, verified by QEMU. */
   const isSound = async (file: string): Promise<boolean> => {
     const said = await proof.host.box.inside('qemu-io', '-U', '-r', '-c', 'read -P 170 200M 600M', `${FOLDER}/${file}`)
     return said.includes('read 629145600/629145600') && !said.includes('verification failed')
   }
 
-  /** The disk keeps count of what is written to it from outside as well. */
+  /** qemu-io records its writes in the dirty bitmaps as well. */
   const changeMuch = async (): Promise<void> => {
     await proof.driver.ensureStopped(spec.vmId, { graceMs: 0 }, soon())
     await proof.host.box.inside('qemu-io', '-c', 'write -P 170 200M 600M', `${FOLDER}/vm-${spec.vmId}-1.qcow2`)
     await proof.driver.ensureRunning(spec, soon())
   }
 
-  test('is cancelled when it is taken back by another process', async () => {
+  test('is cancelled when another process removes it', async () => {
     const backupId = newId()
     const made = ending(proof.driver.ensureBackup(spec.vmId, { backupId, parentId: null }, soon()))
     await begun(backupId)
@@ -60,7 +60,7 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     expect(await copies()).toEqual([])
   })
 
-  test('is left half made by an abort, and whole when it is asked for again', async () => {
+  test('is incomplete after an abort, and completed by the next call', async () => {
     const snapshotId = newId()
     const abort = new AbortController()
     const made = ending(proof.driver.ensureSnapshot(spec.vmId, snapshotId, abort.signal))
@@ -74,26 +74,26 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     await proof.driver.ensureNoSnapshot(spec.vmId, snapshotId, soon())
   })
 
-  test('of a backup is made by the next try, and goes on where its parent ended', async () => {
+  test('of a backup is completed by the next call, and stays incremental', async () => {
     const [parentId, backupId] = [newId(), newId()]
     const { vmId } = spec
-    for (const order of [
+    for (const request of [
       { backupId: parentId, parentId: null },
       { backupId, parentId },
     ]) {
       const abort = new AbortController()
-      const made = ending(proof.driver.ensureBackup(vmId, order, abort.signal))
-      await begun(order.backupId)
+      const made = ending(proof.driver.ensureBackup(vmId, request, abort.signal))
+      await begun(request.backupId)
       abort.abort()
       expect(await made).toBe('aborted')
-      expect(await proof.other.ensureBackup(vmId, order, soon())).toMatchObject({ parentId: order.parentId })
-      if (order.backupId === parentId) await changeMuch()
+      expect(await proof.other.ensureBackup(vmId, request, soon())).toMatchObject({ parentId: request.parentId })
+      if (request.backupId === parentId) await changeMuch()
     }
     expect(await isSound(`backup-${vmId}-${backupId}.qcow2`)).toBe(true)
     for (const id of [backupId, parentId]) await proof.driver.ensureNoBackup(vmId, id, soon())
   })
 
-  test('goes on for the one when the other gives up', async () => {
+  test('continues for one process when the other aborts', async () => {
     const snapshotId = newId()
     const abort = new AbortController()
     const first = ending(proof.driver.ensureSnapshot(spec.vmId, snapshotId, abort.signal))
@@ -106,7 +106,7 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     await proof.driver.ensureNoSnapshot(spec.vmId, snapshotId, soon())
   })
 
-  test('is one copy for two who ask for it at nearly the same moment', async () => {
+  test('is shared by two processes that start it at nearly the same moment', async () => {
     for (const apartMs of [0, 2, 5, 9, 14, 20]) {
       const snapshotId = newId()
       const first = ending(proof.driver.ensureSnapshot(spec.vmId, snapshotId, soon()))
@@ -117,7 +117,7 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     }
   })
 
-  test('of a machine that is off is made in the end, and leaves the record of changes as it was', async () => {
+  test('of a VM that is off is completed in the end, and keeps the dirty bitmap', async () => {
     const { vmId } = spec
     const { folder, inside, signalDaemon, startDaemon, virsh } = proof.host.box
     const [parentId, backupId, snapshotId] = [newId(), newId(), newId()]
@@ -135,7 +135,7 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     await startDaemon()
     expect(await left).not.toBe('whole')
     await writeFile(`${folder}/reader.xml`, reader)
-    // As if its process had died with the daemon. The one before may still be on its way out.
+    // As if its process had died with the daemon. The previous one may still be shutting down.
     await eventually('a reader that nobody uses', () => virsh('create', `${folder}/reader.xml`, '--paused'))
     const both = [proof.driver, proof.other].map((driver) => ending(driver.ensureSnapshot(vmId, snapshotId, soon())))
     expect(await Promise.all(both)).toEqual(['whole', 'whole'])
@@ -148,7 +148,7 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     await proof.driver.ensureNoSnapshot(vmId, snapshotId, soon())
   })
 
-  test('ends with its machine; a full backup follows, because the record of changes is lost', async () => {
+  test('fails with its VM; the next backup is full, because the dirty bitmap is inconsistent', async () => {
     const [parentId, cutId, backupId] = [newId(), newId(), newId()]
     await proof.driver.ensureBackup(spec.vmId, { backupId: parentId, parentId: null }, soon())
     const made = ending(proof.driver.ensureSnapshot(spec.vmId, cutId, soon()))
@@ -160,7 +160,7 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     expect(await isSound(`backup-${spec.vmId}-${backupId}.qcow2`)).toBe(true)
   })
 
-  test('of a machine that is off makes way for whatever its owner does', async () => {
+  test('of a VM that is off yields to every other operation on the disk', async () => {
     const { vmId } = spec
     for (const act of [
       () => proof.other.ensureDefined({ ...spec, diskGiB: 2 }, soon()),
@@ -178,7 +178,7 @@ describeIf(missingForSandbox())('a copy under way', { timeout: 300_000 }, () => 
     expect(await copies()).toEqual([])
   })
 
-  test('begins by setting a guest going that a dead process left standing still', async () => {
+  test('first thaws a guest that a dead process left frozen', async () => {
     const snapshotId = newId()
     const guest = proof.spec()
     await proof.start(guest)

@@ -1,4 +1,4 @@
-// Copies of a disk, of machines that are on or off.
+// Copies of the disk of a VM, running or off.
 import { ensureThawed } from './fsfreeze.ts'
 import { copyRemovedError, type CopyRequest, stopJob } from './backup-job.ts'
 import { findMachine, type MachineState } from '../domain/lookup.ts'
@@ -8,16 +8,16 @@ import { copyOffline } from './offline-copy.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { findVolume, markComplete, removeVolume, clearCompleteMark } from '../storage/volumes.ts'
 
-/** The volume is there and whole. `cancelled` when somebody removed it meanwhile. */
-export async function makeCopy(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
-  const { name } = copying
+/** Creates a complete volume. `cancelled` when another process removed it meanwhile. */
+export async function makeCopy(context: HostContext, request: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
+  const { name } = request
   await ensureThawed(context, machine)
-  if (machine.isOn) await runPushBackup(context, copying, machine, signal)
-  else await copyOffline(context, copying, machine, signal)
+  if (machine.isOn) await runPushBackup(context, request, machine, signal)
+  else await copyOffline(context, request, machine, signal)
   await completeCopy(context, name, signal)
 }
 
-/** All its bytes are there, unless somebody removed it meanwhile: then no mark is left of it. */
+/** Creates the marker, and deletes it again when the volume was removed meanwhile. */
 export async function completeCopy(context: HostContext, name: string, signal: AbortSignal): Promise<void> {
   await markComplete(context, name, signal)
   if (await findVolume(context, name, signal)) return
@@ -25,7 +25,7 @@ export async function completeCopy(context: HostContext, name: string, signal: A
   throw copyRemovedError(context, name)
 }
 
-/** Stops the making of it in whatever process. */
+/** Also aborts the job of any process that is making it. */
 export async function removeCopy(context: HostContext, vmId: string, name: string, signal: AbortSignal): Promise<void> {
   await clearCompleteMark(context, name, signal)
   const volume = await findVolume(context, name, signal)
@@ -36,7 +36,7 @@ export async function removeCopy(context: HostContext, vmId: string, name: strin
   await removeVolume(context, name, signal)
 }
 
-/** The length of the file, which does not change any more. */
+/** File size of a complete copy. */
 export async function fileBytes(
   { call }: HostContext,
   volume: { pool: string; name: string; key: string },

@@ -1,4 +1,4 @@
-// Guests stand still for the moment of a copy, and never longer than that.
+// Freezes the filesystems of a guest while a backup job starts, and always thaws them.
 import { type Domain, ErrorCode, hasCode } from '@berth/libvirt'
 import { isDriverError } from '../../driver.ts'
 import { isAgentConnected } from '../domain/guest-agent.ts'
@@ -7,17 +7,15 @@ import type { HostContext } from '../core/host-context.ts'
 import { hasText } from '../core/errors.ts'
 import { pollUntilTrue } from '../core/poll.ts'
 
-/** A guest that cannot stand still is copied as a power cut would leave it. It is set going again whatever happens: a freeze whose
- *  answer was lost holds as well. */
+/** A guest whose filesystems cannot be frozen gets a crash-consistent copy. It is thawed in any case: a freeze whose reply was lost may have
+ *  taken effect. */
 export async function withFilesystemsFrozen<T>(context: HostContext, machine: MachineState, work: () => Promise<T>): Promise<T> {
   if (!isAgentConnected(machine)) return work()
   const { domain } = machine
   const { host, hostId, log } = context
   await host.snapshots
     .freezeFilesystems({ domain })
-    .catch((error: unknown) =>
-      log.warn({ hostId, domain: domain.name, said: String(error) }, 'fsfreeze failed; copy is crash-consistent only'),
-    )
+    .catch((error: unknown) => log.warn({ hostId, domain: domain.name, err: error }, 'fsfreeze failed; copy is crash-consistent only'))
   try {
     return await work()
   } finally {
@@ -25,7 +23,7 @@ export async function withFilesystemsFrozen<T>(context: HostContext, machine: Ma
   }
 }
 
-/** For whoever takes over from a process that may have died in between. */
+/** For a process that takes over from one that may have died while the guest was frozen. */
 export const ensureThawed = async (context: HostContext, machine: MachineState): Promise<void> =>
   isAgentConnected(machine) ? thaw(context, machine.domain) : undefined
 
@@ -46,10 +44,10 @@ async function thaw(context: HostContext, domain: Domain): Promise<void> {
         },
       )
   await pollUntilTrue(context, what, signal, isThawed).catch((error: unknown) =>
-    context.log.warn({ hostId: context.hostId, said: String(error) }, 'fsthaw failed'),
+    context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'fsthaw failed'),
   )
 }
 
-/** A machine that is off, or has gone, stands still no more; an agent that refuses to thaw never froze. */
+/** A domain that is off or gone is not frozen; an agent that refuses to thaw has not frozen. */
 const cannotThaw = (error: unknown): boolean =>
   isDriverError(error) && (hasCode(error.cause, ErrorCode.operationInvalid, ErrorCode.noDomain) || hasText(error, 'agentRefused'))

@@ -1,8 +1,8 @@
-// A copy of a machine that is on, by a backup job of its own QEMU. It shows the moment the job began, at which the guest's file systems
-// stood still where it has an agent.
+// A copy of a running VM, by a push backup job of its QEMU. It holds the state at the start of the job, when the guest's filesystems are
+// frozen if it has an agent.
 //
-// Two processes may ask for the same copy: a domain takes one job only, so one of them begins it and both wait for it. Nothing is removed
-// on that way, or the job of the one could go on writing to a file that the other has replaced.
+// Two processes may make the same copy: a domain has one job at a time, so one of them starts it and both wait for it. Neither removes the
+// target meanwhile, because the job of the other would go on writing to the replaced file.
 import { constants } from 'node:os'
 import { type Domain, ErrorCode, hasCode, type Volume } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
@@ -16,33 +16,33 @@ import { describeVolume, findVolume, waitUntilComplete, isComplete, removeVolume
 import { hasText, remoteErrorOf } from '../core/errors.ts'
 import { CLEANUP_TIMEOUT_MS, PEER_TIMEOUT_MS, pollUntil } from '../core/poll.ts'
 
-export async function runPushBackup(context: HostContext, copying: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
-  const volume = await prepareTarget(context, copying, machine.domain, signal)
+export async function runPushBackup(context: HostContext, request: CopyRequest, machine: MachineState, signal: AbortSignal): Promise<void> {
+  const volume = await prepareTarget(context, request, machine.domain, signal)
   try {
-    while (!(await tryOnce(context, copying, machine, volume, signal))) await requireOn(context, copying.vmId, machine.domain, signal)
+    while (!(await tryOnce(context, request, machine, volume, signal))) await requireOn(context, request.vmId, machine.domain, signal)
   } catch (error) {
-    if (isDriverError(error, 'aborted', 'no_space')) await abortCopy(context, copying, machine.domain, volume, error)
-    else if (!(await findVolume(context, copying.name, signal))) throw copyRemovedError(context, copying.name)
+    if (isDriverError(error, 'aborted', 'no_space')) await abortCopy(context, request, machine.domain, volume, error)
+    else if (!(await findVolume(context, request.name, signal))) throw copyRemovedError(context, request.name)
     throw error
   }
 }
 
-/** False when somebody who waited for the same job gave up, and took the job with him. */
+/** False when another process that waited for the same job aborted it. */
 async function tryOnce(
   context: HostContext,
-  copying: CopyRequest,
+  request: CopyRequest,
   machine: MachineState,
   volume: Volume,
   signal: AbortSignal,
 ): Promise<boolean> {
-  await begin(context, copying, machine, volume, signal)
-  if (await isComplete(context, copying.name, signal)) return true
+  await begin(context, request, machine, volume, signal)
+  if (await isComplete(context, request.name, signal)) return true
   if (await awaitJob(context, machine.domain, volume.key, signal)) return true
-  if (await findVolume(context, copying.name, signal)) return false
-  throw copyRemovedError(context, copying.name)
+  if (await findVolume(context, request.name, signal)) return false
+  throw copyRemovedError(context, request.name)
 }
 
-/** What is left of it counts as half made, and is used or removed when it is asked for or taken back. */
+/** Aborts the job. The incomplete volume stays: the next attempt reuses it, or `removeCopy` deletes it. */
 async function abortCopy(context: HostContext, { name }: CopyRequest, domain: Domain, volume: Volume, error: DriverError): Promise<void> {
   const signal = AbortSignal.timeout(CLEANUP_TIMEOUT_MS)
   try {
@@ -53,22 +53,22 @@ async function abortCopy(context: HostContext, { name }: CopyRequest, domain: Do
   }
 }
 
-/** The job of a machine that went down ended with it. */
+/** The job of a VM that went off has ended with it. */
 async function requireOn(context: HostContext, vmId: string, { id }: Domain, signal: AbortSignal): Promise<void> {
   const { isOn, domain } = await getMachine(context, vmId, signal)
-  if (!isOn || domain.id !== id) throw new DriverError('transient', `Machine ${vmId} went down while it was being copied`)
+  if (!isOn || domain.id !== id) throw new DriverError('transient', `Machine ${vmId} went off while it was being copied`)
 }
 
-/** Reuses the volume of a dead process, because a job writes every part of it anew; unless its size or backing differs. A volume that
+/** Reuses the volume of a dead process, because a job overwrites all of it; unless its size or backing differs. A volume that
  *  another process is creating has neither yet, so it gets time before it is replaced. */
 async function prepareTarget(context: HostContext, { name, increment }: CopyRequest, domain: Domain, signal: AbortSignal): Promise<Volume> {
   const { capacity } = await context.call(`measure ${domain.name}`, signal, (host) => host.domains.getBlockInfo({ domain, disk: 'vda' }))
-  const shape = { capacityBytes: Number(capacity), backing: increment?.backing }
-  const create = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, shape), signal)
+  const spec = { capacityBytes: Number(capacity), backing: increment?.backing }
+  const create = (): Promise<Volume | undefined> => tryCreate(context, newTarget(name, spec), signal)
   const find = async (): Promise<Volume | undefined> => {
     const found = await findVolume(context, name, signal)
-    if (found) return (await hasShape(context, found, shape, signal)) ? found : undefined
-    return increment?.isRemote ? withPlaceholderBacking(context, increment.backing, shape, create, signal) : create()
+    if (found) return (await matchesSpec(context, found, spec, signal)) ? found : undefined
+    return increment?.isRemote ? withPlaceholderBacking(context, increment.backing, spec, create, signal) : create()
   }
   for (;;) {
     const target = await pollUntil(context, `wait for ${name}`, signal, find, { timeoutMs: PEER_TIMEOUT_MS })
@@ -77,24 +77,24 @@ async function prepareTarget(context: HostContext, { name, increment }: CopyRequ
   }
 }
 
-interface Shape {
+interface TargetSpec {
   capacityBytes: number
   backing: string | undefined
 }
 
-/** What it builds on is told relative to the copy itself, so that a chain can be carried to another host. */
-const newTarget = (name: string, { capacityBytes, backing }: Shape): NewVolume => ({
+/** The backing file is a relative name, so that a chain can be transferred to another host. */
+const newTarget = (name: string, { capacityBytes, backing }: TargetSpec): NewVolume => ({
   name,
   format: 'qcow2',
   capacityBytes,
   ...(backing !== undefined && { backing }),
 })
 
-/** libvirt makes a layer only on what lies here, although QEMU reads none of it while it writes what changed. */
+/** libvirt creates a layer only on an existing volume, although QEMU does not read the backing file while it writes the changes. */
 async function withPlaceholderBacking<T>(
   context: HostContext,
   name: string,
-  { capacityBytes }: Shape,
+  { capacityBytes }: TargetSpec,
   work: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
@@ -106,7 +106,12 @@ async function withPlaceholderBacking<T>(
   }
 }
 
-async function hasShape(context: HostContext, volume: Volume, { capacityBytes, backing }: Shape, signal: AbortSignal): Promise<boolean> {
+async function matchesSpec(
+  context: HostContext,
+  volume: Volume,
+  { capacityBytes, backing }: TargetSpec,
+  signal: AbortSignal,
+): Promise<boolean> {
   const xml = await describeVolume(context, volume, signal).catch((error: unknown) => {
     if (!isDriverError(error, 'not_found')) throw error
   })
@@ -121,34 +126,34 @@ const isTargetNotReady = (error: unknown): boolean => {
   return isMissing || hasText(error, 'imageNotReady')
 }
 
-/** Starts the job, unless another process has made the copy meanwhile. The daemon keeps the checkpoint of a job that was cut off. */
+/** Starts the job, unless another process has made the copy meanwhile. libvirt keeps the checkpoint of a job that was interrupted. */
 async function begin(
   context: HostContext,
-  copying: CopyRequest,
+  request: CopyRequest,
   machine: MachineState,
   volume: Volume,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!(await tryBegin(context, copying, machine, volume, signal))) {
+  while (!(await tryBegin(context, request, machine, volume, signal))) {
     await awaitNoJob(context, machine.domain, signal)
-    if (await waitUntilComplete(context, copying.name, signal)) return
-    if (copying.checkpoint) await removeCheckpoint(context, machine, copying.checkpoint, signal)
+    if (await waitUntilComplete(context, request.name, signal)) return
+    if (request.checkpoint) await removeCheckpoint(context, machine, request.checkpoint, signal)
   }
 }
 
 /** False while another job runs, or the checkpoint exists. Retries while the target is not ready. */
 function tryBegin(
   context: HostContext,
-  copying: CopyRequest,
+  request: CopyRequest,
   machine: MachineState,
   volume: Volume,
   signal: AbortSignal,
 ): Promise<boolean> {
   const waitedMs = stopwatch()
-  return pollUntil(context, `wait for ${copying.name}`, signal, () =>
+  return pollUntil(context, `wait for ${request.name}`, signal, () =>
     context
       .call(`copy ${machine.domain.name}`, signal, (host) =>
-        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, copying, volume.key)),
+        withFilesystemsFrozen(context, machine, () => beginJob(host, machine.domain, request, volume.key)),
       )
       .catch((error: unknown) => {
         if (!isTargetNotReady(error) || waitedMs() > PEER_TIMEOUT_MS) throw error

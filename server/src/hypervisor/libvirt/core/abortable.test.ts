@@ -4,8 +4,8 @@ import { abortable, keyedMutex } from './abortable.ts'
 
 const patient = new AbortController().signal
 
-describe('turns', () => {
-  test('are taken one at a time per key, in the order of asking', async () => {
+describe('a keyed mutex', () => {
+  test('runs one at a time per key, first come, first served', async () => {
     const alone = keyedMutex()
     const heard: string[] = []
     const work = (name: string) => async () => {
@@ -18,7 +18,7 @@ describe('turns', () => {
     expect(heard.indexOf('other begins')).toBeLessThan(heard.indexOf('1 ends'))
   })
 
-  test('go on after one that failed, and after one that gave up waiting', async () => {
+  test('is released by work that fails, and by a waiter that aborts', async () => {
     const alone = keyedMutex()
     const { promise: held, reject: fail } = Promise.withResolvers<void>()
     const impatient = new AbortController()
@@ -33,7 +33,7 @@ describe('turns', () => {
   })
 })
 
-test('an abort wins over an answer that does not come', async () => {
+test('an abort rejects at once', async () => {
   const controller = new AbortController()
   const waiting = abortable(new Promise(() => undefined), controller.signal)
   controller.abort(new Error('enough'))

@@ -17,6 +17,6 @@ test.each(['', 'qemu:///session', 'qemu+ssh://host/system', 'qemu+tls:///system'
   },
 )
 
-test('a host over TLS is not reached without certificates, and they are looked for when they are needed', async () => {
+test('a TLS connection needs certificates, which are read at connect', async () => {
   await expect(endpointOf('qemu+tls://127.0.0.1/system', '/nowhere').connect(1000)).rejects.toThrow('/nowhere/')
 })

@@ -1,5 +1,5 @@
-// The address of a host → how to reach its daemon. `qemu:///system` is this machine, `qemu+unix:///system?socket=/path` a daemon on
-// another socket, whose host has its files below `&root=/path`, `qemu+tls://address[:port]/system` another machine.
+// libvirt URI of a host → endpoint. `qemu:///system` is this machine; `qemu+unix:///system?socket=/path` a daemon on another socket, whose
+// root directory is mounted at `&root=/path`; `qemu+tls://address[:port]/system` a remote machine.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tls, unix, type Endpoint } from '@berth/libvirt'
@@ -13,7 +13,7 @@ export function endpointOf(uri: string, pkiFolder: string): Endpoint {
   throw new Error(`${uri} is no address of a libvirt host: use qemu:///system for this machine or qemu+tls://address/system for another`)
 }
 
-/** Where the files of that host are seen from here; undefined when they are not. */
+/** Where the host's root directory is mounted on this machine; undefined for a remote host. */
 export function rootOf(uri: string): string | undefined {
   const url = URL.parse(uri)
   return url?.protocol === 'qemu:' ? '' : (url?.searchParams.get('root') ?? undefined)

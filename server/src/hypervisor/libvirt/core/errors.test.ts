@@ -8,7 +8,7 @@ const refused = (code: number, message = 'no', { origin = ErrorOrigin.qemu as nu
   new RemoteError(procedure, { code, origin, level: 2, message, details: [], errno: errno || undefined })
 const define = { procedure: areas.domains.define.name, origin: ErrorOrigin.domain }
 
-describe('what libvirt says', () => {
+describe('a libvirt error', () => {
   test.each([
     [refused(ErrorCode.noDomain), 'not_found'],
     [refused(ErrorCode.operationInvalid), 'invalid_state'],
@@ -34,14 +34,14 @@ describe('what libvirt says', () => {
     expect(toDriverError(error, 'do it', 'chost').kind).toBe(kind)
   })
 
-  test('is told to the operator, and its sentence is fit for a customer', () => {
+  test('has the full text for operators, and a message without paths for customers', () => {
     const error = toDriverError(refused(ErrorCode.internal, 'cannot open /var/lib/x'), 'start berth-cvm', 'chost')
     expect(error.message).toBe('Could not start berth-cvm on host chost: CALL: cannot open /var/lib/x')
     expect(error.userMessage).not.toContain('/var')
   })
 })
 
-test('what is missing is undefined, and any other failure stays one', async () => {
+test('an object that does not exist is undefined, and any other failure is thrown', async () => {
   expect(await undefinedIfNotFound(Promise.reject(refused(ErrorCode.noStorageVolume)))).toBeUndefined()
   await expect(undefinedIfNotFound(Promise.reject(refused(ErrorCode.internal)))).rejects.toThrow('no')
 })

@@ -31,7 +31,7 @@ afterEach(async () => {
   await daemon.stop()
 })
 
-test('what its caller gave up before the host had time for it never happens', async () => {
+test('a call aborted while it is queued is never sent', async () => {
   const caller = new AbortController()
   const busy = Promise.all(Array.from({ length: 4 }, () => context.host.domains.destroy({ domain })))
   await eventually('a busy host', () => held.length === 4 || undefined)
@@ -44,7 +44,7 @@ test('what its caller gave up before the host had time for it never happens', as
   expect(heardOf(shutdown)).toBe(1)
 })
 
-test('the next of several steps is not begun after its caller has left', async () => {
+test('after an abort the next call of the same work is not sent', async () => {
   const caller = new AbortController()
   const work = context.call('stop it', caller.signal, async (host) => {
     await host.domains.destroy({ domain })

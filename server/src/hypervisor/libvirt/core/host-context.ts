@@ -76,9 +76,9 @@ export function openHostContext({ hostId, endpoint, images, log, root }: HostCon
     },
     onDown: (reason) => {
       downMs = stopwatch()
-      log.warn({ hostId, err: reason }, 'host lost')
+      log.warn({ hostId, err: reason }, 'libvirt connection lost')
     },
-    onProblem: (error) => log.warn({ hostId, err: error }, 'host'),
+    onProblem: (error) => log.warn({ hostId, err: error }, 'libvirt connection error'),
   })
   const exclusive = keyedMutex()
 

@@ -25,11 +25,11 @@ describe('the name of a volume', () => {
     ['.space', { kind: 'marker', id: '.space', vmId: null, generation: null }],
     ['vm-cvm-3.qcow2.bak', { kind: 'unknown', id: 'vm-cvm-3.qcow2.bak', vmId: null, generation: null }],
     ['../vm-cvm-3.qcow2', { kind: 'unknown', id: '../vm-cvm-3.qcow2', vmId: null, generation: null }],
-  ])('%s is read back', (name, meaning) => {
+  ])('%s is parsed', (name, meaning) => {
     expect(readVolumeName(name)).toEqual(meaning)
   })
 
-  test('a seed is whole together with its disk', () => {
+  test('disk and seed share one marker', () => {
     expect(markerName(seedName('cvm', 3))).toBe(markerName(diskName('cvm', 3)))
   })
 })
@@ -38,7 +38,7 @@ test.each(['', '..', 'a/b', 'a-b', 'A', 'c'.repeat(65), 'a\n'])('%j is not an id
   for (const name of [domainName, templateName, (each: string) => diskName(each, 1)]) expect(() => name(id)).toThrow('is not an id')
 })
 
-test('names that follow from an id are always the same, and fit', () => {
+test('derived names are stable and short enough', () => {
   expect(bridgeName('cnet')).toBe(bridgeName('cnet'))
   expect(bridgeName('cnet')).not.toBe(bridgeName('cnet2'))
   expect(bridgeName('cnet').length).toBeLessThanOrEqual(15)

@@ -1,10 +1,9 @@
-// What things of ours are called on a host, and what a name found there means. Everything is named by our ids alone; no text of a
-// customer's gets here. This is the only file that knows the names.
-// A UUID that follows from a name (version 5), so that defining the same thing twice is the same thing.
+// Names of domains, volumes, networks and filters on a host, and how to read them back. They consist of our ids alone, never of text chosen
+// by customers. UUIDs are derived from names (version 5), so that repeated definitions have the same UUID.
 import { createHash } from 'node:crypto'
 
 export const STORAGE_POOL = 'berth'
-/** Tells how much of the disk is free; its folder is in that of the other, and nothing is in it. */
+/** An empty pool on the same filesystem, whose refresh reports the free space (host/free-space.ts). */
 export const SPACE_POOL = 'berth-space'
 export const SPACE_FOLDER = '.space'
 export const PUBLIC_NETWORK = 'berth-public'
@@ -15,9 +14,9 @@ export const PROBE_PREFIX = 'berth-probe-'
 export const PRIVATE_FILTER = 'berth-private'
 
 export const domainName = (vmId: string): string => `berth-${checked(vmId)}`
-/** A machine without a guest that has a disk open. Its name is not that of a VM's machine. */
+/** A paused domain that has a disk open, for changes that only QEMU can make. */
 export const diskHelperName = (volumeName: string): string => `${OPENER}${volumeName.replace(/\.qcow2$/, '')}`
-/** Of the guest that copies the disk of a machine that is off. */
+/** The reader domain of a VM that is off (domain/reader-domain.ts). */
 export const readerName = (vmId: string): string => `${READER}${checked(vmId)}`
 /** Reader, disk helper and probe domains: created by this driver, and no VM. */
 export const isHelperDomain = (name: string): boolean => [READER, OPENER, PROBE_PREFIX].some((prefix) => name.startsWith(prefix))
@@ -28,7 +27,7 @@ const OPENER = 'berth-open-'
 export const filterName = (vmId: string): string => `berth-vm-${checked(vmId)}`
 export const filterUuid = (vmId: string): string => uuidOf(filterName(vmId))
 export const networkName = (networkId: string): string => `berth-${checked(networkId)}`
-/** Null for what is not ours, and for the public network. */
+/** Null for unknown networks, and for the public network. */
 export const networkIdOf = (name: string): string | null =>
   name === PUBLIC_NETWORK ? null : (/^berth-([a-z0-9]+)$/.exec(name)?.[1] ?? null)
 export const vmIdOfFilter = (name: string): string | null => /^berth-vm-([a-z0-9]+)$/.exec(name)?.[1] ?? null
@@ -42,13 +41,13 @@ export const snapshotName = (vmId: string, snapshotId: string): string => `snaps
 export const backupName = (vmId: string, backupId: string): string => `backup-${checked(vmId)}-${checked(backupId)}.qcow2`
 export const templateName = (templateId: string): string => `template-${checked(templateId)}.qcow2`
 
-/** A volume is whole once an empty volume of this name stands beside it: it is made last and removed first, so what was cut halfway
- *  is never taken for whole. A disk is whole together with its seed. */
+/** A volume is complete while an empty volume of this name exists: it is created last and deleted first, so that an interrupted creation or
+ *  removal leaves an incomplete volume. Disk and seed share one marker. */
 export const markerName = (volumeName: string): string => volumeName.replace(/^seed-(.*)\.iso$/, 'vm-$1.qcow2') + MARKER
 
 const MARKER = '.whole'
 
-/** An empty volume that only one can make: whoever makes it carries out the restart. */
+/** An empty volume, used as a lock: the process that creates it performs the restart. */
 export const restartName = (vmId: string, actionId: string): string => `restart-${checked(vmId)}-${checked(actionId)}`
 
 export interface VolumeName {
@@ -73,7 +72,7 @@ export function readVolumeName(name: string): VolumeName {
   return { kind: 'unknown', id: name, vmId: null, generation: null }
 }
 
-/** Names become paths on the host: an id that could leave the pool's folder, or be read back as another, goes no further. */
+/** Names become paths on the host: rejects ids that could escape the pool's folder, or be parsed as another name. */
 function checked(id: string): string {
   if (!/^[a-z0-9]{1,64}$/.test(id)) throw new Error(`BUG: ${JSON.stringify(id)} is not an id`)
   return id

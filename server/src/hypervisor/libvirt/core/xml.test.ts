@@ -12,11 +12,11 @@ describe('XML', () => {
     },
   )
 
-  test('leaves out what XML cannot say', () => {
+  test('drops characters that XML does not allow', () => {
     expect(element('a', {}, 'b\0c\x1b').xml).toBe('<a>bc</a>')
   })
 
-  test('leaves out what is not there', () => {
+  test('drops empty children', () => {
     expect(element('a', { b: undefined, c: 0 }, false, null, undefined, [element('d')]).xml).toBe("<a c='0'><d/></a>")
   })
 
@@ -26,7 +26,7 @@ describe('XML', () => {
     expect([xml.attribute('b/c/d'), xml.attribute('b/x/d'), xml.find('b/e')?.text]).toEqual(['1', undefined, '<A'])
   })
 
-  test('that does not close is refused', () => {
+  test('that is not closed is rejected', () => {
     for (const broken of ['<a><b></a>', '<a>', '', 'text']) expect(() => readXml(broken), broken).toThrow('BUG')
   })
 })

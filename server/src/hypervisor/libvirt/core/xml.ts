@@ -1,8 +1,7 @@
-// XML as libvirt speaks it: built from parts that are always escaped, and read back into a small tree. No DTDs and no entities beyond
-// the five of XML: what libvirtd prints has none.
+// libvirt's XML: built from escaped parts, and parsed into a small tree. Without DTDs and custom entities, which libvirtd does not use.
 
 export type Attributes = Record<string, string | number | undefined>
-/** Already XML: made by `element`, never from text. */
+/** Serialised XML, returned by `element` only, never built from text. */
 export interface Xml {
   readonly xml: string
 }

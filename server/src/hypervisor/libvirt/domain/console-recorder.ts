@@ -1,5 +1,5 @@
-// What guests wrote to their serial console while they came up, so that it can be told when one does not. A host's log files cannot be
-// read over its protocol, so the console is held open from the start until the guest is ready.
+// Records the serial console of booting guests, for the error of one that does not boot. libvirt's protocol does not expose log files, so the
+// console stays open from the start until the guest is ready.
 import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 import type { Domain } from '@berth/libvirt'
@@ -14,7 +14,7 @@ export const consoleTail = ({ cache }: HostContext, vmId: string): string[] => c
 
 export const stopRecording = ({ cache }: HostContext, vmId: string): void => cache.recordings.get(vmId)?.stop.abort()
 
-/** In the background; whoever takes the console over ends it. Goes on with the lines there are when it was under way already. */
+/** Records in the background, until a console session takes the console over. An earlier recording of the same boot is continued. */
 export function recordConsole(context: HostContext, vmId: string, domain: Domain, isFresh: boolean): void {
   const all = context.cache.recordings
   const before = all.get(vmId)
@@ -25,7 +25,7 @@ export function recordConsole(context: HostContext, vmId: string, domain: Domain
   all.set(vmId, recording)
   if (all.size > MACHINES) all.delete(all.keys().next().value!)
   record(context, domain, recording)
-    .catch((error: unknown) => context.log.debug({ hostId: context.hostId, vmId, err: error }, 'the console could not be read along'))
+    .catch((error: unknown) => context.log.debug({ hostId: context.hostId, vmId, err: error }, 'recording serial console failed'))
     .finally(() => recording.stop.abort())
 }
 
@@ -38,11 +38,11 @@ async function record({ host }: HostContext, domain: Domain, { lines, stop }: Co
   const text = new StringDecoder('utf8')
   let rest = ''
   terminal.on('data', (chunk: Buffer) => {
-    const heard = (rest + text.write(chunk)).split(/\r*\n/)
-    rest = (heard.pop() ?? '').slice(-MAX_LINE)
-    keep(lines, heard)
+    const received = (rest + text.write(chunk)).split(/\r*\n/)
+    rest = (received.pop() ?? '').slice(-MAX_LINE)
+    keep(lines, received)
   })
-  // Somebody may take the console over: what was heard so far is what there is.
+  // A console session that takes over closes this stream; the lines so far are kept.
   await new Promise((resolve) => terminal.on('error', () => undefined).once('close', resolve))
   clearTimeout(timer)
   keep(lines, [rest])

@@ -1,28 +1,28 @@
-// What is asked of a guest through its agent.
+// Calls to the QEMU guest agent.
 import type { Domain } from '@berth/libvirt'
 import { DriverError } from '../../driver.ts'
 import { getRunning, type MachineState } from './lookup.ts'
 import type { Machines } from '../../driver.ts'
 import type { HostContext } from '../core/host-context.ts'
 
-const ANSWER_SECONDS = 10
+const TIMEOUT_SECONDS = 10
 
-/** `transient` while the agent does not answer. */
+/** `transient` while the agent does not respond. */
 export async function callGuestAgent(
   { call, hostId }: HostContext,
   domain: Domain,
   question: { execute: string; arguments?: Record<string, unknown> },
   signal: AbortSignal,
 ): Promise<unknown> {
-  const answer = await call(`ask the agent of ${domain.name} for ${question.execute}`, signal, (host) =>
-    host.guests.agentCommand({ domain, command: JSON.stringify(question), timeoutSeconds: ANSWER_SECONDS }),
+  const answer = await call(`call ${question.execute} of the guest agent of ${domain.name}`, signal, (host) =>
+    host.guests.agentCommand({ domain, command: JSON.stringify(question), timeoutSeconds: TIMEOUT_SECONDS }),
   )
   if (answer === null || answer === undefined)
-    throw new DriverError('transient', `The agent of ${domain.name} on host ${hostId} said nothing`)
+    throw new DriverError('transient', `The guest agent of ${domain.name} on host ${hostId} sent an empty reply`)
   return (JSON.parse(answer) as { return?: unknown }).return
 }
 
-/** Whether the guest has opened its end of the agent's channel. */
+/** Whether the guest has opened its end of the agent channel. */
 export const isAgentConnected = ({ xml, isOn }: Pick<MachineState, 'xml' | 'isOn'>): boolean =>
   isOn &&
   xml
@@ -34,7 +34,7 @@ export const passwordMethods = (context: HostContext): Pick<Machines, 'ensurePas
     const { domain, metadata } = await getRunning(context, vmId, signal)
     if (!metadata.hasAgent)
       throw new DriverError('unsupported', `The image of ${vmId} has no agent`, {
-        userMessage: 'The system of this VM cannot be told a password.',
+        userMessage: 'The image of this VM has no guest agent, which is needed to set a password.',
       })
     const password = Buffer.from(passwordHash).toString('base64')
     await callGuestAgent(

@@ -1,6 +1,4 @@
-// Domains of ours: finding them and reading what they are.
-// How the machine of a VM is, and waiting for what becomes of it.
-// An interface has two sides: as it is in the running machine, and as it will be at the next start.
+// Looks up domains and their state, waits for changes of state, and reads interfaces, live and from the definition.
 import { type Domain, DomainState, type EventName, type EventOf, type Host } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError } from '../../driver.ts'
@@ -13,9 +11,9 @@ import { type Metadata, metadataOf } from '../xml/domain-metadata.ts'
 import { interfacesOf, macOf } from '../xml/interface-xml.ts'
 
 export const findDomain = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
-  call(`look for ${domainName(vmId)}`, signal, (host) => undefinedIfNotFound(host.domains.lookupByName({ name: domainName(vmId) })))
+  call(`find ${domainName(vmId)}`, signal, (host) => undefinedIfNotFound(host.domains.lookupByName({ name: domainName(vmId) })))
 
-/** The running machine where there is one, else the definition. Undefined when it has gone meanwhile. */
+/** Live XML of a running domain, else the definition. Undefined for a domain that does not exist any more. */
 export const readDomain = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<Element | undefined> =>
   call(`read ${domain.name}`, signal, async (host) => read(await undefinedIfNotFound(host.domains.getXml({ domain }))))
 
@@ -27,12 +25,12 @@ const read = (xml: string | undefined): Element | undefined => (xml === undefine
 export interface ListedDomain {
   domain: Domain
   xml: Element
-  /** Undefined for a stranger. */
+  /** Undefined for an unknown domain. */
   metadata: Metadata | undefined
 }
 
 export async function* eachDomain(context: HostContext, signal: AbortSignal): AsyncGenerator<ListedDomain> {
-  for (const domain of await context.call('list machines', signal, (host) => host.domains.listAll())) {
+  for (const domain of await context.call('list domains', signal, (host) => host.domains.listAll())) {
     if (isHelperDomain(domain.name)) continue
     const xml = await readDomain(context, domain, signal)
     if (xml) yield { domain, xml, metadata: metadataOf(xml) }
@@ -45,20 +43,21 @@ export interface MachineState {
   state: number
   reason: number
   isOn: boolean
-  /** The running machine where there is one, else the definition. */
+  /** Live XML of a running domain, else the definition. */
   xml: Element
   metadata: Metadata
 }
 
 const OFF: number[] = [DomainState.shutoff, DomainState.crashed, DomainState.none]
 
-/** Undefined as well for a domain of that name which is not ours. */
+/** Undefined as well for a domain of that name without our metadata. */
 export async function findMachine(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
   const domain = await findDomain(context, vmId, signal)
   const xml = domain && (await readDomain(context, domain, signal))
   const metadata = xml && metadataOf(xml)
   const found =
-    domain && (await context.call(`look at ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.getState({ domain }))))
+    domain &&
+    (await context.call(`read the state of ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.getState({ domain }))))
   return metadata && found && { domain, ...found, isOn: !OFF.includes(found.state), xml, metadata }
 }
 
@@ -71,11 +70,13 @@ export async function getMachine(context: HostContext, vmId: string, signal: Abo
 export async function getRunning(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState> {
   const found = await getMachine(context, vmId, signal)
   if (found.state === DomainState.running || found.state === DomainState.blocked) return found
-  throw new DriverError('invalid_state', `Machine ${vmId} is in state ${found.state}`, { userMessage: 'The VM is not running.' })
+  throw new DriverError('invalid_state', `Machine ${vmId} is in state ${found.state}`, {
+    userMessage: 'The VM is not running. Start it first.',
+  })
 }
 
 export const isDomainOn = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
-  call(`look at ${domain.name}`, signal, (host) => isOn(host, domain))
+  call(`read the state of ${domain.name}`, signal, (host) => isOn(host, domain))
 
 /** False as well for a domain that does not exist. */
 export async function isOn(host: Host, domain: Domain): Promise<boolean> {
@@ -85,27 +86,27 @@ export async function isOn(host: Host, domain: Domain): Promise<boolean> {
 
 const POLL_INTERVAL_MS = 1_000
 
-/** Looks when one of the events comes, and now and then anyway, because events get lost. Undefined when the time is over. */
+/** Calls `look` after each of the events, and periodically, because events may be lost. Undefined at the timeout. */
 export async function awaitChange<T>(
   context: HostContext,
   domain: Domain,
   events: EventName[],
-  order: { timeoutMs: number; look: () => Promise<T | undefined> },
+  request: { timeoutMs: number; look: () => Promise<T | undefined> },
   signal: AbortSignal,
 ): Promise<T | undefined> {
   const elapsedMs = stopwatch()
   let wake = Promise.withResolvers<void>()
-  const heard = (event: EventOf<'lifecycle'> | EventOf<'agent'> | EventOf<'reboot'>): void => {
+  const wakeUp = (event: EventOf<'lifecycle'> | EventOf<'agent'> | EventOf<'reboot'>): void => {
     if (event.domain.uuid === domain.uuid) wake.resolve()
   }
   const ends = await Promise.all(
-    events.map((name) => context.call(`listen to ${domain.name}`, signal, (host) => host.subscribe(name, heard as never))),
+    events.map((name) => context.call(`listen to ${domain.name}`, signal, (host) => host.subscribe(name, wakeUp as never))),
   )
   try {
     for (;;) {
       wake = Promise.withResolvers<void>()
-      const seen = await order.look()
-      const leftMs = order.timeoutMs - elapsedMs()
+      const seen = await request.look()
+      const leftMs = request.timeoutMs - elapsedMs()
       if (seen !== undefined || leftMs <= 0) return seen
       const stop = new AbortController()
       const timer = sleep(Math.min(leftMs, POLL_INTERVAL_MS), stop.signal).catch(() => undefined)
@@ -119,7 +120,7 @@ export async function awaitChange<T>(
 
 export interface InterfaceXml {
   definition: Element | undefined
-  /** Undefined also while the machine is off. */
+  /** Undefined also while the domain is off. */
   live: Element | undefined
 }
 

@@ -20,7 +20,7 @@ export const tryOpenReader = (context: HostContext, vmId: string, machine: Eleme
   })
 
 export const findReader = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<Domain | undefined> =>
-  call(`look for ${readerName(vmId)}`, signal, (host) => undefinedIfNotFound(host.domains.lookupByName({ name: readerName(vmId) })))
+  call(`find ${readerName(vmId)}`, signal, (host) => undefinedIfNotFound(host.domains.lookupByName({ name: readerName(vmId) })))
 
 /** Releases the disk of a VM that is off. */
 export async function stopReaderDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-// What the host is and what it can do.
+// Facts of a host: size, versions and capabilities.
 import { GIB, type HostFacts, type Monitoring } from '../../driver.ts'
 import { detectAcceleration } from './kvm-probe.ts'
 import { canShapeTraffic } from './traffic-shaping-probe.ts'
@@ -7,12 +7,12 @@ import { freeSpaceRefresher, readPoolSpace } from './free-space.ts'
 import { readXml } from '../core/xml.ts'
 
 export function factMethods(context: HostContext): Pick<Monitoring, 'facts'> {
-  const countSpace = freeSpaceRefresher(context)
+  const refreshSpace = freeSpaceRefresher(context)
   return {
     facts: async (signal) => {
-      const read = await context.call('look at the host', signal, async (host) => {
+      const read = await context.call('read host facts', signal, async (host) => {
         const node = await host.connect.getNodeInfo()
-        await countSpace(host)
+        await refreshSpace(host)
         const space = await readPoolSpace(host)
         const cpu = readXml(await host.connect.getCapabilities()).find('host/cpu')
         const versions = { libvirt: version(await host.connect.getLibVersion()), qemu: version(await host.connect.getVersion()) }

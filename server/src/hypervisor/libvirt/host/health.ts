@@ -1,4 +1,4 @@
-// What an operator should look at. Machines run all the same while most of these are wrong, so nothing here fails.
+// Health check of a host: returns problems for the operator. VMs keep running with most of them, so none is an error.
 import { readFile } from 'node:fs/promises'
 import { PoolState, type Host } from '@berth/libvirt'
 import { GIB, type Monitoring } from '../../driver.ts'
@@ -7,15 +7,15 @@ import { STORAGE_POOL, PUBLIC_NETWORK } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { readPoolSpace } from './free-space.ts'
 
-/** Space for one more disk of a usual size, or a twentieth of a small pool. */
+/** Low-space threshold: one more disk of a usual size, or 5 % of a small pool. */
 const TIGHT_BYTES = BigInt(20 * GIB)
-/** Of a usual file system, a twentieth is for root alone. libvirt counts it as free, and guests cannot have it. */
+/** ext4 reserves 5 % for root: libvirt reports it as free, but guests cannot use it. */
 const RESERVE = 20n
 
 export function healthMethods(context: HostContext): Pick<Monitoring, 'health'> {
   return {
     health: async (signal) => ({
-      problems: await context.call('look after the host', signal, async (host) => {
+      problems: await context.call('check host health', signal, async (host) => {
         const found = [await poolProblem(host), await networkProblem(host), await filterProblem(context)]
         return found.filter((problem) => problem !== undefined)
       }),
@@ -42,7 +42,7 @@ async function networkProblem(host: Host): Promise<string | undefined> {
   return `The network ${PUBLIC_NETWORK} is not active. Start it with \`virsh net-start ${PUBLIC_NETWORK}\``
 }
 
-/** Of this machine only: another one's settings are not seen through libvirt. */
+/** Of the local host only: libvirt does not expose sysctl settings. */
 async function filterProblem({ root }: HostContext): Promise<string | undefined> {
   if (root !== '') return undefined
   const setting = await readFile('/proc/sys/net/bridge/bridge-nf-call-iptables', 'utf8').catch(() => '0')

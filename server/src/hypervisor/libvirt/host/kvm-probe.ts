@@ -1,7 +1,7 @@
-// Whether guests run on the processor itself (KVM) or are emulated. That KVM is there proves nothing: it is inherited by containers and
-// nested machines where it does not work. So a guest of no consequence is started with it, and must say something soon.
-// Nor does it prove anything that firmware starts: a KVM for processors without virtualization (kvm_pvm) interprets every instruction of a
-// guest whose kernel was not made for it, many times slower than QEMU's own emulation.
+// Whether guests run with KVM or are emulated. /dev/kvm alone proves nothing: containers and nested machines inherit it where it does not
+// work. So a probe domain is started with KVM, whose firmware must write to the serial console soon.
+// Firmware that boots is not enough either: a KVM for processors without virtualization (kvm_pvm) interprets every instruction of a guest
+// whose kernel was not built for it, many times slower than QEMU's own emulation. So the processor must have the feature.
 import { CpuComparison, RemoteError, type Host } from '@berth/libvirt'
 import type { Acceleration, Arch } from '../../driver.ts'
 import { processorXml } from '../xml/domain-xml.ts'
@@ -11,7 +11,7 @@ import { isNameTaken } from '../core/errors.ts'
 import { pollUntil } from '../core/poll.ts'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
-/** Firmware greets within a second where KVM works. */
+/** Firmware writes its first line within a second where KVM works. */
 const GREETING_MS = 5_000
 const DEADLINE_MS = 60_000
 const PROBE_INTERVAL_MS = 500
@@ -37,20 +37,20 @@ async function detect(context: HostContext): Promise<{ arch: string; acceleratio
     (await cpuVirtualizes(context, arch, signal)) &&
     (await bootsWithKvm(context, arch, signal))
   const acceleration = runsOnCpu ? 'kvm' : 'emulation'
-  context.log.info({ hostId: context.hostId, arch, acceleration }, 'it is decided how guests run')
+  context.log.info({ hostId: context.hostId, arch, acceleration }, 'acceleration detected')
   return { arch, acceleration }
 }
 
 const isKnown = (arch: string): arch is Arch => arch === 'x86_64' || arch === 'aarch64'
 
-/** QEMU offers it where it could open KVM. With virtualization off in the firmware there is none to open. */
+/** QEMU offers KVM where it could open /dev/kvm, which is missing while virtualization is off in the firmware. */
 function offersKvm(capabilities: Element, arch: string): boolean {
   const guest = capabilities.all('guest').find((each) => each.attribute('arch/name') === arch)
   return guest?.all('arch/domain').some((each) => each.attributes['type'] === 'kvm') ?? false
 }
 
 /**
- * Capabilities name a feature only where the processor's model does not include it, so libvirt is asked to compare.
+ * Capabilities name a feature only where the processor's model does not include it, so libvirt compares.
  * ARM has no such feature: there KVM is only offered where the processor has it.
  */
 async function cpuVirtualizes(context: HostContext, arch: Arch, signal: AbortSignal): Promise<boolean> {
@@ -58,7 +58,7 @@ async function cpuVirtualizes(context: HostContext, arch: Arch, signal: AbortSig
   const has = (feature: string): Promise<boolean> => {
     const xml = element('cpu', {}, element('arch', {}, arch), element('model', {}, '486'), element('feature', { name: feature })).xml
     return context.call(
-      'ask what the processor can do',
+      'compare the host processor',
       signal,
       async (host) => (await host.connect.compareCpu({ xml })) !== CpuComparison.incompatible,
     )
@@ -74,7 +74,7 @@ async function bootsWithKvm(context: HostContext, arch: Arch, signal: AbortSigna
       runProbeDomain(context, host, xml).catch((error: unknown) => {
         if (isNameTaken(error)) return undefined
         if (!(error instanceof RemoteError)) throw error // says nothing about KVM: the next caller probes again
-        context.log.warn({ hostId: context.hostId, err: error }, 'a guest does not start with KVM')
+        context.log.warn({ hostId: context.hostId, err: error }, 'KVM probe domain failed to start')
         return false
       }),
     )
@@ -82,7 +82,7 @@ async function bootsWithKvm(context: HostContext, arch: Arch, signal: AbortSigna
 }
 
 async function runProbeDomain(context: HostContext, host: Host, xml: string): Promise<boolean> {
-  // It waits until we listen: what a guest says to nobody is lost, and firmware is done in less time than an answer may travel.
+  // Starts paused, until the console is open: output before that is lost, and firmware may finish before the reply arrives.
   const domain = await host.domains.createXml({ xml, flags: ['autodestroy', 'paused'] })
   try {
     const terminal = await host.domains.openConsole({ domain })
@@ -101,7 +101,7 @@ async function runProbeDomain(context: HostContext, host: Host, xml: string): Pr
 
 function probeXml(arch: Arch): Xml {
   const [firmware, ...processor] = processorXml(arch, 'kvm')
-  // The BIOS is silent unless it is told to use the serial port.
+  // SeaBIOS writes to the serial port only when told to.
   const talking = element('os', {}, element('type', { arch, machine: 'q35' }, 'hvm'), element('bios', { useserial: 'yes' }))
   return element(
     'domain',

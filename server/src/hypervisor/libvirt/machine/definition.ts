@@ -1,4 +1,4 @@
-// What a machine is defined as: its size, its generation, its interfaces.
+// Defines the domain of a VM: size, generation, interfaces.
 import { randomUUID } from 'node:crypto'
 import type { Domain, Volume } from '@berth/libvirt'
 import { DriverError, GIB, type Machines, type MachineSpec } from '../../driver.ts'
@@ -33,19 +33,19 @@ export function requireSameSpec({ xml, metadata, domain }: MachineState, { vmId,
   const [cpus, memory] = [Number(xml.find('vcpu')?.text), Number(xml.find('memory')?.text) / 1024]
   if (metadata.generation === generation && cpus === vcpu && memory === ramMiB) return
   const has = `generation ${metadata.generation}, ${cpus} vCPU, ${memory} MiB`
-  throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it before it can change`)
+  throw new DriverError('invalid_state', `Machine ${vmId} (${domain.name}) runs with ${has}; stop it first`)
 }
 
 async function getDisk(context: HostContext, { vmId, generation }: MachineSpec, signal: AbortSignal): Promise<Volume> {
   const disk = await findComplete(context, diskName(vmId, generation), signal)
-  if (!disk) throw new DriverError('not_found', `Host ${context.hostId} has no whole disk of ${vmId}, generation ${generation}`)
+  if (!disk) throw new DriverError('not_found', `Host ${context.hostId} has no complete disk of ${vmId}, generation ${generation}`)
   return disk
 }
 
-/** What a machine that was never defined remembers. */
+/** Metadata of a domain that was never defined. */
 export const NO_SAVED_STATE = { restartId: null, stop: null }
 
-/** Of a machine that is off. */
+/** For a VM that is off. */
 export async function define(
   context: HostContext,
   spec: MachineSpec,

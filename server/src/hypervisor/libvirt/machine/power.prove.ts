@@ -16,7 +16,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
   const guests = blankGuests()
   const { open, blank, start } = guests
 
-  test('wakes a guest that has put itself to sleep', async () => {
+  test('wakes a guest that has suspended itself', async () => {
     const made = blank(false)
     const spec = { ...made, template: { ...made.template, id: 'sleeper', arch: 'x86_64' } } as const
     const driver = open({ image: await sleepyImage(guests.host.box.folder) })
@@ -28,7 +28,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     expect(await becomes('running')).toBe(true)
   })
 
-  describe('when a stop was given up', () => {
+  describe('when a stop was aborted', () => {
     const giveUp = async (driver: Driver): Promise<MachineSpec> => {
       const spec = blank(false)
       await start(driver, spec)
@@ -41,7 +41,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
     }
     const whyOff = async (driver: Driver, { vmId }: MachineSpec) => (await driver.findMachine(vmId, soon()))?.stopReason
 
-    test('and arrives all the same, it was a stop; unless the machine was ordered to run since', async () => {
+    test('and takes effect all the same, it was a stop; unless the VM was started since', async () => {
       const driver = open()
       const spec = await giveUp(driver)
       await guests.host.box.virsh('destroy', `berth-${spec.vmId}`)
@@ -52,7 +52,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       expect(await whyOff(driver, other)).toBe('host')
     })
 
-    test('and the host loses its power, it was the power; what was stopped, or is once more told to, stays stopped', async () => {
+    test('and the host loses its power, it was the power loss; a VM that was stopped, or is stopped again, stays stopped', async () => {
       const driver = open()
       const stopped = blank(false)
       await start(driver, stopped)

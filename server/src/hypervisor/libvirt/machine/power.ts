@@ -1,4 +1,4 @@
-// On and off.
+// Starts and stops VMs.
 import { DomainState, ErrorCode, hasCode, type Domain, type Host } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, type StopOutcome, type Machines, type MachineSpec } from '../../driver.ts'
@@ -19,7 +19,7 @@ export const powerMethods = (context: HostContext): Pick<Machines, 'ensureRunnin
 })
 
 async function ensureRunning(context: HostContext, spec: MachineSpec, signal: AbortSignal): Promise<void> {
-  const found = await settled(context, spec.vmId, signal)
+  const found = await findStable(context, spec.vmId, signal)
   if (found?.isOn) {
     requireSameSpec(found, spec)
     await recordStopIntent(context, found, null, signal)
@@ -32,7 +32,7 @@ async function ensureRunning(context: HostContext, spec: MachineSpec, signal: Ab
   await start(context, domain, spec, signal)
 }
 
-/** A guest can put itself to sleep whatever its machine offers, and that is not a pause. */
+/** A guest can suspend itself even with ACPI sleep disabled; that takes a wake-up instead of a resume. */
 async function resumeOrWake({ call }: HostContext, { domain, state }: MachineState, signal: AbortSignal): Promise<void> {
   if (state === DomainState.paused) await call(`resume ${domain.name}`, signal, (host) => host.domains.resume({ domain }))
   if (state === DomainState.pmsuspended) await call(`wake ${domain.name}`, signal, (host) => host.domains.wakeUp({ domain }))
@@ -40,25 +40,25 @@ async function resumeOrWake({ call }: HostContext, { domain, state }: MachineSta
 
 const SETTLE_MS = 30_000
 
-/** A machine that is just going down is waited for. */
-async function settled(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
+/** Waits for a domain that is shutting down. */
+async function findStable(context: HostContext, vmId: string, signal: AbortSignal): Promise<MachineState | undefined> {
   const found = await findMachine(context, vmId, signal)
   if (found?.state !== DomainState.shutdown) return found
   await awaitOff(context, found.domain, SETTLE_MS, signal)
   return findMachine(context, vmId, signal)
 }
 
-/** libvirt would refuse it as well, but only when everything else is done. */
+/** libvirt would reject it too, but only after everything else is done. */
 async function requireFilter({ call, hostId }: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
-  const filter = await call(`look for the filter of ${vmId}`, signal, (host) =>
+  const filter = await call(`find the filter of ${vmId}`, signal, (host) =>
     undefinedIfNotFound(host.filters.lookupByName({ name: filterName(vmId) })),
   )
-  if (!filter) throw new DriverError('invalid_state', `Machine ${vmId} has no filter on host ${hostId}; it may not run without one`)
+  if (!filter) throw new DriverError('invalid_state', `Machine ${vmId} has no filter on host ${hostId} and must not run without one`)
 }
 
-/** Another process may have started it in the meantime, which is as good, if it is the same machine. */
+/** Another process may have started it meanwhile, which is fine for the same spec. */
 async function start(context: HostContext, domain: Domain, spec: MachineSpec, signal: AbortSignal): Promise<void> {
-  const isOurs = await context.call(`start ${spec.vmId}`, signal, (host) =>
+  const isOwn = await context.call(`start ${spec.vmId}`, signal, (host) =>
     host.domains.create({ domain }).then(
       () => true,
       async (error: unknown) => {
@@ -67,8 +67,8 @@ async function start(context: HostContext, domain: Domain, spec: MachineSpec, si
       },
     ),
   )
-  if (isOurs && spec.template.hasAgent) recordConsole(context, spec.vmId, domain, true)
-  const found = isOurs ? undefined : await findMachine(context, spec.vmId, signal)
+  if (isOwn && spec.template.hasAgent) recordConsole(context, spec.vmId, domain, true)
+  const found = isOwn ? undefined : await findMachine(context, spec.vmId, signal)
   if (found) requireSameSpec(found, spec)
 }
 
@@ -76,17 +76,17 @@ async function ensureStopped(context: HostContext, vmId: string, graceMs: number
   const found = await findMachine(context, vmId, signal)
   if (!found) return { how: 'already' }
   const how = found.isOn ? await stop(context, found, graceMs, signal) : 'already'
-  // A guest that went off by itself was not stopped by us, although it is off as it should be.
+  // A guest that shut itself down is off as requested, but was not stopped by us.
   if (found.isOn || found.metadata.stop) await recordStopIntent(context, found, 'done', signal)
   return { how }
 }
 
-/** The order is left behind when this fails: it may arrive all the same, and was ours then. */
+/** A failure leaves the recorded intent: the request may still take effect, and is attributed to us then. */
 async function stop(context: HostContext, found: MachineState, graceMs: number, signal: AbortSignal): Promise<StopOutcome> {
   const { domain, state } = found
   await recordStopIntent(context, found, 'ordered', signal)
-  const canObey = graceMs > 0 && state !== DomainState.paused
-  if (canObey && (await shutDownGracefully(context, domain, graceMs, signal))) return 'clean'
+  const canShutDown = graceMs > 0 && state !== DomainState.paused
+  if (canShutDown && (await shutDownGracefully(context, domain, graceMs, signal))) return 'clean'
   return (await forceOff(context, domain, signal)) ? 'forced' : 'clean'
 }
 
@@ -97,12 +97,10 @@ const recordStopIntent = async (
   signal: AbortSignal,
 ): Promise<void> => {
   if (metadata.stop === note) return
-  await call(`note the stop of ${domain.name}`, signal, (host) =>
-    undefinedIfNotFound(setMetadata(host, domain, { ...metadata, stop: note })),
-  )
+  await call(`record stop of ${domain.name}`, signal, (host) => undefinedIfNotFound(setMetadata(host, domain, { ...metadata, stop: note })))
 }
 
-/** So often the power button is pressed: a guest that is still booting does not feel it. */
+/** A guest that is still booting ignores the power button, so it is pressed repeatedly. */
 const RETRY_INTERVAL_MS = 5_000
 
 async function shutDownGracefully(context: HostContext, domain: Domain, graceMs: number, signal: AbortSignal): Promise<boolean> {
@@ -114,14 +112,14 @@ async function shutDownGracefully(context: HostContext, domain: Domain, graceMs:
   return false
 }
 
-/** Whoever finds it off already has what he wanted; the next look shows it. */
+/** Ignores a domain that is off already; the next state check shows it. */
 export const pressPowerButton = (
   { call }: HostContext,
   domain: Domain,
   purpose: 'shutdown' | 'reboot',
   signal: AbortSignal,
 ): Promise<void> =>
-  call(`ask ${domain.name} for a ${purpose}`, signal, (host) =>
+  call(`request a ${purpose} of ${domain.name}`, signal, (host) =>
     host.domains[purpose]({ domain, flags: ['acpiPowerButton'] }).catch(ignoreIfOff(host, domain)),
   )
 
@@ -130,9 +128,9 @@ async function awaitOff(context: HostContext, domain: Domain, timeoutMs: number,
   return (await awaitChange(context, domain, ['lifecycle'], { timeoutMs, look }, signal)) ?? false
 }
 
-/** False when it went off by itself just before. */
+/** False when it was off already. */
 export const forceOff = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<boolean> =>
-  call(`cut off ${domain.name}`, signal, async (host) => {
+  call(`destroy ${domain.name}`, signal, async (host) => {
     const destroyed = host.domains.destroy({ domain }).then(() => true)
     return (await destroyed.catch(ignoreIfOff(host, domain))) ?? false
   })

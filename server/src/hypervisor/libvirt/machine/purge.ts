@@ -1,4 +1,4 @@
-// Nothing of a VM is left: the machine first, then what it used, so that nothing is taken from under a running guest.
+// Purges a VM from the host: the domain first, then what it used, so that a running guest never loses a resource.
 import { ErrorCode, hasCode, type Host } from '@berth/libvirt'
 import type { Machines } from '../../driver.ts'
 import { findDomain } from '../domain/lookup.ts'
@@ -27,7 +27,7 @@ export function purgeMethods(context: HostContext): Pick<Machines, 'ensurePurged
   }
 }
 
-/** Jobs of a machine, such as a backup under way, end with it. */
+/** Running jobs, such as a backup, end with the domain. */
 async function removeDomain(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
   const domain = await findDomain(context, vmId, signal)
   if (!domain) return
@@ -36,7 +36,7 @@ async function removeDomain(context: HostContext, vmId: string, signal: AbortSig
   await context.call(`undefine ${domain.name}`, signal, (host) => undefinedIfNotFound(host.domains.undefine({ domain, flags })))
 }
 
-/** The daemon lets go of a filter a moment after the machine is gone. */
+/** The daemon releases a filter asynchronously after the domain is gone. */
 async function removeFilter(context: HostContext, vmId: string, signal: AbortSignal): Promise<void> {
   const what = `remove the filter of ${vmId}`
   await pollUntilTrue(context, what, signal, () => context.call(what, signal, (host) => undefineFilter(host, vmId)))
@@ -52,11 +52,11 @@ async function undefineFilter(host: Host, vmId: string): Promise<boolean> {
   })
 }
 
-/** What builds on another goes first, and markers come along with what they mark. */
+/** Layers before their backing; markers are removed with their volumes. */
 const ORDER = ['seed', 'disk', 'snapshot', 'backup', 'marker', 'template', 'unknown']
 
 const volumesOf = ({ call }: HostContext, vmId: string, signal: AbortSignal): Promise<string[]> =>
-  call(`list what ${vmId} has`, signal, async (host) => {
+  call(`list volumes of ${vmId}`, signal, async (host) => {
     const pool = await host.pools.lookupByName({ name: STORAGE_POOL })
     const named = (await host.pools.listAllVolumes({ pool })).map(({ name }) => ({ name, ...readVolumeName(name) }))
     const own = named.filter((each) => each.vmId === vmId)

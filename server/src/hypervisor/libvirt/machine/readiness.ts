@@ -1,4 +1,4 @@
-// Whether a guest has come up.
+// Waits until a guest has booted.
 import { DriverError, isDriverError, type Machines, type Readiness } from '../../driver.ts'
 import { configureGuestAddresses } from '../network/guest-addresses.ts'
 import { callGuestAgent, isAgentConnected } from '../domain/guest-agent.ts'
@@ -28,7 +28,7 @@ async function readinessOf(context: HostContext, vmId: string, signal: AbortSign
   return answers.then(
     (): Readiness => 'reachable',
     (error: unknown) => {
-      // It answers soon, or the machine went down meanwhile, which the next look shows.
+      // The agent answers later, or the VM went off, which the next check shows.
       if (isDriverError(error, 'transient', 'invalid_state')) return undefined
       throw error
     },
@@ -38,7 +38,7 @@ async function readinessOf(context: HostContext, vmId: string, signal: AbortSign
 function guestFailed(context: HostContext, vmId: string, what: string): DriverError {
   stopRecording(context, vmId)
   return new DriverError('guest_failed', `Machine ${vmId} on host ${context.hostId} ${what}`, {
-    userMessage: 'The VM started, but its system did not come up.',
+    userMessage: 'The VM was started, but its operating system did not boot.',
     consoleTail: consoleTail(context, vmId),
   })
 }

@@ -1,5 +1,5 @@
-// Reboots, at most once per action id. Who carries one out is settled on the host, by an empty volume that only one process can make;
-// that it was carried out is remembered by the machine itself.
+// Reboots at most once per action id. An empty volume on the host is the lock: the process that creates it performs the reboot. The domain's
+// metadata records that it was performed.
 import type { Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import type { StopOutcome, Machines } from '../../driver.ts'
@@ -10,55 +10,61 @@ import { pressPowerButton } from './power.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { tryCreateMarker, removeVolume } from '../storage/volumes.ts'
 
-interface Order {
+interface RestartRequest {
   actionId: string
   graceMs: number
 }
 
 export const restartMethods = (context: HostContext): Pick<Machines, 'ensureRestarted'> => ({
-  ensureRestarted: (vmId, order, signal) => context.exclusive(`vm:${vmId}`, signal, () => ensureRestarted(context, vmId, order, signal)),
+  ensureRestarted: (vmId, request, signal) =>
+    context.exclusive(`vm:${vmId}`, signal, () => ensureRestarted(context, vmId, request, signal)),
 })
 
-async function ensureRestarted(context: HostContext, vmId: string, order: Order, signal: AbortSignal): Promise<{ how: StopOutcome }> {
-  const isDone = ({ metadata }: MachineState): boolean => metadata.restartId === order.actionId
+async function ensureRestarted(
+  context: HostContext,
+  vmId: string,
+  request: RestartRequest,
+  signal: AbortSignal,
+): Promise<{ how: StopOutcome }> {
+  const isDone = ({ metadata }: MachineState): boolean => metadata.restartId === request.actionId
   if (isDone(await getMachine(context, vmId, signal))) return { how: 'already' }
   const found = await getRunning(context, vmId, signal)
-  if (!(await tryCreateMarker(context, restartName(vmId, order.actionId), signal))) {
-    await awaitOther(context, found, order, signal)
+  if (!(await tryCreateMarker(context, restartName(vmId, request.actionId), signal))) {
+    await awaitOther(context, found, request, signal)
     return { how: 'already' }
   }
-  const how = await reboot(context, found.domain, order.graceMs, signal)
-  await remember(context, vmId, order.actionId, signal)
+  const how = await reboot(context, found.domain, request.graceMs, signal)
+  await recordRestart(context, vmId, request.actionId, signal)
   return { how }
 }
 
 const OTHER_MS = 10_000
 
-/** Another process is at it, or died over it. It is not known then whether the guest was rebooted, and twice would be once too often. */
+/** Another process holds the lock, or died with it. Whether the guest was rebooted is unknown then; a second reboot would be worse than none. */
 async function awaitOther(
   context: HostContext,
   { domain, metadata }: MachineState,
-  { actionId, graceMs }: Order,
+  { actionId, graceMs }: RestartRequest,
   signal: AbortSignal,
 ): Promise<void> {
   const look = async (): Promise<true | undefined> =>
     (await findMachine(context, metadata.vmId, signal))?.metadata.restartId === actionId ? true : undefined
   await awaitChange(context, domain, ['reboot'], { timeoutMs: graceMs + OTHER_MS, look }, signal)
-  await remember(context, metadata.vmId, actionId, signal)
+  await recordRestart(context, metadata.vmId, actionId, signal)
 }
 
-/** The claim of the one before is no longer needed: its own is what the machine remembers now. */
-async function remember(context: HostContext, vmId: string, actionId: string, signal: AbortSignal): Promise<void> {
+/** Also deletes the lock of the previous restart, which the metadata no longer refers to. */
+async function recordRestart(context: HostContext, vmId: string, actionId: string, signal: AbortSignal): Promise<void> {
   const found = await findMachine(context, vmId, signal)
   if (!found || found.metadata.restartId === actionId) return
   const { domain, metadata } = found
-  await context.call(`remember the restart of ${vmId}`, signal, (host) => setMetadata(host, domain, { ...metadata, restartId: actionId }))
+  await context.call(`record restart of ${vmId}`, signal, (host) => setMetadata(host, domain, { ...metadata, restartId: actionId }))
   if (metadata.restartId) await removeVolume(context, restartName(vmId, metadata.restartId), signal)
 }
 
 const RETRY_INTERVAL_MS = 10_000
 
-/** libvirt turns the guest's power-off into a reset. One that does not obey is reset without being asked. */
+/** libvirt turns the guest's power-off into a reset. A guest that does not react within the grace period is reset. */
 async function reboot(context: HostContext, domain: Domain, graceMs: number, signal: AbortSignal): Promise<StopOutcome> {
   let hasRebooted = false
   const heard = (event: { domain: Domain }): void => void (hasRebooted ||= event.domain.uuid === domain.uuid)

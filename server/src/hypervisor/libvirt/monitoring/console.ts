@@ -1,4 +1,4 @@
-// The two ways to sit in front of a machine, and a look at its screen.
+// Serial and VNC consoles, and screenshots.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { addAbortSignal, type Duplex } from 'node:stream'
@@ -13,8 +13,8 @@ export function consoleMethods(context: HostContext): Pick<Monitoring, 'openCons
   return {
     openConsole: async (vmId, type, signal) => {
       if (type === 'vnc' && context.root === undefined)
-        throw new DriverError('unsupported', `Host ${context.hostId} is another machine: VNC is offered on this one only`, {
-          userMessage: 'This VM has a serial console only.',
+        throw new DriverError('unsupported', `Host ${context.hostId} is remote: VNC is available on the local host only`, {
+          userMessage: 'VNC is not available for this VM. Use the serial console.',
         })
       const machine = await getRunning(context, vmId, signal)
       return type === 'vnc' ? openVnc(context, machine, signal) : openSerial(context, machine, signal)
@@ -22,12 +22,12 @@ export function consoleMethods(context: HostContext): Pick<Monitoring, 'openCons
 
     screenshot: async (vmId, signal) => {
       const { domain } = await getRunning(context, vmId, signal)
-      const { type, bytes } = await context.call(`look at the screen of ${vmId}`, signal, async (host) => {
+      const { type, bytes } = await context.call(`take a screenshot of ${vmId}`, signal, async (host) => {
         const picture = await host.domains.screenshot({ domain })
         return { type: picture.reply, bytes: await buffer(picture) }
       })
       const png = type === 'image/png' ? bytes : ppmToPng(bytes)
-      if (!png) throw new DriverError('unsupported', `The screen of ${vmId} on host ${context.hostId} came as ${type}`)
+      if (!png) throw new DriverError('unsupported', `The screenshot of ${vmId} on host ${context.hostId} has the unknown type ${type}`)
       return png
     },
   }
@@ -38,7 +38,7 @@ const openSerial = ({ call }: HostContext, { domain }: MachineState, signal: Abo
     destroyIfAborted(await host.domains.openConsole({ domain, flags: ['force'] }), signal),
   )
 
-/** QEMU listens on a socket in the file system: nothing is open to the network. */
+/** QEMU listens on a unix socket: nothing is open to the network. */
 async function openVnc(
   { call, root = '', hostId, closing }: HostContext,
   { domain, xml }: MachineState,
@@ -46,7 +46,7 @@ async function openVnc(
 ): Promise<Duplex> {
   const graphics = xml.all('devices/graphics').find((each) => each.attributes['type'] === 'vnc')
   const path = graphics?.attributes['socket'] ?? graphics?.attribute('listen/socket')
-  if (!path) throw new DriverError('unsupported', `${domain.name} on host ${hostId} has no screen to connect to`)
+  if (!path) throw new DriverError('unsupported', `${domain.name} on host ${hostId} has no VNC socket`)
   return call(`open the screen of ${domain.name}`, signal, async () => {
     const socket = connect(`${root}${path}`)
     await once(socket, 'connect')

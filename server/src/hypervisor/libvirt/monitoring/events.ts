@@ -1,70 +1,70 @@
-// Events of libvirt, in the words of the contract.
+// libvirt events as DriverEvents.
 import { AgentState, DomainLifecycle, StoppedDetail, type Domain, type EventOf } from '@berth/libvirt'
 import type { DriverEvent, Monitoring, StopReason } from '../../driver.ts'
 import { getMetadata } from '../xml/domain-metadata.ts'
 import { vmIdOfDomain } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
 
-type Heard = (event: DriverEvent) => void
+type Listener = (event: DriverEvent) => void
 
 export function eventMethods(context: HostContext): Pick<Monitoring, 'subscribe'> {
   return {
-    subscribe: async (heard, signal) => {
+    subscribe: async (listener, signal) => {
       const ends: (() => void)[] = []
-      const tell = inOrder(context, heard)
+      const notify = inOrder(context, listener)
       const listen = async (listening: (host: HostContext['host']) => Promise<() => void>): Promise<void> => {
         ends.push(await context.call('listen to events', signal, listening))
       }
       const end = (): void => ends.splice(0).forEach((each) => each())
       try {
-        await listen((host) => host.subscribe('lifecycle', (event) => tell(() => lifecycle(context, event))))
-        await listen((host) => host.subscribe('reboot', ({ domain }) => tell(() => ours(domain, 'rebooted'))))
-        await listen((host) => host.subscribe('agent', (event) => tell(() => agent(event))))
+        await listen((host) => host.subscribe('lifecycle', (event) => notify(() => lifecycle(context, event))))
+        await listen((host) => host.subscribe('reboot', ({ domain }) => notify(() => eventOf(domain, 'rebooted'))))
+        await listen((host) => host.subscribe('agent', (event) => notify(() => agent(event))))
       } catch (error) {
         end()
         throw error
       }
-      ends.push(context.onReconnect(() => heard({ type: 'missed' })))
+      ends.push(context.onReconnect(() => listener({ type: 'missed' })))
       return async () => end()
     },
   }
 }
 
-/** Why a machine stopped takes a look at the host; what came after it waits, so that nobody hears of a start before the stop. */
+/** Delivers in order: the reason of a stop takes a call to the host, and a later start must not overtake it. */
 function inOrder(
   { log, hostId }: HostContext,
-  heard: Heard,
+  listener: Listener,
 ): (read: () => Promise<DriverEvent | undefined> | DriverEvent | undefined) => void {
   let last: Promise<void> = Promise.resolve()
   return (read) => {
     last = last
       .then(read)
-      .then((event) => event && heard(event))
-      .catch((error: unknown) => log.warn({ hostId, err: error }, 'an event of the host was lost'))
+      .then((event) => event && listener(event))
+      .catch((error: unknown) => log.warn({ hostId, err: error }, 'handling libvirt event failed'))
   }
 }
 
-const ours = (domain: Domain, type: 'started' | 'rebooted' | 'agent_connected'): DriverEvent | undefined => {
+const eventOf = (domain: Domain, type: 'started' | 'rebooted' | 'agent_connected'): DriverEvent | undefined => {
   const vmId = vmIdOfDomain(domain.name)
   return vmId ? { type, vmId } : undefined
 }
 
 const agent = ({ domain, state }: EventOf<'agent'>): DriverEvent | undefined =>
-  state === AgentState.connected ? ours(domain, 'agent_connected') : undefined
+  state === AgentState.connected ? eventOf(domain, 'agent_connected') : undefined
 
 async function lifecycle(context: HostContext, { domain, event, detail }: EventOf<'lifecycle'>): Promise<DriverEvent | undefined> {
-  if (event === DomainLifecycle.started) return ours(domain, 'started')
+  if (event === DomainLifecycle.started) return eventOf(domain, 'started')
   const vmId = vmIdOfDomain(domain.name)
   if (event !== DomainLifecycle.stopped || !vmId || MOVED.includes(detail)) return undefined
   return { type: 'stopped', vmId, reason: await whyStopped(context, domain, detail) }
 }
 
-/** It goes on elsewhere, or later. */
+/** The domain continues elsewhere, or later. */
 const MOVED: number[] = [StoppedDetail.migrated, StoppedDetail.saved, StoppedDetail.fromSnapshot]
 
 async function whyStopped({ host }: HostContext, domain: Domain, detail: number): Promise<StopReason> {
   if (detail === StoppedDetail.crashed || detail === StoppedDetail.failed) return 'crash'
-  // A machine that is gone altogether, or cannot be asked, was removed by us.
+  // A domain that does not exist any more, or whose metadata cannot be read, was purged by us.
   const isOrdered = await getMetadata(host, domain).then(
     (found) => (found?.stop ?? null) !== null,
     () => true,

@@ -1,4 +1,4 @@
-// What is on the host: machines and volumes, read from libvirt alone.
+// Inventory of a host: machines and volumes, read from libvirt alone.
 import { DomainState, type Volume as LibvirtVolume } from '@berth/libvirt'
 import type { Machine, Monitoring, Power, StopReason, Volume } from '../../driver.ts'
 import { eachDomain } from '../domain/lookup.ts'
@@ -29,7 +29,7 @@ export function inventoryMethods(context: HostContext): Lists {
 }
 
 async function* listMachines(context: HostContext, signal: AbortSignal): AsyncGenerator<Machine> {
-  const all = await context.call('list machines', signal, (host) => host.domains.getAllStats({ groups: ['state'], flags: ['nowait'] }))
+  const all = await context.call('list domains', signal, (host) => host.domains.getAllStats({ groups: ['state'], flags: ['nowait'] }))
   const states = new Map(all.map(({ domain, stats }) => [domain.uuid, stats]))
   for await (const listed of eachDomain(context, signal)) {
     const stats = states.get(listed.domain.uuid)
@@ -70,12 +70,12 @@ function powerOf(state: number): Power {
   return state === DomainState.running || state === DomainState.blocked || state === DomainState.shutdown ? 'running' : 'stopped'
 }
 
-/** libvirt's reasons for a domain that is shut off. It does not know one for what ran when the host lost its power, nor for what was off
- *  before the daemon started. */
+/** libvirt's reasons for a domain that is shut off: `unknown` after a power loss of the host, and for domains that were off before the daemon
+ *  started. */
 const ShutOff = { unknown: 0, shutdown: 1, destroyed: 2, crashed: 3, failed: 6, daemon: 8 } as const
 
-/** A stop that was ordered, and that nobody saw succeed, counts as ours only where the daemon itself saw the machine go. Otherwise one
- *  that failed long ago would keep the machine off when the host loses its power. */
+/** A requested stop whose success was not recorded counts as `user` only when the daemon saw the domain stop. Otherwise a stop that failed
+ *  long ago would keep the VM off after a power loss of the host. */
 function whyShutOff(reason: number, stop: Metadata['stop']): StopReason | null {
   if (reason === ShutOff.crashed || reason === ShutOff.failed) return 'crash'
   const wasSeen = reason === ShutOff.shutdown || reason === ShutOff.destroyed

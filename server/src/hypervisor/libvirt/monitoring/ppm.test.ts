@@ -13,6 +13,6 @@ test('a PPM keeps its pixels as a PNG', () => {
   expect(rows).toEqual(Buffer.from([0, 255, 0, 0, 0, 255, 0, 0, 0, 0, 255, 1, 2, 3]))
 })
 
-test('what is no PPM is not guessed at', () => {
+test('other formats are rejected', () => {
   expect(ppmToPng(Buffer.from('GIF89a'))).toBeUndefined()
 })

@@ -1,9 +1,9 @@
-// QEMU before 7.1 draws screens as PPM: a short text head, then three bytes a pixel. Browsers want PNG.
+// QEMU before 7.1 writes screenshots as PPM: a short text header, then three bytes per pixel. Browsers need PNG.
 import { encodePng } from '../../png.ts'
 
 const HEAD = /^P6\s+(?:#[^\n]*\n\s*)*(\d+)\s+(\d+)\s+255\s/
 
-/** Undefined when it is no such picture. */
+/** Undefined for other formats. */
 export function ppmToPng(ppm: Buffer): Buffer | undefined {
   const [head, width, height] = HEAD.exec(ppm.subarray(0, 200).toString('latin1'))?.map(String) ?? []
   if (head === undefined) return undefined

@@ -1,7 +1,7 @@
-// Traffic and load, one call for all machines. It does not wait for machines that are busy, so it costs milliseconds on a full host.
+// Traffic and load, one call for all domains. It does not wait for busy domains (`nowait`), so it takes milliseconds on a full host.
 //
-// libvirt counts by the name of the host's own end of an interface. Whose it is, and the id of its port, which is another one each
-// time it is plugged in or started, are read once per start and remembered.
+// libvirt counts per tap device. The interface of a tap device, and its port id, which changes with every attachment and start, are read once
+// per start and cached.
 import type { Domain, Scalar } from '@berth/libvirt'
 import type { MetricsSample, NicCounters, Monitoring } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
@@ -12,7 +12,7 @@ import { readXml } from '../core/xml.ts'
 
 interface InterfacePorts {
   vmId: string
-  /** By the name of the host's end. */
+  /** By tap device. */
   nics: Map<string, { mac: string; portId: string }>
 }
 
@@ -25,21 +25,21 @@ type Stats = Record<string, Scalar>
 type Group = 'cpuTotal' | 'balloon' | 'vcpu' | 'interface' | 'block'
 
 export function statsMethods(context: HostContext): Pick<Monitoring, 'counters' | 'metrics'> {
-  const remembered = new Map<string, InterfacePorts | undefined>()
-  context.onReconnect(() => remembered.clear())
+  const cached = new Map<string, InterfacePorts | undefined>()
+  context.onReconnect(() => cached.clear())
 
   async function* measure(groups: Group[], vmIds: string[] | 'all', signal: AbortSignal): AsyncGenerator<Measured> {
     const wanted = vmIds === 'all' ? undefined : new Set(vmIds)
-    const all = await context.call('measure machines', signal, (host) =>
+    const all = await context.call('read domain statistics', signal, (host) =>
       host.domains.getAllStats({ groups: ['state', 'interface', ...groups], flags: ['active', 'nowait'] }),
     )
     const keys = new Set(all.map(keyOf))
-    for (const key of remembered.keys()) if (!keys.has(key)) remembered.delete(key)
+    for (const key of cached.keys()) if (!keys.has(key)) cached.delete(key)
     for (const { domain, stats } of all) {
       const key = keyOf({ domain, stats })
-      if (!remembered.has(key)) remembered.set(key, await readEnds(context, domain, signal))
-      const ends = remembered.get(key)
-      if (ends && (!wanted || wanted.has(ends.vmId))) yield { domain, stats, ...ends }
+      if (!cached.has(key)) cached.set(key, await readPorts(context, domain, signal))
+      const ports = cached.get(key)
+      if (ports && (!wanted || wanted.has(ports.vmId))) yield { domain, stats, ...ports }
     }
   }
 
@@ -53,24 +53,24 @@ export function statsMethods(context: HostContext): Pick<Monitoring, 'counters' 
   }
 }
 
-/** Another one after each start, and after each change of interfaces: the host gives every end a new name. */
+/** Changes with each start, and with each change of interfaces: libvirt names every tap device anew. */
 const keyOf = ({ domain, stats }: { domain: Domain; stats: Stats }): string =>
   [domain.uuid, domain.id, ...each(stats, 'net', 'name')].join(' ')
 
-const readEnds = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<InterfacePorts | undefined> =>
+const readPorts = ({ call }: HostContext, domain: Domain, signal: AbortSignal): Promise<InterfacePorts | undefined> =>
   call(`read ${domain.name}`, signal, async (host) => {
     const text = await undefinedIfNotFound(host.domains.getXml({ domain }))
     const xml = text === undefined ? undefined : readXml(text)
     const vmId = xml && metadataOf(xml)?.vmId
     if (!vmId) return undefined
     const nics = interfacesOf(xml).map((nic) => {
-      const end = nic.attribute('target/dev') ?? ''
-      return [end, { mac: macOf(nic), portId: nic.attribute('source/portid') ?? `${domain.id}-${end}` }] as const
+      const tap = nic.attribute('target/dev') ?? ''
+      return [tap, { mac: macOf(nic), portId: nic.attribute('source/portid') ?? `${domain.id}-${tap}` }] as const
     })
     return { vmId, nics: new Map(nics) }
   })
 
-/** The values of a list that libvirt spells out as `net.0.name`, `net.1.name` and so on. */
+/** The values of a list that libvirt encodes as `net.0.name`, `net.1.name` and so on. */
 const each = (stats: Stats, list: string, field: string): (Scalar | undefined)[] =>
   Array.from({ length: Number(stats[`${list}.count`] ?? 0) }, (_, index) => stats[`${list}.${index}.${field}`])
 
@@ -79,8 +79,8 @@ const sum = (values: (Scalar | undefined)[]): bigint => values.reduce<bigint>((t
 function toCounters({ vmId, nics, stats }: Measured): NicCounters[] {
   const received = each(stats, 'net', 'rx.bytes')
   const sent = each(stats, 'net', 'tx.bytes')
-  return each(stats, 'net', 'name').flatMap((end, index) => {
-    const nic = nics.get(String(end))
+  return each(stats, 'net', 'name').flatMap((tap, index) => {
+    const nic = nics.get(String(tap))
     if (!nic) return []
     return { vmId, mac: nic.mac, epoch: nic.portId, receivedBytes: BigInt(received[index] ?? 0), sentBytes: BigInt(sent[index] ?? 0) }
   })
@@ -101,7 +101,7 @@ function toSample({ domain, vmId, nics, stats }: Measured): MetricsSample {
   }
 }
 
-/** What the guest's balloon driver tells, once it does. What it could give back at once is not in use. */
+/** From the guest's balloon driver, once it reports. Reclaimable memory does not count as used. */
 function ramUsed(stats: Stats): number | null {
   const all = stats['balloon.available']
   const free = stats['balloon.usable'] ?? stats['balloon.unused']

@@ -5,7 +5,7 @@ import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { openProof, soon, type Proof } from '../../../../test/libvirt-proof.ts'
 import { giveTrafficControl, queues } from '../../../../test/traffic-control.ts'
 
-describeIf(missingForSandbox())('a limit', { timeout: 300_000 }, () => {
+describeIf(missingForSandbox())('a bandwidth limit', { timeout: 300_000 }, () => {
   let proof: Proof
   beforeAll(async () => {
     proof = await openProof()
@@ -22,7 +22,7 @@ describeIf(missingForSandbox())('a limit', { timeout: 300_000 }, () => {
       `echo "<network><name>${name}</name><bridge name='${bridge}'/></network>" > /run/n.xml; virsh ${order} /run/n.xml`,
     )
 
-  test('is tried by two processes at once, and nothing is left of that, nor of one that died over it', async () => {
+  test('is probed by two processes at once, and no probe network stays, nor that of a dead process', async () => {
     const { driver, other } = proof
     await plant('net-define', 'berth-probe-0badc0de', 'bnp0badc0de')
     await plant('net-create', 'berth-probe-1badc0de', 'bnp1badc0de')
@@ -35,7 +35,7 @@ describeIf(missingForSandbox())('a limit', { timeout: 300_000 }, () => {
 
   const shaped = async (): Promise<boolean> => (await queues(proof.host.box)).includes('htb')
 
-  test('is set, kept over a stop, changed and lifted', async () => {
+  test('is set, survives a stop, is changed and lifted', async () => {
     const { driver } = proof
     const spec = proof.spec()
     const [nic] = spec.nics

@@ -15,7 +15,7 @@ export function limitMethods(context: HostContext): Pick<Networking, 'ensureLimi
   }
 }
 
-/** In the definition, and in the machine while it is on. */
+/** In the definition, and live while the domain is on. */
 export async function applyLimit(
   context: HostContext,
   machine: { domain: Domain; isOn: boolean },
@@ -44,7 +44,7 @@ async function setLimit(
   }
   await context.call(`limit ${mac} of ${domain.name}`, signal, (host) =>
     set(host, limitMbps === null ? 0 : toKiBPerSecond(limitMbps)).catch(async (error: unknown) => {
-      // One direction may be limited by now, and nobody would know.
+      // One direction may be limited by now: clear both.
       if (!(error instanceof LibvirtError && error.outcome === 'not sent')) await set(context.host, 0).catch(() => undefined)
       throw error
     }),

@@ -1,4 +1,4 @@
-// Which address dnsmasq hands to which interface. A stale entry of a machine that is gone gives way to a new one.
+// Static DHCP leases of private networks. A new lease replaces stale leases of its MAC or address.
 import { NetworkUpdateCommand, NetworkUpdateSection, type Host, type Named } from '@berth/libvirt'
 import { DriverError, type NicSpec } from '../../driver.ts'
 import { undefinedIfNotFound } from '../core/errors.ts'
@@ -7,12 +7,12 @@ import { leaseXml, readLeases, readNetwork, type Lease } from '../xml/network-xm
 import type { HostContext } from '../core/host-context.ts'
 import { readXml } from '../core/xml.ts'
 
-/** Before the guest asks: at every start, and when an interface is plugged in. `not_found` when there is no such network. */
+/** Called before every start, and before an interface is attached. `not_found` for a network that does not exist. */
 export async function ensureLease(context: HostContext, nic: NicSpec, signal: AbortSignal): Promise<void> {
   const { networkId, mac, address } = nic
   if (!networkId) return
   await context.exclusive(`network:${networkId}`, signal, () =>
-    context.call(`lease ${address} to ${mac}`, signal, async (host) => {
+    context.call(`add the DHCP lease of ${address} to ${mac}`, signal, async (host) => {
       const network = await undefinedIfNotFound(host.networks.lookupByName({ name: networkName(networkId) }))
       if (!network) throw new DriverError('not_found', `Host ${context.hostId} has no network ${networkId}`)
       const xml = readXml(await host.networks.getXml({ network }))
@@ -26,10 +26,10 @@ export async function ensureLease(context: HostContext, nic: NicSpec, signal: Ab
   )
 }
 
-/** Of an interface that is gone. Nothing to do where the network is gone too. */
+/** Of a detached interface. Does nothing when the network does not exist any more. */
 export async function ensureNoLease(context: HostContext, networkId: string, mac: string, signal: AbortSignal): Promise<void> {
   await context.exclusive(`network:${networkId}`, signal, () =>
-    context.call(`end the lease of ${mac}`, signal, async (host) => {
+    context.call(`remove the DHCP lease of ${mac}`, signal, async (host) => {
       const network = await undefinedIfNotFound(host.networks.lookupByName({ name: networkName(networkId) }))
       if (!network) return
       const leases = readLeases(readXml(await host.networks.getXml({ network })))

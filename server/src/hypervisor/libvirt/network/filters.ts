@@ -4,7 +4,7 @@ import { filterXml, privateFilterXml } from '../xml/filter-xml.ts'
 import { vmIdOfFilter } from '../core/resource-names.ts'
 import type { HostContext } from '../core/host-context.ts'
 
-/** The daemon changes one filter at a time and takes seconds for each that is bound; a queue of ours keeps its slots free. */
+/** The daemon changes one filter at a time, for seconds per bound interface; queueing here keeps its worker threads free. */
 const QUEUE = 'filters'
 
 const define = (context: HostContext, what: string, xml: string, signal: AbortSignal): Promise<unknown> =>
@@ -12,7 +12,7 @@ const define = (context: HostContext, what: string, xml: string, signal: AbortSi
 
 export function filterMethods(context: HostContext): Pick<Networking, 'ensureFilter'> {
   return {
-    // The same text again is no change to libvirt, and touches nothing.
+    // libvirt ignores a definition that equals the present one.
     ensureFilter: async (vmId, filter, signal) => {
       await define(context, `set the filter of ${vmId}`, filterXml(vmId, filter), signal)
     },

@@ -66,14 +66,14 @@ describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT
   const guestPings = (...args: string[]): Promise<boolean> => pings(guest.vmId, ...args)
   const set = (filter: Filter): Promise<void> => proof.driver.ensureFilter(guest.vmId, filter, soon())
 
-  test('lets all in when it is open', async () => {
+  test('accepts everything when it is open', async () => {
     await set(OPEN)
     await eventually('the guest to listen', async () => (await fromHost(ECHO)) === 'hello' || undefined)
     expect(await fromNeighbour(ECHO)).toBe('hello')
     expect(await neighbourPings()).toBe(true)
   })
 
-  test('closes what is not allowed, for the host and for a neighbour, and keeps the rest open', async () => {
+  test('drops what is not allowed, from the host and from a neighbour, and accepts the rest', async () => {
     await set(closed(port(22)))
     expect(await fromHost(22)).toBe('SSH-2')
     expect(await fromHost(ECHO)).toBe('silence')
@@ -83,7 +83,7 @@ describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT
     expect(await guestPings(proof.host.gateway)).toBe(true)
   })
 
-  test('lets in by port range and by address, and the first match wins', async () => {
+  test('accepts by port range and by address; first match wins', async () => {
     const range = { ports: [{ from: 7000, to: 7999 }] }
     await set(closed(port(0, { ...range, action: 'DROP', sources: [proof.host.gateway] }), port(0, range), icmp({})))
     expect(await fromHost(ECHO)).toBe('silence')
@@ -94,18 +94,18 @@ describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT
     expect(await fromNeighbour(ECHO)).toBe('')
   })
 
-  test('says no where it rejects', async () => {
+  test('answers where it rejects', async () => {
     await set(closed(port(ECHO, { action: 'REJECT' })))
     expect(await fromHost(ECHO)).toBe('refused')
   })
 
-  test('holds back what the guest may not send', async () => {
+  test('drops outbound traffic that is not allowed', async () => {
     await set({ ...OPEN, rules: [icmp({ direction: 'OUT', action: 'DROP', destinations: [proof.host.gateway] })] })
     expect(await guestPings(proof.host.gateway)).toBe(false)
     expect(await guestPings(neighbour.address)).toBe(true)
   })
 
-  test('changes under an open connection, which goes on', async () => {
+  test('changes under an open connection, which survives', async () => {
     await set(OPEN)
     const script = `exec 3<>/dev/tcp/${guest.address}/${ECHO}; echo one >&3; read -t 20 a <&3; touch /run/open
       for i in $(seq 300); do [ -e /run/changed ] && break; sleep 0.2; done; echo two >&3; read -t 20 b <&3; echo "$a $b"`
@@ -117,7 +117,7 @@ describeIf(missingForSandbox())('the filter of a real guest', { timeout: TIMEOUT
     expect((await talk).trim()).toBe('one two')
   })
 
-  test('passes neither addresses that are not the guest’s own nor IPv6', async () => {
+  test('passes neither spoofed addresses nor IPv6', async () => {
     await set(OPEN)
     await shell.run(guest.vmId, 'ip addr add 10.77.9.9/16 dev eth0; ip -6 addr add fd00::2/64 dev eth0')
     await proof.host.box.inside('ip', '-6', 'addr', 'add', 'fd00::1/64', 'dev', 'bpub-gw')

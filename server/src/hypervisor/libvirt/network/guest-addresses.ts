@@ -1,5 +1,5 @@
-// Private addresses are set through the agent: at once when an interface comes, for few systems look at one that appears by itself, and
-// after every start, because a system reads its seed at the first one only, and there need not be a DHCP server.
+// Private addresses are configured through the guest agent: when an interface is attached, because few systems configure a hotplugged one,
+// and after every start, because cloud-init reads its seed at the first boot only, and DHCP may be off.
 import type { Domain } from '@berth/libvirt'
 import { parseCidr } from '../../../kernel/cidr.ts'
 import type { NicSpec } from '../../driver.ts'
@@ -10,9 +10,9 @@ import { findNetwork } from './networks.ts'
 import type { HostContext } from '../core/host-context.ts'
 import { pollUntil } from '../core/poll.ts'
 
-type Place = Pick<NicSpec, 'mac' | 'address' | 'prefix'>
+type Address = Pick<NicSpec, 'mac' | 'address' | 'prefix'>
 
-/** Finds the interface by its MAC, for its name is the guest's own. It takes the guest a moment to notice it. */
+/** Finds the interface by its MAC, because the guest chooses its name. Retries until the guest has detected it. */
 const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
   for each in /sys/class/net/*; do
     [ "$(cat "$each/address")" = "$0" ] || continue
@@ -24,18 +24,18 @@ const SCRIPT = `for try in 1 2 3 4 5 6 7 8 9 10; do
 done
 exit 1`
 
-/** As well as the guest allows: one whose agent does not answer, or may not run commands, is left to its owner. */
-export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Place, signal: AbortSignal): Promise<void> {
+/** Best effort: a guest whose agent does not respond, or may not run commands, is left to its owner. */
+export async function configureGuestAddress(context: HostContext, domain: Domain, nic: Address, signal: AbortSignal): Promise<void> {
   try {
     const exitCode = await runScript(context, domain, [nic.mac, `${nic.address}/${nic.prefix}`], signal)
-    if (exitCode !== 0) throw new Error(`the commands ended with ${exitCode}`)
+    if (exitCode !== 0) throw new Error(`the script exited with ${exitCode}`)
   } catch (error) {
     if (signal.aborted) throw error
-    context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'the guest did not take the address of its interface')
+    context.log.warn({ hostId: context.hostId, domain: domain.name, err: error }, 'configuring guest interface address failed')
   }
 }
 
-/** Of all its private interfaces, once its agent answers. */
+/** Of all private interfaces, once the agent responds. */
 export async function configureGuestAddresses(context: HostContext, { domain, xml }: MachineState, signal: AbortSignal): Promise<void> {
   for (const nic of interfacesOf(xml)) {
     const { mac, networkId } = readInterface(nic)

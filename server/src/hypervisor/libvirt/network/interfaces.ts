@@ -1,4 +1,4 @@
-// Interfaces that are plugged into a machine and out of it, running or not.
+// Attaches interfaces to domains and detaches them, running or not.
 import { ErrorCode, hasCode, type Domain } from '@berth/libvirt'
 import { stopwatch } from '../../../kernel/clock.ts'
 import { DriverError, NIC_RELEASE_TIMEOUT_MS, type Networking, type NicSpec } from '../../driver.ts'
@@ -22,7 +22,7 @@ export function interfaceMethods(context: HostContext): Pick<Networking, 'ensure
         const machine = await getMachine(context, vmId, signal)
         await requireNetwork(context, nic, signal)
         await ensureLease(context, nic, signal)
-        await plugIn(context, vmId, machine, nic, signal)
+        await attach(context, vmId, machine, nic, signal)
         await applyLimit(context, machine, nic, signal)
         if (machine.isOn && machine.metadata.hasAgent) await configureGuestAddress(context, machine.domain, nic, signal)
       }),
@@ -32,8 +32,8 @@ export function interfaceMethods(context: HostContext): Pick<Networking, 'ensure
         const machine = await findMachine(context, vmId, signal)
         if (!machine) return
         const { definition, live } = await findInterfaceXml(context, machine, mac, signal)
-        if (definition) await unplug(context, machine.domain, definition, 'config', signal)
-        if (live) await unplugLive(context, machine, mac, signal)
+        if (definition) await detach(context, machine.domain, definition, 'config', signal)
+        if (live) await detachLive(context, machine, mac, signal)
         const networkId = [live, definition].map((nic) => nic && readInterface(nic).networkId).find((id) => id)
         if (networkId) await ensureNoLease(context, networkId, mac, signal)
       }),
@@ -45,43 +45,43 @@ async function requireNetwork(context: HostContext, { networkId }: NicSpec, sign
     throw new DriverError('not_found', `Host ${context.hostId} has no network ${networkId}`)
 }
 
-async function plugIn(context: HostContext, vmId: string, machine: MachineState, nic: NicSpec, signal: AbortSignal): Promise<void> {
+async function attach(context: HostContext, vmId: string, machine: MachineState, nic: NicSpec, signal: AbortSignal): Promise<void> {
   const { definition, live } = await findInterfaceXml(context, machine, nic.mac, signal)
-  const plugged = live ?? definition
-  if (plugged && readInterface(plugged).networkId !== nic.networkId)
-    throw new DriverError('conflict', `${nic.mac} of ${vmId} is plugged into another network`)
+  const attached = live ?? definition
+  if (attached && readInterface(attached).networkId !== nic.networkId)
+    throw new DriverError('conflict', `${nic.mac} of ${vmId} is attached to another network`)
   const { domain, isOn } = machine
   const flags = [...(isOn && !live ? (['live'] as const) : []), ...(definition ? [] : (['config'] as const))]
   if (flags.length === 0) return
   const { xml } = interfaceXml(vmId, nic, nic.limitMbps !== null && (await canShapeTraffic(context, signal)))
-  await context.call(`plug ${nic.mac} into ${vmId}`, signal, (host) => host.domains.attachDevice({ domain, xml, flags }))
+  await context.call(`attach ${nic.mac} to ${vmId}`, signal, (host) => host.domains.attachDevice({ domain, xml, flags }))
 }
 
-/** libvirt finds it by its MAC, but reads the network as well. */
-async function unplug({ call }: HostContext, domain: Domain, nic: Element, side: 'live' | 'config', signal: AbortSignal): Promise<void> {
+/** libvirt matches by MAC, but requires the network as well. */
+async function detach({ call }: HostContext, domain: Domain, nic: Element, side: 'live' | 'config', signal: AbortSignal): Promise<void> {
   const address = macOf(nic)
   const source = element('source', { network: nic.attribute('source/network') })
   const { xml } = element('interface', { type: 'network' }, element('mac', { address }), source)
-  await call(`unplug ${address} from ${domain.name}`, signal, (host) => host.domains.detachDevice({ domain, xml, flags: [side] }))
+  await call(`detach ${address} from ${domain.name}`, signal, (host) => host.domains.detachDevice({ domain, xml, flags: [side] }))
 }
 
-/** A second request within the five seconds that a PCI Express slot waits after the first would take it back. */
+/** A second request within the five seconds that a PCI Express slot blinks after the first would cancel it. */
 const RETRY_INTERVAL_MS = 15_000
 
-/** A running guest must let go of the device. One that is still booting does not hear the first request, so it is asked again. */
-async function unplugLive(context: HostContext, machine: MachineState, mac: string, signal: AbortSignal): Promise<void> {
+/** A running guest must release the device. One that is still booting misses the request, so it is repeated. */
+async function detachLive(context: HostContext, machine: MachineState, mac: string, signal: AbortSignal): Promise<void> {
   const { domain } = machine
   let sinceRequestMs = (): number => Infinity
-  const isUnplugged = async (): Promise<boolean> => {
+  const isDetached = async (): Promise<boolean> => {
     const { live } = await findInterfaceXml(context, machine, mac, signal)
     if (live && sinceRequestMs() > RETRY_INTERVAL_MS) {
-      await unplug(context, domain, live, 'live', signal).catch(ignoreIfPending)
+      await detach(context, domain, live, 'live', signal).catch(ignoreIfPending)
       sinceRequestMs = stopwatch()
     }
     return !live
   }
-  const what = `unplug ${mac} from ${domain.name}`
-  if (await pollUntilTrue(context, what, signal, isUnplugged, { timeoutMs: NIC_RELEASE_TIMEOUT_MS })) return
+  const what = `detach ${mac} from ${domain.name}`
+  if (await pollUntilTrue(context, what, signal, isDetached, { timeoutMs: NIC_RELEASE_TIMEOUT_MS })) return
   throw new DriverError('transient', `The guest of ${domain.name} did not release ${mac}`, {
     userMessage: 'Guest did not release the network interface. Restart the VM and retry.',
   })

@@ -1,4 +1,4 @@
-// Private networks: one libvirt network each, whose definition also holds what we asked for.
+// Private networks: one libvirt network each, with the spec in its metadata.
 import { ErrorCode, hasCode, type Host, type Named } from '@berth/libvirt'
 import { DriverError, type Network, type Networking, type NetworkSpec } from '../../driver.ts'
 import { eachDomain } from '../domain/lookup.ts'
@@ -23,8 +23,8 @@ export function networkMethods(context: HostContext): Pick<Networking, 'ensureNe
         await ensurePrivateFilter(context, signal)
         const known = await findNetwork(context, wanted.networkId, signal)
         if (known && isSameNetwork(known.spec, wanted)) return start(context, known.network, signal)
-        await refuseOverlap(context, wanted, signal)
-        if (known) await refuseAttached(context, wanted.networkId, signal)
+        await requireNoOverlap(context, wanted, signal)
+        if (known) await requireDetached(context, wanted.networkId, signal)
         await replace(context, known, wanted, signal)
       }),
 
@@ -32,7 +32,7 @@ export function networkMethods(context: HostContext): Pick<Networking, 'ensureNe
       context.exclusive(`network:${networkId}`, signal, async () => {
         const network = await lookUp(context, networkId, signal)
         if (!network) return
-        await refuseAttached(context, networkId, signal)
+        await requireDetached(context, networkId, signal)
         await stop(context, network, signal)
         await context.call(`remove network ${networkId}`, signal, (host) => undefinedIfNotFound(host.networks.undefine({ network })))
       }),
@@ -40,14 +40,14 @@ export function networkMethods(context: HostContext): Pick<Networking, 'ensureNe
 }
 
 const lookUp = ({ call }: HostContext, networkId: string, signal: AbortSignal): Promise<Named | undefined> =>
-  call(`look for network ${networkId}`, signal, (host) => undefinedIfNotFound(host.networks.lookupByName({ name: networkName(networkId) })))
+  call(`find network ${networkId}`, signal, (host) => undefinedIfNotFound(host.networks.lookupByName({ name: networkName(networkId) })))
 
 export async function findNetwork(context: HostContext, networkId: string, signal: AbortSignal): Promise<KnownNetwork | undefined> {
   const network = await lookUp(context, networkId, signal)
   return network && describe(context, network, signal)
 }
 
-/** What it runs as, or is defined as while it does not run. Undefined for what is not ours, or gone meanwhile. */
+/** Live, or the definition of an inactive network. Undefined for an unknown network, or one that does not exist any more. */
 const describe = ({ call }: HostContext, network: Named, signal: AbortSignal): Promise<KnownNetwork | undefined> =>
   call(`read network ${network.name}`, signal, async (host) => {
     const xml = await undefinedIfNotFound(host.networks.getXml({ network }))
@@ -75,14 +75,14 @@ async function attachedMacs(context: HostContext, signal: AbortSignal): Promise<
   return found
 }
 
-/** libvirt would stop the network all the same, and unplug them. */
-async function refuseAttached(context: HostContext, networkId: string, signal: AbortSignal): Promise<void> {
+/** libvirt would stop the network and disconnect them. */
+async function requireDetached(context: HostContext, networkId: string, signal: AbortSignal): Promise<void> {
   const macs = (await attachedMacs(context, signal)).get(networkId)
   if (macs) throw new DriverError('in_use', `Network ${networkId} on host ${context.hostId} has ${macs.join(', ')} attached`)
 }
 
-/** libvirt looks at routes only, so that it would miss a network that is just being started. */
-async function refuseOverlap(context: HostContext, wanted: NetworkSpec, signal: AbortSignal): Promise<void> {
+/** libvirt checks routes only, and would miss a network that is being started. */
+async function requireNoOverlap(context: HostContext, wanted: NetworkSpec, signal: AbortSignal): Promise<void> {
   if (!isRouted(wanted)) return
   for await (const { spec } of eachNetwork(context, signal))
     if (spec.networkId !== wanted.networkId && isRouted(spec) && overlaps(spec.cidr, wanted.cidr))
@@ -92,7 +92,7 @@ async function refuseOverlap(context: HostContext, wanted: NetworkSpec, signal: 
 const overlapping = ({ hostId }: HostContext, { networkId, cidr }: NetworkSpec, other: string): DriverError =>
   new DriverError('conflict', `${cidr} of network ${networkId} overlaps ${other} on host ${hostId}`)
 
-/** What is defined last is what a repeated call finds, so a cut anywhere is mended by it. */
+/** The definition is written last, so that a repeated call detects and completes an interrupted change. */
 async function replace(context: HostContext, known: KnownNetwork | undefined, wanted: NetworkSpec, signal: AbortSignal): Promise<void> {
   const define = (spec: NetworkSpec): Promise<Named> =>
     context.call(`define network ${spec.networkId}`, signal, (host) => host.networks.define({ xml: networkXml(spec) }))
@@ -105,7 +105,7 @@ async function replace(context: HostContext, known: KnownNetwork | undefined, wa
     if (known) await start(context, await define(known.spec), signal)
     else
       await context.call(`remove network ${wanted.networkId}`, signal, (host) => undefinedIfNotFound(host.networks.undefine({ network })))
-    throw overlapping(context, wanted, 'a range that is in use')
+    throw overlapping(context, wanted, 'a range in use by the host')
   }
 }
 

@@ -6,7 +6,7 @@ const seed = { hostname: 'guest', user: 'root', sshKeys: ['ssh-ed25519 AAAA me']
 const settingsOf = (text: string): Record<string, unknown> => JSON.parse(text.replace('#cloud-config\n', '')) as Record<string, unknown>
 
 describe('the seed of a guest', () => {
-  test('gives the user its keys and password', () => {
+  test('sets keys and password of the user', () => {
     expect(settingsOf(userData(seed))).toMatchObject({
       users: [{ name: 'root', ssh_authorized_keys: seed.sshKeys, hashed_passwd: seed.passwordHash, lock_passwd: false }],
       ssh_pwauth: true,
@@ -19,7 +19,7 @@ describe('the seed of a guest', () => {
     })
   })
 
-  test('lets no text become a setting', () => {
+  test('cannot be injected with settings', () => {
     const hostile = 'x"\n\u2028\u0085runcmd: [reboot]\u007f \'}]: {'
     const text = userData({ hostname: hostile, user: hostile, sshKeys: [hostile], passwordHash: hostile })
     const settings = settingsOf(text)
@@ -36,7 +36,7 @@ describe('the seed of a guest', () => {
     expect(lines).toContain('"ssh-ed25519 AAAA me"')
   })
 
-  test('tells each interface its address by MAC, and the way out by the public one alone', () => {
+  test('configures interfaces by MAC, with a default route over the public one alone', () => {
     const [nic] = someSpec().nics
     const own = { ...nic!, mac: '52:54:00:AA:00:01', kind: 'private' as const, address: '10.5.0.9', prefix: 24, gateway: null, dns: [] }
     expect(JSON.parse(networkConfig([nic!, own]))).toEqual({
@@ -53,7 +53,7 @@ describe('the seed of a guest', () => {
     })
   })
 
-  test('keeps the instance over generations, so that a restored guest keeps what it had', () => {
+  test('keeps the instance id over generations, so that a restored guest is not configured again', () => {
     const spec = someSpec()
     expect(seedImage({ ...spec, generation: 2 })).toEqual(seedImage(spec))
   })

@@ -1,8 +1,8 @@
-// What a guest learns at its first boot: a NoCloud seed, which cloud-init and our own small images read. All of it is JSON, which is YAML
-// too, so that no text can become a setting. One value a line: the small images read it line by line.
+// The NoCloud seed of a guest, for cloud-init and for our own small images. It is JSON, a subset of YAML, so that no text can inject a
+// setting. One value per line: the small images read it line by line.
 //
-// The instance id is the VM's own and stays the same over its generations: a disk from the template has never seen it and sets itself up,
-// a copy has, and keeps the hostname, keys and passwords it had.
+// The instance id is the VM id and the same for all generations: a disk from the template has not seen it and is configured; a copy has, and
+// keeps its hostname, keys and passwords.
 import type { MachineSpec, NicSpec, CloudInitData } from '../../driver.ts'
 import { isoImage } from './iso9660.ts'
 
@@ -24,13 +24,13 @@ export function userData({ hostname, user, sshKeys, passwordHash }: CloudInitDat
     users: [login],
     disable_root: user !== 'root',
     ssh_pwauth: passwordHash !== null,
-    // Newer versions of cloud-init set the password of a user that the image already has only here.
+    // Newer versions of cloud-init set the password of a user that exists in the image only by this.
     ...(passwordHash !== null && { chpasswd: { expire: false, users: [{ name: user, password: passwordHash, type: 'hash' }] } }),
   }
   return `#cloud-config\n${json(settings)}`
 }
 
-/** Addresses are ours to give, so they are told rather than asked for. Only the public interface has a route beyond its own network. */
+/** Static addresses. Only the public interface has a route beyond its own network. */
 export function networkConfig(nics: NicSpec[]): string {
   const ethernets = nics.map(({ mac, address, prefix, gateway, dns }, index) => {
     const route = gateway !== null && { routes: [{ to: '0.0.0.0/0', via: gateway }] }
@@ -40,7 +40,7 @@ export function networkConfig(nics: NicSpec[]): string {
   return json({ version: 2, ethernets: Object.fromEntries(ethernets) })
 }
 
-/** YAML takes some characters for line ends, or for none at all, that JSON lets pass. */
+/** Escapes characters that YAML treats as line breaks, or rejects, and JSON allows. */
 const json = (value: unknown): string =>
   JSON.stringify(value, null, 1).replace(
     /[\x7f-\ud7ff\ue000-\uffff]/g,

@@ -1,4 +1,4 @@
-// Disks and their seeds. A disk is a thin layer on the template, or a copy of a snapshot or backup that stands alone.
+// Disks and their cloud-init seeds. A disk is a qcow2 layer on the template, or a standalone copy of a snapshot or backup.
 import { DriverError, GIB, isDriverError, type DiskSource, type Machines, type MachineSpec } from '../../driver.ts'
 import { capacityOf, growTo } from './resize.ts'
 import { findMachine } from '../domain/lookup.ts'
@@ -29,7 +29,7 @@ async function ensureDisk(context: HostContext, spec: MachineSpec, source: DiskS
   while (!(await becomesComplete(context, diskName(spec.vmId, spec.generation), signal)))
     await makeDisk(context, spec, source, signal).catch(async (error: unknown) => {
       if (isDriverError(error, 'no_space')) await removeDisk(context, spec.vmId, spec.generation, AbortSignal.timeout(CLEANUP_TIMEOUT_MS))
-      // Another process was faster by a moment: its disk is as good.
+      // Another process created it first: its disk is identical.
       if (!isDriverError(error, 'conflict')) throw error
     })
 }
@@ -40,7 +40,7 @@ async function makeDisk(context: HostContext, spec: MachineSpec, source: DiskSou
   await markComplete(context, diskName(spec.vmId, spec.generation), signal)
 }
 
-/** Waits for a half-made disk: another process may be making it. */
+/** Waits for an incomplete disk: another process may be creating it. */
 const becomesComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> => {
   const read = async (): Promise<boolean | undefined> => {
     if (await isComplete(context, name, signal)) return true
@@ -49,8 +49,8 @@ const becomesComplete = async (context: HostContext, name: string, signal: Abort
   return (await pollUntil(context, `wait for ${name}`, signal, read, { timeoutMs: PEER_TIMEOUT_MS })) ?? false
 }
 
-/** The template is looked for once more when the layer is there: whoever removes a template looks for layers after he has unmarked it, so
- *  one of the two sees the other. */
+/** Re-checks the marker of the template after creating the layer: removal clears the marker, then re-checks for dependents. Either side
+ *  detects the race. */
 async function layOnTemplate(
   context: HostContext,
   { vmId, generation, diskGiB, template }: MachineSpec,
@@ -61,7 +61,7 @@ async function layOnTemplate(
   await createVolume(context, { name, format: 'qcow2', capacityBytes: Math.max(diskGiB * GIB, capacityBytes), backing: path }, signal)
   if (await isComplete(context, templateName(template.id), signal)) return
   await removeVolume(context, name, signal)
-  throw new DriverError('transient', `Template ${template.id} was removed from host ${context.hostId} a moment ago`)
+  throw new DriverError('transient', `Template ${template.id} was removed from host ${context.hostId} meanwhile`)
 }
 
 type Copy = Exclude<DiskSource, { from: 'template' }>
@@ -70,7 +70,7 @@ async function copyFrom(context: HostContext, spec: MachineSpec, source: Copy, s
   const { vmId, generation } = spec
   const copied = source.from === 'snapshot' ? snapshotName(vmId, source.snapshotId) : backupName(vmId, source.backupId)
   const from = await findComplete(context, copied, signal)
-  if (!from) throw new DriverError('not_found', `Host ${context.hostId} has no whole ${copied}`)
+  if (!from) throw new DriverError('not_found', `Host ${context.hostId} has no complete ${copied}`)
   const capacityBytes = await capacityOf(context, from, signal)
   const disk = await createVolume(context, { name: diskName(vmId, generation), format: 'qcow2', capacityBytes }, signal, from)
   await growTo(context, disk, spec.diskGiB * GIB, signal)

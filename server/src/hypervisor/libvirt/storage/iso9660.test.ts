@@ -38,7 +38,7 @@ describe('an ISO image', () => {
     expect(entries.slice(0, 2).map(({ isoName }) => isoName)).toEqual(['\0', '\x01'])
   })
 
-  test('tells what does not fit', () => {
+  test('rejects what does not fit', () => {
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, number) => [`file-${number}`, '']))
     expect(() => isoImage('cidata', many)).toThrow('do not fit')
   })

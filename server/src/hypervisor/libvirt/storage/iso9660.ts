@@ -1,5 +1,5 @@
-// Writes an ISO 9660 image of a few small files in its root, as the seed of a guest is one. Names follow the standard's strict form, and
-// the real ones stand beside them (Rock Ridge), which is what Linux and the BSDs show.
+// Writes an ISO 9660 image of a few small files in its root, for cloud-init seeds. Names have the standard's strict form; Rock Ridge adds the
+// real ones, which Linux and the BSDs show.
 
 const SECTOR = 2048
 const FIRST_DIRECTORY_SECTOR = 20

@@ -9,12 +9,12 @@ import { newId } from '../../../kernel/ids.ts'
 import type { Driver, MachineSpec } from '../../driver.ts'
 
 describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))(
-  'where a crash broke the record of what changed since a backup',
+  'a disk whose dirty bitmap a crash left inconsistent',
   () => {
     const guests = blankGuests()
     const { open, blank, start, qemu } = guests
     const GROWN = { diskGiB: 2 }
-    /** Two backups, and a QEMU that died after it had opened the disk with the records of them. */
+    /** Two backups, and a QEMU that was killed while it had the disk with their bitmaps open. */
     const crash = async (driver: Driver, spec: MachineSpec): Promise<string> => {
       const [full, next] = [newId(), newId()]
       await driver.ensureBackup(spec.vmId, { backupId: full, parentId: null }, soon())
@@ -37,7 +37,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       return (JSON.parse(said) as { 'format-specific': { data: { bitmaps?: [] } } })['format-specific'].data.bitmaps ?? []
     }
 
-    test('a disk at rest grows all the same, and nothing keeps it open', async () => {
+    test('grows offline, and no helper domain stays', async () => {
       const driver = open()
       const spec = blank(false)
       await start(driver, spec)
@@ -49,7 +49,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       expect(await driver.findMachine(spec.vmId, soon())).toMatchObject({ power: 'running' })
     })
 
-    test('so does a running one, and the next backup is a full one', async () => {
+    test('grows live, and the next backup is full', async () => {
       const driver = open()
       const spec = blank(false)
       await start(driver, spec)

@@ -1,7 +1,7 @@
-// Disks grow, live or at rest. Never smaller: libvirt would cut a disk off without a word.
-// A disk keeps records of what changed since its backups. While QEMU has the disk open they are marked as in use, and one that died leaves
-// them so: broken, of no use to anybody, and in the way, because QEMU grows no disk that has such a record.
-// A disk at rest, opened by a QEMU of its own: some of what is in the file nobody else can change.
+// Grows disks, live or offline. Never shrinks them: libvirt would truncate the data.
+// QEMU marks the dirty bitmaps of a disk as in use while it has the disk open. A QEMU that dies leaves them marked: inconsistent, useless, and
+// blocking, because QEMU resizes no disk with such a bitmap. Only a QEMU that has the disk open can remove them, so an offline disk is opened
+// by a paused helper domain.
 import type { Domain, Host, Volume } from '@berth/libvirt'
 import { type Arch, DriverError, isDriverError } from '../../driver.ts'
 import { hasText, undefinedIfNotFound } from '../core/errors.ts'
@@ -13,7 +13,7 @@ import { diskXml, pausedDomainXml } from '../xml/domain-xml.ts'
 export const capacityOf = ({ call }: HostContext, volume: Volume, signal: AbortSignal): Promise<number> =>
   call(`measure ${volume.name}`, signal, async (host) => Number((await host.volumes.getInfo({ volume })).capacity))
 
-/** Answers how large it is. */
+/** Returns the resulting size. */
 export async function growTo(context: HostContext, volume: Volume, bytes: number, signal: AbortSignal): Promise<number> {
   const capacity = await capacityOf(context, volume, signal)
   if (capacity >= bytes) return capacity
@@ -21,7 +21,7 @@ export async function growTo(context: HostContext, volume: Volume, bytes: number
   return bytes
 }
 
-/** Of a machine that is off. Nothing but a QEMU that has the disk open removes a broken record, so one opens it where that is needed. */
+/** For a VM that is off. */
 export const growOffline = (context: HostContext, disk: Volume, bytes: number, arch: Arch, signal: AbortSignal): Promise<number> =>
   growTo(context, disk, bytes, signal).catch((error: unknown) => {
     if (!isBlockedByBitmap(error)) throw error
@@ -45,8 +45,8 @@ const grow = ({ call }: HostContext, domain: Domain, bytes: number, signal: Abor
 
 function withBitmapMessage(error: unknown): never {
   if (!isDriverError(error) || error.kind === 'aborted') throw error
-  const sentence = 'The disk cannot grow: a crash broke its record of what changed since a backup, and it could not be removed.'
-  throw new DriverError(error.kind, error.message, { userMessage: sentence, cause: error })
+  const userMessage = 'The disk was not resized: backup tracking data damaged by a crash could not be removed. Contact support.'
+  throw new DriverError(error.kind, error.message, { userMessage, cause: error })
 }
 
 const isBlockedByBitmap = (error: unknown): boolean => hasText(error, 'inconsistentBitmap')
@@ -57,26 +57,26 @@ interface Node {
   'dirty-bitmaps'?: { name: string; inconsistent?: boolean }[]
 }
 
-/** Of a machine that is on. libvirt itself removes only what it has a checkpoint of. */
+/** Of a running domain. libvirt itself removes only bitmaps that it has a checkpoint of. */
 export const removeInconsistentBitmaps = ({ call, log, hostId }: HostContext, domain: Domain, signal: AbortSignal): Promise<void> =>
-  call(`remove broken records of changes of ${domain.name}`, signal, async (host) => {
-    const nodes = (await ask(host, domain, 'query-named-block-nodes', { flat: true })) as Node[]
-    for (const { 'node-name': node, ro, 'dirty-bitmaps': records = [] } of nodes)
-      for (const { name, inconsistent } of records) {
+  call(`remove inconsistent bitmaps of ${domain.name}`, signal, async (host) => {
+    const nodes = (await qmp(host, domain, 'query-named-block-nodes', { flat: true })) as Node[]
+    for (const { 'node-name': node, ro, 'dirty-bitmaps': bitmaps = [] } of nodes)
+      for (const { name, inconsistent } of bitmaps) {
         if (ro || !inconsistent) continue
-        await ask(host, domain, 'block-dirty-bitmap-remove', { node, name })
-        log.info({ hostId, domain: domain.name, record: name }, 'a record of changes that a crash broke was removed')
+        await qmp(host, domain, 'block-dirty-bitmap-remove', { node, name })
+        log.info({ hostId, domain: domain.name, bitmap: name }, 'inconsistent dirty bitmap removed')
       }
   })
 
-async function ask(host: Host, domain: Domain, execute: string, args: Record<string, unknown>): Promise<unknown> {
+async function qmp(host: Host, domain: Domain, execute: string, args: Record<string, unknown>): Promise<unknown> {
   const answer = await host.guests.monitorCommand({ domain, command: JSON.stringify({ execute, arguments: args }) })
   const { return: given, error } = JSON.parse(answer) as { return?: unknown; error?: { desc: string } }
   if (error) throw new Error(`${execute}: ${error.desc}`)
   return given
 }
 
-/** A machine with nothing but the disk, which is never let go and ends with our connection at the latest. */
+/** A paused domain with the disk, destroyed with our connection at the latest (`autodestroy`). */
 export async function withDiskOpen<T>(
   context: HostContext,
   disk: Volume,
@@ -90,7 +90,7 @@ export async function withDiskOpen<T>(
       const left = await undefinedIfNotFound(host.domains.lookupByName({ name }))
       if (left) await undefinedIfNotFound(host.domains.destroy({ domain: left }))
     })
-  await close() // of a process that died over it, where the daemon has not noticed yet
+  await close() // one of a dead process, whose connection the daemon has not closed yet
   try {
     const { xml } = pausedDomainXml(name, { arch, machine: arch === 'aarch64' ? 'virt' : 'q35' }, diskXml(disk.key))
     return await work(

@@ -1,4 +1,4 @@
-// Templates are carried to a host when first needed, and stay there unchanged while a disk is built on them.
+// Templates are uploaded to a host at first use, and stay there unchanged while a disk is a layer on them.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
@@ -43,8 +43,8 @@ export async function ensureTemplate(context: HostContext, template: TemplateRef
 async function uploadTemplate(context: HostContext, template: TemplateRef, signal: AbortSignal): Promise<Volume> {
   const name = templateName(template.id)
   for (;;) {
-    const carried = await awaitConcurrentUpload(context, name, signal)
-    if (carried) return carried
+    const uploaded = await awaitConcurrentUpload(context, name, signal)
+    if (uploaded) return uploaded
     const image = await openImage(context, template)
     const volume = await tryCreate(context, { name, format: 'qcow2', capacityBytes: image.virtualBytes }, signal)
     if (volume) return fill(context, volume, image, signal)
@@ -52,7 +52,7 @@ async function uploadTemplate(context: HostContext, template: TemplateRef, signa
 }
 
 async function fill(context: HostContext, volume: Volume, image: Image, signal: AbortSignal): Promise<Volume> {
-  context.log.info({ hostId: context.hostId, volume: volume.name, bytes: image.fileBytes }, 'carrying a template to the host')
+  context.log.info({ hostId: context.hostId, volume: volume.name, bytes: image.fileBytes }, 'template upload to host started')
   await upload(context, volume, createReadStream(image.path), signal)
   await requireChecksum(context, volume, image, signal)
   await markComplete(context, volume.name, signal)
@@ -69,51 +69,51 @@ async function openImage({ images, hostId }: HostContext, template: TemplateRef)
   throw new DriverError('unsupported', `The image of template ${template.slug} is for ${image.arch}, not ${template.arch}`)
 }
 
-const STANDSTILL_MS = 3_000
+const STALL_MS = 3_000
 
-/** Another process may be carrying it: as long as it gets on, it is waited for. What stands still was left by a dead one and goes. */
+/** Waits for the upload of another process while its volume grows. A volume that does not grow was left by a dead process and is removed. */
 async function awaitConcurrentUpload(context: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
   for (let before = -1n; ;) {
     const volume = await findVolume(context, name, signal)
     if (!volume || (await isComplete(context, name, signal))) return volume
-    // While libvirt makes a volume it is listed at times and unknown at others.
+    // While libvirt creates a volume, look-ups find it intermittently.
     const info = await context.call(`watch ${name}`, signal, (host) =>
       undefinedIfNotFound(host.volumes.getInfo({ volume, flags: ['physical'] })),
     )
     if (info && info.allocation === before) return removeVolume(context, name, signal).then(() => undefined)
     before = info?.allocation ?? -1n
-    await context.pause(`wait for ${name}`, STANDSTILL_MS, signal)
+    await context.pause(`wait for ${name}`, STALL_MS, signal)
   }
 }
 
-/** Of what is on the host now, read back from there: whatever went wrong on the way is found before a guest boots from it. */
+/** Downloads the volume again and compares its checksum, so that a damaged upload is found before a guest boots from it. */
 async function requireChecksum({ call, hostId }: HostContext, volume: Volume, image: Image, signal: AbortSignal): Promise<void> {
   const hash = createHash('sha256')
   await call(`check ${volume.name}`, signal, async (host) => pipeline(await host.volumes.download({ volume }), hash, { signal }))
   const checksum = `sha256:${hash.digest('hex')}`
   if (checksum !== image.checksum)
-    throw new DriverError('transient', `${volume.name} arrived on host ${hostId} as ${checksum} instead of ${image.checksum}`)
+    throw new DriverError('transient', `${volume.name} on host ${hostId} has checksum ${checksum} instead of ${image.checksum}`)
 }
 
-/** Unmarked first, so that no disk is laid on it any more; then looked at again, for one that was laid on it meanwhile. */
+/** Removal clears the marker, then re-checks for dependents; creation of a disk re-checks the marker. Either side detects the race. */
 async function removeTemplate(context: HostContext, templateId: string, signal: AbortSignal): Promise<void> {
   const name = templateName(templateId)
   const volume = await findVolume(context, name, signal)
   if (!volume) return removeVolume(context, name, signal)
   await requireUnused(context, volume, signal)
-  const wasWhole = await isComplete(context, name, signal)
+  const wasComplete = await isComplete(context, name, signal)
   await clearCompleteMark(context, name, signal)
   try {
     await requireUnused(context, volume, signal)
   } catch (error) {
-    if (wasWhole) await markComplete(context, name, signal)
+    if (wasComplete) await markComplete(context, name, signal)
     throw error
   }
   await removeVolume(context, name, signal)
 }
 
 async function requireUnused({ call, hostId }: HostContext, template: Volume, signal: AbortSignal): Promise<void> {
-  const user = await call(`look who uses ${template.name}`, signal, async (host) => {
+  const user = await call(`find dependents of ${template.name}`, signal, async (host) => {
     for (const volume of await host.pools.listAllVolumes({ pool: await host.pools.lookupByName({ name: STORAGE_POOL }) })) {
       if (!['disk', 'snapshot', 'backup'].includes(readVolumeName(volume.name).kind)) continue
       const xml = await undefinedIfNotFound(host.volumes.getXml({ volume }))
@@ -121,5 +121,5 @@ async function requireUnused({ call, hostId }: HostContext, template: Volume, si
     }
     return undefined
   })
-  if (user) throw new DriverError('in_use', `${user} on host ${hostId} is built on ${template.name}`)
+  if (user) throw new DriverError('in_use', `${user} on host ${hostId} is a layer on ${template.name}`)
 }

@@ -8,7 +8,7 @@ import { createVolume } from './volumes.ts'
 const { pools, volumes } = areas
 const IMPATIENT_MS = 50
 
-test('a copy at the host may take longer than other calls', async ({ onTestFinished }) => {
+test('a volume copy has a longer timeout than other calls', async ({ onTestFinished }) => {
   const copied = { pool: 'berth', name: 'disk', key: '/disk' }
   const daemon = await ScriptedDaemon.start()
   daemon.on(pools.lookupByName, (call, peer) => peer.reply(call, pools.lookupByName.result, { name: 'berth', uuid: crypto.randomUUID() }))

@@ -1,4 +1,4 @@
-// Volumes of the pool: looking, making, filling, removing. A volume counts once its marker stands beside it (core/resource-names.ts).
+// Volumes of the storage pool: find, create, upload, remove. A volume is complete while its marker exists (core/resource-names.ts).
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { ErrorCode, hasCode, type Host, type Volume } from '@berth/libvirt'
@@ -10,7 +10,7 @@ import { PEER_TIMEOUT_MS, pollUntilTrue } from '../core/poll.ts'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
 export async function findVolume({ call }: HostContext, name: string, signal: AbortSignal): Promise<Volume | undefined> {
-  return call(`look for ${name}`, signal, (host) => lookUp(host, name))
+  return call(`find ${name}`, signal, (host) => lookUp(host, name))
 }
 
 const lookUp = async (host: Host, name: string): Promise<Volume | undefined> =>
@@ -36,13 +36,13 @@ export const isComplete = async (context: HostContext, name: string, signal: Abo
 export const waitUntilComplete = (context: HostContext, name: string, signal: AbortSignal): Promise<boolean> =>
   pollUntilTrue(context, `wait for ${name}`, signal, () => isComplete(context, name, signal), { timeoutMs: PEER_TIMEOUT_MS })
 
-/** Says that all bytes are there. The last step of making a volume. */
+/** Creates the marker: the last step of creating a volume. */
 export const markComplete = async (context: HostContext, name: string, signal: AbortSignal): Promise<void> =>
   void (await tryCreateMarker(context, markerName(name), signal))
 
-/** Makes an empty volume; false when somebody has made it already. */
+/** Creates an empty volume; false when it exists already. */
 export const tryCreateMarker = ({ call }: HostContext, name: string, signal: AbortSignal): Promise<boolean> =>
-  call(`make ${name}`, signal, async (host) => {
+  call(`create ${name}`, signal, async (host) => {
     const pool = await host.pools.lookupByName({ name: STORAGE_POOL })
     const made = host.volumes.create({ pool, xml: volumeXml({ name, format: 'raw', capacityBytes: 0 }).xml })
     return made.then(
@@ -62,7 +62,7 @@ export interface NewVolume {
   backing?: string
 }
 
-/** Version 1.1 of qcow2, or there are no bitmaps and thus no incremental backups. Others may read it: the guest's process does. */
+/** qcow2 of compat level 1.1, which dirty bitmaps and thus incremental backups need. World-readable, for the QEMU process. */
 export const volumeXml = ({ name, format, capacityBytes, backing }: NewVolume): Xml =>
   element(
     'volume',
@@ -80,26 +80,26 @@ export const volumeXml = ({ name, format, capacityBytes, backing }: NewVolume): 
     backing !== undefined && element('backingStore', {}, element('path', {}, backing), element('format', { type: 'qcow2' })),
   )
 
-/** Makes it, or copies it at the host from another volume. What a dead process left under that name is removed first. */
-export async function createVolume(context: HostContext, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> {
-  await removeVolume(context, made.name, signal)
-  return create(context, made, signal, from)
+/** Creates it, or copies it on the host from another volume. Removes a volume of that name first, which a dead process left. */
+export async function createVolume(context: HostContext, volume: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> {
+  await removeVolume(context, volume.name, signal)
+  return create(context, volume, signal, from)
 }
 
-/** Undefined when somebody else has just made it. */
-export const tryCreate = (context: HostContext, made: NewVolume, signal: AbortSignal): Promise<Volume | undefined> =>
-  create(context, made, signal).catch((error: unknown) => {
+/** Undefined when another process has just created it. */
+export const tryCreate = (context: HostContext, volume: NewVolume, signal: AbortSignal): Promise<Volume | undefined> =>
+  create(context, volume, signal).catch((error: unknown) => {
     if (isDriverError(error, 'conflict')) return undefined
     throw error
   })
 
-/** A copy of a large disk. Whoever asks for it gives up earlier, if he likes. */
+/** Long enough for a large disk. Callers abort earlier through their signal. */
 export const COPY_MS = 6 * 60 * 60_000
 
-const create = (context: HostContext, made: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> =>
-  context.call(`create ${made.name}`, signal, async (host) => {
+const create = (context: HostContext, volume: NewVolume, signal: AbortSignal, from?: Volume): Promise<Volume> =>
+  context.call(`create ${volume.name}`, signal, async (host) => {
     const pool = await host.pools.lookupByName({ name: STORAGE_POOL })
-    const { xml } = volumeXml(made)
+    const { xml } = volumeXml(volume)
     return from ? host.volumes.createFrom({ pool, xml, from }, { timeoutMs: COPY_MS }) : host.volumes.create({ pool, xml })
   })
 
@@ -109,16 +109,16 @@ export async function upload(
   content: Readable | Iterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
-  await context.call(`fill ${volume.name}`, signal, async (host) => pipeline(content, await host.volumes.upload({ volume }), { signal }))
+  await context.call(`upload ${volume.name}`, signal, async (host) => pipeline(content, await host.volumes.upload({ volume }), { signal }))
 }
 
-/** The marker goes first. Waits while the daemon is still making the volume or copying from it. */
+/** The marker first. Waits while the daemon is still allocating the volume or copying from it. */
 export async function removeVolume(context: HostContext, name: string, signal: AbortSignal): Promise<void> {
   await clearCompleteMark(context, name, signal)
   await removeOne(context, name, signal)
 }
 
-/** From here on it counts as half made. */
+/** Makes the volume incomplete. */
 export const clearCompleteMark = (context: HostContext, name: string, signal: AbortSignal): Promise<void> =>
   removeOne(context, markerName(name), signal)
 

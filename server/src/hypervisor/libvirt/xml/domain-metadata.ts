@@ -1,5 +1,5 @@
-// What a domain remembers for us. Our ids let the fleet be read back from its hosts alone; the rest is what a second process must know:
-// which restart was carried out, and that a stop was our order rather than the guest's.
+// Metadata of a domain. Our ids allow the fleet to be recovered from its hosts alone; the rest is shared between processes: which restart
+// was performed, and whether a stop was requested by us or by the guest.
 import { ErrorCode, hasCode, MetadataType, type Domain, type Host } from '@berth/libvirt'
 import { element, readXml, type Element, type Xml } from '../core/xml.ts'
 
@@ -12,15 +12,15 @@ export interface Metadata {
   generation: number
   templateId: string
   hasAgent: boolean
-  /** Of the last restart that was carried out. */
+  /** Of the last restart that was performed. */
   restartId: string | null
-  /** Since the last start. Ordered: it may have failed. Done: the machine was seen off. */
+  /** Since the last start. `ordered`: requested, may have failed. `done`: the domain was seen off. */
   stop: 'ordered' | 'done' | null
-  /** Another one at every start by us: counters that began again tell themselves apart by it. */
+  /** New at every start by the driver: distinguishes counters that restarted at zero. */
   startId: string | null
 }
 
-/** The key that libvirt puts before the name when it is set alone must not be there twice. */
+/** setMetadata adds the namespace prefix itself, so a `call` must not contain it. */
 export function metadataXml(data: Metadata, isWithin: 'definition' | 'call'): Xml {
   const attributes = {
     ...(isWithin === 'definition' && { [`xmlns:${KEY}`]: URI }),
@@ -36,11 +36,11 @@ export function metadataXml(data: Metadata, isWithin: 'definition' | 'call'): Xm
   return element(isWithin === 'definition' ? `${KEY}:vm` : 'vm', attributes)
 }
 
-/** Undefined for a domain that is not ours. */
+/** Undefined for an unknown domain. */
 export function metadataOf(domain: Element): Metadata | undefined {
   const found = domain.all('metadata').flatMap((each) => each.children)
-  const ours = found.find((each) => /(^|:)vm$/.test(each.name) && Object.values(each.attributes).includes(URI))
-  return ours && readMetadata(ours)
+  const own = found.find((each) => /(^|:)vm$/.test(each.name) && Object.values(each.attributes).includes(URI))
+  return own && readMetadata(own)
 }
 
 function readMetadata({ attributes }: Element): Metadata | undefined {
@@ -58,15 +58,15 @@ function readMetadata({ attributes }: Element): Metadata | undefined {
   }
 }
 
-/** Asked for by its URI, it comes without one. */
+/** libvirt returns the element without its namespace. */
 export const getMetadata = async (host: Host, domain: Domain): Promise<Metadata | undefined> =>
   readMetadata(readXml(await host.domains.getMetadata({ domain, type: MetadataType.element, uri: URI, flags: ['config'] })))
 
-/** In the definition, and in the running machine where there is one: it may have gone off a moment ago. */
+/** In the definition, and in the running domain if there is one. A domain that has just gone off rejects `live`. */
 export async function setMetadata(host: Host, domain: Domain, data: Metadata): Promise<void> {
-  const order = { domain, type: MetadataType.element, metadata: metadataXml(data, 'call').xml, key: KEY, uri: URI }
-  await host.domains.setMetadata({ ...order, flags: ['live', 'config'] }).catch((error: unknown) => {
+  const request = { domain, type: MetadataType.element, metadata: metadataXml(data, 'call').xml, key: KEY, uri: URI }
+  await host.domains.setMetadata({ ...request, flags: ['live', 'config'] }).catch((error: unknown) => {
     if (!hasCode(error, ErrorCode.operationInvalid)) throw error
-    return host.domains.setMetadata({ ...order, flags: ['config'] })
+    return host.domains.setMetadata({ ...request, flags: ['config'] })
   })
 }

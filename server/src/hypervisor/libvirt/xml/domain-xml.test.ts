@@ -19,8 +19,8 @@ function spec(arch: Arch, changes: Partial<MachineSpec> = {}): MachineSpec {
   return { ...made, template: { ...made.template, arch }, nics: [{ ...made.nics[0]!, mac: '52:54:00:00:00:01', address: '10.77.0.9' }] }
 }
 
-describe.each(['x86_64', 'aarch64'] as const)('the definition of a machine for %s', (arch) => {
-  test('tells whose it is, and how large', () => {
+describe.each(['x86_64', 'aarch64'] as const)('the domain XML for %s', (arch) => {
+  test('has owner and size', () => {
     const xml = readXml(domainXml(spec(arch, { vcpu: 3, ramMiB: 2048, generation: 7 }), options).xml)
     expect(metadataOf(xml)).toMatchObject({ vmId: 'cvm', accountId: 'caccount', generation: 7, hasAgent: true, startId: 'once' })
     expect([xml.find('name')?.text, xml.find('uuid')?.text]).toEqual(['berth-cvm', ids.uuid])
@@ -29,7 +29,7 @@ describe.each(['x86_64', 'aarch64'] as const)('the definition of a machine for %
     expect(xml.all('devices/disk/source').map((source) => source.attributes['file'])).toEqual(['/pool/disk', '/pool/seed'])
   })
 
-  test('is the same whatever the customer wrote', () => {
+  test('does not depend on text chosen by the customer', () => {
     const hostile = `'"><disk type='file'><source file='/etc/shadow'/></disk>]]>&lt;\0\n#cloud-config`
     const seed = { hostname: hostile, user: hostile, sshKeys: [hostile], passwordHash: hostile }
     const written = (changes: Partial<MachineSpec>) => {
@@ -39,20 +39,20 @@ describe.each(['x86_64', 'aarch64'] as const)('the definition of a machine for %
     expect(written({ seed })).toBe(written({}))
   })
 
-  test('uses the processor of the host only where that works', () => {
+  test('uses KVM only where it works', () => {
     expect(readXml(domainXml(spec(arch), options).xml).attributes['type']).toBe('qemu')
     const fast = readXml(domainXml(spec(arch), { ...options, acceleration: 'kvm' }).xml)
     expect(fast.attributes['type']).toBe('kvm')
     expect(fast.attribute('cpu/mode')).toMatch(/^host-/)
   })
 
-  test('has room for interfaces that are plugged in later', () => {
+  test('has free PCI slots for interfaces attached later', () => {
     const ports = readXml(domainXml(spec(arch), options).xml).all('devices/controller')
     expect(ports.filter((port) => port.attributes['model'] === 'pcie-root-port').length).toBeGreaterThanOrEqual(10)
   })
 })
 
-test('a guest is not offered to sleep, where its machine could', () => {
+test('ACPI sleep is disabled where the machine type has it', () => {
   const offers = (arch: Arch) => readXml(domainXml(spec(arch), options).xml).find('pm')
   expect(offers('x86_64')?.children.map(({ name, attributes }) => [name, attributes['enabled']])).toEqual([
     ['suspend-to-mem', 'no'],
@@ -61,6 +61,6 @@ test('a guest is not offered to sleep, where its machine could', () => {
   expect(offers('aarch64')).toBeUndefined()
 })
 
-test('an id that is none never becomes a name', () => {
+test('an invalid id never becomes a name', () => {
   expect(() => domainXml(spec('x86_64', { vmId: '../../etc' }), options)).toThrow('is not an id')
 })

@@ -1,6 +1,5 @@
-// A machine as libvirt is told to run it. Everything in it is ours: ids, numbers, addresses we gave out. What a customer wrote travels in
-// the seed, which the guest alone reads.
-// A machine with nothing but a disk, for work that only QEMU can do on it. It is started paused and never let go.
+// Domain XML: of VMs, from ids, numbers and allocated addresses only (text chosen by customers is in the cloud-init seed); and of paused
+// helper domains with one disk, for work on a disk that only QEMU can do.
 import type { Acceleration, Arch, MachineSpec } from '../../driver.ts'
 import { domainName } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
@@ -9,14 +8,14 @@ import { interfaceXml } from './interface-xml.ts'
 
 export interface DomainOptions {
   acceleration: Acceleration
-  /** Whether the host's kernel can throttle interfaces; one that cannot would not start the machine. */
+  /** Whether the host kernel can shape traffic; one that cannot fails to start a domain with limits. */
   canLimit: boolean
   diskPath: string
   seedPath: string
   remembered: Pick<Metadata, 'restartId' | 'stop' | 'startId'>
 }
 
-/** Two disks, an interface, agent, memory and entropy take six; the others are for interfaces that are plugged in later. */
+/** Two disks, an interface, agent, memory and entropy take six; the others are for interfaces attached later. */
 const SLOTS = 12
 
 export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
@@ -39,7 +38,7 @@ export function domainXml(spec: MachineSpec, options: DomainOptions): Xml {
   )
 }
 
-/** A guest that sleeps looks paused, and nobody would wake it. Machines of aarch64 offer no sleep, and must not be told so. */
+/** Disables ACPI sleep: a sleeping guest looks paused, and nothing would wake it. The aarch64 machine has none, and rejects the element. */
 const sleeplessXml = element('pm', {}, element('suspend-to-mem', { enabled: 'no' }), element('suspend-to-disk', { enabled: 'no' }))
 
 const metadataFor = (spec: MachineSpec, remembered: DomainOptions['remembered']): Metadata => ({
@@ -59,7 +58,7 @@ export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
   const machine = element('type', { arch, machine: isArm ? 'virt' : 'q35' }, 'hvm')
   const isInsecure = element('firmware', {}, element('feature', { enabled: 'no', name: 'secure-boot' }))
   return [
-    // Without a word about its menu, EFI firmware waits some seconds for a key before it starts the system.
+    // Without this element EFI firmware shows its menu for some seconds before it boots.
     isArm
       ? element('os', { firmware: 'efi' }, machine, isInsecure, element('bootmenu', { enable: 'yes', timeout: 0 }))
       : element('os', {}, machine, element('bootmenu', { enable: 'no' })),
@@ -68,7 +67,8 @@ export function processorXml(arch: Arch, acceleration: Acceleration): Xml[] {
   ]
 }
 
-/** Models that are cheap to emulate and that current distributions still run on: newer ones sign every pointer, which takes twice as long. */
+/** Models that are cheap to emulate and that current distributions still support. Newer ARM models authenticate pointers, which takes twice as
+ *  long under emulation. */
 const emulatedCpu = (arch: Arch): Xml =>
   element('cpu', { mode: 'custom', match: 'exact' }, element('model', { fallback: 'allow' }, arch === 'aarch64' ? 'cortex-a57' : 'Nehalem'))
 
@@ -110,7 +110,7 @@ const platformXml = (arch: Arch): Xml[] => [
   element('graphics', { type: 'vnc' }, element('listen', { type: 'socket' })),
   element('rng', { model: 'virtio' }, element('backend', { model: 'random' }, '/dev/urandom')),
   element('memballoon', { model: 'virtio' }, element('stats', { period: 5 })),
-  // The plain frame that the firmware hands on: kernels made for clouds have no driver for a card, and would leave its picture as it was.
+  // The framebuffer that firmware sets up: cloud kernels lack drivers for graphics cards, and would show a stale picture on one.
   ...(arch === 'aarch64'
     ? [element('video', {}, element('model', { type: 'ramfb' })), element('input', { type: 'keyboard', bus: 'virtio' })]
     : [element('video', {}, element('model', { type: 'vga' })), element('panic', { model: 'isa' })]),

@@ -19,7 +19,7 @@ const rulesOf = (...rules: Partial<FilterRule>[]): string[] =>
   linesOf({ rules: rules.map((each) => ({ ...rule, ...each })) }).filter((line) => !line.startsWith('1000 '))
 
 describe('the filter of a VM', () => {
-  test('ends with the defaults, and decides one direction with each', () => {
+  test('ends with the defaults, one per direction', () => {
     expect(linesOf({ defaultInbound: 'REJECT', defaultOutbound: 'ACCEPT' })).toEqual([
       '1000 in reject all state=NEW,INVALID',
       '1000 out accept all state=NEW,INVALID',
@@ -36,7 +36,7 @@ describe('the filter of a VM', () => {
     ])
   })
 
-  test('has a line for each port range, source and destination', () => {
+  test('has a rule for each port range, source and destination', () => {
     const ports = [
       { from: 22, to: 22 },
       { from: 80, to: 90 },
@@ -49,16 +49,16 @@ describe('the filter of a VM', () => {
     ])
   })
 
-  test('takes every address for no condition', () => {
+  test('treats 0.0.0.0/0 as no condition', () => {
     expect(rulesOf({ protocol: 'ANY', sources: ['10.0.0.1', '0.0.0.0/0'] })).toEqual(['-800 in accept all state=NEW'])
   })
 
-  test('never turns addresses it has no use for into any address', () => {
+  test('never turns a list without IPv4 addresses into any address', () => {
     expect(rulesOf({ sources: ['2001:db8::/32'] }, { protocol: 'ICMPV6' })).toEqual([])
     expect(rulesOf({ sources: ['2001:db8::1', '10.0.0.1'] })).toEqual(['-800 in accept tcp srcipaddr=10.0.0.1 srcipmask=32 state=NEW'])
   })
 
-  test('is refused when it has more rules than libvirt has priorities', () => {
+  test('is rejected with more rules than libvirt has priorities', () => {
     const rules = Array.from({ length: 1801 }, () => rule)
     expect(() => filterXml('c1', { rules, defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' })).toThrow(
       expect.objectContaining({ kind: 'unsupported' }),
@@ -66,7 +66,7 @@ describe('the filter of a VM', () => {
     expect(linesOf({ rules: rules.slice(1) }).at(1799)).toContain('999 in')
   })
 
-  test('lets nobody claim an address that is not its own, before anything else is decided', () => {
+  test('drops spoofed addresses before the firewall rules', () => {
     const priorities = readXml(filterXml('c1', { rules: [rule], defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' }))
       .all('rule')
       .map((each) => Number(each.attributes['priority']))

@@ -1,8 +1,7 @@
-// A VM's packet filter as libvirt writes one. Frames pass two sieves: the first knows who a guest may claim to be, the second is the
-// customer's firewall and keeps track of connections.
+// nwfilter XML of a VM. Frames pass two parts: anti-spoofing by MAC and address, then the customer's stateful firewall.
 //
-// Every line of the second names its connection states. Without them libvirt mirrors each line into the other direction, and a rule for
-// what comes in would decide about what goes out as well.
+// Every firewall rule names its connection states. Without them libvirt adds the mirrored rule for the other direction, and an inbound rule
+// would apply to outbound traffic too.
 import { formatAddress, parseCidr } from '../../../kernel/cidr.ts'
 import { DriverError, type Filter, type FilterAction, type FilterRule } from '../../driver.ts'
 import { filterName, filterUuid, PRIVATE_FILTER } from '../core/resource-names.ts'
@@ -17,14 +16,14 @@ type Direction = 'in' | 'out' | 'inout'
 const line = (action: string, direction: Direction, priority: number, match: Xml): Xml =>
   element('rule', { action, direction, priority }, match)
 
-/** Only the guest's own MAC and address leave it, it answers no DHCP requests of others, and nothing but IPv4 and ARP passes. */
+/** Only packets from the guest's own MAC and address pass, no DHCP replies, and nothing but IPv4 and ARP. */
 const OWN_ADDRESS_ONLY: Xml[] = [
   line('drop', 'out', -1000, element('mac', { match: 'no', srcmacaddr: '$MAC' })),
   line('accept', 'out', -990, element('ip', { srcipaddr: '0.0.0.0', protocol: 'udp', srcportstart: 68, dstportstart: 67 })),
   line('drop', 'out', -980, element('ip', { protocol: 'udp', srcportstart: 67, dstportstart: 68 })),
   line('drop', 'out', -970, element('ip', { match: 'no', srcipaddr: '$IP' })),
   line('drop', 'out', -960, element('arp', { match: 'no', arpsrcmacaddr: '$MAC' })),
-  // A guest asks with this address whether its own is still free.
+  // Address conflict detection sends ARP probes from 0.0.0.0.
   line('accept', 'out', -959, element('arp', { arpsrcipaddr: '0.0.0.0' })),
   line('drop', 'out', -958, element('arp', { match: 'no', arpsrcipaddr: '$IP' })),
   line('accept', 'inout', -950, element('mac', { protocolid: 'ipv4' })),
@@ -47,7 +46,7 @@ export const privateFilterXml = (): string =>
 
 export function filterXml(vmId: string, filter: Filter): string {
   if (filter.rules.length > DEFAULT - FIRST_RULE)
-    throw new DriverError('unsupported', `A filter of ${filter.rules.length} rules for ${vmId} is longer than a host can hold`)
+    throw new DriverError('unsupported', `A filter of ${filter.rules.length} rules for ${vmId} exceeds what a host supports`)
   const rules = filter.rules.flatMap((rule, position) =>
     matches(rule).map((match) => line(rule.action.toLowerCase(), rule.direction === 'IN' ? 'in' : 'out', FIRST_RULE + position, match)),
   )
@@ -59,18 +58,18 @@ export function filterXml(vmId: string, filter: Filter): string {
   return element('filter', { name: filterName(vmId), chain: 'root' }, element('uuid', {}, filterUuid(vmId)), lines).xml
 }
 
-/** The host tells a guest that what it sent was refused by a message that belongs to no connection, since there is none. */
+/** The ICMP message of a REJECT belongs to no connection, since there is none. */
 const refusals = ({ rules, defaultOutbound }: Filter): Xml[] =>
   defaultOutbound === 'REJECT' || rules.some(({ direction, action }) => direction === 'OUT' && action === 'REJECT')
     ? [line('accept', 'in', -880, element('icmp', { type: 3, code: 3, state: 'INVALID' }))]
     : []
 
-/** What belongs to no connection is refused by rules that refuse, and never let in by one that accepts. */
+/** INVALID packets are matched by DROP and REJECT rules, never by ACCEPT rules. */
 const stateOf = (action: FilterAction): string => (action === 'ACCEPT' ? 'NEW' : 'NEW,INVALID')
 
-/** One line for each combination of port range, source and destination. */
+/** One rule per combination of port range, source and destination. */
 function matches({ protocol, action, ports, sources, destinations }: FilterRule): Xml[] {
-  if (protocol === 'ICMPV6') return [] // no IPv6 passes, so that there is nothing to decide
+  if (protocol === 'ICMPV6') return [] // IPv6 never passes
   const state = stateOf(action)
   const from = addresses('src', sources)
   const to = addresses('dst', destinations)
@@ -86,7 +85,7 @@ function protocolsOf(protocol: FilterRule['protocol'], ports: FilterRule['ports'
   return withPorts.flatMap((each) => ports.map(({ from, to }) => ({ name: each, port: { dstportstart: from, dstportend: to } })))
 }
 
-/** No addresses mean any. Addresses of which none is IPv4 mean none at all, because nothing else passes. */
+/** An empty list matches any address. A list without IPv4 addresses matches nothing, because only IPv4 passes. */
 function addresses(side: 'src' | 'dst', list: string[]): Attributes[] {
   if (list.length === 0) return [{}]
   const ranges = list.flatMap((text) => parseCidr(text.includes('/') ? text : `${text}/32`) ?? [])

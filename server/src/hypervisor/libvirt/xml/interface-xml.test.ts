@@ -25,11 +25,11 @@ describe('an interface', () => {
     expect(filterOf({ kind: 'private', networkId: 'cnet1', address: '10.5.0.9' })).toEqual(['berth-cnet1', 'berth-private', '10.5.0.9'])
   })
 
-  test.each([1, 7, 10, 100, 1_000, 10_000])('is read back with its limit of %i Mbit/s', (limitMbps) => {
+  test.each([1, 7, 10, 100, 1_000, 10_000])('is parsed with its limit of %i Mbit/s', (limitMbps) => {
     expect(readInterface(read({ limitMbps }))).toEqual({ mac: nic.mac, networkId: null, limitMbps })
   })
 
-  test('has no limit where there is none, or where the kernel has none', () => {
+  test('has no limit where none is set, or where the kernel cannot shape traffic', () => {
     expect(readInterface(read({ limitMbps: null, kind: 'private', networkId: 'cnet1' }))).toMatchObject({
       networkId: 'cnet1',
       limitMbps: null,

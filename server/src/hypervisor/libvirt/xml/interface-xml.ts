@@ -1,10 +1,10 @@
-// One network interface of a machine, as libvirt writes it and back.
+// Interface XML, written and parsed.
 import type { Machine, NicSpec } from '../../driver.ts'
 import { filterName, networkIdOf, networkName, PRIVATE_FILTER, PUBLIC_NETWORK } from '../core/resource-names.ts'
 import { element, type Element, type Xml } from '../core/xml.ts'
 
-/** The address is spelled out: otherwise libvirt would take whatever the guest claims first for its own. `canLimit`: a machine with a
- *  limit does not start on a kernel that has none. */
+/** The filter gets the address as a parameter: otherwise libvirt learns it from the guest's first packet. `canLimit`: a domain with a limit
+ *  does not start on a kernel that cannot shape traffic. */
 export const interfaceXml = (vmId: string, { mac, kind, networkId, address, limitMbps }: NicSpec, canLimit: boolean): Xml =>
   element(
     'interface',
@@ -26,7 +26,7 @@ const bandwidthXml = (limitMbps: number): Xml => {
   return element('bandwidth', {}, element('inbound', { average }), element('outbound', { average }))
 }
 
-/** libvirt counts in KiB a second. */
+/** libvirt's unit is KiB per second. */
 export const toKiBPerSecond = (mbps: number): number => Math.max(1, Math.round((mbps * 1_000_000) / 8 / 1024))
 const toMbps = (kibPerSecond: number): number => Math.round((kibPerSecond * 8 * 1024) / 1_000_000)
 
@@ -34,7 +34,7 @@ export const interfacesOf = (domain: Element): Element[] => domain.all('devices/
 
 export const macOf = (nic: Element): string => nic.attribute('mac/address') ?? ''
 
-/** The one its filter lets it have. */
+/** The address that its filter allows. */
 export const addressOf = (nic: Element): string | undefined =>
   nic.all('filterref/parameter').find(({ attributes }) => attributes['name'] === 'IP')?.attributes['value']
 

@@ -6,7 +6,7 @@ import { readXml } from '../core/xml.ts'
 const network: NetworkSpec = { networkId: 'cnet1', cidr: '10.5.0.0/24', gateway: '10.5.0.1', enableSnat: true, enableDhcp: true }
 const leases = [{ mac: '52:54:00:00:00:01', address: '10.5.0.9' }]
 
-describe('the definition of a private network', () => {
+describe('the network XML of a private network', () => {
   test.each<[Partial<NetworkSpec>, { forward: string | undefined; dns: string | undefined; ip: string | undefined; leases: number }]>([
     [{}, { forward: 'nat', dns: undefined, ip: '10.5.0.1', leases: 1 }],
     [{ enableDhcp: false }, { forward: 'nat', dns: 'no', ip: '10.5.0.1', leases: 0 }],
@@ -28,11 +28,11 @@ describe('the definition of a private network', () => {
     expect(readNetwork(xml)).toEqual({ ...network, ...changes })
   })
 
-  test('names the bridge so that the kernel takes it', () => {
+  test('has a bridge name within the kernel limit', () => {
     expect(readXml(networkXml(network)).attribute('bridge/name')).toMatch(/^bn[0-9a-f]{12}$/)
   })
 
-  test('is not found in a network of somebody else', () => {
+  test('is not parsed from an unknown network', () => {
     expect(readNetwork(readXml("<network><name>default</name><ip address='10.5.0.1'/></network>"))).toBeUndefined()
   })
 })

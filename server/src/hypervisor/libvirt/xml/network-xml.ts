@@ -1,5 +1,5 @@
-// A private network as libvirt writes one, and back. The four kinds: with SNAT the host forwards and translates, with DHCP its dnsmasq
-// hands out the addresses we chose (static leases only), with neither the host has no address in the network at all.
+// Network XML of private networks, written and parsed. With SNAT the host forwards and translates; with DHCP dnsmasq serves static leases;
+// with neither the host has no address in the network.
 import { covers, parseCidr } from '../../../kernel/cidr.ts'
 import type { NetworkSpec } from '../../driver.ts'
 import { bridgeName, networkName } from '../core/resource-names.ts'
@@ -24,7 +24,7 @@ export function networkXml(network: NetworkSpec, leases: Lease[] = []): string {
     element('metadata', {}, specXml(network)),
     enableSnat && element('forward', { mode: 'nat' }),
     element('bridge', { name: bridgeName(networkId), stp: 'off', delay: 0 }),
-    // dnsmasq would answer for names of the host's own network.
+    // Otherwise dnsmasq would resolve names of the host's own network.
     !(enableSnat && enableDhcp) && element('dns', { enable: 'no' }),
     hostAddress(network, leases),
   ).xml
@@ -48,7 +48,7 @@ const specXml = ({ networkId, cidr, gateway, enableSnat, enableDhcp }: NetworkSp
     dhcp: enableDhcp ? 'yes' : 'no',
   })
 
-/** Undefined for a network that is not ours. */
+/** Undefined for an unknown network. */
 export function readNetwork(network: Element): NetworkSpec | undefined {
   const found = network.all('metadata').flatMap((each) => each.children)
   const { id, cidr, gateway, snat, dhcp } = found.find((each) => Object.values(each.attributes).includes(URI))?.attributes ?? {}
