@@ -1,5 +1,5 @@
-// From a fresh clone to a running product with one command: node ops/bootstrap.mjs start|test|prove|coverage|check|doctor [arguments]
-// Needs nothing but Node 20 and npm. Installs what is missing, then hands over to the Node that package-lock.json pins.
+// From a fresh clone to a running installation: node ops/bootstrap.mjs start|test|prove|coverage|check|doctor [arguments]
+// Needs only Node 20 and npm. Installs what is missing, then runs the Node version pinned in package-lock.json.
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildDashboard } from './dashboard.mjs'
@@ -30,7 +30,7 @@ const commands = {
   prove: async () => {
     await checkStatically()
     await buildDashboard(root)
-    // One at a time: some measure how soon things happen, and a browser loses its connections when a guest's interface comes up.
+    // Sequential: some tests measure latency, and a browser loses its connections when a guest's interface comes up.
     return (await vitest('test', [])) || vitest('prove', ['--maxWorkers=1', ...args])
   },
 }
@@ -40,12 +40,12 @@ if (!Object.hasOwn(commands, command ?? '')) {
   process.exit(2)
 }
 process.chdir(root)
-// Some tools take CI=true for a wish to see colours.
+// Some tools enable colours for CI=true.
 if (!process.stdout.isTTY && !process.env.FORCE_COLOR) process.env.NO_COLOR = '1'
 try {
   await installDependencies(root)
   await installPackages(command)
-  // The pinned Node comes first, so that every tool started below runs on it too.
+  // The pinned Node is first in PATH, so that all tools below use it.
   process.env.PATH = `${join(root, 'node_modules/.bin')}:${process.env.PATH}`
   process.exitCode = await commands[command]()
 } catch (error) {
@@ -71,6 +71,6 @@ function vitest(project, options) {
 }
 
 function berthd(...options) {
-  const memory = ['--max-old-space-size=1024', '--max-semi-space-size=8'] // as in its first line, where it says why
+  const memory = ['--max-old-space-size=1024', '--max-semi-space-size=8'] // as in the first line of berthd.mjs, which has the reason
   return runInForeground(pinnedNode(root), [...memory, join(root, 'server/bin/berthd.mjs'), ...options])
 }

@@ -1,4 +1,4 @@
-// For whoever packs the dashboard: node ops/build-dashboard.mjs
+// Builds the dashboard before it is packed: node ops/build-dashboard.mjs
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildDashboard } from './dashboard.mjs'

@@ -1,4 +1,4 @@
-// The dashboard is built once, and again when something it is made of is newer than what was built.
+// Builds the dashboard when a source is newer than the build.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { runQuietly, step } from './steps.mjs'
@@ -16,7 +16,7 @@ function changedMs(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** Also of a folder, whose own time tells of files that are gone. */
+/** Includes the mtime of folders, which changes when a file is deleted. */
 function newestMs(path) {
   const own = changedMs(path)
   if (!statSync(path).isDirectory()) return own

@@ -1,11 +1,14 @@
-// Debian packages each command wants. A package that cannot be installed is named with what is lost, and the command goes on without it.
+// The Debian packages of each command. When one cannot be installed, the consequence is printed and the command continues without it.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runQuietly, step, warn } from './steps.mjs'
 
-/** `package`: one or more names; `command` and `also`: their presence proves that they are there; `service`: what the package would start at boot, which we do not want. */
+/**
+ * `package`: one or more names; `command` and `also`: programs that prove the installation; `service`: a service that the package would
+ * start at boot, which is disabled.
+ */
 const redis = {
   package: 'redis-server',
   command: 'redis-server',
@@ -15,7 +18,7 @@ const redis = {
 
 const openssl = { package: 'openssl', command: 'openssl', without: 'connections with certificates stay untested' }
 
-/** What hosts need and what templates are built with, by architecture: the same list as `berthd host prepare` goes by. */
+/** The packages of hosts and template builds, by architecture: the same list as for `berthd host prepare`. */
 const lists = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../server/src/host-setup/packages.json'), 'utf8'))
 const listed = (name) => [...lists[name].all, ...(lists[name][process.arch] ?? [])].join(' ')
 
@@ -37,7 +40,7 @@ const forTests = [
 ]
 const ssh = { package: 'openssh-client', command: 'ssh', also: ['ssh-keyscan'], without: 'logging in to real VMs stays untested' }
 const browser = { package: 'chromium', command: 'chromium', without: 'the dashboard stays untested in a browser' }
-// x86 guests by emulation: the proofs of the libvirt client are the same on every machine.
+// Emulated x86 guests: the tests of the libvirt client are the same on every machine.
 const x86 = {
   package: 'qemu-system-x86',
   command: 'qemu-system-x86_64',
@@ -79,7 +82,7 @@ async function tryAptInstall(missing) {
   }
 }
 
-/** Long lists are named by what is first in them. */
+/** Long lists are abbreviated to their main programs. */
 function labelOf(needs) {
   const names = needs.flatMap((need) => need.package.split(' '))
   return names.length > 4 ? `${names.length} packages: ${needs.map((need) => need.command).join(', ')}, …` : names.join(', ')
@@ -103,7 +106,7 @@ async function aptInstall(missing) {
   for (const need of missing) if (need.service) spawnSync('systemctl', ['--quiet', 'disable', need.service], { stdio: 'ignore' })
 }
 
-/** Debian starts a service as it installs it, unless policy-rc.d forbids it; a machine's own policy is left as it is. */
+/** Debian starts a service when it installs it, unless policy-rc.d forbids it; an existing policy is kept. */
 async function withoutStartingServices(work) {
   const policy = '/usr/sbin/policy-rc.d'
   const ours = '#!/bin/sh\n# Until the Berth bootstrap has installed its packages.\nexit 101\n'

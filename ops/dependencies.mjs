@@ -1,11 +1,11 @@
-// Brings node_modules to what package-lock.json says, and nothing when it is there already.
+// Installs node_modules according to package-lock.json, unless it is up to date.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runQuietly, step } from './steps.mjs'
 
-/** The Node this repository pins, or the running one where no pinned build exists and it is new enough. */
+/** The pinned Node, or the running one where no pinned build exists and it is new enough. */
 export function pinnedNode(root) {
   const binary = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`)
   if (existsSync(binary)) return binary
@@ -24,7 +24,7 @@ export async function installDependencies(root) {
   writeFileSync(marker, hash)
 }
 
-/** After someone's own `npm install`, npm's record of what it installed agrees with the lockfile: no reason to do it again. */
+/** After a manual `npm install`, npm's own record matches the lockfile, so nothing has to be installed. */
 function installedByHand(root, lockText) {
   const record = readIfThere(join(root, 'node_modules/.package-lock.json'))
   if (!record) return false
@@ -34,7 +34,7 @@ function installedByHand(root, lockText) {
 }
 
 async function npmCi(root) {
-  // npm needs a home, and a home's or a shell's own settings must not leave out what the product needs.
+  // npm needs HOME, and settings of the user or shell must not omit packages.
   const env = { ...process.env, HOME: process.env.HOME ?? homedir() ?? tmpdir() }
   const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error']
   await runQuietly('npm', ['ci', '--prefix', root, ...options], env)

@@ -1,7 +1,7 @@
-// Runs a program in our place: its output is ours, its exit code is returned, and a signal sent to us reaches it exactly once.
-// The program gets a session of its own, so a terminal's Ctrl-C comes to us alone. Under npm we then hear of it twice, from the terminal
-// and from npm: signals that follow within `echoMs` are that echo and are dropped, a later one is a person insisting and is passed on.
-// When we are killed, the program hears of it by the end of its channel to us; when npm above us is, we ask the program to stop.
+// Runs a program in the foreground: it inherits stdio, its exit code is returned, and a signal reaches it exactly once. The program has its
+// own session, so Ctrl-C in a terminal reaches only us. Under npm it arrives twice, from the terminal and from npm: signals within `echoMs`
+// are duplicates and dropped, a later one is forwarded. When we are killed, the program sees its IPC channel close; when npm is killed, we
+// stop the program.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 
-/** Runs `program` through runInForeground, in a process of its own, below a shell when `under` says so. */
+/** Runs `program` through runInForeground in another process, below a shell when `under.npm` is set. */
 function runThrough(program: string, under: { npm?: boolean } = {}) {
   const module = new URL('./foreground.mjs', import.meta.url).href
   const wrapper = `
@@ -20,7 +20,7 @@ function runThrough(program: string, under: { npm?: boolean } = {}) {
   return { pid: child.pid!, exited: once(child, 'exit'), nextLine: async () => String((await once(lines, 'line'))[0]) }
 }
 
-// Says how often it was asked to stop, and stops when nothing more has come for a moment.
+// Reports how many signals it received, and exits when no more arrive for a moment.
 const counting = `
   let heard = 0
   process.on('SIGINT', () => {
@@ -31,15 +31,15 @@ const counting = `
   console.log('ready')`
 
 describe('a program run in the foreground', () => {
-  test('gives its exit code', async () => {
+  test('returns its exit code', async () => {
     expect(await runThrough('process.exit(3)').exited).toEqual([3, null])
   })
 
-  test('gives the exit code of a shell when it is ended by a signal', async () => {
+  test('returns 128 + signal when it is killed by a signal', async () => {
     expect(await runThrough(`process.kill(process.pid, 'SIGKILL')`).exited).toEqual([137, null])
   })
 
-  test('hears of a Ctrl-C once, though the whole process group and npm tell of it', async () => {
+  test('receives Ctrl-C once, although the process group and npm both send it', async () => {
     const program = runThrough(counting)
     expect(await program.nextLine()).toBe('ready')
     const heard = program.nextLine()
@@ -49,14 +49,14 @@ describe('a program run in the foreground', () => {
     expect(await program.exited).toEqual([7, null])
   })
 
-  test('hears of a signal that is sent to its starter alone', async () => {
+  test('receives a signal sent to its parent', async () => {
     const program = runThrough(`process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log('ready')`)
     expect(await program.nextLine()).toBe('ready')
     process.kill(program.pid, 'SIGTERM')
     expect(await program.exited).toEqual([5, null])
   })
 
-  test('hears of the end of its starter, when that is killed', async () => {
+  test('sees its IPC channel close when its parent is killed', async () => {
     const program = runThrough(`process.on('disconnect', () => { console.log('alone'); process.exit() }); console.log('ready')`)
     expect(await program.nextLine()).toBe('ready')
     const heard = program.nextLine()
@@ -64,7 +64,7 @@ describe('a program run in the foreground', () => {
     expect(await heard).toBe('alone')
   })
 
-  test('is asked to stop when npm is killed above its starter', async () => {
+  test('is stopped when npm is killed', async () => {
     const stopping = `process.on('SIGTERM', () => { console.log('stopping'); process.exit() }); setInterval(() => {}, 1000); console.log('ready')`
     const program = runThrough(stopping, { npm: true })
     expect(await program.nextLine()).toBe('ready')

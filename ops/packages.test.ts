@@ -1,4 +1,4 @@
-// All packages as they are published, installed by npm in an empty folder: whoever has nothing else of ours runs the product from there.
+// Installs the packages as published into an empty folder and runs the product from there.
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ let packages: Packed[]
 beforeAll(async () => {
   packages = await pack(folder)
   const tarballs = packages.map(({ filename }) => join(folder, filename))
-  const env = { ...process.env, npm_config_update_notifier: 'false' } // with the cache of whoever installed the repository
+  const env = { ...process.env, npm_config_update_notifier: 'false' } // with the npm cache of this user
   const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs]
   await promisify(execFile)('npm', args, { cwd: folder, env })
 }, 600_000)
@@ -36,18 +36,18 @@ const filesIn = (path: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(join(root, path).length + 1))
 
-test('every workspace is a package, and holds JavaScript where Node would have to read TypeScript', () => {
+test('every workspace is a package with compiled JavaScript', () => {
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces: string[] }
   expect(packages.map(({ name }) => name).sort()).toEqual(workspaces.map((name) => `@berth/${name}`).sort())
   for (const { files } of packages)
     expect(files.filter(({ path }) => /(?<!\.d)\.tsx?$|(^|\/)(src|test|node_modules)\//.test(path))).toEqual([])
 })
 
-test('the command of customers holds its JavaScript and nothing else', () => {
+test('the CLI package has only its JavaScript', () => {
   expect(pathsOf('@berth/cli').filter((path) => !/^(package\.json|README\.md|bin\/berth\.mjs|dist\/[\w/-]+\.js)$/.test(path))).toEqual([])
 })
 
-test('the server brings along all that it reads', () => {
+test('the server package includes all files it reads', () => {
   const read = [
     ...filesIn('server/migrations').map((path) => `migrations/${path}`),
     ...filesIn('docs').map((path) => `dist/docs/${path}`),
@@ -63,13 +63,13 @@ test('the server brings along all that it reads', () => {
   expect(pathsOf('@berth/web')).toEqual(expect.arrayContaining(['dist/index.html', 'dist/favicon.svg']))
 })
 
-test('scripts that are put into images can still be run after they were packed', () => {
+test('scripts for images are still executable after packing', () => {
   const scripts = filesIn('server/src').filter((path) => statSync(join(root, 'server/src', path)).mode & 0o100)
   expect(scripts.length).toBeGreaterThan(0)
   for (const path of scripts) expect(statSync(installed(`@berth/server/dist/${path}`)).mode & 0o111).toBe(0o111)
 })
 
-test('the clients run with the Node of the machine', async () => {
+test('the CLI and SDK run with the Node version of the machine', async () => {
   expect((await berth('--version')).stdout).toBe(`${version}\n`)
   writeFileSync(join(folder, 'sdk.mjs'), `import { Berth, VERSION } from '@berth/sdk'\nconsole.log(VERSION, typeof Berth)\n`)
   expect((await run(plainNode(), 'sdk.mjs')).stdout).toBe(`${version} function\n`)
@@ -77,7 +77,7 @@ test('the clients run with the Node of the machine', async () => {
   expect((await run(process.execPath, 'libvirt.mjs')).stdout).toBe('function\n')
 })
 
-test('the product runs, and a VM is created and stopped by the command of customers', { timeout: 300_000 }, async () => {
+test('the product runs, and the CLI creates and stops a VM', { timeout: 300_000 }, async () => {
   const up = await service(settings, 'up', installed('.bin/berthd'))
   expect(readdirSync(join(folder, '.berth'))).toContain('postgres')
   for (const path of [

@@ -1,5 +1,5 @@
-// What installs the product elsewhere: units that systemd accepts and finds well confined, and a container file and compose file that name
-// what there is. Containers themselves are not built here: that takes an engine and images from elsewhere.
+// Checks the deployment files: systemd accepts the units and rates their sandboxing, and the container files use existing settings and
+// commands. Container images are not built: that needs an engine and a registry.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ const units = readdirSync(join(root, 'ops/systemd'))
 const commands = new Set(createProgram(false).commands.map((command) => command.name()))
 const settings = new Set(Object.values(SETTINGS).map(({ variable }) => variable))
 
-/** Where nothing is installed, systemd would complain of that alone. */
+/** systemd would complain about the missing installation. */
 const folder = mkdtempSync(join(tmpdir(), 'berth-units-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 for (const unit of units) writeFileSync(join(folder, unit), read(`ops/systemd/${unit}`).replaceAll('/usr/bin/node', '/bin/true'))
@@ -37,19 +37,19 @@ describeIf(missingCommands('systemd-analyze'))('systemd-analyze', () => {
 })
 
 describe('the systemd units', () => {
-  test('run commands that there are', () => {
+  test('run existing commands', () => {
     for (const unit of units.filter((each) => each.endsWith('.service')))
       expect(commands).toContain(/^ExecStart=.*berthd\.mjs (\w+)$/m.exec(read(`ops/systemd/${unit}`))?.[1])
   })
 
-  test('come up in the end when the database does', () => {
+  test('start eventually when the database does', () => {
     for (const unit of units.filter((each) => each.endsWith('.service'))) {
       expect(read(`ops/systemd/${unit}`)).toMatch(/^StartLimitIntervalSec=0$[^]*^\[Service\]$[^]*^Restart=(always|on-failure)$/m)
       expect(read(`ops/systemd/${unit}`)).not.toMatch(/^(Requires|BindsTo|Requisite)=/m)
     }
   })
 
-  test('and the command beside them agree on user, settings, data and program', () => {
+  test('use the same user, settings, data and program as ops/berthd', () => {
     const wrapper = read('ops/berthd')
     for (const unit of units.filter((each) => each.endsWith('.service'))) {
       const valueOf = (pattern: RegExp): string => pattern.exec(read(`ops/systemd/${unit}`))![1]!
@@ -60,26 +60,26 @@ describe('the systemd units', () => {
 })
 
 describe.each(['ops/Containerfile', 'ops/compose.yaml'])('%s', (path) => {
-  test('knows only settings and commands that there are', () => {
+  test('uses only existing settings and commands', () => {
     const text = read(path)
     for (const [variable] of text.matchAll(/\bBERTH_[A-Z_]+\b/g)) expect(settings).toContain(variable)
     for (const [, command] of text.matchAll(/^ *(?:CMD|command:) \["?([a-z]+)"?\]$/gm)) expect(commands).toContain(command)
   })
 })
 
-test('the container file copies the manifest of every workspace, without which npm ci installs half', () => {
+test('the container file copies the manifest of every workspace for npm ci', () => {
   const { workspaces } = JSON.parse(read('package.json')) as { workspaces: string[] }
   for (const name of workspaces) expect(read('ops/Containerfile')).toContain(`COPY ${name}/package.json ${name}/\n`)
 })
 
-test('the image has the programs that its commands start, and nothing of this checkout that git does not have', () => {
+test('the image has the programs of its commands, and .dockerignore excludes untracked files', () => {
   expect(read('ops/Containerfile')).toMatch(/apt-get install [^&]*\bopenssl qemu-utils\b/)
   const ignored = read('.dockerignore').split('\n')
   expect(ignored).toContain('.git')
   for (const line of read('.gitignore').trim().split('\n')) expect(ignored).toContain(`**/${line.replace(/\/$/, '')}`)
 })
 
-test('a migration beside which the version before it cannot go on is named where upgrades are explained', () => {
+test('a migration that breaks the previous version is named in upgrades.md', () => {
   const breaking = /\bdrop (?!index|constraint|view)|\brename\b|\bset not null\b|\badd column (?![^,;]*\bdefault\b)[^,;]*\bnot null\b/i
   const more = readdirSync(join(root, 'server/migrations')).filter(
     (name) => name > '0028' && breaking.test(read(`server/migrations/${name}`)),
@@ -88,13 +88,13 @@ test('a migration beside which the version before it cannot go on is named where
   for (const name of more) expect(read('docs/operate/upgrades.md')).toContain(name.replace('.sql', ''))
 })
 
-describe('what watches the product', () => {
+describe('alerts and dashboards', () => {
   const metrics = createMetrics()
     .registry.getMetricsAsArray()
     .map(({ name }) => name)
   const files = ['alerts.yaml', 'grafana.json'].map((name) => read(`docs/operate/files/${name}`))
 
-  test('asks for metrics that there are', () => {
+  test('use existing metrics', () => {
     const asked = files.flatMap((text) =>
       [...text.matchAll(/\b(?:berth|process)_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, '')),
     )
@@ -103,7 +103,7 @@ describe('what watches the product', () => {
     expect(JSON.parse(files[1]!)).toMatchObject({ title: 'Berth' })
   })
 
-  test('names a runbook that there is for each alert', () => {
+  test('link an existing runbook for each alert', () => {
     const runbooks = [...read('docs/operate/runbooks.md').matchAll(/^## (.+)$/gm)].map(([, title]) => anchorOf(title!))
     const named = [...files[0]!.matchAll(/runbook: \/docs\/operate\/runbooks#(.+)$/gm)].map(([, anchor]) => anchor!)
     expect(named.length).toBe(files[0]!.match(/- alert: /g)!.length)

@@ -1,11 +1,11 @@
-// One line per step with its time. On a terminal the line is there while the step runs; elsewhere it is printed when the step is done.
+// One line per step with its duration. On a terminal the line appears while the step runs; elsewhere when it is done.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { stripVTControlCharacters } from 'node:util'
 
 const labelWidth = 57
 
-/** The step has been shown as failed, with its output; `exitCode` is what the program should end with. */
+/** The step was shown as failed with its output; `exitCode` is the exit code of the program. */
 export class StepFailed extends Error {
   constructor(cause) {
     super(cause.message, { cause })
@@ -14,7 +14,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** Says what is lost because something is missing, and what to run. */
+/** Prints the consequence of something missing, and the fix. */
 export function warn(label, note) {
   showLine('!', label, note)
 }
@@ -28,7 +28,7 @@ export async function step(label, work) {
     showLine('✓', label, seconds())
   } catch (error) {
     showLine('✗', label, seconds())
-    // Some tools colour their output whoever reads it.
+    // Some tools print colours even to a pipe.
     console.error(`\n${process.stderr.isTTY ? error.message.trim() : stripVTControlCharacters(error.message.trim())}\n`)
     throw new StepFailed(error)
   }
@@ -38,7 +38,7 @@ function showLine(mark, label, note) {
   process.stdout.write(`${process.stdout.isTTY ? '\r\x1b[2K' : ''} ${mark} ${label.padEnd(labelWidth - 1)} ${note}\n`)
 }
 
-/** Runs a command without showing it; rejects with its output when it fails, and passes on a signal that ends us, so that callers can clean up. */
+/** Runs a command silently; rejects with its output when it fails, and forwards a signal that ends us, so that callers can clean up. */
 export function runQuietly(command, args, env = process.env) {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env })
   let output = ''
