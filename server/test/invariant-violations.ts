@@ -1,4 +1,4 @@
-// One violation of each invariant: rows that the product would never write, or a host that shows what it should not.
+// One violation of each invariant: rows that the product would never write, or a host inventory that it would never have.
 import { sql, type Sql } from '../src/kernel/database/db.ts'
 import type { Machine, Network, Volume } from '../src/hypervisor/driver.ts'
 
@@ -14,7 +14,7 @@ export interface PlantWorld {
   snapshotId: string
   backupId: string
   webhookId: string
-  /** What it has, to be changed. */
+  /** Its inventory, which a violation may change. */
   host: {
     id: string
     name: string
@@ -29,7 +29,7 @@ export interface PlantWorld {
 
 const LONG_AGO = new Date('2001-01-01T00:00:00Z')
 
-/** A sound entry of the ledger for something unsound. */
+/** A consistent ledger entry for an inconsistent cause. */
 const entry = ({ accountId, now }: PlantWorld, type: string, cents: number, vmId: string): Sql => sql`
   with wallet as (
     update wallets set balance_cents = balance_cents + ${cents}::int8, transaction_count = transaction_count + 1
@@ -43,7 +43,7 @@ const run = ({ vmId, now }: PlantWorld, row: { label?: string; status?: string; 
   values ('planted', 'vm.start', ${row.label ?? 'START'}, ${row.vmId ?? vmId}, '{}', ${row.status ?? 'PENDING'}, ${row.at ?? now}, ${row.deadline ?? now},
     ${now}, ${row.status === 'COMPLETED' ? now : null})`
 
-/** One of a single entry, as it should be but for `wrong`. */
+/** An invoice of a single entry, correct except for `wrong`. */
 const invoice = ({ accountId, now }: PlantWorld, number: number, wrong: { paid?: number }): Sql => sql`
   insert into invoices (id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents,
     closing_cents, seller, customer, issued_at)

@@ -1,4 +1,4 @@
-// A workflow to try the engine on: a house is settled in steps, of which each can fail, and what is left of it can be seen.
+// A sample workflow for tests of the engine: a house is settled in steps that can fail, and its remains can be inspected.
 import { manualClock } from '../src/kernel/clock.ts'
 import { openDb, sql, type Tx } from '../src/kernel/database/db.ts'
 import { createLog } from '../src/kernel/log.ts'
@@ -9,7 +9,7 @@ import type { AnyWorkflow, Runner } from '../src/workflow/executor.ts'
 import * as store from '../src/workflow/run-store.ts'
 import { testDatabase } from './harness.ts'
 
-/** What the steps work on: a house is built on a plot, and a plot can hold only one. */
+/** The outside world of the steps: a house is built on a plot, and a plot has one house. */
 class World {
   readonly plots = new Set<string>()
   readonly houses = new Set<string>()
