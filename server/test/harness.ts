@@ -108,7 +108,7 @@ export async function testApp(options: TestAppOptions = {}) {
     outbound: { resolve: unknownName, ...options.outbound },
   })
   const { deps } = core
-  const { app, operations, dashboardOperations, close } = await openApi(core, { alone: true })
+  const { app, operations, dashboardOperations, close } = await openApi(core, { isOnlyProcess: true })
   holdToDocumentedRefusals(app, [...operations, ...dashboardOperations])
   afterAll(async () => {
     await close()

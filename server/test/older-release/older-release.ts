@@ -4,7 +4,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { KIND, NOT_KEPT } from '../../src/commands/admin/backup.ts'
+import { KIND, EXCLUDED } from '../../src/commands/admin/backup.ts'
 import { MIGRATIONS } from '../../src/database.ts'
 import { inspectArchive, restoreDump, dropAllSchemas } from '../../src/kernel/dump/restore.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -24,7 +24,7 @@ export async function olderRelease(dataDir: string): Promise<string> {
   const url = await testDatabase()
   await dropAllSchemas(url)
   await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
-  await restoreDump(url, ARCHIVE, NOT_KEPT)
+  await restoreDump(url, ARCHIVE, EXCLUDED)
   await moveTimes(url, systemClock.now().getTime() - Date.parse(head.createdAt))
   mkdirSync(dataDir, { recursive: true })
   copyFileSync(join(import.meta.dirname, 'master.key'), join(dataDir, 'master.key'))
