@@ -40,7 +40,7 @@ export async function withPostgres<T>(folder: string, work: (postgres: Postgres)
 }
 
 /** Through one connection, so that what is set stays set. */
-export const connect = (url: string): Db => openDb({ url, maxConnections: 1, onError: () => {}, silenceMs: 0 })
+export const connect = (url: string): Db => openDb({ url, maxConnections: 1, onError: () => {}, unresponsiveMs: 0 })
 
 /** A product that has nothing yet but three customers; `base` is a copy of it to make others from. */
 export async function prepare({ url }: Postgres): Promise<Stage> {

@@ -8,6 +8,6 @@ import { answerParent } from './vms-process.ts'
 const [url = '', dataDir = ''] = process.argv.slice(2)
 const config = readConfig({ BERTH_DATA_DIR: dataDir, BERTH_PORT: '0' })
 const core = await openCore(config, url, createLog({ level: config.logLevel, pretty: false }), { worker: false })
-const { app } = await openApi(core, { alone: true })
+const { app } = await openApi(core, { isOnlyProcess: true })
 await app.listen({ host: '127.0.0.1', port: 0 })
 answerParent(async () => (app.server.address() as AddressInfo).port)

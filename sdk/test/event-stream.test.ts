@@ -57,7 +57,7 @@ describe('the event stream of the server', async () => {
   test('resumes after a restart of the server', async () => {
     const { customer, emit } = await listener()
     const start = async (port: number) => {
-      const api = await openApi({ ...app.core, deps: { ...app.deps, feed: openEventFeed(app.db) } }, { alone: true })
+      const api = await openApi({ ...app.core, deps: { ...app.deps, feed: openEventFeed(app.db) } }, { isOnlyProcess: true })
       await api.app.listen({ host: '127.0.0.1', port })
       return { api, port: (api.app.server.address() as AddressInfo).port }
     }

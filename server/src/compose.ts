@@ -15,7 +15,7 @@ import { openPayments } from './features/payments/create-provider.ts'
 import { bySession } from './features/sessions/authenticate.ts'
 import { sendNewCookies } from './features/sessions/cookie.ts'
 import { serveSignIn, type SignInRoutes } from './features/sessions/sign-in.routes.ts'
-import { renewOwnCertificate } from './host-setup/certificate-authority.ts'
+import { renewClientCertificate } from './host-setup/certificate-authority.ts'
 import type { Api } from './http/api/api.ts'
 import { serveDocs } from './http/docs/docs.ts'
 import { serveHealth, type Health } from './http/server/health.ts'
@@ -62,8 +62,8 @@ export const DASHBOARD_PREFIX = '/api/dashboard'
 export interface Core {
   deps: Deps
   engine: WorkflowEngine
-  /** Every `close` drains until `patience` is aborted; by default after BERTH_DRAIN_SECONDS. */
-  close(patience?: AbortSignal): Promise<void>
+  /** Every `close` drains until `deadline` is aborted; by default after BERTH_DRAIN_SECONDS. */
+  close(deadline?: AbortSignal): Promise<void>
 }
 
 export interface CoreOptions {
@@ -128,8 +128,8 @@ export async function openCore(config: Config, url: string, log: Log, options: C
   return {
     deps,
     engine,
-    async close(patience = drainDeadline(config)) {
-      await engine.drain(patience)
+    async close(deadline = drainDeadline(config)) {
+      await engine.drain(deadline)
       await engine.stop()
       unfollow()
       await hypervisors.close()
@@ -163,13 +163,13 @@ export interface ApiProcess {
   operations: Operation[]
   /** Only those of the dashboard. */
   dashboardOperations: Operation[]
-  close(patience?: AbortSignal): Promise<void>
+  close(deadline?: AbortSignal): Promise<void>
 }
 
-/** `alone`: no other process counts requests, so in-memory counters are exact. */
-export async function openApi({ deps }: Core, options: { alone: boolean }): Promise<ApiProcess> {
+/** `isOnlyProcess`: no other process counts requests, so in-memory counters are exact. */
+export async function openApi({ deps }: Core, options: { isOnlyProcess: boolean }): Promise<ApiProcess> {
   const { config, db, clock, log, metrics } = deps
-  const counters = await openCounters(config, db, clock, log, metrics, options.alone)
+  const counters = await openCounters(config, db, clock, log, metrics, options.isOnlyProcess)
   const limits = rateLimit(counters)
   const tokens = await openTokens(db, clock)
   const app = createServer({
@@ -185,7 +185,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
   )
   const mount = { prefix: PUBLIC_PREFIX, authenticate: tokens.authenticate, rateLimit: limits }
   const operations = await mountApi(app, mount, deps, (api) => routes.forEach((each) => each(api, deps)))
-  const dashboard = await openDashboard(app, deps, { limits, counters, look: health.runChecks })
+  const dashboard = await openDashboard(app, deps, { limits, counters, runChecks: health.runChecks })
   const consoles = await serveConsoles(app, deps, { rateLimit: limits })
   servePayments(app, deps, limits)
   serveInvoices(app, deps, limits)
@@ -198,11 +198,11 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
     app,
     operations,
     dashboardOperations: dashboard.operations,
-    async close(patience = drainDeadline(config)) {
+    async close(deadline = drainDeadline(config)) {
       health.drain()
       await Promise.all([deps.feed.close(), consoles.close()]) // long-lived streams and WebSockets never end by themselves
       clearInterval(flushing)
-      await closeServer(app, patience)
+      await closeServer(app, deadline)
       await dashboard.close()
       await tokens.close()
       await counters.close()
@@ -214,7 +214,7 @@ export async function openApi({ deps }: Core, options: { alone: boolean }): Prom
 async function openDashboard(
   app: FastifyInstance,
   deps: Deps,
-  { limits, counters, look }: { limits: RateLimit; counters: Counters; look: Health['runChecks'] },
+  { limits, counters, runChecks }: { limits: RateLimit; counters: Counters; runChecks: Health['runChecks'] },
 ): Promise<SignInRoutes> {
   const { publicUrl } = deps.config
   const mount: Omit<Mount, 'prefix'> = {
@@ -223,25 +223,25 @@ async function openDashboard(
     requestGuard: (request) => requireSameOrigin(request, publicUrl),
     hooks: (scope) => sendNewCookies(scope, publicUrl),
   }
-  const doors = serveSignIn(app, deps, { prefix: DASHBOARD_PREFIX, rateLimit: limits, counters })
+  const signIn = serveSignIn(app, deps, { prefix: DASHBOARD_PREFIX, rateLimit: limits, counters })
   const of = (all: Routes[]) => (api: Api) => all.forEach((each) => each(api, deps))
   await mountApi(app, { ...mount, prefix: `${DASHBOARD_PREFIX}/v1` }, deps, of(routes))
-  const personal = await mountApi(app, { ...mount, prefix: DASHBOARD_PREFIX }, deps, of(personalRoutes(counters, look)))
-  return { operations: [...doors.operations, ...personal], close: doors.close }
+  const personal = await mountApi(app, { ...mount, prefix: DASHBOARD_PREFIX }, deps, of(personalRoutes(counters, runChecks)))
+  return { operations: [...signIn.operations, ...personal], close: signIn.close }
 }
 
 /** Stops listening, waits for open requests, and closes the remaining connections at the deadline. */
-async function closeServer(app: FastifyInstance, patience: AbortSignal): Promise<void> {
+async function closeServer(app: FastifyInstance, deadline: AbortSignal): Promise<void> {
   const cutOff = (): void => app.server.closeAllConnections()
-  patience.addEventListener('abort', cutOff)
+  deadline.addEventListener('abort', cutOff)
   const closed = app.close()
-  if (patience.aborted) cutOff()
+  if (deadline.aborted) cutOff()
   await closed
-  patience.removeEventListener('abort', cutOff)
+  deadline.removeEventListener('abort', cutOff)
 }
 
-async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metrics: Metrics, alone: boolean): Promise<Counters> {
-  if (alone && !config.redisUrl) return memoryCounters(clock)
+async function openCounters(config: Config, db: Db, clock: Clock, log: Log, metrics: Metrics, isOnlyProcess: boolean): Promise<Counters> {
+  if (isOnlyProcess && !config.redisUrl) return memoryCounters(clock)
   const shared = config.redisUrl
     ? await redisCounters(config.redisUrl, (error) => log.debug({ err: error }, 'redis client error'))
     : postgresCounters(db, clock)
@@ -253,7 +253,7 @@ async function pruneRuns({ db, clock }: Deps): Promise<void> {
 }
 
 /** Runs workflows and reconcilers. */
-export async function openWorker({ deps, engine }: Core): Promise<{ close(patience?: AbortSignal): Promise<void> }> {
+export async function openWorker({ deps, engine }: Core): Promise<{ close(deadline?: AbortSignal): Promise<void> }> {
   await engine.work(deps, deps.config.workerConcurrency)
   const loops = startReconcilers(deps, [
     ...reconcilers,
@@ -261,12 +261,12 @@ export async function openWorker({ deps, engine }: Core): Promise<{ close(patien
     { name: 'idempotency_keys.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredKeys(db, clock.now()) },
     { name: 'rate_limits.prune', everyMs: 60_000, runOnce: ({ db, clock }) => deleteExpiredCounters(db, clock.now()) },
     { name: 'workflow_runs.prune', everyMs: 3_600_000, runOnce: pruneRuns },
-    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: ({ config }) => renewOwnCertificate(config.dataDir) },
+    { name: 'certificate.renew', everyMs: 86_400_000, runOnce: ({ config }) => renewClientCertificate(config.dataDir) },
     { name: 'invariants.check', everyMs: 300_000, runOnce: createInvariantMonitor() },
   ])
   const stopListening = await listenForTriggers(deps.db, loops)
   return {
-    close: async (patience = drainDeadline(deps.config)) =>
-      void (await Promise.all([stopListening(), loops.stop(), engine.drain(patience)])),
+    close: async (deadline = drainDeadline(deps.config)) =>
+      void (await Promise.all([stopListening(), loops.stop(), engine.drain(deadline)])),
   }
 }

@@ -4,7 +4,7 @@ import type { Config } from './config.ts'
 import { seedDatabase } from './features/seed.ts'
 import { openDb, sql, type Queries } from './kernel/database/db.ts'
 import { migrate, missingMigration, type Migrated } from './kernel/database/migrate.ts'
-import { makeTestClock, readClock } from './kernel/database/test-clock.ts'
+import { createTestClock, readClock } from './kernel/database/test-clock.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '../migrations')
 
@@ -29,7 +29,7 @@ export async function migrateAndSeed(
 
 /** Only an empty database, without even a catalog, gets a test clock. */
 async function timeOf(db: Queries, testClock: boolean): Promise<Date> {
-  if (testClock) await makeTestClock(db, (await db.maybe(sql`select from catalog_numbers limit 1`)) === undefined)
+  if (testClock) await createTestClock(db, (await db.maybe(sql`select from catalog_numbers limit 1`)) === undefined)
   return readClock(db, testClock)
 }
 

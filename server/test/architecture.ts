@@ -30,7 +30,7 @@ const FEATURES =
 /** Through these another feature is reached: what it can do, and how its wire shapes look. */
 const DOORS = ['service.ts', 'schema.ts']
 /** Further doors, for services that would be too large as one file. */
-const MORE_DOORS: Record<string, string[]> = {
+const ADDITIONAL_ENTRY_POINTS: Record<string, string[]> = {
   catalog: ['seed.ts'],
   wallet: ['date-range.ts', 'adjustments.ts'],
   'audit-log': ['operator.ts'],
@@ -139,7 +139,7 @@ function featureObjection(path: string, target: string): string | undefined {
   if (own !== undefined && FEATURES.indexOf(own) < FEATURES.indexOf(other))
     return `${path} imports ${target}: ${other} is not left of ${own}`
   const file = posix.basename(target)
-  if ([...DOORS, ...(MORE_DOORS[other] ?? [])].includes(file)) return undefined
+  if ([...DOORS, ...(ADDITIONAL_ENTRY_POINTS[other] ?? [])].includes(file)) return undefined
   return `${path} imports ${target}: ${other} is reached through its service.ts`
 }
 

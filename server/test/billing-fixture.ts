@@ -1,4 +1,4 @@
-// Time and money of VMs: moves the clock the way days pass, and looks at what the customer and the ledger see.
+// Helpers for billing tests: advance the clock day by day and read what the customer and the ledger show.
 import { openDb, sql, type Db } from '../src/kernel/database/db.ts'
 import type { Deps } from '../src/features/deps.ts'
 import { renewals } from '../src/features/billing/renew.reconciler.ts'
@@ -13,7 +13,7 @@ export async function billingWorld(app: TestApp) {
   await app.db.run(sql`update hosts set vcpu_total = 100000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
 
   const vm = async (customer: Customer, id: string) => (await customer.get(`/vms/${id}`)).body.data
-  /** One pass, and what it has started is carried out. */
+  /** One run of the reconciler, and the actions it starts. */
   const turn = async () => {
     await renewals.runOnce(app.deps)
     await app.settle()
@@ -25,7 +25,7 @@ export async function billingWorld(app: TestApp) {
     pass: () => renewals.runOnce(app.deps),
     turn,
     toRenewal,
-    /** Of a customer who cannot pay: the renewal comes, and the day of grace after it passes. */
+    /** For a customer without funds: reaches the renewal and the end of the grace period. */
     beyondGrace: async (customer: Customer, id: string) => {
       await toRenewal(customer, id)
       await turn()
@@ -34,7 +34,7 @@ export async function billingWorld(app: TestApp) {
     },
     deposit: (customer: Customer, amount: string) => deposit(app.deps, customer.accountId, parseCents(amount)),
     balance: async (customer: Customer) => (await customer.get('/wallet')).body.data.balance as string,
-    /** The oldest first. */
+    /** Oldest first. */
     renewalsOf: async (customer: Customer, id: string) => {
       const all: Record<string, string>[] = []
       for (let page = 1, pages = 1; page <= pages; page++) {
@@ -48,7 +48,7 @@ export async function billingWorld(app: TestApp) {
       (
         await app.db.many<{ type: string }>(sql`select type from events where subject_id = ${id} and type like ${like} order by number`)
       ).map((event) => event.type),
-    /** As many processes as given, each with connections of its own. */
+    /** `count` processes, each with its own connections. */
     schedulers: async (count: number): Promise<void> => {
       const pools: Db[] = Array.from({ length: count }, () => openDb({ url: app.db.url, maxConnections: 5, onError: () => {} }))
       const processes = pools.map((db): Deps => ({ ...app.deps, db }))

@@ -1,5 +1,4 @@
-// Guests with an empty disk on a real host of one's own: their firmware looks for a system in vain, which is all the life that many proofs
-// need.
+// Guests with an empty disk on a real host: their firmware finds nothing to boot, which is enough for many tests.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +16,7 @@ import { specMaker } from './libvirt-rig.ts'
 
 export const soon = (): AbortSignal => AbortSignal.timeout(120_000)
 
-/** For all tests of the block it is called in; no guest outlives its test. */
+/** For all tests of the enclosing block; guests are removed after each test. */
 export function blankGuests() {
   let host: LibvirtHost
   let image: Image
@@ -62,10 +61,10 @@ export function blankGuests() {
       return image
     },
     open,
-    /** A VM of its own each time. */
+    /** A new VM each time. */
     blank,
     start,
-    /** The id of its process. */
+    /** The pid of its QEMU process. */
     qemu,
   }
 }

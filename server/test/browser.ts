@@ -1,4 +1,4 @@
-// Somebody at a browser: keeps the cookie it is given, and says which page its requests come from.
+// A user's browser: keeps cookies and sends the origin of its page.
 import { DASHBOARD_PREFIX } from '../src/compose.ts'
 import { createAccount } from '../src/features/accounts/service.ts'
 import { hashPassword } from '../src/features/users/service.ts'
@@ -36,7 +36,7 @@ export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.
 
 let people = 0
 
-/** With an account of their own. */
+/** With its own account. */
 export async function givenPerson(app: TestApp, { isOperator = false } = {}) {
   const hash = await (hashed ??= hashPassword(PASSWORD))
   const email = `person${++people}@example.com`

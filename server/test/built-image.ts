@@ -1,4 +1,4 @@
-// Images that are built here, each built once and kept for the next run: building takes longer than most proofs.
+// Images built here, each built once and cached for the next run, because building takes longer than most tests.
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { access, mkdtemp, rename, rm, stat } from 'node:fs/promises'
@@ -11,10 +11,10 @@ import type { Image } from '../src/hypervisor/image-source.ts'
 const IMAGES = join(import.meta.dirname, '../src/images')
 
 interface Recipe {
-  /** Also of its folder. */
+  /** Including its folder. */
   name: string
   build: Build
-  /** Of the partition table it is written with. */
+  /** Whether it has that partition table. */
   virtualBytes: number
   buildMs: number
 }

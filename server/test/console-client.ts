@@ -1,4 +1,4 @@
-// Clients at the consoles of a test's product, over real sockets.
+// WebSocket clients of consoles, over real sockets.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
@@ -19,19 +19,19 @@ export interface ConnectOptions {
   protocols?: string[]
 }
 
-/** For a busy machine. */
+/** Generous, for a loaded machine. */
 export const TIMEOUT = { timeout: 10_000 }
 
 let addresses = 0
 
-/** A client at the socket: what it hears, how it ends, or how it was refused. */
+/** A client: received data, close code, or HTTP status of a rejected handshake. */
 export function connectTo(url: string, { origin, protocols = [] }: ConnectOptions = {}) {
-  // Each from an address of its own, so that no test empties the bucket of another.
+  // Each from its own IP address, so that tests do not share a rate limit.
   const localAddress = `127.0.1.${(addresses++ % 250) + 1}`
   const socket = new WebSocket(url, protocols, { ...(origin && { origin }), localAddress })
   let text = ''
   socket.on('message', (data: Buffer) => (text += data.toString()))
-  socket.on('error', () => {}) // a refusal is read below
+  socket.on('error', () => {}) // a rejected handshake is read below
   const opened = once(socket, 'open').then(() => true)
   const refused = new Promise<Refused>((resolve) =>
     socket.once('unexpected-response', async (_, response) => {
@@ -45,7 +45,7 @@ export function connectTo(url: string, { origin, protocols = [] }: ConnectOption
   )
   return {
     socket,
-    /** Whether it was let in. */
+    /** Whether the handshake succeeded. */
     opened: Promise.race([opened, refused.then(() => false)]),
     refused,
     closed,
@@ -68,7 +68,7 @@ export async function consoleWorld(app: TestApp) {
     ask,
     link,
     connect,
-    /** A session that has got as far as the login prompt. */
+    /** Opens a session and waits for the login prompt. */
     async atPrompt(customer: Customer, vmId: string) {
       const client = connect(await link(customer, vmId))
       expect(await client.opened).toBe(true)

@@ -1,4 +1,4 @@
-// Consoles where several processes serve one database, and none of the APIs carries out actions.
+// Consoles with several processes on one database, where the API processes run no actions.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ describe('consoles of several processes', async () => {
     return vm.id
   }
 
-  test('a URL of one opens a session at another, a newer one takes over anywhere, and none outlives its process', async () => {
+  test('a URL works at another process, a newer session replaces an older one anywhere, and sessions end with their process', async () => {
     await berthdJson(settings, 'account', 'create', '--email', 'ada@example.com')
     await berthdJson(settings, 'account', 'credit', '--account', 'ada@example.com', '--amount', '100.00')
     const { token } = (await berthdJson(

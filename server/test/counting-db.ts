@@ -1,6 +1,6 @@
 import type { Db, Queries } from '../src/kernel/database/db.ts'
 
-/** The same, and every statement is counted. */
+/** Counts statements. */
 export function counting(db: Db): { db: Db; statements: () => number } {
   let statements = 0
   const counted = <Q extends Queries>(queries: Q): Q => {

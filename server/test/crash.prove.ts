@@ -1,5 +1,5 @@
-// Processes of the product are killed in the middle of their work, as by the kernel: nothing is lost, nothing is done twice, and everything
-// has ended within 30 seconds of the next start.
+// Kills processes with SIGKILL during their work: nothing is lost or done twice, and everything has ended within 30 seconds of the next
+// start.
 import { describe, expect, test } from 'vitest'
 import { sleep } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
@@ -9,7 +9,7 @@ import { eventually, type Service } from './processes.ts'
 
 const AGAIN_MS = 30_000
 
-/** Each step of both workflows, and the call in which a host keeps the worker waiting. */
+/** Each step of both workflows, and the host call in which the worker blocks. */
 const CREATE: Record<string, Verb> = {
   networks: 'ensureNetwork',
   filter: 'ensureFilter',
@@ -33,7 +33,7 @@ async function catalog({ db }: Fleet) {
 }
 
 describe('a killed process', { timeout: 300_000 }, () => {
-  test('that carried out actions: each of them ends, at whatever step of a create or an upgrade it was', async () => {
+  test('that ran actions: each action ends, whatever step of a create or upgrade it was in', async () => {
     const rig = await fleet()
     const { db } = rig
     await rig.regionPool()
@@ -41,7 +41,7 @@ describe('a killed process', { timeout: 300_000 }, () => {
     const [api, worker] = await Promise.all([rig.start('api'), rig.start('worker')])
     const { send } = clientOf((await rig.account(1_000_000n)).token, () => api)
 
-    /** On a host of its own, so that each hangs in a step of its own. */
+    /** On its own host, so that each blocks in its own step. */
     const vmOn = async (name: string, number: number) => {
       const host = await rig.host(name)
       const network = await send('POST', '/networks', { name, nodeId: host.id, cidr: `10.${number}.0.0/24` })
@@ -81,7 +81,7 @@ describe('a killed process', { timeout: 300_000 }, () => {
     expect(await rig.broken()).toBe('')
   })
 
-  test('that took 200 keyed orders: exactly 200 VMs and 200 charges', async () => {
+  test('that received 200 requests with keys: exactly 200 VMs and 200 charges', async () => {
     const rig = await fleet()
     const { db } = rig
     const { regionId, osTemplateId } = await catalog(rig)
@@ -89,7 +89,7 @@ describe('a killed process', { timeout: 300_000 }, () => {
     let api: Service = await rig.start('api')
     const { send } = clientOf((await rig.account(10_000_000n)).token, () => api)
 
-    /** Asks with the same key until there is an answer: a connection that was cut says nothing about what happened. */
+    /** Retries with the same key until there is a response: a closed connection says nothing about the outcome. */
     const order = async (number: number): Promise<string> => {
       for (;;) {
         const body = { regionId, osTemplateId, hostname: `web-${number}` }
@@ -122,7 +122,7 @@ describe('a killed process', { timeout: 300_000 }, () => {
     expect(await rig.broken()).toBe('')
   })
 
-  test('that is a worker, again and again under load: everything that was accepted is carried out once', async () => {
+  test('that is a worker, repeatedly under load: every accepted action runs once', async () => {
     const rig = await fleet()
     const { db } = rig
     const { regionId, osTemplateId, large } = await catalog(rig)
@@ -130,7 +130,7 @@ describe('a killed process', { timeout: 300_000 }, () => {
     const { send } = clientOf((await rig.account(10_000_000n)).token, () => api)
     const ids: string[] = []
 
-    /** Each worker finds fresh work and lives a little longer than the one before: they die early, in the middle and late. */
+    /** Each worker gets new runs and lives a little longer than the previous one, so that they die early, in the middle and late. */
     const killWorkers = async (giveWork: (number: number) => Promise<unknown>): Promise<void> => {
       for (const [round, ms] of [50, 400, 900, 1_600, 2_500].entries()) {
         for (let each = 0; each < 8; each++) await giveWork(8 * round + each)

@@ -1,4 +1,4 @@
-// Every operation that only people have, against everything that must hold for all of them; and the public ones, as people reach them.
+// Every operation of the dashboard against the rules that apply to all of them, and the public operations with a session.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX } from '../src/compose.ts'
 import type { Operation } from '../src/http/api/operation.ts'
@@ -55,7 +55,7 @@ describe.each(operations)('$operationId', (operation) => {
 })
 
 describe.each(operations.filter(isWrite))('$operationId', (operation) => {
-  test('is refused to a page of another site, and changes nothing', async () => {
+  test('rejects a page of another site without effect', async () => {
     const { browser, call } = await arranged(operation)
     const before = await fingerprint(app.db)
     for (const foreign of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, {}]) {
@@ -65,7 +65,7 @@ describe.each(operations.filter(isWrite))('$operationId', (operation) => {
     expect(await fingerprint(app.db)).toEqual(before)
   })
 
-  test('refuses a field it does not know', async () => {
+  test('rejects an unknown field', async () => {
     const { browser, call } = await arranged(operation)
     const { status, text } = await send(operation, { ...call, body: { ...call.body, surprise: 1 } }, as(browser))
     expect([status, JSON.parse(text).error]).toEqual([400, 'Validation failed: surprise is not a known field'])
@@ -73,7 +73,7 @@ describe.each(operations.filter(isWrite))('$operationId', (operation) => {
 })
 
 describe.each(closed.filter(isWrite))('$operationId', (operation) => {
-  test('has no dry run, says so, and changes nothing', async () => {
+  test('rejects a dry run without effect', async () => {
     const { browser, call } = await arranged(operation)
     const before = await fingerprint(app.db)
     const { status, text } = await send(operation, { ...call, query: '?dryRun=true' }, as(browser))
@@ -87,17 +87,17 @@ describe.each(closed)('$operationId', (operation) => {
     ['nobody', undefined],
     ['a broken cookie', 'berth=ses_notasession'],
     ['the cookie of another name', '__Host-berth=x'],
-  ])('is closed to %s', async (_, cookie) => {
+  ])('rejects %s', async (_, cookie) => {
     const { status, code } = await send(operation, { body: { unknown: true } }, { ...OWN_PAGE, ...(cookie && { cookie }) })
     expect([status, code]).toEqual([401, 'unauthorized'])
   })
 
-  test('is closed to a token', async () => {
+  test('rejects a token', async () => {
     const { token } = await app.given.customer()
     expect((await send(operation, {}, { ...OWN_PAGE, 'x-api-key': token })).status).toBe(401)
   })
 
-  test('reads an id that nobody has as unknown', async () => {
+  test('returns not_found for an unknown id', async () => {
     const { browser, call } = await arranged(operation)
     for (const name of Object.keys(call.params ?? {}).filter((each) => each !== 'name')) {
       const { status, code } = await send(operation, { ...call, params: { ...call.params, [name]: newId() } }, as(browser))
@@ -107,7 +107,7 @@ describe.each(closed)('$operationId', (operation) => {
 })
 
 describe.each(closed.filter(({ scope }) => scope !== null))('$operationId', (operation) => {
-  test('is closed to customers', async () => {
+  test('rejects customers', async () => {
     const customer = await givenBrowser(app)
     const { call } = await arranged(operation)
     const before = await fingerprint(app.db)
@@ -118,7 +118,7 @@ describe.each(closed.filter(({ scope }) => scope !== null))('$operationId', (ope
 })
 
 describe.each(closed.filter(({ scope, path }) => scope === null && path.includes(':')))('$operationId', (operation) => {
-  test("reads another person's id exactly like an unknown one", async () => {
+  test("returns the same for another user's id as for an unknown one", async () => {
     const [mine, theirs] = [await arranged(operation), await arranged(operation)]
     const seen = async (id: string) => {
       const { status, text } = await send(operation, { ...mine.call, params: { id } }, as(mine.browser))
@@ -132,7 +132,7 @@ describe.each(closed.filter(({ scope, path }) => scope === null && path.includes
 
 const needing = [...app.operations, ...operations].filter(({ requiresReauth }) => requiresReauth)
 
-test('what cannot be taken back asks for the password', () => {
+test('irreversible operations require a recent password', () => {
   expect(needing.map(({ operationId }) => operationId).toSorted()).toEqual([
     'beginTotp',
     'createApiKey',
@@ -145,7 +145,7 @@ test('what cannot be taken back asks for the password', () => {
 })
 
 describe.each(operations.filter(({ requiresReauth }) => requiresReauth))('$operationId', (operation) => {
-  test('asks for the password when it was given more than 15 minutes ago', async () => {
+  test('requires the password when it was entered more than 15 minutes ago', async () => {
     const { browser, call } = await arranged(operation)
     app.clock.advance('15m')
     const { status, code } = await send(operation, call, as(browser))
@@ -166,7 +166,7 @@ describe('the public routes', () => {
   let visitor: Awaited<ReturnType<typeof givenBrowser>>
   beforeAll(async () => void (visitor = await givenBrowser(app)))
 
-  test.each(app.operations)('$method $path is there for people, and for them only', async ({ method, path }) => {
+  test.each(app.operations)('$method $path accepts sessions only', async ({ method, path }) => {
     const url = `${DASHBOARD_PREFIX}/v1${path.replace(/:(\w+)/g, 'cunknown1')}`
     const ask = async (headers: Record<string, string>) =>
       (await app.app.inject({ method: method as 'GET', url, headers, remoteAddress: somewhere() })).statusCode
@@ -177,7 +177,7 @@ describe('the public routes', () => {
     expect(fromNowhere === 403).toBe(method !== 'GET')
   })
 
-  test("show a person the account's own VMs and nobody else's", async () => {
+  test('show a user the VMs of the own account only', async () => {
     const [mine, theirs] = [await givenBrowser(app), await app.given.customer({ credit: '100.00' })]
     const { id } = await app.given.vm(theirs)
     for (const path of [`/v1/vms/${id}`, `/v1/vms/${id}/actions`, `/v1/vms/${id}/snapshots`]) {
@@ -191,7 +191,7 @@ describe('the public routes', () => {
     expect((await theirs.get(`/vms/${id}`)).body.data.status).toBe('RUNNING')
   })
 
-  test('count the requests of a person, not of an address', async () => {
+  test('limit requests per user, not per address', async () => {
     const browser = await givenBrowser(app)
     const other = browserOf(app)
     other.keep(browser.cookie())

@@ -1,4 +1,4 @@
-// How to make one valid call of every operation that only people have. A new one needs an entry here.
+// A valid call of every operation of the dashboard. A new operation needs an entry here.
 import { Secret, TOTP } from 'otpauth'
 import { issuePasswordLink, issueWelcomeLink } from '../src/features/users/service.ts'
 import { unmanage } from '../src/features/vms/service.ts'
@@ -26,7 +26,7 @@ export const codeOf = (secret: string, at: Date): string =>
 const someEmail = (): string => `${newId()}@example.com`
 const secretOf = (url: string): string => url.split('#')[1]!
 
-/** A customer with a VM, whom operators look after. */
+/** A customer with a VM, for the operator routes. */
 const customer = (app: TestApp) => app.given.customer({ credit: '100.00' })
 const vm = async (app: TestApp): Promise<string> => (await app.given.vm(await customer(app))).id
 const account =

@@ -1,4 +1,4 @@
-// Debian as it is built here.
+// The Debian image built here.
 import { buildDebian } from '../src/images/debian/build.ts'
 import type { Image } from '../src/hypervisor/image-source.ts'
 import { builtImage } from './built-image.ts'

@@ -1,4 +1,4 @@
-// Every link of the documentation leads somewhere: on the pages that the product serves, and between the files of the repository.
+// Every link of the documentation works: on the served pages, and between the files of the repository.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { anchorOf } from '../src/http/docs/markdown.ts'
 import { ERROR_CATALOG } from '../src/kernel/errors.ts'
 import { testApp } from './harness.ts'
 
-/** Files of its own, which other tests look at. */
+/** Served files that other tests check. */
 const DASHBOARD = ['/', '/favicon.svg']
 
 const root = join(import.meta.dirname, '../..')
@@ -19,7 +19,7 @@ describe('the pages of a running product', async () => {
   const visit = async (address: string, from: string): Promise<void> => {
     const [path = '', anchor] = address.split('#')
     if (!seen.has(path)) {
-      clock.advance('2s') // not more than the address may ask for
+      clock.advance('2s') // stays below the rate limit of the address
       const { statusCode, body, headers } = await app.inject({ url: path })
       seen.set(path, statusCode === 200 ? body : '')
       if (statusCode !== 200) dead.push(`${from} → ${address}: ${statusCode}`)
@@ -35,18 +35,18 @@ describe('the pages of a running product', async () => {
     if (!/^https:\/\/[\w.-]+(\/|$)/.test(href)) dead.push(`${from} → ${href}: neither a page nor a whole address`)
   }
 
-  test('lead to one another, from the first page on', async () => {
+  test('are all reachable from the first page', async () => {
     await visit('/docs/guides', 'start')
     expect(dead).toEqual([])
     expect(seen.size).toBeGreaterThan(60)
   })
 
-  test.each(Object.keys(ERROR_CATALOG))('explain the error %s', async (code) => {
+  test.each(Object.keys(ERROR_CATALOG))('document the error %s', async (code) => {
     const body = seen.get(`/docs/errors/${code}`) ?? ''
     expect(body.replace(/^[^]*<main[^>]*>|<[^>]+>/g, ' ').length).toBeGreaterThan(120)
   })
 
-  test('hold no markup that came from a text', async () => {
+  test('contain no markup from user text', async () => {
     const { renderMarkdown } = await import('../src/http/docs/markdown.ts')
     const { html } = renderMarkdown(
       '# a <b>\n\n<script>x</script> `<i>` [x"y](javascript:alert)\n\n| <u> |\n|---|\n| a \\| b |',
@@ -62,7 +62,7 @@ describe('the files of the repository', () => {
   const anchorsOf = (path: string): string[] =>
     !path.endsWith('.md') ? [] : [...readFileSync(path, 'utf8').matchAll(/^#{1,4} (.+)$/gm)].map(([, title]) => anchorOf(title!))
 
-  test.each(files)('%s links to what there is', (file) => {
+  test.each(files)('%s has no dead links', (file) => {
     const text = readFileSync(join(root, file), 'utf8').replace(/^```.*?^```$/gms, '')
     for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^(https:|\/docs|#)/.test(target!)) continue

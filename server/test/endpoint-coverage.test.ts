@@ -1,5 +1,5 @@
-// Every operation of the OpenAPI document against everything that must hold for all of them. An operation without an entry in
-// endpoint-table.ts fails here.
+// Every operation of the OpenAPI document against the rules that apply to all of them. An operation without an entry in endpoint-table.ts
+// fails here.
 import { describe, expect, test } from 'vitest'
 import { PUBLIC_PREFIX } from '../src/compose.ts'
 import { deleteToken, revokeToken } from '../src/features/accounts/service.ts'
@@ -17,13 +17,13 @@ await makeRoom()
 const dead = await deadTokens()
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** For hundreds of VMs. */
+/** Enough for hundreds of VMs. */
 async function makeRoom(): Promise<void> {
   await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
   await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
 }
 
-/** Tokens of a real account that must not work any more. */
+/** Tokens of a real account that are no longer valid. */
 async function deadTokens(): Promise<[name: string, token: string | undefined, sentence: string][]> {
   const { accountId } = await app.given.customer()
   const [expired, revoked, deleted] = [
@@ -52,7 +52,7 @@ async function send(operation: Operation, call: Call, token: string | undefined,
     url: `${PUBLIC_PREFIX}${path}${call.query ?? ''}`,
     headers: { ...(token && { 'x-api-key': token }), ...(options.key && { 'idempotency-key': options.key }) },
     ...(call.body && { payload: call.body }),
-    remoteAddress: `10.1.${Math.floor(addresses / 250)}.${addresses++ % 250}`, // so that no test empties the bucket of another
+    remoteAddress: `10.1.${Math.floor(addresses / 250)}.${addresses++ % 250}`, // so that tests do not share a rate limit
   })
   return { status: statusCode, text: body, code: headers['x-error-code'], headers }
 }
@@ -73,13 +73,13 @@ const offersDryRun = ({ query }: Operation): boolean => query?.['dryRun'] !== un
 const covered = app.operations.filter(({ operationId }) => operationId in ENDPOINTS)
 
 describe.each(covered)('$operationId', (operation) => {
-  test.each(dead)('is closed to %s token', async (_, token, sentence) => {
+  test.each(dead)('rejects %s token', async (_, token, sentence) => {
     const { status, text, code, headers } = await send(operation, { body: { unknown: true } }, token)
     expect([status, code, JSON.parse(text)]).toEqual([401, 'unauthorized', { success: false, error: sentence }])
     expect(headers['x-ratelimit-limit']).toBe('100')
   })
 
-  test('answers a wrong method with 405', async () => {
+  test('returns 405 for a wrong method', async () => {
     const { token } = await app.given.customer()
     const methods = app.operations.filter(({ path }) => path === operation.path).map(({ method }) => method)
     for (const method of METHODS.filter((each) => !methods.includes(each))) {
@@ -89,7 +89,7 @@ describe.each(covered)('$operationId', (operation) => {
     }
   })
 
-  test('works as documented, and reads ids of another account exactly like unknown ones', async () => {
+  test('works as documented, and returns the same for ids of another account as for unknown ones', async () => {
     const [mine, theirs] = [await arranged(operation), await arranged(operation)]
     for (const [foreign, unknown] of swappedIds(mine.call, theirs.call)) {
       const before = await fingerprint(app.db)
@@ -109,14 +109,14 @@ describe.each(covered)('$operationId', (operation) => {
 })
 
 describe.each(covered.filter(({ scope }) => scope !== null))('$operationId', (operation) => {
-  test('is closed to a token with every scope but its own', async () => {
+  test('rejects a token with every scope but its own', async () => {
     const { token } = await app.given.customer({ scopes: SCOPES.filter((scope) => scope !== operation.scope) })
     const { status, text, code } = await send(operation, { body: { unknown: true } }, token)
     expect([status, code]).toEqual([403, 'missing_scope'])
     expect(JSON.parse(text)).toEqual({ success: false, error: `This token lacks the required scope: ${operation.scope}` })
   })
 
-  test('is open to a token with no other scope', async () => {
+  test('accepts a token with only its scope', async () => {
     const { customer, call } = await arranged(operation)
     const { token } = await app.given.token(customer.accountId, { scopes: [operation.scope!] })
     const { status, text } = await send(operation, call, token)
@@ -125,7 +125,7 @@ describe.each(covered.filter(({ scope }) => scope !== null))('$operationId', (op
 })
 
 describe.each(covered.filter(({ paged }) => paged))('$operationId', (operation) => {
-  test('keeps to the rules of pages', async () => {
+  test('follows the paging rules', async () => {
     const { customer, call } = await arranged(operation)
     expect((await send(operation, { ...call, query: '?limit=101' }, customer.token)).status).toBe(400)
     expect((await send(operation, { ...call, query: '?page=0' }, customer.token)).status).toBe(400)
@@ -136,7 +136,7 @@ describe.each(covered.filter(({ paged }) => paged))('$operationId', (operation) 
 })
 
 describe.each(covered.filter(({ method }) => method !== 'GET'))('$operationId', (operation) => {
-  test('refuses an unknown field and changes nothing', async () => {
+  test('rejects an unknown field without effect', async () => {
     const { customer, call } = await arranged(operation)
     const before = await fingerprint(app.db)
     const { status, text } = await send(operation, { ...call, body: { ...call.body, surprise: 1 } }, customer.token)
@@ -144,7 +144,7 @@ describe.each(covered.filter(({ method }) => method !== 'GET'))('$operationId', 
     expect(await fingerprint(app.db)).toEqual(before)
   })
 
-  test('has one effect under a repeated key, and the same answer', async () => {
+  test('has one effect and the same response for a repeated key', async () => {
     const { customer, call } = await arranged(operation)
     const key = newId()
     const first = await send(operation, call, customer.token, { key })
@@ -162,7 +162,7 @@ const [rehearsed, unrehearsed] = [true, false].map((offers) =>
   covered.filter((operation) => operation.method !== 'GET' && offersDryRun(operation) === offers),
 ) as [Operation[], Operation[]]
 
-/** What comes back with `dryRun`, and whether anything has changed. */
+/** The response with `dryRun`, and whether anything changed. */
 async function rehearse(operation: Operation) {
   const { customer, call } = await arranged(operation)
   const before = await fingerprint(app.db)
@@ -170,14 +170,14 @@ async function rehearse(operation: Operation) {
   return { status, answer: JSON.parse(text) as object, before, after: await fingerprint(app.db) }
 }
 
-test.each(rehearsed)('$operationId with dryRun says the price and changes nothing', async (operation) => {
+test.each(rehearsed)('$operationId with dryRun returns the price without effect', async (operation) => {
   const { status, answer, before, after } = await rehearse(operation)
   expect([status, undocumented(operation, status, answer)]).toEqual([200, []])
   expect(answer).toMatchObject({ data: { charge: expect.any(String), balanceAfter: expect.any(String) } })
   expect(after).toEqual(before)
 })
 
-test.each(unrehearsed)('$operationId refuses dryRun and changes nothing', async (operation) => {
+test.each(unrehearsed)('$operationId rejects dryRun without effect', async (operation) => {
   const { status, answer, before, after } = await rehearse(operation)
   const route = operation.path.replace(/:(\w+)/g, '{$1}')
   const error = `Validation failed: ${operation.method} ${route} has no dry run; nothing was done`
@@ -185,20 +185,20 @@ test.each(unrehearsed)('$operationId refuses dryRun and changes nothing', async 
   expect(after).toEqual(before)
 })
 
-test('whatever costs or gives back money has a dry run', () => {
+test('every operation that charges or refunds has a dry run', () => {
   const named = (operations: Operation[]): string[] => operations.map(({ operationId }) => operationId).toSorted()
   const costs = app.operations.filter(({ errorCodes: refuses = [] }) => refuses.includes('insufficient_funds'))
   expect(named(app.operations.filter(offersDryRun))).toEqual([...named(costs), 'deleteVm'].toSorted())
 })
 
-test('the fingerprint sees every change', async () => {
+test('the fingerprint detects every change', async () => {
   const before = await fingerprint(app.db)
   expect(await fingerprint(app.db)).toEqual(before)
   await app.db.run(sql`update accounts set name = name || 'x' where id = (select min(id) from accounts)`)
   expect(await fingerprint(app.db)).not.toEqual(before)
 })
 
-/** My call with each id of my own replaced: once by their id, once by one that nobody has. */
+/** My call with each of my ids replaced: once by theirs, once by an unknown one. */
 function swappedIds(mine: Call, theirs: Call): [foreign: Call, unknown: Call][] {
   if (mine.shared) return []
   const inPath = Object.keys(mine.params ?? {}).map((name): [Call, Call] => {

@@ -1,5 +1,5 @@
-// How to make one valid call of every operation. A new operation needs an entry here: an arrangement that answers its path parameters
-// and body. It is made for two customers at once, so it must not name anything that exists only once.
+// A valid call of every operation. A new operation needs an entry here: a setup that returns its path parameters and body. It runs for two
+// customers, so it must not use unique names.
 import { issueInvoices } from '../src/features/invoices/issue.reconciler.ts'
 import { addDuration, manualClock } from '../src/kernel/clock.ts'
 import { generateKey } from './openssh-keys.ts'
@@ -9,22 +9,22 @@ export interface Call {
   params?: Record<string, string>
   query?: string
   body?: Record<string, unknown>
-  /** What a person must give beside the password to prove again who it is. */
+  /** What a user must enter besides the password to reauthenticate. */
   proof?: Record<string, string>
-  /** The ids in the path belong to everyone: there is no other account to try. */
+  /** The ids in the path are public: there is no other account to test. */
   shared?: true
 }
 
 export type Customer = Awaited<ReturnType<TestApp['given']['customer']>>
 
-/** What an arrangement is made with, for one customer. */
+/** The fixture of one customer. */
 export function worldOf(app: TestApp, customer: Customer) {
   const made = async (path: string, body: object): Promise<string> => {
     const answer = await customer.post(path, body)
     if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}: ${answer.body.error}`)
     return answer.body.data.id as string
   }
-  /** For what is made by an action: asks, lets the action end, and answers the id of the thing. */
+  /** For resources created by an action: sends the request, completes the action and returns the id. */
   const madeByAction = async (vmId: string, path: string, thing: string): Promise<string> => {
     const answer = await customer.post(`/vms/${vmId}/${path}`, { name: thing })
     if (answer.status !== 202) throw new Error(`POST ${path} answered ${answer.status}: ${answer.body.error}`)
@@ -48,7 +48,7 @@ export function worldOf(app: TestApp, customer: Customer) {
     pack: (vmId: string) => made(`/vms/${vmId}/bandwidth/packs`, { gigabytes: 1000 }),
     webhook: () => made('/webhooks', WEBHOOK),
     deposit: () => made('/wallet/deposits', { amount: '25.00' }),
-    /** Of the month in which the customer was made. */
+    /** Of the month in which the customer was created. */
     invoice: async () => {
       await issueInvoices.runOnce({ ...app.deps, clock: manualClock(addDuration(app.clock.now(), '32d')) })
       return (await customer.get('/invoices')).body.data[0].id as string
@@ -76,13 +76,13 @@ const nextRange = (): string => `10.${100 + Math.floor(ranges / 250)}.${ranges++
 
 export const RULE = { direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: '22', sourceIps: [], destIps: [] }
 
-/** Nobody listens there. */
+/** A URL without a listener. */
 const WEBHOOK = { url: 'http://127.0.0.1:9/', events: ['vm.created'] }
 
 const TICKET = { subject: 'No address', body: 'My VM has no address' }
 
 const nothing = async (): Promise<Call> => ({})
-/** A list must not be empty when it is read: else nobody sees what is in it. */
+/** Lists must not be empty, so that their items are checked. */
 const having =
   (make: (world: World) => Promise<unknown>) =>
   async (world: World): Promise<Call> => {

@@ -1,8 +1,8 @@
-// Makes an answer fit to be read as an example: the same in every run, and no longer than needed.
+// Normalises a response for use as an example: the same in every run, and short.
 
 const MAX_LIST = 1
 
-/** Lists are cut to their first entry. */
+/** Lists are cut to their first item. */
 export function shorten(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, MAX_LIST).map(shorten)
   if (typeof value !== 'object' || value === null) return value

@@ -1,5 +1,5 @@
-// A request and its answer for every operation, as the server really gives it: openapi/examples.json, which the reference at /docs shows.
-// `npm run openapi` renews it.
+// Records a request and its response for every operation in openapi/examples.json, which the reference at /docs shows. `npm run openapi`
+// updates it.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sql } from '../src/kernel/database/db.ts'
@@ -11,7 +11,7 @@ const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true',
 await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 100000000, disk_total_gib = 1000000`)
 await app.db.run(sql`update simulated.hosts set disk_total_bytes = ${10n ** 15n}`)
 
-test('every operation has an example, and is still answered like it', { timeout: 240_000 }, async () => {
+test('every operation has an example that matches the current response', { timeout: 240_000 }, async () => {
   const examples: object[] = []
   for (const { operationId, summary, tag, method, path } of app.operations) {
     const customer = await app.given.customer({ credit: '1000.00' })

@@ -1,10 +1,10 @@
-// What is in the database, table by table, to show that something changed nothing. Left out is what a mere look at the product may touch.
+// A fingerprint of the database per table, to show that nothing changed. Tables that reads may update are excluded.
 import { sql, type Queries } from '../src/kernel/database/db.ts'
 
 const TOUCHED_BY_LOOKING = new Set([
   'public.api_tokens',
   'public.counters',
-  'public.audit_log', // a refusal changes nothing else
+  'public.audit_log', // a denied request changes nothing else
   'pgboss.version',
   'pgboss.queue',
   'pgboss.bam',

@@ -1,4 +1,4 @@
-// The product as several processes on one database, to be killed: an API and a worker of `berthd`, and a hand on everything they share.
+// The product as several processes on one database: an API and a worker of `berthd` that tests kill, and access to what they share.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { testDatabase } from './harness.ts'
 import { controlOf, givenHost } from './hosts.ts'
 import { eventually, service, type Service, type Settings } from './processes.ts'
 
-/** After a death everything is as promised again within this time. */
+/** All invariants hold again within this time after a crash. */
 const WELL_AGAIN_MS = 60_000
 
 export async function fleet() {
@@ -64,7 +64,7 @@ export async function fleet() {
         r.lease_until, r.next_attempt_at) as what
       from workflow_runs r where completed_at is null or unwinding order by id`)
 
-  /** Every action has ended; answers how long that took. */
+  /** Waits until all actions have ended; returns how long that took. */
   const ended = async (withinMs: number): Promise<number> => {
     const elapsed = stopwatch()
     await eventually(async () => (await openActions()).length === 0, withinMs).catch(async () => {
@@ -74,7 +74,7 @@ export async function fleet() {
     return elapsed()
   }
 
-  /** What is not as promised when everything has had time to mend itself. */
+  /** Invariant violations after the time for repairs. */
   const broken = async (): Promise<string> => {
     let last = ''
     const whole = async (): Promise<boolean> => (last = formatFailures(await checkInvariants(core.deps))) === ''
@@ -82,7 +82,7 @@ export async function fleet() {
     return last
   }
 
-  /** A host of its own for trouble of its own, and a network on it so that a VM can be placed there. */
+  /** Its own host for its own faults, with a network so that a VM can be placed there. */
   const host = async (name: string) => {
     const made = await givenHost({ db, clock: manualClock() }, name)
     return { ...made, faults: controlOf({ db, clock: manualClock() }, made.id).faults }
@@ -104,7 +104,7 @@ interface Answer {
   data: { id: string; actionId: string; vm: { id: string } }
 }
 
-/** A customer's program: JSON in, JSON out, wherever the API is at the moment. */
+/** A JSON client of the API, at its current address. */
 export const clientOf = (token: string, api: () => Service) => ({
   async send(method: string, path: string, body?: object, key?: string): Promise<Answer> {
     const headers = { 'x-api-key': token, 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) }

@@ -1,9 +1,9 @@
-// Two programs for guests, which have neither a compiler nor an interpreter that knows raw sockets: one sends a frame as it is, the other
-// writes down every frame it sees. They are a few dozen machine instructions each.
+// Two programs for guests without a compiler or an interpreter for raw sockets: one sends a frame, the other prints every frame it
+// receives. They are a few dozen machine instructions each.
 import type { Arch } from '../src/images/arch.ts'
 
 interface Programs {
-  /** Of ELF files. */
+  /** ELF machine types. */
   machine: number
   /** socket(AF_PACKET, SOCK_RAW, 0); read(0, buffer); sendto(socket, buffer + 20, length - 20, 0, buffer, 20); exit */
   send: string
@@ -31,20 +31,20 @@ const PROGRAMS: Record<Arch, Programs> = {
 const BASE = 0x400000n
 const HEADERS = 120
 
-/** The smallest executable: one segment, which holds the file itself. */
+/** A minimal executable: one segment with the file itself. */
 function executable(machine: number, code: Buffer): Buffer {
   const header = Buffer.alloc(HEADERS)
   header.write('\x7fELF\x02\x01\x01', 'latin1')
   header.writeUInt16LE(2, 16) // executable
   header.writeUInt16LE(machine, 18)
   header.writeUInt32LE(1, 20)
-  header.writeBigUInt64LE(BASE + BigInt(HEADERS), 24) // where it starts
-  header.writeBigUInt64LE(64n, 32) // the segment's header follows this one
+  header.writeBigUInt64LE(BASE + BigInt(HEADERS), 24) // entry point
+  header.writeBigUInt64LE(64n, 32) // program header offset
   header.writeUInt16LE(64, 52)
   header.writeUInt16LE(56, 54)
   header.writeUInt16LE(1, 56)
-  header.writeUInt32LE(1, 64) // loaded
-  header.writeUInt32LE(5, 68) // to be read and executed
+  header.writeUInt32LE(1, 64) // PT_LOAD
+  header.writeUInt32LE(5, 68) // read and execute
   header.writeBigUInt64LE(BASE, 80)
   header.writeBigUInt64LE(BASE, 88)
   for (const at of [96, 104]) header.writeBigUInt64LE(BigInt(HEADERS + code.length), at)
@@ -52,7 +52,7 @@ function executable(machine: number, code: Buffer): Buffer {
   return Buffer.concat([header, code])
 }
 
-/** For the shell of a guest: puts both programs into /run. */
+/** Shell script for a guest: writes both programs to /run. */
 export function installTools(arch: Arch): string {
   const { machine, ...programs } = PROGRAMS[arch]
   return Object.entries(programs)
@@ -63,7 +63,7 @@ export function installTools(arch: Arch): string {
     .join(' && ')
 }
 
-/** For the shell of a guest: sends the frame by the interface with that number. */
+/** Shell command for a guest: sends the frame on the interface with that index. */
 export function sendCommand(frame: Buffer, interfaceNumber: number): string {
   const address = Buffer.alloc(20) // struct sockaddr_ll
   address.writeUInt16LE(17, 0)

@@ -1,4 +1,4 @@
-// Ethernet frames, byte by byte, for what no honest program would send.
+// Ethernet frames for spoofing tests.
 export interface End {
   mac: string
   address: string
@@ -14,7 +14,7 @@ const ALL_NODES = '33:33:00:00:00:01'
 const ether = (from: string, to: string, type: number, ...payload: Buffer[]): Buffer =>
   Buffer.concat([macBytes(to), macBytes(from), u16(type), ...payload])
 
-/** The sum is right: a bridge that filters drops packets with a wrong one, whoever they are from. */
+/** With a valid checksum: a filtering bridge drops invalid packets from any sender. */
 function ipv4(from: string, to: string, protocol: number, payload: Buffer): Buffer {
   const header = Buffer.concat([u16(0x4500, 20 + payload.length, 0, 0, 0x4000 | protocol, 0), quad(from), quad(to)])
   let sum = 0
@@ -30,11 +30,11 @@ const datagram = (fromPort: number, toPort: number, text: string): Buffer =>
 const UDP = 17
 const ICMPV6 = 58
 
-/** `as` is who the packet says it is from. */
+/** `as` is the spoofed source. */
 export const udpFrame = (from: End, to: End, text: string, ports = { from: 4000, to: 4001 }, as: Partial<End> = {}): Buffer =>
   ether(as.mac ?? from.mac, to.mac, 0x0800, ipv4(as.address ?? from.address, to.address, UDP, datagram(ports.from, ports.to, text)))
 
-/** The text stands behind it, where short frames are filled up. */
+/** The text follows the packet, in the padding of short frames. */
 export const arpFrame = (from: End, to: End, operation: 'ask' | 'answer', text: string, as: Partial<End> = {}): Buffer => {
   const sender = [macBytes(as.mac ?? from.mac), quad(as.address ?? from.address)]
   const body = Buffer.concat([u16(1, 0x0800, 0x0604, operation === 'ask' ? 1 : 2), ...sender, macBytes(to.mac), quad(to.address)])
@@ -47,7 +47,7 @@ const ipv6 = (protocol: number, to: Buffer, payload: Buffer): Buffer => {
 }
 const ALL_NODES_ADDRESS = Buffer.from('ff020000000000000000000000000001', 'hex')
 
-/** To all nodes: this is your router from now on. */
+/** A router advertisement to all nodes. */
 export const routerAdvertisement = (from: End, text: string): Buffer => {
   const advertisement = Buffer.concat([u16(0x8600, 0, 0x4000, 1800, 0, 0, 0, 0), Buffer.from(text)])
   return ether(from.mac, ALL_NODES, 0x86dd, ipv6(ICMPV6, ALL_NODES_ADDRESS, advertisement))
@@ -56,6 +56,6 @@ export const routerAdvertisement = (from: End, text: string): Buffer => {
 export const ipv6Frame = (from: End, to: End, text: string): Buffer =>
   ether(from.mac, to.mac, 0x86dd, ipv6(UDP, ALL_NODES_ADDRESS, datagram(4000, 4001, text)))
 
-/** In a VLAN nobody gave it. */
+/** With a VLAN tag. */
 export const taggedFrame = (from: End, to: End, text: string): Buffer =>
   ether(from.mac, to.mac, 0x8100, u16(7, 0x0800), ipv4(from.address, to.address, UDP, datagram(4000, 4001, text)))

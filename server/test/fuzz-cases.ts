@@ -1,4 +1,4 @@
-// Sends made-up requests to every operation and holds the product to it: an answer in the envelope, and never an error of ours.
+// Sends generated requests to every operation: every response has the envelope, and none is a server error.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX, PUBLIC_PREFIX } from '../src/compose.ts'
@@ -26,10 +26,10 @@ export async function neverFails(perOperation: number, seed: number): Promise<vo
       query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, value.toWellFormed()])),
       headers: { ...proof, 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
       ...(body !== undefined && { payload: JSON.stringify(body) }),
-      remoteAddress: `10.4.${Math.floor(++addresses / 250) % 250}.${addresses % 250}`, // who may ask without proof is counted by address
+      remoteAddress: `10.4.${Math.floor(++addresses / 250) % 250}.${addresses % 250}`, // unauthenticated requests are limited by address
     })
 
-  /** The smallest request that did what none may, or undefined. */
+  /** The smallest failing request, or undefined. */
   const trouble = async (prefix: string, proof: Record<string, string>, operation: Operation): Promise<string | undefined> => {
     const property = fc.asyncProperty(requestsOf(operation, ids), async (request) => {
       const { statusCode, headers, body } = await send(prefix, proof, operation, request)
@@ -41,7 +41,7 @@ export async function neverFails(perOperation: number, seed: number): Promise<vo
   }
 
   const total = (app.operations.length + app.dashboardOperations.length) * perOperation
-  describe(`${total} made-up requests (seed ${seed})`, () => {
+  describe(`${total} generated requests (seed ${seed})`, () => {
     test.each(app.operations)('never make $operationId fail', async (operation) => {
       expect(await trouble(PUBLIC_PREFIX, { 'x-api-key': customer.token }, operation)).toBeUndefined()
     })

@@ -1,4 +1,4 @@
-// Requests made up from the schemas: mostly of the right shape, with hostile values in every place. Nobody's server error, ever.
+// Generates requests from the schemas: mostly valid, with hostile values in every field.
 import fc from 'fast-check'
 import type { Operation } from '../src/http/api/operation.ts'
 import type { TSchema } from '../src/http/api/schema.ts'
@@ -38,7 +38,7 @@ const HOSTILE_NUMBERS = [0, -1, 1.5, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308, 1e-7, 
 const hostileNumber = fc.oneof(fc.constantFrom(...HOSTILE_NUMBERS), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
 const anything = fc.oneof(hostileText, hostileNumber, fc.boolean(), fc.constant(null), fc.jsonValue({ maxDepth: 3 }))
 
-/** `ids`: what really exists, so that some requests get past the first look. */
+/** `ids`: existing ids, so that some requests pass validation. */
 function valueOf(schema: Schema, ids: string[]): fc.Arbitrary<unknown> {
   const fitting = fittingValue(schema, ids)
   return fc.oneof({ weight: 6, arbitrary: fitting }, { weight: 1, arbitrary: anything })

@@ -1,4 +1,4 @@
-// One PostgreSQL for the whole test run. It never has to survive a power cut, so it may skip everything that is for that.
+// One PostgreSQL for the whole test run, without durability settings.
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/kernel/postgres/embedded.ts'

@@ -25,7 +25,7 @@ export class GuestShell {
     return eventually(`${script} in ${vmId}`, () => this.outcome(domain, pid), this.patienceMs)
   }
 
-  /** For what ends the guest, and its answer with it. */
+  /** For commands that end the guest before it can respond. */
   async order(vmId: string, script: string): Promise<void> {
     await this.ask(await this.booted(vmId), 'guest-exec', { path: '/bin/sh', arg: ['-c', script] })
   }

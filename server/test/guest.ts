@@ -1,5 +1,4 @@
-// One guest by QEMU alone, without libvirt: what an image does by itself. Its network is QEMU's own, with a port of this machine leading to
-// its sshd.
+// A guest run by QEMU without libvirt, to test an image alone. It uses QEMU's user networking with a port forwarded to its sshd.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +15,7 @@ import { someSpec } from '../src/hypervisor/simulated/test-fixture.ts'
 import { hashPassword } from '../src/features/vms/model/guest-password.ts'
 import { eventually } from './processes.ts'
 
-/** Emulated guests on a busy machine. */
+/** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 600_000
 export const PASSWORD = 'correct horse'
 
@@ -30,7 +29,7 @@ export interface GuestDisk {
   remove(): Promise<void>
 }
 
-/** A disk on the image, larger than it, with a seed and a key of its own. */
+/** A disk on the image, larger than it, with its own seed and key. */
 export async function guestDisk(
   image: { path: string; arch: Arch },
   hostname: string,
@@ -61,12 +60,12 @@ export async function guestDisk(
 
 export type Guest = Awaited<ReturnType<typeof bootGuest>>
 
-/** Resolves when its agent answers. */
+/** Resolves when its agent responds. */
 export async function bootGuest(disk: GuestDisk) {
   const port = await freePort()
   const child = spawn(`qemu-system-${disk.arch}`, qemuArguments(disk, port), { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const over = gone(child)
-  over.catch(() => {}) // an end that nobody waits for is no failure
+  over.catch(() => {}) // an exit that nobody awaits is no failure
   const monitor = await ask(disk, over, 'qmp.sock')
   await monitor('qmp_capabilities')
   const agent = await ask(disk, over, 'agent.sock')
@@ -77,7 +76,7 @@ export async function bootGuest(disk: GuestDisk) {
     ssh: (command: string) => run('ssh', ...SSH, '-o', 'BatchMode=yes', '-p', String(port), '-i', disk.key, 'root@127.0.0.1', command),
     sshByPassword: (password: string, command: string) => sshByPassword(disk, port, password, command),
     hostKey: async () => (await run('ssh-keyscan', '-T', '60', '-t', 'ed25519', '-p', String(port), '127.0.0.1')).split(' ')[2]!,
-    /** Answers once the process has ended. */
+    /** Resolves when the process has exited. */
     ended: () => (child.exitCode === null ? once(child, 'exit').then(() => {}) : Promise.resolve()),
     kill: () => child.kill('SIGKILL'),
   }
@@ -123,7 +122,7 @@ function qemuArguments({ folder, arch, ramMiB }: GuestDisk, port: number): strin
 
 type Ask = <T = unknown>(execute: string, args?: object) => Promise<T>
 
-/** QEMU's monitor and the guest's agent speak alike: a line of JSON each way, one at a time. Events are passed over. */
+/** QMP and the guest agent protocol: one line of JSON each way, one at a time. Events are skipped. */
 async function ask({ folder }: GuestDisk, over: Promise<never>, name: string): Promise<Ask> {
   const socket = await eventually(() => Promise.race([open(join(folder, name)), over]), 60_000)
   const answers = createInterface({ input: socket })[Symbol.asyncIterator]()
@@ -141,7 +140,7 @@ async function ask({ folder }: GuestDisk, over: Promise<never>, name: string): P
 
 async function open(path: string): Promise<Socket | null> {
   const socket = connect(path)
-  return Promise.race([once(socket, 'connect').then(() => socket), once(socket, 'error').then(() => null)]).catch(() => null) // QEMU makes it in a moment
+  return Promise.race([once(socket, 'connect').then(() => socket), once(socket, 'error').then(() => null)]).catch(() => null) // QEMU creates the socket shortly after its start
 }
 
 const deadline = async (sentence: string): Promise<never> => {

@@ -1,5 +1,4 @@
-// A whole product on a database of its own, with time in the test's hands. Arrange with `app.given`, act over HTTP, assert what a
-// customer can see.
+// A complete product on its own database, with a manual clock. Arrange with `app.given`, act over HTTP, assert what a customer sees.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,10 +22,10 @@ import { settler } from './run-workflows.ts'
 
 const TEMPLATE = 'berth_template'
 
-/** The only seed that tests with random operations play, when one is asked for. */
+/** The only seed of the property tests to run, when set. */
 export const replayedSeed = process.env['BERTH_TEST_SEED'] ? Number(process.env['BERTH_TEST_SEED']) : null
 
-/** Makes the migrated template once per run; the lock lets parallel test files agree on who does. */
+/** Creates the migrated template database once per run; the lock serialises parallel test files. */
 async function templateUrl(server: string): Promise<void> {
   const client = new pg.Client({ connectionString: server })
   await client.connect()
@@ -51,7 +50,7 @@ export function withDatabase(url: string, database: string): string {
 
 let databases = 0
 
-/** A fresh, migrated database; dropped when the test file ends. */
+/** A new migrated database; dropped when the test file ends. */
 export async function testDatabase(): Promise<string> {
   const server = inject('postgresUrl')
   await templateUrl(server)
@@ -59,7 +58,7 @@ export async function testDatabase(): Promise<string> {
   const admin = async (statement: string): Promise<void> => {
     const client = new pg.Client({ connectionString: server })
     await client.connect()
-    await client.query('select pg_advisory_lock(1)') // a template may not be in use while it is copied
+    await client.query('select pg_advisory_lock(1)') // a template cannot be in use while it is copied
     await client.query(statement).finally(() => client.end())
   }
   await admin(`create database ${name} template ${TEMPLATE}`)
@@ -77,11 +76,11 @@ interface RequestOptions {
   token?: string
   body?: unknown
   headers?: Record<string, string>
-  /** Where it comes from. */
+  /** Remote address. */
   address?: string
 }
 
-/** Tests ask no name server. */
+/** Tests query no name server. */
 const unknownName = (host: string): Promise<never> =>
   Promise.reject(Object.assign(new Error(`${host} is not known here`), { code: 'ENOTFOUND' }))
 
@@ -89,9 +88,9 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export interface TestAppOptions {
   environment?: Record<string, string>
-  /** How names of receivers are resolved and how long those may take; unless given, no name is known. */
+  /** Name resolution and timeout of webhook receivers; by default no name resolves. */
   outbound?: CoreOptions['outbound']
-  /** Invariants that the test breaks on purpose; all others must hold when it ends. */
+  /** Invariants that the test violates on purpose; all others must hold when it ends. */
   breaks?: string[]
 }
 
@@ -109,7 +108,7 @@ export async function testApp(options: TestAppOptions = {}) {
     outbound: { resolve: unknownName, ...options.outbound },
   })
   const { deps } = core
-  const { app, operations, dashboardOperations, close } = await openApi(core, { alone: true })
+  const { app, operations, dashboardOperations, close } = await openApi(core, { isOnlyProcess: true })
   holdToDocumentedRefusals(app, [...operations, ...dashboardOperations])
   afterAll(async () => {
     await close()
@@ -156,7 +155,7 @@ export async function testApp(options: TestAppOptions = {}) {
   type Customer = ReturnType<typeof clientOf>
   let customers = 0
   const given = {
-    /** An account with a token and perhaps money; tests of rate limits ask for the ordinary 600 a minute. */
+    /** An account with a token and optional funds; rate limit tests use the default 600 a minute. */
     async customer(options: { scopes?: string[]; requestsPerMinute?: number; credit?: string } = {}) {
       const { scopes = ['*'], requestsPerMinute = 1_000_000, credit } = options
       const email = `customer${++customers}@example.com`
@@ -176,13 +175,13 @@ export async function testApp(options: TestAppOptions = {}) {
         return { accountId: account.id, email, token, tokenId, ...clientOf(token) }
       })
     },
-    /** What POST /vms needs at least. */
+    /** The minimum input of POST /vms. */
     async vmInput(): Promise<{ regionId: string; osTemplateId: string; hostname: string }> {
       const row = await deps.db.one<{ region: string; template: string }>(sql`
         select (select id from regions order by position limit 1) as region, (select id from os_templates where slug = 'debian-12') as template`)
       return { regionId: row.region, osTemplateId: row.template, hostname: 'web-1' }
     },
-    /** A VM of this customer, brought to RUNNING through the API unless it is told to stay as it was accepted. */
+    /** A VM of this customer, RUNNING unless `settled` is false. */
     async vm(customer: Customer, input: Record<string, unknown> = {}, { settled = true } = {}): Promise<{ id: string; actionId: string }> {
       const { status, body } = await customer.post('/vms', { ...(await given.vmInput()), ...input })
       if (status !== 202) throw new Error(`POST /vms answered ${status}: ${body.error}`)

@@ -1,4 +1,4 @@
-// Simulated hosts beside the catalog's own, and the hand that breaks them.
+// Simulated hosts in addition to the catalog's, with fault injection.
 import { seedHosts, getHost, type HostRow } from '../src/features/hosts/service.ts'
 import { simulatedControl, type SimulatedControl } from '../src/hypervisor/simulated/control.ts'
 import type { Clock } from '../src/kernel/clock.ts'

@@ -1,5 +1,5 @@
-// Nothing a customer writes reaches what a host is told: with hostile words everywhere, machine, network and filter read as with harmless
-// ones. Both are read back from a real libvirtd, and the guest with the hostile words comes up.
+// Customer input never changes what a host is configured with: with hostile text everywhere, machine, network and filter XML equal those
+// with harmless text. Both are read from a real libvirtd, and the guest with the hostile text boots.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { missingForSandbox } from '../../libvirt/test/command.ts'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
@@ -12,11 +12,11 @@ import { tinyImage } from './tiny-image.ts'
 
 const TIMEOUT_MS = 240_000
 
-/** Ends elements, attributes, comments and quotations; names entities, variables of filters, files and commands. */
+/** Closes elements, attributes, comments and quotes; refers to entities, filter variables, files and commands. */
 const HOSTILE = `x'"/></name><devices><disk type='file'><source file='/etc/shadow'/></disk>]]>--><!--&xxe;$IP\`id\`$(id);\n- runcmd: [id]\t../../é`
 const HARMLESS = 'web'
 
-describeIf(missingForSandbox())('what customers write', { timeout: 2 * TIMEOUT_MS }, async () => {
+describeIf(missingForSandbox())('customer input', { timeout: 2 * TIMEOUT_MS }, async () => {
   const { settings, db, start, account } = await fleet()
   let host: LibvirtHost
   let customer: ReturnType<typeof clientOf>
@@ -49,7 +49,7 @@ describeIf(missingForSandbox())('what customers write', { timeout: 2 * TIMEOUT_M
     actionId: string
   }
 
-  /** Wherever a customer may write what he likes, he writes this. */
+  /** The hostile text for every free-text field. */
   async function order(words: string, hostname: string, cidr: string): Promise<Ordered> {
     const [type, key] = generateKey().line.split(' ')
     const { id: keyId } = await post('/ssh-keys', { name: words.slice(0, 100), publicKey: `${type} ${key} ${words.replace('\n', ' ')}` })
@@ -78,7 +78,7 @@ describeIf(missingForSandbox())('what customers write', { timeout: 2 * TIMEOUT_M
     status: string
   }
 
-  /** What the host was told, as it repeats it, with words of ours for every id, address and number that it gave out. */
+  /** The XML of the host, with every id, address and generated number normalised. */
   async function toldOf(ordered: Ordered): Promise<string[]> {
     const { box } = host
     const { vmId, networkId } = ordered
@@ -104,7 +104,7 @@ describeIf(missingForSandbox())('what customers write', { timeout: 2 * TIMEOUT_M
     )
   }
 
-  test('changes nothing in what a host is told', async () => {
+  test('does not change the XML on the host', async () => {
     const harmless = await order(HARMLESS, 'web-1', '10.40.0.0/24')
     const hostile = await order(HOSTILE, 'x'.repeat(63), '10.41.0.0/24')
     const [expected, told] = [await toldOf(harmless), await toldOf(hostile)]

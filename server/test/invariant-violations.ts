@@ -1,9 +1,9 @@
-// One violation of each invariant: rows that the product would never write, or a host that shows what it should not.
+// One violation of each invariant: rows that the product would never write, or a host inventory that it would never have.
 import { sql, type Sql } from '../src/kernel/database/db.ts'
 import type { Machine, Network, Volume } from '../src/hypervisor/driver.ts'
 
 /** Two customers with a VM each on one host; the first has a key, a firewall, a network, a snapshot, a backup and a webhook. */
-export interface PlantWorld {
+export interface ViolationFixture {
   accountId: string
   otherAccountId: string
   vmId: string
@@ -14,7 +14,7 @@ export interface PlantWorld {
   snapshotId: string
   backupId: string
   webhookId: string
-  /** What it has, to be changed. */
+  /** Its inventory, which a violation may change. */
   host: {
     id: string
     name: string
@@ -29,8 +29,8 @@ export interface PlantWorld {
 
 const LONG_AGO = new Date('2001-01-01T00:00:00Z')
 
-/** A sound entry of the ledger for something unsound. */
-const entry = ({ accountId, now }: PlantWorld, type: string, cents: number, vmId: string): Sql => sql`
+/** A consistent ledger entry for an inconsistent cause. */
+const entry = ({ accountId, now }: ViolationFixture, type: string, cents: number, vmId: string): Sql => sql`
   with wallet as (
     update wallets set balance_cents = balance_cents + ${cents}::int8, transaction_count = transaction_count + 1
     where account_id = ${accountId} returning *)
@@ -38,24 +38,27 @@ const entry = ({ accountId, now }: PlantWorld, type: string, cents: number, vmId
   select 'planted' || transaction_count, account_id, transaction_count, ${type}, ${cents}::int8, balance_cents, '', 'VM', ${vmId}, ${now}::timestamptz
   from wallet`
 
-const run = ({ vmId, now }: PlantWorld, row: { label?: string; status?: string; vmId?: string; at?: Date; deadline?: Date }): Sql => sql`
+const run = (
+  { vmId, now }: ViolationFixture,
+  row: { label?: string; status?: string; vmId?: string; at?: Date; deadline?: Date },
+): Sql => sql`
   insert into workflow_runs (id, name, label, subject_id, input, status, next_attempt_at, deadline_at, created_at, completed_at)
   values ('planted', 'vm.start', ${row.label ?? 'START'}, ${row.vmId ?? vmId}, '{}', ${row.status ?? 'PENDING'}, ${row.at ?? now}, ${row.deadline ?? now},
     ${now}, ${row.status === 'COMPLETED' ? now : null})`
 
-/** One of a single entry, as it should be but for `wrong`. */
-const invoice = ({ accountId, now }: PlantWorld, number: number, wrong: { paid?: number }): Sql => sql`
+/** An invoice of a single entry, correct except for `wrong`. */
+const invoice = ({ accountId, now }: ViolationFixture, number: number, wrong: { paid?: number }): Sql => sql`
   insert into invoices (id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents,
     closing_cents, seller, customer, issued_at)
   select 'planted', account_id, 1, '2001-01-01', number, number, 'USD', balance_after_cents - amount_cents - ${wrong.paid ?? 0}::int8,
     case when type = 'CREDIT' then 0 else -amount_cents end, case when type = 'CREDIT' then amount_cents else 0 end + ${wrong.paid ?? 0}::int8,
     balance_after_cents, '{}', '{}', ${now} from wallet_transactions where account_id = ${accountId} and number = ${number}`
 
-const machine = ({ host, vmId }: PlantWorld) => host.machines.find((each) => each.vmId === vmId)!
+const machine = ({ host, vmId }: ViolationFixture) => host.machines.find((each) => each.vmId === vmId)!
 
-export type Plant = (world: PlantWorld) => Sql[]
+export type ViolationSetup = (world: ViolationFixture) => Sql[]
 
-export const plants: Record<string, Plant> = {
+export const violationSetups: Record<string, ViolationSetup> = {
   'wallet.balance': ({ accountId }) => [sql`update wallets set balance_cents = balance_cents + 1 where account_id = ${accountId}`],
   'wallet.running': ({ accountId }) => [
     sql`update wallet_transactions set balance_after_cents = balance_after_cents + 1 where account_id = ${accountId} and number = 1`,

@@ -1,4 +1,4 @@
-// A real host of one's own: libvirtd in a box, prepared as a host is, with a pool, the public network and its gateway.
+// A real host for tests: libvirtd in a sandbox, prepared like any host, with a pool, the public network and its gateway.
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Host } from '@berth/libvirt'
@@ -27,7 +27,7 @@ export async function openLibvirtHost(): Promise<LibvirtHost> {
   return { boxes, box, uri: `qemu+unix:///system?socket=${box.socket}`, gateway: GATEWAY, close: () => boxes.close() }
 }
 
-/** Its address with the folder where its files are seen from here, as those of this very machine are: the screens of guests need that. */
+/** The URI with the folder in which its files are visible here, like those of this machine: VNC sockets need that. */
 export async function uriWithFiles({ box, uri }: LibvirtHost): Promise<string> {
   const root = join(box.folder, 'root')
   await mkdir(join(root, 'var/lib'), { recursive: true })
@@ -44,17 +44,19 @@ const PLAN: HostPlan = {
   systemd: false,
 }
 
-/** The uplink and the rules, which a host without power loses. */
+/** The uplink and the iptables rules, which a power loss removes. */
 export const bringNetworkBack = (box: Box): Promise<string> => box.inside('sh', '-ec', script(PLAN))
 
-/** Everything that runs is gone at once, and everything that is not on the disk: rules, bridges, what daemons remember of guests. */
+/**
+ * Simulates a power loss: all processes and everything that is not on disk are gone, such as rules, bridges and runtime state of daemons.
+ */
 export async function losePower(box: Box): Promise<void> {
   const forget = ['iptables', 'iptables -t nat', 'iptables -t raw', 'iptables -t mangle', 'ebtables', 'ebtables -t nat'].map(
     (table) => `${table} -F; ${table} -X`,
   )
   const unplug = `for each in $(ls /sys/class/net); do case $each in brpub0|bpub-gw|bn*) ip link del $each ;; esac; done`
   const settings = 'for each in ipv4/ip_forward bridge/bridge-nf-call-iptables; do echo 0 > /proc/sys/net/$each; done'
-  await box.signalDaemon('STOP') // it must not live to see its guests die
+  await box.signalDaemon('STOP') // stopped first, so that it does not see its guests die
   await box.inside('sh', '-c', [`kill -9 -1`, ...forget, unplug, settings, 'rm -rf /run/libvirt/*'].join('\n'))
 }
 

@@ -1,4 +1,4 @@
-// A real host of one's own with two drivers, for proofs that do not need a guest to have booted.
+// A real host with two drivers, for tests that need no booted guest.
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import type { Driver, MachineSpec } from '../src/hypervisor/driver.ts'
@@ -14,11 +14,11 @@ export const soon = (): AbortSignal => AbortSignal.timeout(TIMEOUT_MS)
 export interface Proof {
   host: LibvirtHost
   driver: Driver
-  /** As another process holds one. */
+  /** A second driver, as another process would have. */
   other: Driver
-  /** A VM of its own each time. */
+  /** A new VM each time. */
   spec(): MachineSpec
-  /** On, with everything let through, and not waited for. */
+  /** Started with an open filter, without waiting for the boot. */
   start(spec: MachineSpec): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// What the promises of a driver stand on when its guests are real: a host in a box, two drivers of it, and the smallest guest there is.
+// Fixture of the driver contract with real guests: a sandboxed host, two drivers, and the smallest guest.
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { eventually } from '../../libvirt/test/eventually.ts'
@@ -10,7 +10,7 @@ import { GuestShell } from './guest-shell.ts'
 import { losePower, openLibvirtHost, returnPower } from './libvirt-host.ts'
 import { tinyImage } from './tiny-image.ts'
 
-/** Emulated guests on a busy machine. */
+/** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 150_000
 
 export async function libvirtRig(): Promise<Rig> {
@@ -63,7 +63,7 @@ export async function libvirtRig(): Promise<Rig> {
       await returnPower(host.box)
     },
     patienceMs: TIMEOUT_MS,
-    /** Real guests take memory and time: none outlives its promise. */
+    /** Real guests need memory and time, so they are removed after each test. */
     tidy: async () => {
       for (const vmId of made.splice(0)) await driver.ensurePurged(vmId, AbortSignal.timeout(TIMEOUT_MS))
     },

@@ -1,5 +1,5 @@
-// Pairs of transactions that want the same rows: whoever comes second waits, and nobody waits in a circle. The first is held up where it
-// has locked half of what it needs, so that they are sure to meet. The harness fails on every deadlock; these say which pair it was.
+// Pairs of transactions on the same rows must acquire locks in the same order. The first is paused after half of its locks, so that they
+// are sure to meet. The harness fails on every deadlock; these tests say which pair it was.
 import { describe, expect, test } from 'vitest'
 import { releaseQuotas, quotaUsed, reserveQuotas } from '../src/features/accounts/service.ts'
 import { meter } from '../src/features/bandwidth/meter.reconciler.ts'
@@ -11,7 +11,7 @@ import { testApp, type Answer } from './harness.ts'
 import { testRunner } from './run-workflows.ts'
 import { GB, quietVm } from './traffic.ts'
 
-describe('transactions of one VM or account do not wait in a circle', async () => {
+describe('transactions of one VM or account do not deadlock', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '10000.00' })
   const work = (runId: string): Promise<unknown> => resumeRun(testRunner(app.deps), runId)
@@ -19,7 +19,7 @@ describe('transactions of one VM or account do not wait in a circle', async () =
     (await app.db.many(sql`select 1 from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`)).length > 0
   const deadlocks = async (): Promise<number> => (await app.deps.metrics.deadlocks.get()).values[0]!.value
 
-  /** `moment` is a write of the first one, as a trigger names it. */
+  /** `moment` is a write of the first transaction, as a trigger names it. */
   async function meet<T>(moment: string, first: () => Promise<unknown>, second: () => Promise<T>): Promise<T> {
     const table = / on (\w+)/.exec(moment)![1]!
     await app.db.raw(`
@@ -36,14 +36,14 @@ describe('transactions of one VM or account do not wait in a circle', async () =
   }
   const isMade = `update on backups for each row when (new.status = 'AVAILABLE')`
 
-  test('a backup that is made, and its deletion', async () => {
+  test('a running backup and its deletion', async () => {
     const { id } = await app.given.vm(customer)
     const { backup, actionId } = (await customer.post(`/vms/${id}/backups`, { name: 'x' })).body.data
     const deletion = () => customer.delete(`/vms/${id}/backups/${backup.id}`)
     expect((await meet(isMade, () => work(actionId), deletion)).status).toBe(200)
   })
 
-  test('a daily backup that is made, and an action it makes way for', async () => {
+  test('a running daily backup and an action that cancels it', async () => {
     const { id } = await app.given.vm(customer, { dailyBackupEnabled: true })
     const { run_id } = await startDailyBackup(app, id)
     expect(
@@ -57,7 +57,7 @@ describe('transactions of one VM or account do not wait in a circle', async () =
     ).toBe(202)
   })
 
-  test('a backup that is cleared away, and the deletion of its VM', async () => {
+  test('a backup being purged and the deletion of its VM', async () => {
     const { id } = await app.given.vm(customer)
     const { backup } = (await customer.post(`/vms/${id}/backups`, { name: 'x' })).body.data
     await app.settle()
@@ -68,7 +68,7 @@ describe('transactions of one VM or account do not wait in a circle', async () =
     expect((await customer.get(`/vms/${id}`)).status).toBe(404)
   })
 
-  test('an upgrade that is taken back, and a new VM', async () => {
+  test('an upgrade being rolled back and a new VM', async () => {
     const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
     const plan = (slug: string) => plans.find((each) => each.slug === slug)!.id
     const vm = await quietVm(app, customer, { planId: plan('small') })
@@ -86,7 +86,7 @@ describe('transactions of one VM or account do not wait in a circle', async () =
     expect(created.status).toBe(202)
   })
 
-  test('quotas, and the same ones by another plan of the database', async () => {
+  test('quota updates with different query plans', async () => {
     const { accountId } = await app.given.customer()
     const amounts = { vms: 1n, vcpu: 1n, ram_mib: 1n, disk_gib: 1n }
     const take = () => app.db.tx((tx) => reserveQuotas(tx, accountId, amounts))

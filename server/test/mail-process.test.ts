@@ -1,4 +1,4 @@
-// The mails of a customer as a worker sends them: a real process, with the settings that an operator gives it.
+// Emails as sent by a real worker process with an operator's settings.
 import { describe, expect, test } from 'vitest'
 import { testApp } from './harness.ts'
 import { berthd, berthdJson, eventually, service } from './processes.ts'
@@ -10,7 +10,7 @@ describe('a worker with a mail server', { timeout: 120_000 }, async () => {
   const settings = { BERTH_DATABASE_URL: app.db.url, BERTH_DATA_DIR: app.config.dataDir, BERTH_PORT: '0' }
   const mail = { BERTH_SMTP_URL: server.url(), BERTH_MAIL_FROM: 'noreply@cloud.example' }
 
-  test('tells a customer at once that a ticket has its answer', async () => {
+  test('emails a customer immediately about a ticket reply', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
     const worker = await service({ ...settings, ...mail }, 'worker')
@@ -20,7 +20,7 @@ describe('a worker with a mail server', { timeout: 120_000 }, async () => {
     expect(await worker.kill('SIGTERM')).toBe(0)
   })
 
-  test('does not start with half of the settings, and names no password', async () => {
+  test('does not start with incomplete settings, without showing the password', async () => {
     const half = await berthd({ ...settings, BERTH_SMTP_URL: 'smtp://berth:hunter2@mail.example.com' }, 'worker')
     expect([half.code, half.stderr]).toEqual([1, expect.stringContaining('BERTH_MAIL_FROM')])
     const wrong = await berthd({ ...settings, ...mail, BERTH_SMTP_URL: 'http://berth:hunter2@mail.example.com' }, 'worker')

@@ -1,4 +1,4 @@
-// What a minute of metering costs, for as many VMs as wanted.
+// The cost of one minute of metering for any number of VMs.
 import { expect, vi } from 'vitest'
 import { counting } from './counting-db.ts'
 import { testDatabase } from './harness.ts'
@@ -9,12 +9,12 @@ import { openDb, sql, type Db } from '../src/kernel/database/db.ts'
 import { hooks } from '../src/features/index.ts'
 import { meterTraffic } from '../src/features/bandwidth/metering.ts'
 
-/** VMs that run on one host and have traffic, as if they had been made one by one. */
+/** Running VMs with traffic on one host, inserted in bulk. */
 export async function fillHost(db: Db, now: Date, hostId: string, count: number): Promise<void> {
   const numbers = sql`from generate_series(1, ${count}::int) n`
   const mac = sql`('02' || lpad(to_hex(n), 10, '0'))::macaddr`
   await db.tx(async (tx) => {
-    await tx.raw('set local session_replication_role = replica') // skips the checks of foreign keys, which these rows satisfy
+    await tx.raw('set local session_replication_role = replica') // skips foreign key checks, which these rows satisfy
     await tx.setStatementTimeout('10m')
     await tx.run(sql`insert into accounts (id, email, name, created_at) values ('caccount1', 'a@example.com', '', ${now})`)
     await tx.run(sql`
@@ -35,7 +35,7 @@ export async function fillHost(db: Db, now: Date, hostId: string, count: number)
   await db.raw('analyze')
 }
 
-/** Each connection reports its own updates, and takes its time: throws until all are counted. */
+/** Each connection reports its own statistics with a delay: throws until all are counted. */
 async function shareInPlace(db: Db, updates: number): Promise<number> {
   const { all, inPlace } = await db.one<{ all: bigint; inPlace: bigint }>(sql`
     select n_tup_upd as all, n_tup_hot_upd as "inPlace" from pg_stat_user_tables where relname = 'bandwidth_baselines'`)
@@ -43,7 +43,7 @@ async function shareInPlace(db: Db, updates: number): Promise<number> {
   return Number(inPlace) / updates
 }
 
-/** Two statements for a thousand VMs, each VM written once and without touching an index. */
+/** Two statements per thousand VMs, each VM written once and as a HOT update. */
 export async function provesCheapMetering(count: number): Promise<void> {
   const url = await testDatabase()
   const plain = openDb({ url, maxConnections: 3, onError: () => {} })
@@ -61,16 +61,16 @@ export async function provesCheapMetering(count: number): Promise<void> {
       return elapsed()
     }
     await minute()
-    await plain.raw('vacuum bandwidth_baselines') // as happens by itself in the background
+    await plain.raw('vacuum bandwidth_baselines') // autovacuum would do this in the background
     const before = statements()
     const times = [await minute(), await minute()]
     const batches = 2 * Math.ceil(count / 1000)
-    expect(statements() - before).toBeLessThanOrEqual(2 * batches + times.length) // one more a minute takes the host's number
+    expect(statements() - before).toBeLessThanOrEqual(2 * batches + times.length) // one more per minute for the host's number
 
     const sums = await db.one(sql`select count(*)::int, min(bandwidth_used_bytes)::int, max(bandwidth_used_bytes)::int from vm_details`)
     expect(sums).toEqual({ count, min: 3 * 600_000, max: 3 * 600_000 })
     const inPlace = await vi.waitFor(() => shareInPlace(plain, 2 * count), { timeout: 60_000, interval: 500 })
-    expect(inPlace).toBeGreaterThan(0.75) // all of them, unless an analyze of PostgreSQL's own looks on; half with full pages
+    expect(inPlace).toBeGreaterThan(0.75) // all HOT, except during an autoanalyze; half with full pages
     console.log(`${count} VMs: a minute of metering takes ${Math.min(...times).toFixed(0)} ms`)
   } finally {
     await plain.close()

@@ -1,4 +1,4 @@
-// What a minute of metrics costs, for as many VMs as wanted.
+// The cost of one minute of metrics for any number of VMs.
 import { expect } from 'vitest'
 import { rollUp } from '../src/features/metrics/roll-up.reconciler.ts'
 import { sampleHost } from '../src/features/metrics/sample.reconciler.ts'
@@ -10,7 +10,7 @@ import { counting } from './counting-db.ts'
 import { testDatabase } from './harness.ts'
 import { fillHost } from './metering-size.ts'
 
-/** One statement for a thousand VMs and minute; a quarter of an hour of all of them in one. */
+/** One statement per thousand VMs and minute; one statement for 15 minutes of all VMs. */
 export async function provesCheapMetrics(count: number): Promise<void> {
   const plain = openDb({ url: await testDatabase(), maxConnections: 3, onError: () => {} })
   try {

@@ -1,8 +1,8 @@
-// The document is what customers, the SDK and the dashboard know of us. `npm run openapi` renews the copy in the repository.
+// The OpenAPI document is the contract with customers, the SDK and the dashboard. `npm run openapi` updates the copy in the repository.
 import { describe, expect, test } from 'vitest'
 import { DASHBOARD_PREFIX, PUBLIC_PREFIX } from '../src/compose.ts'
 import { SCOPES } from '../src/features/accounts/scopes.ts'
-import { openApiDocument, PEOPLE } from '../src/http/docs/openapi.ts'
+import { openApiDocument, DASHBOARD } from '../src/http/docs/openapi.ts'
 import { testApp } from './harness.ts'
 
 type Json = Record<string, unknown>
@@ -26,7 +26,7 @@ interface Document extends Json {
   paths: Record<string, Record<string, OperationEntry>>
 }
 
-/** Every object of the document, with where it stands. */
+/** Every object of the document with its path. */
 function* objects(value: unknown, path = '#'): Generator<[string, Json]> {
   if (typeof value !== 'object' || value === null) return
   if (!Array.isArray(value)) yield [path, value as Json]
@@ -44,18 +44,18 @@ describe('the OpenAPI document', async () => {
     Object.entries(methods).map(([method, operation]) => ({ path, name: `${method.toUpperCase()} ${path}`, operation })),
   )
 
-  test('is open to everyone and charged to the address', () => {
+  test('is public and rate limited per address', () => {
     expect(response.statusCode).toBe(200)
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
     expect(response.headers['x-ratelimit-remaining']).toBe('99')
   })
 
-  test('is the one in the repository: after a change, run npm run openapi', async () => {
+  test('matches the copy in the repository (update it with npm run openapi)', async () => {
     await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot('../../openapi/v1.json')
   })
 
-  test('has a sister for the dashboard, in the repository too', async () => {
-    const sister = openApiDocument(DASHBOARD_PREFIX, app.dashboardOperations, PEOPLE)
+  test('exists for the dashboard too, with a copy in the repository', async () => {
+    const sister = openApiDocument(DASHBOARD_PREFIX, app.dashboardOperations, DASHBOARD)
     await expect(`${JSON.stringify(sister, null, 2)}\n`).toMatchFileSnapshot('../../openapi/dashboard.json')
   })
 
@@ -64,7 +64,7 @@ describe('the OpenAPI document', async () => {
     expect(operations.map(({ name }) => name).toSorted()).toEqual(declared.toSorted())
   })
 
-  test('says of every operation what it is, what it needs and what it answers', () => {
+  test('describes every operation with scope and responses', () => {
     for (const { name, operation } of operations) {
       const words = { operationId: expect.stringMatching(/^[a-z][A-Za-z]+$/), summary: expect.stringMatching(/^[A-Z].*[^.]$/) }
       expect(operation, name).toMatchObject(words)
@@ -77,7 +77,7 @@ describe('the OpenAPI document', async () => {
     expect(ids).toEqual([...new Set(ids)])
   })
 
-  test('declares exactly the parameters its paths have', () => {
+  test('declares exactly the parameters of its paths', () => {
     for (const { path, operation } of operations) {
       const declared = (operation.parameters ?? []).filter((each) => each.in === 'path')
       const expected = [...path.matchAll(/\{(\w+)\}/g)].map((match) => ({ name: match[1], in: 'path', required: true }))
@@ -86,7 +86,7 @@ describe('the OpenAPI document', async () => {
     }
   })
 
-  test('has no reference that leads nowhere', () => {
+  test('has no dangling references', () => {
     const references = [...objects(document)].flatMap(([where, { $ref }]) => (typeof $ref === 'string' ? [[where, $ref] as const] : []))
     expect(references.length).toBeGreaterThan(20)
     for (const [where, reference] of references) {
@@ -98,7 +98,7 @@ describe('the OpenAPI document', async () => {
     }
   })
 
-  test('is JSON Schema 2020-12: types are known, nullable is a type, and no word of ours is left', () => {
+  test('is JSON Schema 2020-12 without our own keywords', () => {
     for (const [where, schema] of [...objects(document)].filter(([path]) => IS_SCHEMA.test(path))) {
       const { type = [], required = [], properties = {} } = schema as Schema
       expect(TYPES, where).toEqual(expect.arrayContaining([type].flat()))

@@ -1,4 +1,4 @@
-// Fresh OpenSSH public keys: by ssh-keygen where it is installed, else put together from what node:crypto makes.
+// New OpenSSH public keys: from ssh-keygen if installed, otherwise built with node:crypto.
 import { spawnSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ export function generateKey(type = 'ssh-ed25519'): GeneratedKey {
   return (options && bySshKeygen(type, options)) ?? byNode(type)
 }
 
-/** Undefined when there is no ssh-keygen. */
+/** Undefined without ssh-keygen. */
 function bySshKeygen(type: string, options: string[]): GeneratedKey | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'berth-keys-'))
   const file = join(folder, 'key')
@@ -45,7 +45,7 @@ function byNode(type: string): GeneratedKey {
   return { type, line: `${type} ${blob.toString('base64')} someone@example.com\n`, fingerprint: `SHA256:${hash.replaceAll('=', '')}` }
 }
 
-/** Strings behind their lengths, as SSH packs them. */
+/** SSH wire format: length-prefixed strings. */
 export const wire = (...strings: (string | Uint8Array)[]): Buffer =>
   Buffer.concat(
     strings.map((each) => {

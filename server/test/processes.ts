@@ -1,4 +1,4 @@
-// The product as operators run it: real processes of `berthd`, started with nothing but the settings a test gives them.
+// The product as operators run it: real processes of `berthd`, with only the settings of the test.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -15,12 +15,12 @@ const endAll = (): void => {
   for (const child of children) child.kill('SIGKILL')
 }
 afterAll(endAll)
-process.once('exit', endAll) // test files share this module, and the line above counts for the first of them only
+process.once('exit', endAll) // test files share this module, so the listener is added once
 
-/** Without the settings that the test run itself was given. */
+/** Without the settings of the test run itself. */
 export function cleanEnvironment(): Settings {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env
-  // The machine's own libvirt is nobody's to play with, unless a test says so.
+  // Tests do not use this machine's libvirt unless they ask for it.
   return { PATH, HOME, ...(TMPDIR && { TMPDIR }), BERTH_HYPERVISOR: 'simulated' }
 }
 
@@ -49,7 +49,7 @@ export async function berthd(settings: Settings, ...args: string[]): Promise<Out
   return { code: await ended, ...text }
 }
 
-/** Runs a command that must work, and answers what it says in JSON. */
+/** Runs a command that must succeed, and returns its JSON output. */
 export async function berthdJson<T = Record<string, string>>(settings: Settings, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await berthd(settings, ...args, '--json')
   if (code !== 0) throw new Error(`berthd ${args.join(' ')}: exit code ${code}: ${stderr}`)
@@ -58,16 +58,16 @@ export async function berthdJson<T = Record<string, string>>(settings: Settings,
 
 export interface Service {
   pid: number
-  /** Of the public API. */
+  /** URL of the public API. */
   url: string
-  /** Everything it has said so far. */
+  /** All output so far. */
   output: () => string
-  /** The exit code, or the signal that ended it. */
+  /** Resolves to the exit code or signal. */
   ended: Promise<number | string>
   kill(signal: NodeJS.Signals): Promise<number | string>
 }
 
-/** Starts `up`, `api`, `worker` or a program of a test's own, and waits until it says that it is ready. */
+/** Starts `up`, `api`, `worker` or a test's own program, and waits until it is ready. */
 export async function service(settings: Settings, command: string, berthd = BERTHD): Promise<Service> {
   const program = /\.m?[tj]s$/.test(command) ? { path: command, args: [] } : { path: berthd, args: [command] }
   const { child, text, ended } = start(program.path, program.args, settings)

@@ -1,5 +1,6 @@
-// Whatever customers do, whatever breaks, in whatever order: once the trouble is over and everything has had its turn, every promise is
-// kept. A seed decides everything, so a failing one fails again: BERTH_TEST_SEED=17 npx vitest run server/test/property.test.ts
+// Property test: after any sequence of customer operations and faults, once all faults are repaired and reconcilers have run, every
+// invariant holds. A seed determines everything, so a failure is reproducible: BERTH_TEST_SEED=17 npx vitest run
+// server/test/property.test.ts
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import { replayedSeed, testApp } from './harness.ts'
@@ -23,7 +24,7 @@ export function describeProperty({ seeds, operations }: { seeds: number; operati
     beforeAll(() => void (chance = controlChance()))
     afterAll(() => chance.end())
 
-    /** Answers what happened, and what is not as promised after it. */
+    /** Returns the trace, and the invariant violations after it. */
     const play = async (seed: number): Promise<{ trace: string; broken: string }> => {
       chance.reseed(seed, START)
       const random = randomFrom(seed)
@@ -50,7 +51,7 @@ export function describeProperty({ seeds, operations }: { seeds: number; operati
       expect(broken, trace).toBe('')
     })
 
-    test('a seed plays the same twice', async () => {
+    test('a seed is deterministic', async () => {
       expect((await play(1)).trace).toBe((await play(1)).trace)
     })
   })

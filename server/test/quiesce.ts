@@ -1,4 +1,4 @@
-// Brings a test's product to rest: trouble ends, what was asked for is carried out, and every reconciler has had its turns.
+// Brings a test's product to rest: faults are removed, open actions completed, and every reconciler has run.
 import type { ManualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import type { Deps } from '../src/features/deps.ts'
@@ -6,11 +6,11 @@ import { reconcilers } from '../src/features/index.ts'
 import { checkInvariants, formatFailures } from '../src/invariants/check.ts'
 import type { settler } from './run-workflows.ts'
 
-/** Enough for a host that came back to be trusted, for two looks at a VM, and for what was put off by a minute. */
+/** Enough for a recovered host to be trusted, for two power syncs, and for work postponed by a minute. */
 const ROUNDS = 5
 const ROUND = '31s'
 
-/** Hears events whenever they come, which no test can wait for. */
+/** Receives host events asynchronously, which a test cannot await. */
 const ON_ITS_OWN = 'vms.hints'
 
 export function restMaker(deps: Deps, clock: ManualClock, settle: ReturnType<typeof settler>) {
@@ -27,7 +27,7 @@ export function restMaker(deps: Deps, clock: ManualClock, settle: ReturnType<typ
 
   const rest = async (): Promise<void> => {
     await endTrouble()
-    clock.advance(ROUND) // what a dead worker held is free again
+    clock.advance(ROUND) // expires leases of dead workers
     for (let round = 0; round < ROUNDS; round++) {
       await settle()
       clock.advance(ROUND)
@@ -36,7 +36,7 @@ export function restMaker(deps: Deps, clock: ManualClock, settle: ReturnType<typ
     await settle()
   }
 
-  /** Throws with everything that is not as promised. `except`: what the test itself broke on purpose. */
+  /** Throws all violations. `except`: invariants that the test violates on purpose. */
   const requireInvariants = async (except: string[] = []): Promise<void> => {
     const broken = (await checkInvariants(deps)).filter(({ invariant }) => !except.includes(invariant))
     if (broken.length > 0) throw new Error(`Not as promised:\n${formatFailures(broken)}`)

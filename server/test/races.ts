@@ -1,5 +1,5 @@
-// Many at once: what is scarce is handed out exactly as often as it is there, whoever comes first. `npm test` tries it with a hundred,
-// `npm run prove` with four hundred.
+// Concurrency: scarce resources are allocated exactly as often as they exist. `npm test` uses a hundred requests, `npm run prove` four
+// hundred.
 import { describe, expect, test } from 'vitest'
 import { setQuotaLimit } from '../src/features/accounts/service.ts'
 import { addPool } from '../src/features/hosts/public-addresses.ts'
@@ -14,7 +14,7 @@ export const describeRaces = (atOnce: number) =>
     const input = await app.given.vmInput()
     await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
 
-    /** An account that may have as many VMs as it can pay for. */
+    /** An account limited only by its funds. */
     const buyer = async (options: { credit: string; vms?: bigint }) => {
       const customer = await app.given.customer(options)
       const limits = { vms: options.vms ?? 10_000n, vcpu: 10_000n, ram_mib: 10_000_000n, disk_gib: 1_000_000n }
@@ -25,7 +25,7 @@ export const describeRaces = (atOnce: number) =>
     }
     type Buyer = Awaited<ReturnType<typeof buyer>>
 
-    /** Twice as many in flight as there are connections to the database. Who is told to come back later comes back. */
+    /** Twice as many in flight as there are database connections. A 409 or 503 is retried. */
     const together = async (request: (number: number) => Promise<Answer>): Promise<Answer[]> => {
       const answers: Answer[] = []
       let next = 0
@@ -52,7 +52,7 @@ export const describeRaces = (atOnce: number) =>
       ).count
 
     let pools = 0
-    /** Exactly so many, in pools as large as fit: a range of 2^n addresses has 3 that no VM gets. */
+    /** Exactly that many addresses, in pools as large as possible: a range of 2^n has 3 that no VM gets. */
     const addAddresses = (count: number): Promise<void> =>
       app.db.tx(async (tx) => {
         for (let left = count; left > 0;) {
@@ -85,13 +85,13 @@ export const describeRaces = (atOnce: number) =>
       expect(await charges(customer)).toBe(quarter)
     })
 
-    test(`for money that does for ${quarter}: ${quarter} VMs and an empty wallet`, async () => {
+    test(`for funds for ${quarter}: ${quarter} VMs and an empty wallet`, async () => {
       const customer = await buyer({ credit: `${quarter * 6}.00` })
       expect(counts(await together(create(customer)))).toEqual({ 202: quarter, 402: atOnce - quarter })
       expect((await customer.get('/wallet')).body.data.balance).toBe('0.00')
     })
 
-    test('with the same Idempotency-Key: one VM, and everybody who is answered hears of the same one', async () => {
+    test('with the same Idempotency-Key: one VM, returned by all successful responses', async () => {
       const customer = await buyer({ credit: '10000.00' })
       const key = { 'idempotency-key': 'only-once' }
       const answers = await together(() => customer.post('/vms', input, key))
@@ -102,7 +102,7 @@ export const describeRaces = (atOnce: number) =>
       expect(await charges(customer)).toBe(1)
     })
 
-    test('beside deletions of the same account: nobody waits in a circle', async () => {
+    test('concurrent with deletions of the same account: no deadlock', async () => {
       const customer = await buyer({ credit: '10000.00' })
       const network = (await customer.post('/networks', { name: 'lan', nodeId: input.regionId, cidr: '10.9.0.0/20' })).body.data.id
       const firewall = (await customer.post('/firewalls', { name: 'web' })).body.data.id
@@ -116,7 +116,7 @@ export const describeRaces = (atOnce: number) =>
       expect((await app.deps.metrics.deadlocks.get()).values).toMatchObject([{ value: 0 }])
     })
 
-    test('on one VM: one is accepted, the others are told that it is busy', async () => {
+    test('on one VM: one is accepted, the others get 409 busy', async () => {
       const customer = await buyer({ credit: '100.00' })
       const { id } = await app.given.vm(customer)
       const answers = await together(() => customer.post(`/vms/${id}/restart`))

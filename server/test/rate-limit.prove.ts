@@ -26,7 +26,7 @@ async function freshToken(): Promise<string> {
   return (await berthdJson(settings, 'token', 'create', '--account', email, '--name', 'test', '--scopes', '*'))['token']!
 }
 
-/** Sends that many requests to the processes in turn, 32 at a time, and answers how often each status came back. */
+/** Sends that many requests to the processes in turn, 32 at a time, and counts the statuses. */
 async function flood(apis: Service[], count: number, headersOf: (n: number) => Record<string, string>): Promise<Record<number, number>> {
   const statuses: Record<number, number> = {}
   let next = 0
@@ -60,18 +60,18 @@ describe('two API processes that share PostgreSQL', () => {
     expect(await flood(apis, 2_000, () => ({ 'x-api-key': token }))).toEqual({ 200: 600, 429: 1_400 })
   })
 
-  test('stop 300 bad tokens from one address at 100, whatever address is claimed', async () => {
+  test('limit 300 invalid tokens from one address to 100, whatever X-Forwarded-For claims', async () => {
     const answers = await flood(apis, 300, (n) => ({ 'x-api-key': newToken('vmk_'), 'x-forwarded-for': `198.18.0.${n % 250}` }))
     expect(answers).toEqual({ 401: 100, 429: 200 })
   })
 })
 
-test('a trusted proxy is believed about the address', async () => {
+test('use the address from a trusted proxy', async () => {
   const apis = [await service({ ...settings, BERTH_TRUSTED_PROXIES: '127.0.0.1' }, 'api')]
   const bad = (address: string) => flood(apis, 150, () => ({ 'x-api-key': newToken('vmk_'), 'x-forwarded-for': address }))
   expect(await bad('198.18.1.1')).toEqual({ 401: 100, 429: 50 })
   expect(await bad('198.18.1.2')).toEqual({ 401: 100, 429: 50 })
-  // The proxy appends the address it saw: what a client wrote before that counts for nothing.
+  // The proxy appends the address it saw: what the client sent before it is ignored.
   expect(await bad('198.18.9.9, 198.18.1.2')).toEqual({ 429: 150 })
   await stop(apis)
 })
@@ -90,7 +90,7 @@ describeIf(missingCommands('redis-server'))('two API processes that share Redis'
       stdio: 'ignore',
     })
     apis = await twoApis({ BERTH_REDIS_URL: `redis://127.0.0.1:${port}` })
-    // Redis may have come up after them.
+    // Redis may start after them.
     await eventually(async () => {
       const before = await fallbacks(apis[0]!)
       await get(`${apis[0]!.url}/regions`, newToken('vmk_'))
@@ -107,7 +107,7 @@ describeIf(missingCommands('redis-server'))('two API processes that share Redis'
     expect(await flood(apis, 2_000, () => ({ 'x-api-key': token }))).toEqual({ 200: 600, 429: 1_400 })
   })
 
-  test('serve on when Redis dies, limit per process, and say so', async () => {
+  test('keep serving when Redis dies, limit per process, and count the fallback', async () => {
     const token = await freshToken()
     const headers = () => ({ 'x-api-key': token })
     expect(await flood(apis, 500, headers)).toEqual({ 200: 500 })
@@ -118,7 +118,7 @@ describeIf(missingCommands('redis-server'))('two API processes that share Redis'
     expect(others).toEqual({})
     expect(admitted + refused).toBe(2_000)
     expect(admitted).toBeGreaterThanOrEqual(1_200) // 600 more in each process
-    expect(admitted).toBeLessThanOrEqual(1_300) // and what Redis still admitted
+    expect(admitted).toBeLessThanOrEqual(1_300) // plus what Redis had admitted
     expect(await fallbacks(apis[0]!)).toBeGreaterThan(before)
   })
 })

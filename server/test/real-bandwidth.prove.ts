@@ -1,4 +1,4 @@
-// Traffic of a real guest: what is counted, what is lost when counters begin again, and how fast it is at its cap and after a pack.
+// Traffic of a real guest: metering across counter resets, and the speed at the cap and after a pack.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
@@ -12,11 +12,11 @@ import { giveTrafficControl } from './traffic-control.ts'
 const MB = 1_000_000
 const BERTHD = join(import.meta.dirname, '../bin/berthd.mjs')
 const [SINK, SOURCE] = [7002, 7001]
-/** At 10 Mbit/s, and a little for what the first burst and coarse timers add. */
+/** At 10 Mbit/s, with a margin for the first burst and coarse timers. */
 const THROTTLED_MB_PER_S = 1.25 * 1.2
 const DEADLINE_MS = 90_000
 
-/** Sends bytes to a port, or takes what it gives, to the end; prints the bytes and milliseconds it took. */
+/** Sends to or receives from a port until the end; prints bytes and milliseconds. */
 const TRANSFER = `const [address, port, bytes] = process.argv.slice(1)
   const socket = require('net').connect(Number(port), address)
   const begun = performance.now()
@@ -57,7 +57,7 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
   const download = (bytes: number): Promise<{ ms: number }> => transfer(SINK, bytes)
   const megabytesPerSecond = async (bytes = 3 * MB): Promise<number> => bytes / MB / ((await download(bytes)).ms / 1000)
 
-  test('is not limited where the kernel cannot, and says so', async () => {
+  test('is not limited without kernel support, and the API shows it', async () => {
     await giveTrafficControl(box, 'unable')
     await restartDaemon()
     await expect.poll(isLimited, { timeout: DEADLINE_MS }).toBe(false)
@@ -65,7 +65,7 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
     expect(report).toContain('a VM at its traffic cap is not throttled')
   })
 
-  test('has the speed of its plan or 10G where the kernel can', async () => {
+  test('has the speed of its plan or 10G with kernel support', async () => {
     await giveTrafficControl(box, 'able')
     await restartDaemon()
     await expect.poll(isLimited, { timeout: DEADLINE_MS }).toBe(true)
@@ -75,12 +75,12 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
     await expect.poll(limitKiB).toBe(Math.round(1000e6 / 8 / 1024))
   })
 
-  test('is counted to within 2 %, over stops, restarts and the death of libvirtd', async () => {
+  test('is metered within 2 %, across stops, restarts and crashes of libvirtd', async () => {
     const { usedBytes: before } = await usage()
     const [size, less] = [20 * MB, 5 * MB]
     await serve(less)
     await download(2 * size)
-    expect(await upload()).toBe(less) // in small packets, whose headers count as well
+    expect(await upload()).toBe(less) // small packets, whose headers count as well
     await customer.order('POST', `/vms/${vm.vmId}/stop`)
     const first = (await usage()).usedBytes - before
     expect(Math.abs(first / (2 * size + less) - 1)).toBeLessThan(0.02)
@@ -99,7 +99,7 @@ describeIf(missingForRealHost())('the traffic of a real VM', { timeout: 6 * TIME
     await customer.order('POST', `/vms/${vm.vmId}/start`)
   })
 
-  test('is slow within 90 s of reaching the cap, and fast again after a pack', async () => {
+  test('is throttled within 90 s of reaching the cap, and unthrottled after a pack', async () => {
     await serve(3 * MB)
     const fast = await megabytesPerSecond()
     await db.run(sql`

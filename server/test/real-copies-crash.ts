@@ -1,5 +1,5 @@
-// Somebody is killed in every step of a snapshot, a backup and a restore on a real host: the action ends, the guest has the disk that the
-// action says, and the volumes of the host are those that are written down.
+// Kills a process in every step of a snapshot, a backup and a restore on a real host: the action ends, the guest has the disk of its
+// outcome, and the volumes of the host match the database.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
@@ -22,7 +22,7 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
     const files = guestFiles(shell, vmId)
     const kept = await files.write('what was there from the start')
 
-    /** Carries it out while somebody dies in that step; answers how it ended. */
+    /** Runs it and kills the victim in that step; returns the outcome. */
     const dieIn = async (step: string, path: string, body?: object): Promise<string> => {
       const { status, error, data } = await customer.send('POST', path, body)
       expect([status, error]).toEqual([202, undefined])
@@ -50,7 +50,7 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
         .map(({ name }) => name)
         .toSorted()
 
-    describe.each(Object.entries(MAKING))('while one of the %s is made', (kind, steps) => {
+    describe.each(Object.entries(MAKING))('while creating one of the %s', (kind, steps) => {
       test.each(steps)('in the step "%s"', async (step) => {
         expect(await dieIn(step, `/vms/${vmId}/${kind}`, { name: step })).toBe('COMPLETED')
         expect(await files.list()).toEqual([kept])
@@ -75,7 +75,7 @@ export function describeDeathOf(victim: string, kill: (product: RealProduct) => 
     const makeFull = async () => {
       await customer.make(`/vms/${vmId}`, { dailyBackupEnabled: true }, 'PATCH')
       const made = await nightOf(db, vmId)
-      expect(made).toMatchObject({ status: 'AVAILABLE', parent_id: null }) // a restored disk begins a chain of its own
+      expect(made).toMatchObject({ status: 'AVAILABLE', parent_id: null }) // a restored disk starts a new chain
       return copied(`backups/${made.id}`)
     }
     const makeOneOnTop = async () => {

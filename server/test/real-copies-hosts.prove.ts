@@ -1,4 +1,4 @@
-// Backups on a second real host, reached over TLS: whoever dies while one is carried, and when the first host is lost, the VM comes back.
+// Backups on a second real host over TLS: they survive a crash during transfer, and the VM is recovered when the first host is lost.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { missingForSandbox } from '../../libvirt/test/command.ts'
@@ -11,7 +11,7 @@ import { guestFiles, nightOf } from './real-copies.ts'
 import { tinyImage } from './tiny-image.ts'
 import { tlsHosts, type TlsHost } from './tls-hosts.ts'
 
-/** Emulated guests on a busy machine. */
+/** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 240_000
 
 describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEOUT_MS }, async () => {
@@ -70,7 +70,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
       .map((line) => line.trim().split(/\s+/)[0] ?? '')
       .filter((name) => name.startsWith('backup-') && name.endsWith('.qcow2'))
 
-  test('a full backup and one that builds on it are carried there, and nothing of them stays behind', async () => {
+  test('a full and an incremental backup are transferred, and no data stays on the source host', async () => {
     const first = await filesOn(source).write('first night')
     const full = await nightOf(db, vmId)
     const second = await filesOn(source).write('second night')
@@ -90,7 +90,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
     expect(await broken()).toBe('')
   })
 
-  /** Started again with the words it was started with, as whoever looks after a host does. */
+  /** Restarted with the same arguments, as an administrator would. */
   const daemon = ({ box }: TlsHost): Promise<string> =>
     box.inside(
       'sh',
@@ -103,7 +103,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
     processes['worker'] = await start('worker')
   }
 
-  /** Answers how it ended. */
+  /** Returns the outcome. */
   const killedIn = async (step: string, kill: () => Promise<unknown>, path: string, body?: object): Promise<string> => {
     const { status, data } = await customer.send('POST', path, body)
     expect(status).toBe(202)
@@ -124,7 +124,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
     ['the worker', 'let go', worker],
     ['the libvirtd that keeps it', 'carry', () => daemon(keeper)],
     ['the libvirtd that made it', 'carry', () => daemon(source)],
-  ])('when %s is killed in the step "%s", it is made all the same', async (_who, step, kill) => {
+  ])('a backup completes although %s is killed in the step "%s"', async (_who, step, kill) => {
     expect(await killedIn(step, kill, `/vms/${vmId}/backups`, { name: step })).toBe('COMPLETED')
   })
 
@@ -133,7 +133,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
     ['the worker', 'clean up', worker],
     ['the libvirtd that keeps it', 'fetch', () => daemon(keeper)],
     ['the libvirtd that gets it', 'fetch', () => daemon(source)],
-  ])('when %s is killed in the step "%s" of a restore, it comes back all the same', async (who, step, kill) => {
+  ])('a restore completes although %s is killed in the step "%s"', async (who, step, kill) => {
     const { id } = await db.one<{ id: string }>(sql`select id from backups where vm_id = ${vmId} and depth > 0`)
     const kept = await filesOn(source).list()
     await filesOn(source).write(`before ${who} is killed in ${step}`)
@@ -141,7 +141,7 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
     expect(await filesOn(source).list()).toEqual(kept)
   })
 
-  test('restores when the first host is gone, and what that still has of the VM goes when it is back', async () => {
+  test('restores when the first host is lost, and removes the remains when it returns', async () => {
     const kept = (await filesOn(source).list()).toSorted()
     const { id } = await db.one<{ id: string }>(
       sql`select id from backups where vm_id = ${vmId} and status = 'AVAILABLE' order by id desc limit 1`,

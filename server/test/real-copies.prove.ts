@@ -1,4 +1,4 @@
-// Snapshots and backups as customers use them, of a real guest on a real host: what comes back is what was there.
+// Snapshots and backups of a real guest on a real host: a restore gives back the same data.
 import { afterAll, expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { stopwatch } from '../src/kernel/clock.ts'
@@ -40,7 +40,7 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
     expect(await broken()).toBe('')
   })
 
-  test('a full backup and two that build on it each bring their own moment back', async () => {
+  test('a full and two incremental backups each restore their own state', async () => {
     const moments: { id: string; files: string[] }[] = []
     const made = []
     for (const night of ['first', 'second', 'third']) {
@@ -59,7 +59,7 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
     expect(await broken()).toBe('')
   })
 
-  /** Writes all the time: files named by their sha256, and the time, which stands still as long as the guest may not write. */
+  /** Writes continuously: files named by their sha256, and a heartbeat that stops while the guest cannot write. */
   const load = `
     mkdir -p /root/load
     (n=0; while :; do n=$((n+1)); head -c 50000 /dev/urandom > /root/load/new; sum=$(sha256sum /root/load/new); mv /root/load/new /root/load/\${sum%% *}
@@ -67,11 +67,11 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
     (while :; do read now rest < /proc/uptime; echo $now >> /root/beats; usleep 20000; done) > /dev/null 2>&1 &
     (while :; do read now rest < /proc/uptime; echo $now >> /run/beats; usleep 20000; done) > /dev/null 2>&1 &
     echo on`
-  /** In seconds, of the beats since `since`. */
+  /** The gaps between heartbeats since `since`, in seconds. */
   const longestGap = async (file: string, since: string): Promise<number> =>
     Number(await inside(`awk '$1 >= ${since} { if (last && $1 - last > most) most = $1 - last; last = $1 } END { print most }' ${file}`))
 
-  /** The longest that the guest could not write while a snapshot was taken. A busy machine only adds to it, so the shortest of three tells. */
+  /** The longest write pause during a snapshot. Load only adds to it, so the shortest of three counts. */
   async function pauses(): Promise<{ id: string; pauseS: number[] }> {
     const pauseS: number[] = []
     for (;;) {
@@ -90,7 +90,7 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
     }
   }
 
-  test('a snapshot taken while the guest writes holds it for less than a second, passes a check, and boots', async () => {
+  test('a snapshot under write load pauses the guest for less than a second, passes fsck, and boots', async () => {
     expect(await inside(load)).toBe('on')
     const { id, pauseS } = await pauses()
     expect(Math.min(...pauseS)).toBeLessThan(1)
@@ -113,7 +113,7 @@ describeIf(missingForRealHost())('copies of a real VM', { timeout: 3 * TIMEOUT_M
   })
 })
 
-/** The largest partition is the root's. */
+/** The root partition is the largest. */
 const CHECK_ROOT = `
   start=$(sfdisk --json /tmp/raw | tr -d ' \\n' | sed 's/},{/\\n/g' | sed -n 's/.*"start":\\([0-9]*\\),"size":\\([0-9]*\\).*/\\2 \\1/p' | sort -n | tail -1 | cut -d' ' -f2)
   e2fsck -fn "/tmp/raw?offset=$((start * 512))" && echo the file system is whole; rm -f /tmp/raw`

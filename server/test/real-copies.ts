@@ -1,4 +1,4 @@
-// What proofs of snapshots and backups on real hosts have in common.
+// Helpers of the snapshot and backup tests on real hosts.
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import { sql, type Db } from '../src/kernel/database/db.ts'
@@ -8,7 +8,7 @@ import { eventually } from './processes.ts'
 
 const TIMEOUT_MS = 240_000
 
-/** Files in a guest that are named by what they hold, so that nothing can be mistaken for them. */
+/** Files in a guest named by the sha256 of their content. */
 export const guestFiles = (shell: GuestShell, vmId: string) => ({
   async write(text: string): Promise<string> {
     const name = createHash('sha256').update(text).digest('hex')
@@ -16,7 +16,7 @@ export const guestFiles = (shell: GuestShell, vmId: string) => ({
     expect(exitCode).toBe(0)
     return name
   },
-  /** The names of those that hold what they say; the others say that they do not. */
+  /** The names of the intact files; the others are reported as damaged. */
   async list(): Promise<string[]> {
     const check = 'cd /root && for f in ????????????????????????????????????????????????????????????????; do sha256sum "$f"; done'
     const { output } = await shell.run(vmId, check)
@@ -36,7 +36,7 @@ interface Made {
   error: string | null
 }
 
-/** The VM's moment of the night comes at once; answers the backup that was made. */
+/** Triggers the VM's daily backup now; returns it. */
 export async function nightOf(db: Db, vmId: string): Promise<Made> {
   const newest = () => db.maybe<Made>(sql`select * from backups where vm_id = ${vmId} and type = 'DAILY' order by id desc limit 1`)
   const before = (await newest())?.id

@@ -1,11 +1,11 @@
-// Whatever is killed while a VM is made or changed on a real host: the action ends, the promises hold, and the guest beside it runs on.
+// Kills each process while a VM is created or changed on a real host: the action ends, the invariants hold, and other guests keep running.
 import { describe, expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import { eventually } from './processes.ts'
 import { missingForRealHost, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
 
-/** Who dies. Whoever is not of the product is started again by whoever looks after a host. */
+/** The victims. Those that are not part of the product are restarted as an administrator would. */
 const VICTIMS: Record<string, (product: RealProduct, vmId: string) => Promise<unknown>> = {
   libvirtd: async ({ box }) => {
     await box.signalDaemon('KILL')
@@ -54,7 +54,7 @@ describeIf(missingForRealHost())('a real host', { timeout: 6 * TIMEOUT_MS }, asy
   }
 
   describe.each(Object.keys(VICTIMS))('when %s is killed', (victim) => {
-    test('while a VM is made', async () => {
+    test('while a VM is created', async () => {
       const { data } = await customer.send('POST', '/vms', await create('victim'))
       const vmId = data.vm.id
       await inStep(data.actionId, 'ready')

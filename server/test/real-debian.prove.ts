@@ -1,4 +1,4 @@
-// A VM of the Debian that is built here, through the product on a real host, until nothing of it is left.
+// The life of a VM with the Debian image built here, through the product on a real host.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { sql } from '../src/kernel/database/db.ts'
@@ -6,7 +6,7 @@ import { debianImage } from './debian-image.ts'
 import { berthdJson, eventually } from './processes.ts'
 import { missingForRealHost, realProduct } from './real-product.ts'
 
-/** Emulated Debian on a busy machine. */
+/** Generous, for emulated Debian on a loaded machine. */
 const TIMEOUT_MS = 600_000
 const PASSWORD = 'correct horse 7'
 
@@ -15,7 +15,7 @@ describeIf(missingForRealHost())('a real VM of Debian', { timeout: 4 * TIMEOUT_M
   const { customer, ssh, box, db, settings, broken } = await realProduct()
   await berthdJson(settings, 'template', 'import', 'debian-12', '--file', image.path)
 
-  /** Waits longer for an action than one does for the smallest guest. */
+  /** Longer timeouts than for the smallest guest. */
   async function done(vmId: string, actionId: string): Promise<void> {
     const ended = await eventually(async () => {
       const found = await customer.get(`/vms/${vmId}/actions/${actionId}?wait=5`)
@@ -24,7 +24,7 @@ describeIf(missingForRealHost())('a real VM of Debian', { timeout: 4 * TIMEOUT_M
     expect(ended).toMatchObject({ status: 'COMPLETED', error: null })
   }
 
-  test('boots as its owner asked for, and leaves nothing behind', async () => {
+  test('boots with its settings and leaves nothing behind', async () => {
     const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
     const { id: osTemplateId } = await db.one<{ id: string }>(sql`select id from os_templates where slug = 'debian-12'`)
     const order = { ...(await customer.tiny()), osTemplateId, planId: await customer.plan('nano'), hostname: 'deb-1' }

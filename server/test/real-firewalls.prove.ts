@@ -1,4 +1,4 @@
-// Firewalls with real guests and real packets: what the API says about a packet is what becomes of it.
+// Firewalls with real guests and packets: the verdict of the API matches the fate of each packet.
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -49,7 +49,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
   const fromEverywhere = (port: number): Promise<string[]> =>
     Promise.all([connect.fromHost(web.address, port), connect.fromOutside(web.address, port), connect.fromGuest(other, web.address, port)])
 
-  test('close what is denied and leave open what is allowed, to another VM, to the outside and to the host', async () => {
+  test('block denied and allow accepted ports, from another VM, from outside and from the host', async () => {
     expect(await fromEverywhere(CLOSED)).toEqual(['open', 'open', 'open'])
     await customer.make(`/firewalls/${first.id}/bindings`, { vmId: web.vmId })
     await setRules(first, rule('IN', 'ACCEPT', 'TCP', String(OPEN)))
@@ -61,7 +61,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
     direction: 'IN' | 'OUT'
     protocol: 'TCP' | 'UDP' | 'ICMP'
     port?: number
-    /** The other end. */
+    /** The peer. */
     who: 'host' | 'outside' | 'other'
   }
   const addresses = { host: host.gateway, outside: outside.address, other: other.address }
@@ -96,7 +96,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
     return who === 'host' ? connect.fromHost(web.address, port!) : connect.fromOutside(web.address, port!)
   }
 
-  /** What the API says will become of it, and what the rule is that says so. */
+  /** The verdict of the API and the deciding rule. */
   async function predicted({ direction, protocol, port, who }: Packet): Promise<string> {
     const packet = { vmId: web.vmId, direction, protocol, ...(port && { port }), address: addresses[who] }
     const { action } = (await customer.make(`/firewalls/${first.id}/check`, packet)) as unknown as { action: string }
@@ -115,21 +115,21 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
     ...[9101, 9102].map((port) => ({ direction: 'OUT', protocol: 'UDP', port, who: 'other' }) as const),
   ]
 
-  test('do with every packet what POST /firewalls/{id}/check says, in the order of rules and bindings', async () => {
+  test('match the verdict of POST /firewalls/{id}/check for every packet, in the order of rules and bindings', async () => {
     await customer.make(`/firewalls/${second.id}/bindings`, { vmId: web.vmId })
     await setRules(
       second,
-      rule('IN', 'ACCEPT', 'TCP', '8003'), // the first firewall has refused it by then
+      rule('IN', 'ACCEPT', 'TCP', '8003'), // already dropped by the first firewall
       rule('IN', 'ACCEPT', 'TCP', '8008-8009'),
     )
     await setRules(
       first,
       rule('IN', 'REJECT', 'TCP', '8003'),
       rule('IN', 'ACCEPT', 'TCP', '8001,8004-8006'),
-      rule('IN', 'DROP', 'TCP', '8005'), // accepted by then
+      rule('IN', 'DROP', 'TCP', '8005'), // already accepted
       rule('IN', 'ACCEPT', 'TCP', '8007', { sourceIps: [other.address, '198.51.100.0/24'] }),
       rule('IN', 'REJECT', 'TCP', '8008', { sourceIps: [`${outside.address}/24`] }),
-      rule('IN', 'DROP', 'ANY', null, { destIps: ['198.51.100.7'] }), // not this VM
+      rule('IN', 'DROP', 'ANY', null, { destIps: ['198.51.100.7'] }), // another destination
       rule('IN', 'ACCEPT', 'UDP', '9001', { destIps: [web.address] }),
       rule('IN', 'ACCEPT', 'ICMP', null, { sourceIps: [other.address] }),
       rule('OUT', 'REJECT', 'TCP', '8101'),
@@ -142,7 +142,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
     const answers = await Promise.all(PACKETS.map(predicted))
     const told = PACKETS.map((packet, index) => ({ ...packet, becomes: answers[index] }))
     const seen = []
-    // A few at a time: a guest has one processor, and each of them waits.
+    // A few at a time: the guest has one CPU, and each of them waits.
     for (let at = 0; at < PACKETS.length; at += 8) {
       const some = PACKETS.slice(at, at + 8)
       const outcomes = await Promise.all(some.map(really))
@@ -155,7 +155,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
       )
   })
 
-  test('leave an open ssh session alone when they close its port', async () => {
+  test('keep an established SSH session when they block its port', async () => {
     await customer.send('DELETE', `/firewalls/${second.id}/bindings/${web.vmId}`)
     await setRules(first, rule('IN', 'ACCEPT', 'TCP', `${SSH},${OPEN}`))
     const session = ssh.byKey(web.address, 'touch /run/open; while [ ! -e /run/changed ]; do sleep 0.2; done; echo still here')
@@ -167,7 +167,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
   })
 
   let rounds = 0
-  /** Knocks at the closed port from the host and from outside, all the time; answers how often it opened. */
+  /** Connects to the blocked port from host and outside continuously; returns how often it succeeded. */
   async function knocking(work: () => Promise<void>): Promise<number> {
     const prefix = `${box.folder}/knock-${++rounds}-`
     const knock = ['sh', '-c', '"$0" "$@" > /dev/null 2>&1 &', process.execPath, TCP_PROBE, web.address, String(CLOSED), prefix] as const
@@ -185,14 +185,14 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
     return (await readFile(`${prefix}opened`).catch(() => '')).length
   }
 
-  test('open nothing while they are changed', async () => {
+  test('stay closed while they are changed', async () => {
     const opened = await knocking(async () => {
       for (const port of [8004, 8005, 8006]) await setRules(first, rule('IN', 'ACCEPT', 'TCP', `${OPEN},${port}`))
     })
     expect(opened).toBe(0)
   })
 
-  test('hold while libvirtd is killed and comes back, and can be changed then', async () => {
+  test('stay in effect while libvirtd is killed and restarted, and can be changed then', async () => {
     const opened = await knocking(async () => {
       await box.signalDaemon('KILL')
       await box.startDaemon()
@@ -203,7 +203,7 @@ describeIf(missingForRealHost())('real firewalls', { timeout: 6 * TIMEOUT_MS }, 
     await setRules(first, rule('IN', 'ACCEPT', 'TCP', String(OPEN)))
   })
 
-  test('are there before the first packet after the host has lost its power', async () => {
+  test('apply before the first packet after a power loss of the host', async () => {
     const answering = IN_PORTS.map((port) => `nc -ll -p ${port} -e cat > /dev/null 2>&1 &`).join('\n')
     await inside(web, 'echo "$0" >> /etc/init.d/boot; sync', answering)
     const opened = await knocking(async () => {

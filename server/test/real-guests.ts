@@ -1,4 +1,4 @@
-// Guests of the product on a real host, commands in them, and somebody outside who reaches them through the host.
+// Guests of the product on a real host, commands in them, and a client outside that reaches them through the host.
 import { spawn } from 'node:child_process'
 import { afterAll } from 'vitest'
 import { env, run } from '../../libvirt/test/command.ts'
@@ -11,10 +11,10 @@ export interface Guest {
   address: string
 }
 
-/** What came of a connection: a line was answered, somebody said no, or nothing was heard. */
+/** The outcome of a connection: echoed, refused, or timed out. */
 export type Heard = 'open' | 'refused' | 'silence'
 
-/** Runs a command and answers what it printed. */
+/** Runs a command and returns its output. */
 type Runner = (command: string, ...args: string[]) => Promise<string>
 
 const WAIT_S = 3
@@ -42,7 +42,7 @@ export async function realGuests() {
     const vmId = await customer.order('POST', '/vms', order)
     return { vmId, address: (await customer.get(`/vms/${vmId}`)).ipAddress }
   }
-  /** Answers what it printed, whatever became of it. */
+  /** Returns the output regardless of the exit code. */
   const inside = async ({ vmId }: Guest, script: string, ...args: string[]): Promise<string> =>
     (await shell.run(vmId, script, ...args)).output.trim()
   const succeeds = async ({ vmId }: Guest, script: string, ...args: string[]): Promise<boolean> =>
@@ -55,10 +55,10 @@ export async function realGuests() {
     inside,
     succeeds,
     pings: (guest: Guest, address: string) => succeeds(guest, 'ping -c 1 -W 2 "$0"', address),
-    /** Programs in the guest that answer every line with itself. */
+    /** Echo servers in the guest. */
     answerOn: (guest: Guest, ...ports: number[]) =>
       inside(guest, ports.map((port) => `nc -ll -p ${port} -e cat > /dev/null 2>&1 &`).join('\n')),
-    /** The same on the host itself, for as long as there is one. */
+    /** The same on the host itself. */
     answerOnHost: (port: number) => product.box.inside('sh', '-c', `${process.execPath} -e '${answering(port)}' > /dev/null 2>&1 &`),
     /** And outside. */
     answerOutside: async (...ports: number[]) => {
@@ -78,7 +78,7 @@ export async function realGuests() {
   }
 }
 
-/** A machine beside the host, which knows the way to its guests. */
+/** A network namespace next to the host, with a route to its guests. */
 async function openOutside(hostAddress: string) {
   const [, , third] = hostAddress.split('.')
   const [name, address] = [`bo${third}`, `10.98.${third}.200`]

@@ -1,5 +1,5 @@
-// Two real hosts, reached over TLS, of which one is away for a while: whatever was asked of it waits or fails with a reason, nothing of it
-// happens twice or elsewhere, and the other one does not notice.
+// Two real hosts over TLS, one of which is unreachable for a while: its actions wait or fail with a reason, nothing happens twice or on the
+// other host, which is not affected.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { missingForSandbox } from '../../libvirt/test/command.ts'
@@ -12,7 +12,7 @@ import { tinyImage } from './tiny-image.ts'
 import { tlsHosts, type TlsHost } from './tls-hosts.ts'
 
 const AWAY_MS = 90_000
-/** Emulated guests on a busy machine. */
+/** Generous, for emulated guests on a loaded machine. */
 const TIMEOUT_MS = 240_000
 
 describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async () => {
@@ -81,7 +81,7 @@ describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async 
     (await box.virsh('list', '--name', ...flags)).split('\n').filter((name) => name !== '')
   const processOf = ({ box }: TlsHost, vmId: string): Promise<string> => box.inside('pgrep', '-f', `guest=berth-${vmId}`)
 
-  /** What is written down is what there is, on the host that is written down and on no other. */
+  /** The database matches the hosts, and no VM is on two hosts. */
   async function expectEachOnce(): Promise<void> {
     const rows = await db.many<{ id: string; host_id: string; status: string }>(
       sql`select id, host_id, status from vms where host_id is not null`,
@@ -94,11 +94,11 @@ describeIf(missingForSandbox())('two hosts', { timeout: 3 * TIMEOUT_MS }, async 
     }
   }
 
-  test('both get VMs, and one that is away troubles nobody else', async () => {
+  test('both get VMs, and an unreachable one does not affect the other', async () => {
     const both = await Promise.all([create('first').then(completed), create('second').then(completed)])
     expect(new Set(await Promise.all(both.map(hostOf)))).toEqual(new Set(hosts))
 
-    // A third is just being made when its host goes away.
+    // A third VM is being created when its host becomes unreachable.
     const made = await create('third')
     const away = await hostOf(made.vmId)
     const [neighbour, bystander] = (await hostOf(both[0])) === away ? both : both.toReversed()

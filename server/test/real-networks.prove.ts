@@ -1,4 +1,4 @@
-// Private networks with real guests: who reaches whom, who gets out, and what the host itself lets guests have.
+// Private networks with real guests: connectivity, internet access, and what guests reach on the host.
 import { describe, expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { missingForRealHost, TIMEOUT_MS, type Customer } from './real-product.ts'
@@ -34,10 +34,10 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
 
   const attach = (guest: Guest, networkId: string): Promise<string> => customer.order('POST', `/vms/${guest.vmId}/networks`, { networkId })
   const detach = (guest: Guest, networkId: string): Promise<string> => customer.order('DELETE', `/vms/${guest.vmId}/networks/${networkId}`)
-  /** The guest's name for the interface with that address, or nothing. */
+  /** The guest's name of the interface with that address, or nothing. */
   const interfaceWith = (guest: Guest, address: string): Promise<string> =>
     inside(guest, `ip -o -4 addr | awk -v address="$0" 'index($4, address "/") == 1 { print $2 }'`, address)
-  /** Sends what goes outside through that gateway, and answers whether it comes back. */
+  /** Routes outside traffic through that gateway, and returns whether it works. */
   const getsOut = async (guest: Guest, gateway: string): Promise<boolean> => {
     await inside(guest, 'ip route replace "$0" via "$1"', outside.address, gateway)
     const out = await pings(guest, outside.address)
@@ -45,7 +45,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     return out
   }
 
-  test('two VMs talk, one from its first start and one plugged in while it runs', async () => {
+  test('two VMs reach each other, one attached at creation and one while running', async () => {
     await attach(bob, lan)
     const [here, there] = [await addressIn(lan, ada), await addressIn(lan, bob)]
     expect([await interfaceWith(ada, here), await interfaceWith(bob, there)]).toEqual(['eth1', 'eth1'])
@@ -53,12 +53,12 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await customer.get(`/networks/${lan}`)).toMatchObject({ attachmentCount: 2 })
   })
 
-  test('a third VM, of another account, reaches neither, whatever it tries', async () => {
+  test('a VM of another account reaches neither', async () => {
     expect((await stranger.send('POST', `/vms/${eve.vmId}/networks`, { networkId: lan })).status).toBe(404)
     const target = await addressIn(lan, ada)
     expect(await pings(eve, await addressIn(theirs, eve, stranger))).toBe(true)
     expect(await pings(eve, target)).toBe(false)
-    // By its own gateway, by its neighbour's public address, and by an interface in a network that looks the same.
+    // Through its own gateway, through its neighbour's public address, and through an interface in a network with the same range.
     for (const way of ['10.202.0.1', ada.address]) {
       await inside(eve, 'ip route replace "$0" via "$1"', target, way)
       expect(await pings(eve, target)).toBe(false)
@@ -75,7 +75,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     const third = 10 + COMBINATIONS.indexOf(settings)
     const gateway = `10.201.${third}.1`
 
-    test('VMs talk, and get out and get a lease where they should', async () => {
+    test('VMs reach each other, and have internet access and DHCP as configured', async () => {
       const networkId = await network(`10.201.${third}.0/24`, settings)
       await Promise.all([attach(ada, networkId), attach(bob, networkId)])
       const [here, there] = [await addressIn(networkId, ada), await addressIn(networkId, bob)]
@@ -95,7 +95,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     })
   })
 
-  test('an address without DHCP is there after a restart too', async () => {
+  test('an address without DHCP survives a restart', async () => {
     const networkId = await network('10.201.20.0/24', COMBINATIONS[3]!)
     await attach(bob, networkId)
     await customer.order('POST', `/vms/${bob.vmId}/restart`)
@@ -103,7 +103,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await pings(bob, await addressIn(lan, ada))).toBe(true)
   })
 
-  test('guests reach DNS on their host, and nothing else', async () => {
+  test('guests reach only DNS on their host', async () => {
     await answerOnHost(7000)
     const service = [box.address, 7000] as const
     await expect.poll(() => connect.fromHost(...service)).toBe('open')
@@ -116,7 +116,7 @@ describeIf(missingForRealHost())('real private networks', { timeout: 3 * TIMEOUT
     expect(await inside(ada, 'nslookup berth.invalid 10.201.0.1 2>&1')).toMatch(/NXDOMAIN|can't find|REFUSED/)
   })
 
-  test('nothing is left of what went', async () => {
+  test('nothing is left of deleted networks', async () => {
     await Promise.all([ada, bob].map(({ vmId }) => customer.order('DELETE', `/vms/${vmId}`)))
     await customer.make(`/networks/${lan}`, {}, 'DELETE')
     await expect.poll(() => box.virsh('net-list', '--all', '--name')).not.toContain(lan)

@@ -1,4 +1,4 @@
-// The product on a real host: an API and a worker of `berthd`, a libvirtd in a box, the smallest guest, and ssh into it.
+// The product on a real host: an API and a worker of `berthd`, a libvirtd in a sandbox, the smallest guest, and SSH access to it.
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,16 +12,16 @@ import { openLibvirtHost, type LibvirtHost } from './libvirt-host.ts'
 import { berthdJson, eventually, type Service } from './processes.ts'
 import { tinyImage } from './tiny-image.ts'
 
-/** Emulated guests on a busy machine. */
+/** Generous, for emulated guests on a loaded machine. */
 export const TIMEOUT_MS = 150_000
 
-/** Says why no real host can run here; `npm test` installs the packages. */
+/** Whether this machine can run it; `npm test` installs the packages. */
 export const missingForRealHost = (): string | undefined =>
   missingForSandbox(`qemu-system-${nativeArch()}`, 'ssh', 'ssh-keygen', 'ssh-keyscan', 'sfdisk', 'mcopy')
 
 export type RealProduct = Awaited<ReturnType<typeof realProduct>>
 
-/** One real host, in the place of the simulated one. `uriOf`: how the product is told of it. */
+/** One real host instead of the simulated one. `uriOf`: the URI it is registered with. */
 export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>) {
   const image = await tinyImage()
   const host = await openLibvirtHost()
@@ -49,14 +49,14 @@ export async function realProduct(uriOf?: (host: LibvirtHost) => Promise<string>
 
 export type Customer = Awaited<ReturnType<RealProduct['newCustomer']>>
 
-/** What a customer is shown of VMs and actions. */
+/** The API's view of VMs and actions. */
 interface Seen {
   status: string
   error: string | null
   ipAddress: string
 }
 
-/** A customer who waits for what he asks for. */
+/** A customer that waits for its actions. */
 function customerOf({ db }: Fleet, token: string, api: () => Service) {
   const { send } = clientOf(token, api)
   const get = async <T = Seen>(path: string) => (await send('GET', path)).data as unknown as T
@@ -67,7 +67,7 @@ function customerOf({ db }: Fleet, token: string, api: () => Service) {
       return ['COMPLETED', 'FAILED', 'CANCELLED'].includes(found.status) && found
     }, TIMEOUT_MS)
 
-  /** Answers the VM when its action has ended well. */
+  /** Returns the VM when its action has completed. */
   const order = async (method: string, path: string, body?: object) => {
     const { status, error, data } = await send(method, path, body)
     if (status !== 202) throw new Error(`${method} ${path} answered ${status}: ${error}`)
@@ -78,13 +78,13 @@ function customerOf({ db }: Fleet, token: string, api: () => Service) {
     return vmId
   }
 
-  /** What POST /vms needs at least. */
+  /** The minimum input of POST /vms. */
   const tiny = () =>
     db.one<{ regionId: string; osTemplateId: string }>(
       sql`select (select id from regions) as "regionId", (select id from os_templates where slug = 'tiny') as "osTemplateId"`,
     )
   const plan = async (slug: string): Promise<string> => (await db.one<{ id: string }>(sql`select id from plans where slug = ${slug}`)).id
-  /** For what is there at once; answers it. */
+  /** For operations without an action; returns the resource. */
   const make = async (path: string, body: object, method = 'POST') => {
     const { status, error, data } = await send(method, path, body)
     if (status !== 201 && status !== 200) throw new Error(`${method} ${path} answered ${status}: ${error}`)
@@ -93,7 +93,7 @@ function customerOf({ db }: Fleet, token: string, api: () => Service) {
   return { send, get, make, order, tiny, plan }
 }
 
-/** A key of one's own, and commands run by ssh from the host's side of the public network. */
+/** An SSH key, and commands over SSH from the host's side of the public network. */
 async function sshInto(box: Box) {
   const folder = await mkdtemp(join(tmpdir(), 'berth-ssh-'))
   afterAll(() => rm(folder, { recursive: true }))
@@ -121,7 +121,7 @@ async function sshInto(box: Box) {
     return box.inside('env', ...asked, 'setsid', '-w', 'ssh', ...options, ...only, `root@${address}`, command)
   }
 
-  /** The agent answers a moment before sshd does. */
+  /** The agent responds a moment before sshd does. */
   const reached = (address: string, command: string, withinMs = 30_000): Promise<string> =>
     eventually(
       () =>
@@ -132,7 +132,7 @@ async function sshInto(box: Box) {
       withinMs,
     )
 
-  /** The server's own key, by which a client knows it again. */
+  /** The host key of the server. */
   const hostKey = async (address: string): Promise<string> => (await box.inside('ssh-keyscan', '-t', 'ed25519', address)).trim()
 
   return {

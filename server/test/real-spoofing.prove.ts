@@ -1,4 +1,4 @@
-// What a guest must not be able to send: a neighbour on the same wire, which writes down every frame it sees, sees none of it.
+// Frames that a guest must not be able to send: a neighbour on the same network that captures all frames receives none.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { nativeArch } from '../src/images/arch.ts'
@@ -11,14 +11,14 @@ interface Wire {
   villain: End
   neighbour: End
   gateway: string
-  /** Nobody's. */
+  /** Unassigned. */
   free: string
 }
 
 const OTHER_MAC = '02:66:66:66:66:66'
 const OFFER = { from: 67, to: 68 }
 
-/** By what is wrong with each. */
+/** By what is spoofed. */
 function forgeries({ villain, neighbour, gateway, free }: Wire): Record<string, (text: string) => Buffer> {
   const everybody = { mac: BROADCAST, address: '255.255.255.255' }
   const ordinary = { from: 4000, to: 4001 }
@@ -39,7 +39,7 @@ function forgeries({ villain, neighbour, gateway, free }: Wire): Record<string, 
   }
 }
 
-describeIf(missingForRealHost())('a guest that lies', { timeout: 3 * TIMEOUT_MS }, async () => {
+describeIf(missingForRealHost())('a spoofing guest', { timeout: 3 * TIMEOUT_MS }, async () => {
   const { customer, boot, inside, host, broken } = await realGuests()
   const { regionId } = await customer.tiny()
   const { id: lan } = await customer.make('/networks', {
@@ -69,7 +69,7 @@ describeIf(missingForRealHost())('a guest that lies', { timeout: 3 * TIMEOUT_MS 
   test.each([
     ['public', 'eth0', host.gateway, '10.77.255.254'],
     ['private', 'eth1', '10.203.0.1', '10.203.0.200'],
-  ])('is not heard by its neighbour in the %s network', async (kind, device, gateway, free) => {
+  ])('does not reach its neighbour in the %s network', async (kind, device, gateway, free) => {
     const wire: Wire = { villain: await end(villain, device), neighbour: await end(neighbour, device), gateway, free }
     const number = await numberOf(device)
     const lies = Object.values(forgeries(wire)).map((forge, index) => {
@@ -83,12 +83,12 @@ describeIf(missingForRealHost())('a guest that lies', { timeout: 3 * TIMEOUT_MS 
     const all = [honest[0]!, ...lies, honest[1]!]
     const sent = await inside(villain, all.map(({ mark, frame }) => `${sendCommand(frame, number)} && echo ${mark}`).join('\n'))
     expect(sent.split('\n')).toEqual(all.map(({ mark }) => mark))
-    // What was sent before it would have been seen before it.
+    // Frames sent before this one would have arrived before it.
     await expect.poll(() => sees([honest[1]!.mark])).toBe(honest[1]!.mark)
     expect(await sees(all.map(({ mark }) => mark))).toBe(honest.map(({ mark }) => mark).join('\n'))
   })
 
-  test('cannot make its lies true by changing its own address', async () => {
+  test('cannot spoof by changing its own address', async () => {
     const target = (await end(neighbour, 'eth0')).address
     const reaches = (prepare: string, undo: string): Promise<string> =>
       inside(villain, `${prepare}; ping -c 1 -W 2 ${target} > /dev/null && echo yes || echo no; ${undo}`)

@@ -1,4 +1,4 @@
-// What is seen of a real VM from outside: its console, its measurements, and what it does on its own, whether somebody watched or not.
+// A real VM as seen from outside: its console, its metrics, and power changes by the guest, observed or not.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { connectTo } from './console-client.ts'
@@ -21,7 +21,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 3 * TIMEOUT_MS }, async
   const { ipAddress } = await customer.get(`/vms/${vmId}`)
   const isSeen = (status: string) => eventually(async () => (await customer.get(`/vms/${vmId}`)).status === status, TIMEOUT_MS)
 
-  test('has a console where one logs in, by a link that works once', async () => {
+  test('has a console with login, through a one-time URL', async () => {
     const { status, data } = await customer.send('POST', `/vms/${vmId}/console`, { type: 'serial' })
     expect(status).toBe(201)
     const { url } = data as unknown as { url: string }
@@ -40,9 +40,9 @@ describeIf(missingForRealHost())('a real VM', { timeout: 3 * TIMEOUT_MS }, async
     expect(await connectTo(url).opened).toBe(false)
   })
 
-  test('is measured', async () => {
+  test('has metrics', async () => {
     const measured = await eventually(async () => {
-      // Again and again: what is written before the first sample has no rate.
+      // Repeatedly: writes before the first sample have no rate.
       await ssh.reached(ipAddress, 'dd if=/dev/zero of=/root/much bs=1M count=64 2> /dev/null; sync; echo written')
       const { data } = await customer.send('GET', `/vms/${vmId}/metrics`)
       const { series } = data as unknown as { series: Record<string, (number | null)[]> }
@@ -54,14 +54,14 @@ describeIf(missingForRealHost())('a real VM', { timeout: 3 * TIMEOUT_MS }, async
     expect(measured.ram).toBeGreaterThan(10)
   })
 
-  test('that switches itself off is seen to be off', async () => {
+  test('that shuts itself down is STOPPED', async () => {
     await ssh.reached(ipAddress, 'poweroff; echo off')
     await isSeen('STOPPED')
     expect(await customer.get(`/vms/${vmId}`)).toMatchObject({ statusReason: 'Shut down from inside the guest' })
     await customer.order('POST', `/vms/${vmId}/start`)
   })
 
-  test('that switches itself off while nobody watches is seen to be off later', async () => {
+  test('that shuts itself down while no worker runs is STOPPED later', async () => {
     await processes.worker.kill('SIGKILL')
     await ssh.reached(ipAddress, 'poweroff; echo off')
     await eventually(async () => (await product.box.virsh('list', '--name')).trim() === '', TIMEOUT_MS)

@@ -1,4 +1,4 @@
-// A customer's VM from its first breath to its last, on a real host with a real guest: everything a customer does to it, seen from inside.
+// The life of a customer's VM on a real host with a real guest: every operation, verified from inside the guest.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
 import { eventually } from './processes.ts'
@@ -15,7 +15,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
   const inside = (command: string) => ssh.reached(known.address, command)
   const bootId = () => inside('cat /proc/sys/kernel/random/boot_id')
 
-  test('boots, and lets its owner in by key and by password', async () => {
+  test('boots and accepts key and password logins', async () => {
     const key = await customer.send('POST', '/ssh-keys', { name: 'mine', publicKey: ssh.publicKey })
     const size = { planId: await customer.plan('nano') }
     const login = { sshKeyIds: [key.data.id], password: PASSWORD }
@@ -31,7 +31,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     await inside('echo kept > /root/note; sync; echo done')
   })
 
-  test('is closed by a firewall, but for what it allows', async () => {
+  test('is blocked by a firewall except for allowed ports', async () => {
     const guest = { vmId: known.vmId, address: known.address }
     await answerOn(guest, 8001, 8002)
     const both = () =>
@@ -49,7 +49,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     expect(await session).toBe('still here\n')
   })
 
-  test('talks to another VM in a private network, which cannot claim another address', async () => {
+  test('reaches another VM in a private network, which cannot spoof addresses', async () => {
     const { regionId } = await customer.tiny()
     const network = await customer.make('/networks', {
       name: 'lan',
@@ -73,7 +73,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     await customer.make(`/networks/${network.id}`, {}, 'DELETE')
   })
 
-  test('is stopped and started, and its traffic until then is counted', async () => {
+  test('is stopped and started, with its traffic metered', async () => {
     const sent = await ssh.byKey(known.address, `head -c ${TRAFFIC} /dev/zero | tr '\\0' x`)
     expect(sent.length).toBe(TRAFFIC)
     await customer.order('POST', `/vms/${known.vmId}/stop`)
@@ -100,7 +100,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     expect(await ssh.hostKey(known.address)).toBe(known.hostKey)
   })
 
-  test('comes back to the moment of a snapshot', async () => {
+  test('is restored to a snapshot', async () => {
     const snapshots = `/vms/${known.vmId}/snapshots`
     const sum = await inside(
       'head -c 100000 /dev/urandom > /root/f; s=$(sha256sum /root/f); mv /root/f /root/${s%% *}; sync; echo ${s%% *}',
@@ -117,7 +117,7 @@ describeIf(missingForRealHost())('a real VM', { timeout: 2 * TIMEOUT_MS }, async
     expect(await ssh.hostKey(known.address)).toBe(known.hostKey)
   })
 
-  test('is another one after a rebuild, at the same address', async () => {
+  test('has a new disk and the same address after a rebuild', async () => {
     const { osTemplateId } = await customer.tiny()
     await customer.order('POST', `/vms/${known.vmId}/rebuild`, { osTemplateId })
     expect((await vm()).ipAddress).toBe(known.address)

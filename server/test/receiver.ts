@@ -1,4 +1,4 @@
-// A receiver of webhooks as customers have them: a real HTTP server. It remembers everything it was sent and answers as it is told.
+// A webhook receiver: a real HTTP server that records every request and responds as configured.
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,7 +11,7 @@ export interface Received {
   body: string
 }
 
-/** `count` is how many requests came before. */
+/** `count`: requests received before. */
 export type Behave = (response: ServerResponse, request: Received, count: number) => void
 
 export const answer =
@@ -49,5 +49,5 @@ export async function receiver(behave: Behave = answer(200)) {
   return { url, received, state, answers: (next: Behave) => void (state.behave = next) }
 }
 
-/** Checks the signature with the published library and answers the body. */
+/** Verifies the signature with the published library and returns the body. */
 export const verified = (secret: string, { body, headers }: Received): unknown => new Webhook(secret).verify(body, headers)

@@ -1,5 +1,5 @@
-// What a tool that manages resources relies on: whatever can be created can be read by its id, changed in place, read as it was changed,
-// deleted, and is then a clear 404. Ids never change.
+// What infrastructure-as-code tools rely on: a resource can be created, read by id, updated in place, read with the changes, deleted, and
+// is then 404. Ids never change.
 import { describe, expect, test } from 'vitest'
 import { worldOf, type World } from './endpoint-table.ts'
 import { testApp } from './harness.ts'
@@ -8,15 +8,15 @@ import { generateKey } from './openssh-keys.ts'
 const app = await testApp({ environment: { BERTH_ALLOW_PRIVATE_WEBHOOKS: 'true' } })
 
 interface Resource {
-  /** Of the collection; `:vm` and `:firewall` are what it belongs to. */
+  /** The collection; `:vm` and `:firewall` are its parents. */
   path: string
   create: (world: World) => Promise<object>
-  /** The parts of an answer that hold the thing, when it is not the answer itself. */
+  /** Where the response has the resource, when it is nested. */
   within?: string
   change?: object
-  /** How it reads when nothing can be changed: why not. */
+  /** Why it cannot be updated. */
   unchangeable?: string
-  /** What a single one is called by, when that is not an id of its own. */
+  /** The identifying field, when it is not `id`. */
   key?: 'vmId'
   deletable?: false
 }
@@ -72,7 +72,7 @@ const RESOURCES: Record<string, Resource> = {
 }
 
 describe.each(Object.entries(RESOURCES))('a %s', (_, resource) => {
-  test('is created, read, changed, read, deleted, and gone', async () => {
+  test('is created, read, updated, read and deleted', async () => {
     const customer = await app.given.customer({ credit: '1000.00' })
     const world = worldOf(app, customer)
     const path = await pathOf(resource.path, world)
@@ -110,7 +110,7 @@ const pathOf = async (path: string, world: World): Promise<string> => {
   return path.includes(':firewall') ? path.replace(':firewall', await world.firewall()) : path
 }
 
-test('everything that can be created has its life told here', () => {
+test('every creatable resource is covered here', () => {
   const collections = app.operations.filter(
     ({ method, path }) => method === 'POST' && app.operations.some((each) => each.path === path && each.method === 'GET'),
   )

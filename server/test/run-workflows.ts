@@ -1,4 +1,4 @@
-// Plays the worker of a test: carries out every open run now, in this process, moving the clock where a run waits.
+// The worker of a test: runs every open run now, in this process, advancing the clock where a run waits.
 import type { ManualClock } from '../src/kernel/clock.ts'
 import { sql } from '../src/kernel/database/db.ts'
 import type { Deps } from '../src/features/deps.ts'
@@ -6,9 +6,9 @@ import { workflows } from '../src/features/index.ts'
 import { resumeRun, type AnyWorkflow, type Runner } from '../src/workflow/executor.ts'
 
 export interface SettleOptions {
-  /** Carry out only the runs of these subjects; all unless given. */
+  /** Only runs of these subjects; all by default. */
   subjectId?: string
-  /** How many rounds before giving up: each is one attempt of every open run. */
+  /** Maximum number of rounds: each is one attempt of every open run. */
   rounds?: number
 }
 

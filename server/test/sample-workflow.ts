@@ -1,4 +1,4 @@
-// A workflow to try the engine on: a house is settled in steps, of which each can fail, and what is left of it can be seen.
+// A sample workflow for tests of the engine: a house is settled in steps that can fail, and its remains can be inspected.
 import { manualClock } from '../src/kernel/clock.ts'
 import { openDb, sql, type Tx } from '../src/kernel/database/db.ts'
 import { createLog } from '../src/kernel/log.ts'
@@ -9,11 +9,11 @@ import type { AnyWorkflow, Runner } from '../src/workflow/executor.ts'
 import * as store from '../src/workflow/run-store.ts'
 import { testDatabase } from './harness.ts'
 
-/** What the steps work on: a house is built on a plot, and a plot can hold only one. */
-class World {
+/** The outside world of the steps: a house is built on a plot, and a plot has one house. */
+class SampleBackend {
   readonly plots = new Set<string>()
   readonly houses = new Set<string>()
-  trouble: (verb: string) => void = () => {}
+  fault: (verb: string) => void = () => {}
 
   buy = async (id: string) => this.#do('buy', () => this.plots.add(id))
   sell = async (id: string) => this.#do('sell', () => this.plots.delete(id))
@@ -21,7 +21,7 @@ class World {
   tearDown = async (id: string) => this.#do('tearDown', () => this.houses.delete(id))
 
   #do(verb: string, effect: () => unknown): void {
-    this.trouble(verb)
+    this.fault(verb)
     effect()
   }
 }
@@ -30,7 +30,7 @@ export interface Input {
   house: string
 }
 
-export const workflow = workflowsFor<World>()
+export const workflow = workflowsFor<SampleBackend>()
 
 export const settle = workflow<Input>('house.settle', { deadline: '10m' })
   .step('buy', {
@@ -49,12 +49,12 @@ export const write = (tx: Tx, house: string, what: string) =>
     sql`insert into houses (id, what) values (${house}, ${what}) on conflict (id) do update set what = ${what}, times = houses.times + 1`,
   )
 
-export async function openHouses() {
+export async function openSampleEngine() {
   const url = await testDatabase()
   const db = openDb({ url, maxConnections: 8, onError: () => {} })
   await db.raw('create table houses (id text primary key, what text not null, times integer not null default 1)')
   const clock = manualClock()
-  const world = new World()
+  const world = new SampleBackend()
   const deps = { db, clock, log: createLog({ level: 'silent', pretty: false }), metrics: createMetrics() }
   const engine = await startEngine(deps, { workflows: [settle], supervise: false })
   const queued: { runId: string; at: Date }[] = []
@@ -68,7 +68,7 @@ export async function openHouses() {
 
   let houses = 0
   const start = (options: Partial<StartOptions> = {}, house = `house-${++houses}`): Promise<string> => {
-    world.trouble = () => {}
+    world.fault = () => {}
     return db.tx((tx) => engine.start(tx, settle, { house }, { label: 'SETTLE', ...options }))
   }
   const runOf = async (id: string): Promise<store.RunRow> => (await store.findRun(db, id))!

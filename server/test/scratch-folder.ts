@@ -1,5 +1,5 @@
-// A folder for a test, which goes away with everything that runs in it, also when the test run is killed: a companion process waits for the
-// end of a pipe that only we hold open.
+// A folder for a test, removed with all processes that run in it, even when the test run is killed: a companion process waits for the end
+// of a pipe that only we hold open.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export interface ScratchFolder {
 
 export async function scratchFolder(): Promise<ScratchFolder> {
   const path = await mkdtemp(join(tmpdir(), 'berth-scratch-'))
-  await chmod(path, 0o755) // like the folder of a clone
+  await chmod(path, 0o755) // like a cloned repository
   const companion = spawn('sh', ['-c', CLEAN_UP, path], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   companion.unref()
   return {

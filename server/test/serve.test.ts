@@ -26,8 +26,8 @@ afterAll(async () => {
   await rm(settings['BERTH_DATA_DIR']!, { recursive: true })
 })
 
-describe('processes on a database of the operator', { timeout: 120_000 }, () => {
-  test('leave it to the operator to bring it up to date', async () => {
+describe('processes on an external database', { timeout: 120_000 }, () => {
+  test('leave migrations to the operator', async () => {
     const refused = await Promise.all([berthd(settings, 'api'), berthd(settings, 'worker'), berthd(settings, 'account', 'list')])
     for (const { code, stderr } of refused) {
       expect([code, stderr.trim()]).toEqual([1, 'The database is not up to date: every migration is missing. Run: npx berthd migrate'])
@@ -37,7 +37,7 @@ describe('processes on a database of the operator', { timeout: 120_000 }, () => 
     expect(await berthdJson(settings, 'migrate')).toEqual({ version: first.version, applied: [] })
   })
 
-  test('are several APIs and a worker, which know of each other at once', async () => {
+  test('share state between several APIs and a worker immediately', async () => {
     const [one, two, worker] = await Promise.all([service(settings, 'api'), service(settings, 'api'), service(settings, 'worker')])
     await berthdJson(settings, 'account', 'create', '--email', 'ada@example.com')
     const made = await berthdJson(settings, 'token', 'create', '--account', 'ada@example.com', '--name', 'test', '--scopes', '*')
@@ -48,7 +48,7 @@ describe('processes on a database of the operator', { timeout: 120_000 }, () => 
     expect(await Promise.all([one, two, worker].map((each) => each.kill('SIGTERM')))).toEqual([0, 0, 0])
   })
 
-  test('are refused where the key of the others is missing or another one', async () => {
+  test('do not start when the master key is missing or does not match', async () => {
     const elsewhere = { ...settings, BERTH_DATA_DIR: join(settings['BERTH_DATA_DIR']!, 'elsewhere') }
     const key = join(elsewhere.BERTH_DATA_DIR, 'master.key')
     for (const role of ['api', 'worker'])
@@ -61,7 +61,7 @@ describe('processes on a database of the operator', { timeout: 120_000 }, () => 
     expect(await berthd(settings, 'doctor', 'key')).toMatchObject({ code: 0 })
   })
 
-  test('say which database is missing', async () => {
+  test('report a missing database', async () => {
     const { BERTH_DATABASE_URL: _, ...alone } = settings
     const { code, stderr } = await berthd(alone, 'api')
     expect([code, stderr]).toEqual([1, expect.stringContaining('There is no database: set BERTH_DATABASE_URL, or start `berthd up`')])

@@ -1,16 +1,16 @@
-// Between us and PostgreSQL: it carries everything on until it is told to go silent, as a machine without power does. Connections stay
-// open then, and new ones are accepted by nobody behind it.
+// A proxy to PostgreSQL that can stop forwarding without closing, like a machine that lost power. Connections stay open then, and new ones
+// get no response.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 
 export interface SilentProxy {
-  /** Of the same database, by this way. */
+  /** The database URL through the proxy. */
   url: string
   silence(): void
   speak(): void
-  /** Ends every connection, heard by both sides. */
+  /** Closes every connection on both sides. */
   close(): void
 }
 

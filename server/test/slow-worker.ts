@@ -1,4 +1,4 @@
-// A worker process of the product that knows one workflow more.
+// A worker process with one additional workflow.
 import { openCore, openWorker } from '../src/compose.ts'
 import { readConfig } from '../src/config.ts'
 import { createLog } from '../src/kernel/log.ts'
@@ -13,6 +13,6 @@ const worker = await openWorker(core)
 process.once('SIGTERM', async () => {
   await worker.close()
   await core.close()
-  process.exit(0) // as berthd does: the step that was aborted may still be asleep
+  process.exit(0) // as berthd does: the aborted step may still be asleep
 })
 core.deps.log.info('ready')

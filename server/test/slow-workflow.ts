@@ -1,4 +1,4 @@
-// A step that never ends the first time it is begun, and at once when it is begun again.
+// A step that never ends on its first attempt, and immediately on the second.
 import { workflow } from '../src/features/deps.ts'
 import { sleep } from '../src/kernel/clock.ts'
 

@@ -1,5 +1,5 @@
-// A mail server as operators have them, on a real socket. It remembers every mail it took and answers as it is told; with a certificate
-// it offers STARTTLS, with a user it wants a password.
+// An SMTP server on a real socket. It records every accepted email and responds as configured; with a certificate it offers STARTTLS, with
+// a user it requires authentication.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
@@ -8,12 +8,12 @@ import { afterAll } from 'vitest'
 export interface ReceivedMail {
   from: string
   to: string[]
-  /** Headers and body as they came, without the dots that were doubled. */
+  /** Headers and body as received, dot-unstuffed. */
   data: string
   isEncrypted: boolean
 }
 
-/** What is answered instead: a line by its verb, or nothing at all and the connection is cut. */
+/** Responses to override: a line per command, or null to close the connection. */
 export type Answers = Partial<Record<'GREETING' | 'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'END', string | null>>
 
 interface Options {
@@ -32,7 +32,7 @@ export async function smtpServer(options: Options = {}) {
   const start = async (): Promise<void> => {
     server = createServer((socket) => {
       sockets.add(socket)
-      socket.on('error', () => {}) // cut by either side
+      socket.on('error', () => {}) // closed by either side
       socket.on('close', () => sockets.delete(socket))
       converse(socket, { greet: true, isEncrypted: false })
     })
@@ -76,7 +76,7 @@ export async function smtpServer(options: Options = {}) {
         say(null, '220 Go ahead')
         socket.removeAllListeners('data')
         const secure = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(options.certificate!) })
-        secure.on('error', () => {}) // a client that does not trust us
+        secure.on('error', () => {}) // a client that does not trust the certificate
         converse(secure, { greet: false, isEncrypted: true })
       },
       RSET: () => say(null, '250 OK'),
@@ -121,7 +121,7 @@ export async function smtpServer(options: Options = {}) {
 
 const addressIn = (argument: string): string => /<([^>]*)>/.exec(argument)?.[1] ?? ''
 
-/** The headers of a mail, unfolded. */
+/** The headers of an email, unfolded. */
 export const headersOf = ({ data }: ReceivedMail): string[] =>
   data
     .split('\r\n\r\n')[0]!

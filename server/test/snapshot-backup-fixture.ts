@@ -1,4 +1,4 @@
-// What tests of snapshots, backups and restores look at.
+// Helpers of snapshot, backup and restore tests.
 import { expect } from 'vitest'
 import { latestDaily } from '../src/features/backups/sql.ts'
 import { startBackup } from '../src/features/backups/service.ts'
@@ -12,7 +12,7 @@ import type { TestApp } from './harness.ts'
 import { givenHost } from './hosts.ts'
 import { testRunner } from './run-workflows.ts'
 
-/** What of a VM lies on the hosts, for example `disk 1` or `snapshot`; what is half made or lies elsewhere says so. */
+/** The volumes of a VM on the hosts, for example `disk 1` or `snapshot`, with a note when incomplete or on another host. */
 export async function volumesOf(app: TestApp, vmId: string): Promise<string[]> {
   const found: string[] = []
   for (const host of await listHosts(app.db)) {
@@ -25,20 +25,20 @@ export async function volumesOf(app: TestApp, vmId: string): Promise<string[]> {
   return found.sort()
 }
 
-/** Something on the disk that tells one moment from another. */
+/** Writes something to the disk that identifies its state. */
 export const diskOf = (app: TestApp, vmId: string) => ({
   write: (text: string): Promise<void> => app.simulated.drift.writeFile(vmId, 'moment', text),
   read: (): Promise<string | null> => app.simulated.drift.readFile(vmId, 'moment'),
 })
 
-/** As the night does: it builds on the one before. */
+/** Like a daily backup: incremental to the previous one. */
 export const startDailyBackup = (app: TestApp, vmId: string, name = 'Daily') =>
   app.db.tx(async (tx) => {
     const parent = (await latestDaily(tx, vmId)) ?? null
     return startBackup(tx, app.deps, await getVmRow(tx, vmId), { name, type: 'DAILY', parent, failures: 0 })
   })
 
-/** A second host, which gets no VMs unless the first is lost. */
+/** A second host that gets no VMs unless the first is lost. */
 export async function givenSecondHost(app: TestApp): Promise<HostRow> {
   const host = await givenHost(app, 'second')
   const pool = { regionId: host.region_id, hostId: host.id, cidr: '10.66.0.0/24', gateway: '10.66.0.1', dns: [] }
@@ -47,11 +47,11 @@ export async function givenSecondHost(app: TestApp): Promise<HostRow> {
   return host
 }
 
-/** As many VMs as a test likes. What is limited per VM stays so. */
+/** Raises the VM quota. Limits per VM stay. */
 export const allowManyVms = (app: TestApp) =>
   app.db.run(sql`update catalog_numbers set value = value * 1000 where name like 'quota.%' and position('_per_' in name) = 0`)
 
-/** Everything that taking, restoring and removing copies of a VM's disk can change. */
+/** Everything that creating, restoring and deleting copies can change. */
 export async function worldOf(app: TestApp, vmId: string) {
   const driver = await app.deps.hypervisors.get(app.host.id)
   return {
@@ -74,13 +74,13 @@ export type World = Awaited<ReturnType<typeof worldOf>>
 export interface CopyProof {
   vmId: string
   workflow: AnyWorkflow
-  /** Starts the action; answers its id. */
+  /** Starts the action; returns its id. */
   act: () => Promise<string>
   completed: (after: World, before: World) => void
   failed: (after: World, before: World) => void
 }
 
-/** Tries the workflow against death and failure at every step, each time on the same VM. */
+/** Runs the crash tests of the workflow, each time on the same VM. */
 export async function proveOnVm(
   app: TestApp,
   { vmId, workflow, act, completed, failed }: CopyProof,

@@ -1,5 +1,5 @@
-// The 21 operations of the specification and the exact shape of what each answers: every field that it names, with its type, and what we
-// add under `ours`. A field too many, too few or of another type is a broken contract.
+// The 21 operations of the specification and the exact schema of their responses: every specified field with its type, and our additions
+// under `ours`. A missing, additional or differently typed field breaks the contract.
 import { expect } from 'vitest'
 
 type Leaf = 'string' | 'integer' | 'boolean' | 'date-time' | 'money' | 'bytes' | `${'string' | 'date-time' | 'bytes'} or null`

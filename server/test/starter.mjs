@@ -1,4 +1,4 @@
-// What `npm start` does, without the checks before it.
+// Like `npm start`, without its checks.
 import { join } from 'node:path'
 import { runInForeground } from '../../ops/foreground.mjs'
 

@@ -1,4 +1,4 @@
-// The whole specification as a customer lives through it: each of its 21 operations over HTTP, in the order in which somebody needs them.
+// The specification as a customer's story: each of its 21 operations over HTTP, in a realistic order.
 import { describe, expect, test } from 'vitest'
 import { generateKey } from './openssh-keys.ts'
 import { receiver, verified } from './receiver.ts'
@@ -10,10 +10,10 @@ describe('a customer', async () => {
   const mailbox = await receiver()
   const customer = await app.given.customer({ credit: '100.00' })
   const told = new Set<Specified>()
-  /** What the customer remembers from one chapter to the next. */
+  /** State shared between the chapters. */
   const known: Record<string, string> = {}
 
-  /** Asks one of the 21 operations and holds its answer against the specification; answers the data. */
+  /** Calls one of the 21 operations and validates its response against the specification; returns the data. */
   const ask = async (operation: Specified, params: Record<string, string> = {}, body?: unknown) => {
     told.add(operation)
     const { status, data, paged } = SPECIFIED[operation] as { status: number; data: Shape; paged?: true }
@@ -28,7 +28,7 @@ describe('a customer', async () => {
     expect(answer.headers['location']).toBe(location)
     return answer.body.data
   }
-  /** Operations beside the specified ones that the story needs. */
+  /** Additional operations that the story needs. */
   const also = async (method: 'get' | 'post' | 'delete', path: string, body?: unknown) => {
     const answer = await (method === 'post' ? customer.post(path, body) : customer[method](path))
     expect(answer.status, answer.body.error).toBeLessThan(300)
@@ -40,7 +40,7 @@ describe('a customer', async () => {
   }
   const vm = () => ask('GET /vms/{id}', { id: known['vm']! })
 
-  test('looks around', async () => {
+  test('reads the catalog', async () => {
     const regions = await ask('GET /regions')
     expect(regions).toMatchObject([{ slug: 'fra1', country: 'DE', available: true }])
     const template = await ask('GET /os-templates/{slug}', { slug: 'debian-12' })
@@ -49,7 +49,7 @@ describe('a customer', async () => {
     expect((await customer.get('/os-templates/no-such')).body).toEqual({ success: false, error: 'OS template not found' })
   })
 
-  test('subscribes to events and tries whether they arrive', async () => {
+  test('creates a webhook and tests it', async () => {
     const events = ['vm.created', 'vm.restarted', 'vm.terminated']
     const webhook = await ask('POST /webhooks', {}, { url: mailbox.url, events, description: 'my console' })
     expect(webhook).toMatchObject({ url: mailbox.url, events, isActive: true, failCount: 0, secret: expect.stringMatching(/^whsec_/) })
@@ -74,7 +74,7 @@ describe('a customer', async () => {
     Object.assign(known, { key: key.id, firewall: firewall.id, network: network.id })
   })
 
-  test('creates a VM and sees it come up', async () => {
+  test('creates a VM and waits until it runs', async () => {
     const { key, network, region, template } = known
     const wish = {
       regionId: region,
@@ -103,13 +103,13 @@ describe('a customer', async () => {
     expect(await ask('GET /vms')).toMatchObject([{ id: created.id, status: 'RUNNING' }])
   })
 
-  test('protects it by the firewall', async () => {
+  test('binds the firewall', async () => {
     const bound = await ask('POST /firewalls/{id}/bindings', { id: known['firewall']! }, { vmId: known['vm'] })
     expect(bound).toEqual({ firewallId: known['firewall'], vmId: known['vm'] })
     expect(await vm()).toMatchObject({ firewalls: [{ id: known['firewall'], name: 'web' }] })
   })
 
-  test('restarts it, and makes it larger', async () => {
+  test('restarts and upgrades it', async () => {
     const restart = await ask('POST /vms/{id}/restart', { id: known['vm']! })
     expect(await action(restart.actionId)).toMatchObject({ action: 'RESTART', status: 'COMPLETED' })
     const plans = (await also('get', '/plans')) as { id: string; slug: string }[]
@@ -119,7 +119,7 @@ describe('a customer', async () => {
     expect(await vm()).toMatchObject({ status: 'RUNNING', vcpu: 2, ram: 2048, disk: 50, plan: { slug: 'medium', priceMonthly: '12.00' } })
   })
 
-  test('looks at its traffic, and buys more of it', async () => {
+  test('reads its traffic and buys a pack', async () => {
     const [usage] = await ask('GET /bandwidth')
     expect(usage).toMatchObject({
       vmId: known['vm'],
@@ -136,7 +136,7 @@ describe('a customer', async () => {
     expect(await ask('GET /bandwidth')).toMatchObject([{ packBytes: '1000000000000', capBytes: '4000000000000' }])
   })
 
-  test('takes a snapshot, and deletes a backup that is no longer needed', async () => {
+  test('creates a snapshot and deletes a backup', async () => {
     const { snapshot, actionId } = await ask('POST /vms/{vmId}/snapshots', { vmId: known['vm']! }, { name: 'before the sale' })
     expect(snapshot).toMatchObject({ vmId: known['vm'], name: 'before the sale', description: '', status: 'CREATING' })
     expect(await action(actionId)).toMatchObject({ action: 'SNAPSHOT_CREATE', status: 'COMPLETED' })
@@ -147,21 +147,21 @@ describe('a customer', async () => {
     expect(await also('get', `/vms/${known['vm']}/backups`)).toEqual([])
   })
 
-  test('finds every cent in the ledger', async () => {
+  test('finds every charge in the ledger', async () => {
     const entries = await ask('GET /wallet/transactions')
     const types = entries.map(({ type, amount }: { type: string; amount: string }) => `${type} ${amount}`)
     expect(types).toEqual(['BANDWIDTH_PACK -10.00', 'VM_UPGRADE -6.00', 'VM_CHARGE -6.00', 'CREDIT 100.00'])
     expect(entries[0].balanceAfter).toBe('78.00')
   })
 
-  test('gives everything back', async () => {
+  test('deletes everything', async () => {
     const { actionId } = await also('delete', `/vms/${known['vm']}`)
     expect(await action(actionId)).toMatchObject({ action: 'DELETE', status: 'COMPLETED' })
     expect((await customer.get(`/vms/${known['vm']}`)).status).toBe(404)
     expect(await ask('DELETE /networks/{id}', { id: known['network']! })).toEqual({ id: known['network'] })
   })
 
-  test('was told of all of it, and wants to hear no more', async () => {
+  test('received all events and deletes the webhook', async () => {
     await app.deliver()
     const types = mailbox.received.map((each) => (verified(known['secret']!, each) as { type: string }).type)
     expect(types.toSorted()).toEqual(['vm.created', 'vm.restarted', 'vm.terminated', 'webhook.test'])

@@ -1,14 +1,14 @@
-// Leaves an action stranded: its host is away from a moment of its choice until long after anybody tries to take it back.
+// Makes the cleanup of an action fail: its host is unreachable from a given checkpoint until long after its compensation is abandoned.
 import { AttemptLostError, findRun } from '../src/workflow/run-store.ts'
 import { resumeRun, type Runner } from '../src/workflow/executor.ts'
 import { expect } from 'vitest'
 import type { TestApp } from './harness.ts'
 import { testRunner } from './run-workflows.ts'
 
-/** Longer than the deadline of anything. */
+/** Longer than every deadline. */
 const FOR_GOOD = '7h'
 
-/** Carries the action out until `at` (a checkpoint such as `boot saved`), where its host and its worker are lost. */
+/** Runs the action until `at` (a checkpoint such as `boot saved`), where its host and its worker are lost. */
 export async function loseHostAt(app: TestApp, actionId: string, at: string): Promise<void> {
   const checkpoint = (where: string): void => {
     if (where === at) throw new AttemptLostError(`lost at ${at}`)
@@ -21,7 +21,7 @@ export async function loseHostAt(app: TestApp, actionId: string, at: string): Pr
   await app.simulated.faults.returnHost()
 }
 
-/** The same where there is something to take back. */
+/** The same where there is something to compensate. */
 export async function strand(app: TestApp, actionId: string, at: string): Promise<void> {
   await loseHostAt(app, actionId, at)
   expect(await findRun(app.db, actionId)).toMatchObject({ status: 'FAILED', stranded: true })

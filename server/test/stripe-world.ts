@@ -1,5 +1,5 @@
-// Stripe as Berth sees it: a local server that opens Checkout sessions, and messages in the shapes that Stripe documents, signed by the
-// library's own signer. No network.
+// A local Stripe: a server that creates Checkout sessions, and events in Stripe's documented format, signed with the library's own signer.
+// No network.
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Stripe } from 'stripe'
@@ -34,7 +34,7 @@ export async function stripeWorld() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   afterAll(() => new Promise((resolve) => server.close(resolve)))
   const app = await testApp({
-    breaks: ['idempotency.finished'], // a month passes in seconds, and keys last a day
+    breaks: ['idempotency.finished'], // a month passes in seconds, but keys expire after a day
     environment: {
       BERTH_STRIPE_SECRET_KEY: SECRET_KEY,
       BERTH_STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
@@ -47,7 +47,7 @@ export async function stripeWorld() {
   const sign = (payload: string, options: { secret?: string; timestamp?: number } = {}): string =>
     webhooks.generateTestHeaderString({ payload, secret: WEBHOOK_SECRET, ...options })
 
-  /** As it arrives: bytes and a header. */
+  /** As received: bytes and a header. */
   const deliver = async (payload: string, signature: string | undefined = sign(payload)) => {
     const { statusCode, body, headers } = await app.app.inject({
       method: 'POST',
@@ -119,7 +119,7 @@ export const sessionEvent = (type: string, payment: PaymentOf, { paymentStatus =
     id,
   )
 
-/** https://docs.stripe.com/api/charges/object: `refunded` is the sum of all refunds of it. */
+/** https://docs.stripe.com/api/charges/object: `refunded` is the sum of all refunds. */
 export const refundEvent = (payment: PaymentOf, refunded: number, { metadata = true, id = nextId() } = {}): string =>
   event(
     'charge.refunded',

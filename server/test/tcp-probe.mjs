@@ -1,4 +1,4 @@
-// Knocks at a port a hundred times a second, until a file says stop: node tcp-probe.mjs <address> <port> <prefix of files>
+// Connects to a port a hundred times a second until a stop file exists: node tcp-probe.mjs <address> <port> <prefix of files>
 import { appendFileSync, existsSync } from 'node:fs'
 import { connect } from 'node:net'
 

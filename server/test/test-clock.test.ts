@@ -10,7 +10,7 @@ let dataDir: string
 beforeAll(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'berth-clock-'))))
 afterAll(() => rm(dataDir, { recursive: true }))
 
-/** With nothing in it, not even tables. */
+/** Empty, without tables. */
 async function emptyDatabase(): Promise<string> {
   const name = `clock_${process.pid}_${Math.random().toString(36).slice(2, 8)}`
   const admin = async (statement: string): Promise<void> => {
@@ -24,7 +24,7 @@ async function emptyDatabase(): Promise<string> {
 }
 
 describe('the test clock', { timeout: 240_000 }, () => {
-  test('is refused by real data, and real time by a database that has one', async () => {
+  test('is rejected by real data, and required by a database that has one', async () => {
     const real = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: dataDir }
     const asked = await berthd({ ...real, BERTH_TEST_CLOCK: 'true' }, 'migrate')
     expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('works only with a database that was made with it')])
@@ -36,7 +36,7 @@ describe('the test clock', { timeout: 240_000 }, () => {
     expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('has a test clock')])
   })
 
-  test('lets months pass on a running product: renewals, invoices, and the end of what is unpaid', async () => {
+  test('advances months on a running product: renewals, invoices, and deletion of unpaid VMs', async () => {
     const settings: Settings = {
       BERTH_DATABASE_URL: await emptyDatabase(),
       BERTH_DATA_DIR: dataDir,
@@ -59,7 +59,7 @@ describe('the test clock', { timeout: 240_000 }, () => {
     const renewals = (await read('/wallet/transactions?type=VM_RENEWAL')) as { amount: string; createdAt: string }[]
     expect(renewals.map((each) => each.amount)).toEqual(Array(4).fill('-6.00'))
     const charged = renewals.map((each) => Date.parse(each.createdAt) - first.getTime()).at(-1)
-    expect(charged).toBeLessThan(60_000) // on its day, not at the end
+    expect(charged).toBeLessThan(60_000) // on its due date, not at the end
     expect(await read('/invoices')).not.toEqual([])
 
     await berthdJson(settings, 'clock', 'advance', '--to', inDays(75))
@@ -71,7 +71,7 @@ describe('the test clock', { timeout: 240_000 }, () => {
   })
 })
 
-/** Two of the same moment, running, and paid for three months in all. */
+/** Two VMs created at the same time, running, with funds for three months in total. */
 async function givenVm(settings: Settings, { url }: Service) {
   await berthdJson(settings, 'account', 'create', '--email', 'ada@example.com')
   await berthdJson(settings, 'account', 'credit', '--account', 'ada@example.com', '--amount', '36.00')

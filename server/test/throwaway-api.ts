@@ -1,5 +1,4 @@
-// Routes made up for one test, on the same kind of server as the product's and behind the same tokens and limits. Bytes that matter are
-// sent over a real socket.
+// Routes for one test, on the product's server with the same tokens and limits. Raw bytes are sent over a real socket.
 import { once } from 'node:events'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import type { InjectOptions } from 'fastify'
@@ -41,7 +40,7 @@ export async function throwawayApi(
     return { status: response.statusCode, headers: response.headers as Record<string, string>, text: response.body }
   }
 
-  /** Sends raw bytes and answers everything that comes back until the server closes the connection. */
+  /** Sends raw bytes and returns the response until the server closes the connection. */
   const exchange = async (bytes: string | Buffer, socket?: Socket): Promise<string> => {
     const connection = socket ?? (await dial())
     connection.write(bytes)
@@ -57,7 +56,7 @@ export async function throwawayApi(
   }
   const dial = async (): Promise<Socket> => {
     const socket = connect(await listen(), '127.0.0.1')
-    socket.on('error', () => {}) // a reset is one of the ways a server ends a connection
+    socket.on('error', () => {}) // a reset is a valid way to close
     await once(socket, 'connect')
     return socket
   }

@@ -1,4 +1,4 @@
-// The smallest guest there is.
+// The smallest guest image.
 import type { Image } from '../src/hypervisor/image-source.ts'
 import { buildTiny } from '../src/images/tiny/build.ts'
 import { builtImage } from './built-image.ts'

@@ -1,4 +1,4 @@
-// Hosts in boxes that joined the fleet as machines elsewhere do: a certificate, `host prepare` on the machine, `host add` over TLS.
+// Sandboxed hosts added like remote machines: a certificate, `host prepare` on the machine, `host add` over TLS.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
@@ -11,7 +11,7 @@ export interface TlsHost {
   id: string
   name: string
   box: Box
-  /** The cable to us is pulled out and put back. The guests know nothing of it. */
+  /** Disconnects and reconnects the link to us. Guests are not affected. */
   cutOff(): Promise<unknown>
   reconnect(): Promise<unknown>
 }
@@ -34,7 +34,7 @@ async function joinFleet(settings: Settings, name: string, box: Box): Promise<Tl
   return { id: id!, name, box, cutOff: () => link('down'), reconnect: () => link('up') }
 }
 
-/** Without daemons and settings of the box's own. */
+/** Without the daemons and settings of the sandbox. */
 async function asPackaged(box: Box): Promise<void> {
   const end = 'kill $(cat /run/libvirt/libvirtd.pid) $(cat /run/libvirt/virtlogd.pid); while pgrep -x libvirtd; do sleep 0.1; done'
   await box.inside('sh', '-c', end)

@@ -1,5 +1,5 @@
-// `tc` as libvirtd in a box is to find it. Kernels that lack parts of it get the nearest that they have: what is proved is what libvirt is
-// told and what becomes of it, not the kernel.
+// `tc` for libvirtd in a sandbox. Kernels without some modules get the nearest equivalent: the tests verify what libvirt configures, not
+// the kernel.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
@@ -28,7 +28,7 @@ echo 'Error: Specified qdisc kind is unknown.' >&2
 exit 2
 `
 
-/** A kernel that can limit interfaces, or one that cannot. */
+/** A kernel with or without traffic shaping. */
 export async function giveTrafficControl(box: Box, kernel: 'able' | 'unable'): Promise<void> {
   const path = join(box.folder, `tc-${kernel}`)
   await writeFile(path, kernel === 'able' ? WORKING : BROKEN, { mode: 0o755 })

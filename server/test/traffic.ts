@@ -1,4 +1,4 @@
-// A VM whose traffic is in the test's hands: its guest sends nothing by itself.
+// A VM whose traffic the test controls.
 import { sql } from '../src/kernel/database/db.ts'
 import type { TestApp } from './harness.ts'
 

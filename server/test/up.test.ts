@@ -24,7 +24,7 @@ const postmasterPid = async () =>
   (await readFile(join(settings['BERTH_DATA_DIR']!, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0]
 const readyz = async ({ url }: Service): Promise<Response> => fetch(new URL('/readyz', url))
 
-/** A request that is under way until `finish` is called. */
+/** A request that stays open until `finish` is called. */
 async function slowRequest(url: string) {
   const { hostname, port, pathname } = new URL(`${url}/ssh-keys`)
   const body = JSON.stringify({ name: 'slow', publicKey: 'ssh-ed25519 nonsense' })
@@ -35,7 +35,7 @@ async function slowRequest(url: string) {
   const closed = once(socket, 'close')
   const head = [`POST ${pathname} HTTP/1.1`, `host: ${hostname}`, `x-api-key: ${token}`, 'content-type: application/json']
   socket.write(`${[...head, `content-length: ${body.length}`].join('\r\n')}\r\n\r\n${body.slice(0, 5)}`)
-  await get(`${url}/regions`, token) // has been read after the one before
+  await get(`${url}/regions`, token) // read after the previous request
   return {
     finish: async () => {
       socket.write(body.slice(5))
@@ -46,7 +46,7 @@ async function slowRequest(url: string) {
 }
 
 describe('berthd up', { timeout: 120_000 }, () => {
-  test('is made ready by a command before it has ever run, but by none that expects data', async () => {
+  test('is initialised by commands that need no data, and only by those', async () => {
     const dataDir = settings['BERTH_DATA_DIR']!
     for (const command of [
       ['account', 'create', '--email', 'first@example.com'],
@@ -64,7 +64,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     expect(await postgres()).toEqual({ dataVersion: '18', running: false, owner: undefined })
   })
 
-  test('is waited for by a command while it starts for the first time', async () => {
+  test('makes commands wait while it starts for the first time', async () => {
     const fresh = { ...settings, BERTH_DATA_DIR: join(folder.path, 'fresh') }
     const starting = service(fresh, 'up')
     await eventually(async () => existsSync(join(fresh.BERTH_DATA_DIR, 'postgres')))
@@ -72,7 +72,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     expect(await (await starting).kill('SIGTERM')).toBe(0)
   })
 
-  test('serves, is administered while it runs, and stops without a trace', async () => {
+  test('serves, accepts commands while it runs, and stops cleanly', async () => {
     const up = await service(settings, 'up')
     expect(await (await readyz(up)).json()).toMatchObject({ status: 'ready', checks: { host: 'ok' } })
     await berthdJson(settings, 'account', 'create', '--email', 'ada@example.com')
@@ -91,7 +91,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     expect(await postgres()).toEqual({ dataVersion: '18', running: false, owner: undefined })
   })
 
-  test('goes on where it was when it is killed', async () => {
+  test('resumes after it is killed', async () => {
     const killed = await service(settings, 'up')
     const before = await postmasterPid()
     expect(await killed.kill('SIGKILL')).toBe('SIGKILL')
@@ -103,14 +103,14 @@ describe('berthd up', { timeout: 120_000 }, () => {
     await up.kill('SIGTERM')
   })
 
-  test('stops in order when the program that started it is killed', async () => {
+  test('stops cleanly when its parent is killed', async () => {
     const starter = await service(settings, join(import.meta.dirname, 'starter.mjs'))
     await starter.kill('SIGKILL')
     await expect.poll(postgres, { timeout: 20_000 }).toEqual({ dataVersion: '18', running: false, owner: undefined })
     expect(starter.output()).toContain('the program that started it has ended')
   })
 
-  test('finishes the request under way, and takes no new ones', async () => {
+  test('finishes open requests and accepts no new ones', async () => {
     const up = await service(settings, 'up')
     const slow = await slowRequest(up.url)
     const ended = up.kill('SIGTERM')
@@ -126,7 +126,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     expect(await ended).toBe(0)
   })
 
-  test('waits no longer than it is told to', async () => {
+  test('waits no longer than BERTH_DRAIN_SECONDS', async () => {
     const up = await service({ ...settings, BERTH_DRAIN_SECONDS: '1' }, 'up')
     await slowRequest(up.url)
     const elapsed = stopwatch()
@@ -135,7 +135,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     expect(elapsed()).toBeLessThan(6_000)
   })
 
-  test('stops at once when it is asked twice, PostgreSQL included', async () => {
+  test('stops immediately on a second signal, including PostgreSQL', async () => {
     const up = await service({ ...settings, BERTH_DRAIN_SECONDS: '600' }, 'up')
     await slowRequest(up.url)
     const ended = up.kill('SIGINT')
@@ -152,7 +152,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     expect((await postgres()).running).toBe(false)
   })
 
-  test('says who has its port, and leaves nothing running', async () => {
+  test('reports which program uses its port, and leaves nothing running', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
@@ -165,7 +165,7 @@ describe('berthd up', { timeout: 120_000 }, () => {
     expect((await postgres()).running).toBe(false)
   })
 
-  test('refuses to run twice on the same data', async () => {
+  test('does not start twice on the same data', async () => {
     const up = await service(settings, 'up')
     const { code, stderr } = await berthd(settings, 'up')
     expect([code, stderr.trim()]).toEqual([1, expect.stringContaining(`already running on this data (pid ${up.pid})`)])

@@ -27,7 +27,7 @@ const settings: Settings = {
   BERTH_METRICS_PORT: '0',
 }
 
-/** What the next release would be: the same product with one more migration. */
+/** The next release: the same product with one more migration. */
 function nextRelease() {
   const release = join(folder, 'next')
   cpSync(join(root, 'server'), join(release, 'server'), {
@@ -58,7 +58,7 @@ async function ask<Row extends object>({ BERTH_DATABASE_URL }: Settings, questio
   return rows
 }
 
-/** Whether the machine runs, and how often it was started, by the word of its host. */
+/** The power state of the machine and its number of starts, from its host. */
 const lifeOf = (vmId: string, where: Settings) => ask(where, 'select power, epoch from simulated.machines where vm_id = $1', [vmId])
 
 interface Data {
@@ -80,7 +80,7 @@ type Call = ReturnType<typeof caller>
 const ended = (call: Call, vmId: string, actionId: string) =>
   eventually(async () => (await call(`/vms/${vmId}/actions/${actionId}?wait=5`)).status === 'COMPLETED', 90_000)
 
-test('VMs run on while the product is upgraded, and work under way is finished by the new version', { timeout: 240_000 }, async () => {
+test('VMs keep running during an upgrade, and the new version finishes open actions', { timeout: 240_000 }, async () => {
   const [oldApi, oldWorker] = [await service(settings, 'api'), await service(settings, 'worker')]
   await berthdJson(settings, 'account', 'create', '--email', 'ada@example.com')
   await berthdJson(settings, 'account', 'credit', '--account', 'ada@example.com', '--amount', '100.00')
@@ -119,7 +119,7 @@ interface Listed {
   status: string
 }
 
-/** What is not as promised, when everything has had time to come to rest. */
+/** Invariant violations, when everything has come to rest. */
 async function brokenAfter(older: Settings): Promise<string> {
   const core = await openCore(readConfig(older), older['BERTH_DATABASE_URL']!, createLog({ level: 'silent', pretty: false }), {
     worker: false,
@@ -131,7 +131,7 @@ async function brokenAfter(older: Settings): Promise<string> {
   return broken
 }
 
-test('what an older release left is taken over: VMs run on, its work is ended, its money adds up', { timeout: 300_000 }, async () => {
+test('this release takes over the data of an older one: VMs keep running, actions end, balances match', { timeout: 300_000 }, async () => {
   const dataDir = join(folder, 'older')
   const older = {
     ...settings,

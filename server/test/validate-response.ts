@@ -5,7 +5,7 @@ import { responsesOf, type Operation } from '../src/http/api/operation.ts'
 const ajv = new Ajv({ allErrors: true, strict: false, validateSchema: false })
 formats.default(ajv)
 
-/** What is in an answer that its schema does not allow, fields it does not know included. */
+/** What a response contains that its schema does not allow, including unknown fields. */
 export function undocumented(operation: Operation, status: number, answer: unknown): string[] {
   const schema = new Map(responsesOf(operation, operation.paged)).get(status)
   if (!schema) return [`${status} is not documented`]

@@ -1,4 +1,4 @@
-// What tests of webhooks arrange with: a product that may call receivers on this machine, events, and deliveries on request.
+// Fixture of webhook tests: a product that may call local receivers, events, and deliveries on demand.
 import { recordEvent } from '../src/features/events/service.ts'
 import { deliverAllDue } from '../src/features/webhooks/deliver.reconciler.ts'
 import { testApp, type TestAppOptions } from './harness.ts'
@@ -15,10 +15,10 @@ export async function webhookApp(options: Pick<TestAppOptions, 'breaks' | 'outbo
   return {
     ...app,
     subscribe,
-    /** Something happens to the customer. */
+    /** Records an event of the customer. */
     happen: (customer: Customer, type = 'vm.started', data: object = { reason: 'test' }) =>
       app.db.tx((tx) => recordEvent(tx, app.deps, { accountId: customer.accountId, type, data })),
-    /** Sends everything that is due, and waits for what comes of it. */
+    /** Sends all due deliveries and waits for their results. */
     deliver: () => deliverAllDue(app.deps),
     webhookOf: async (customer: Customer, id: string) => (await customer.get(`/webhooks/${id}`)).body.data,
     deliveriesOf: async (customer: Customer, id: string, query = '') =>

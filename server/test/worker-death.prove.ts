@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const slowWorker = (): Promise<Service> => service(settings, join(import.meta.dirname, 'slow-worker.ts'))
 
-/** Starts a run while two workers are there; answers who has begun it and who has not. */
+/** Starts a run with two workers; returns the one that claimed it and the other. */
 async function begunRun(): Promise<{ runId: string; busy: Service; idle: Service }> {
   const workers = await Promise.all([slowWorker(), slowWorker()])
   const runId = await core.deps.db.tx((tx) => core.engine.start(tx, slowWorkflow, { name: 'one' }, { label: 'Slow' }))
@@ -38,7 +38,7 @@ async function begunRun(): Promise<{ runId: string; busy: Service; idle: Service
 const completed = (runId: string) => eventually(async () => (await findRun(core.deps.db, runId))?.status === 'COMPLETED', 60_000)
 
 describe('a worker process', () => {
-  test('that is killed in the middle of a step is replaced by another within 30 s', async () => {
+  test('that is killed within a step is replaced by another within 30 s', async () => {
     const { runId, busy, idle } = await begunRun()
     await busy.kill('SIGKILL')
     const elapsed = stopwatch()
@@ -48,7 +48,7 @@ describe('a worker process', () => {
     expect(await idle.kill('SIGTERM')).toBe(0)
   })
 
-  test('that is asked to stop hands its step back, and another goes on at once', async () => {
+  test('that is stopped releases its run, and another continues immediately', async () => {
     const { runId, busy, idle } = await begunRun()
     const elapsed = stopwatch()
     expect(await busy.kill('SIGTERM')).toBe(0)

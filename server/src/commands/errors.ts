@@ -10,13 +10,13 @@ export function explain(error: unknown): string {
     return error.message.replace(/^Validation failed: /, '').replace(/^[a-z]/, (letter) => letter.toUpperCase())
   const database = explainDatabase(error)
   if (database) return database
-  return isOurMistake(error) ? (error.stack ?? error.message) : error.message
+  return isBug(error) ? (error.stack ?? error.message) : error.message
 }
 
-const isOurMistake = (error: Error): boolean =>
+const isBug = (error: Error): boolean =>
   error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError || error.message.startsWith('BUG')
 
-const MENDABLE: [RegExp, string][] = [
+const DATABASE_ERRORS: [RegExp, string][] = [
   [/^57P0[123]$/, 'The database was shut down while the command ran; nothing was changed. Retry the command'],
   [/^28/, 'The database rejected the user or password: check BERTH_DATABASE_URL'],
   [/^3D000$/, 'That database does not exist: create it, or check BERTH_DATABASE_URL'],
@@ -29,6 +29,6 @@ function explainDatabase(error: Error & { code?: unknown; syscall?: string }): s
   if (error instanceof AggregateError) return explainDatabase(error.errors[0] as Error) // one error per address tried
   if (typeof error.code !== 'string') return undefined
   const code = error.syscall ? `${error.syscall} ${error.code}` : error.code
-  const sentence = MENDABLE.find(([pattern]) => pattern.test(code))?.[1]
-  return sentence && `${sentence} (${error.message})`
+  const message = DATABASE_ERRORS.find(([pattern]) => pattern.test(code))?.[1]
+  return message && `${message} (${error.message})`
 }

@@ -37,7 +37,7 @@ function cell(value: Cell): string {
 
 const LABEL_WIDTH = 57
 
-export const say = (text: string): void => void process.stdout.write(`${text}\n`)
+export const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 interface Done {
   label: string
@@ -62,5 +62,5 @@ export async function step<T>(doing: string, work: () => Promise<T>, done: (resu
 
 export function showLine(mark: '✓' | '✗' | '!', label: string, note: string): void {
   const start = process.stdout.isTTY ? '\r\x1b[2K' : ''
-  say(`${start} ${mark} ${label.padEnd(LABEL_WIDTH)}${note && ` ${note}`}`.trimEnd())
+  print(`${start} ${mark} ${label.padEnd(LABEL_WIDTH)}${note && ` ${note}`}`.trimEnd())
 }

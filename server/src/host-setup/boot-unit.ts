@@ -12,7 +12,7 @@ const SCRIPT = join(BERTH_FOLDER, 'network.sh')
 const NAME = 'berth-network.service'
 const UNIT = `/etc/systemd/system/${NAME}`
 
-export const atBoot: Step = {
+export const bootUnit: Step = {
   name: 'boot',
   async check(plan) {
     if (!plan.systemd) return satisfied('after a reboot, npm start or berthd host prepare restores the network')

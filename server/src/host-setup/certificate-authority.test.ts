@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { testDatabase } from '../../test/harness.ts'
-import { judge } from '../commands/doctor/certificates.ts'
+import { checkExpiry } from '../commands/doctor/certificates.ts'
 import { openCore, openWorker } from '../compose.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../kernel/log.ts'
-import { daysLeft, openAuthority, renewOwnCertificate } from './certificate-authority.ts'
+import { daysLeft, openAuthority, renewClientCertificate } from './certificate-authority.ts'
 import { readBundle } from './bundle.ts'
-import { issuedRange, makeBundle } from './issue-bundle.ts'
+import { issuedRange, issueBundle } from './issue-bundle.ts'
 import { run } from './shell.ts'
 
 let dataDir: string
@@ -50,12 +50,12 @@ describe('the certificate authority', () => {
   test('renews the client certificate before it expires, under the same name', async () => {
     const name = await replaceByEnding()
     const ending = await readFile(pki('client.pem'), 'utf8')
-    expect(judge('it', ending, 'renew it')).toMatchObject({ status: 'warning', says: 'it expires in 19 days', fix: 'renew it' })
+    expect(checkExpiry('it', ending, 'renew it')).toMatchObject({ status: 'warning', message: 'it expires in 19 days', fix: 'renew it' })
     expect((await openAuthority(dataDir)).name).toBe(name)
     const renewed = await readFile(pki('client.pem'), 'utf8')
     expect(daysLeft(renewed)).toBeGreaterThan(800)
-    expect(judge('it', renewed, 'renew it')).toMatchObject({ status: 'ok' })
-    expect(judge('it', null, 'renew it')).toBeNull()
+    expect(checkExpiry('it', renewed, 'renew it')).toMatchObject({ status: 'ok' })
+    expect(checkExpiry('it', null, 'renew it')).toBeNull()
   })
 
   test('is used by the worker to renew the client certificate', async () => {
@@ -72,7 +72,7 @@ describe('the certificate authority', () => {
 
   test('is not created by a worker, because another machine may have it', async () => {
     const elsewhere = join(dataDir, 'elsewhere')
-    await renewOwnCertificate(elsewhere)
+    await renewClientCertificate(elsewhere)
     await expect(stat(elsewhere)).rejects.toThrow('ENOENT')
   })
 })
@@ -80,17 +80,17 @@ describe('the certificate authority', () => {
 describe('a bundle for a host', () => {
   test('has a range that no other host has, also when it is reissued', async () => {
     const out = join(dataDir, 'bundle')
-    const made = await makeBundle(dataDir, '10.0.0.5', ['10.77.0.0/16'], out)
+    const made = await issueBundle(dataDir, '10.0.0.5', ['10.77.0.0/16'], out)
     expect([made.range, (await stat(out)).mode & 0o777]).toEqual(['10.78.0.0/16', 0o600])
     expect(await readBundle(out)).toEqual(made)
-    expect((await makeBundle(dataDir, '10.0.0.6', ['10.77.0.0/16'], out)).range).toBe('10.79.0.0/16')
-    expect((await makeBundle(dataDir, '10.0.0.5', ['10.77.0.0/16', '10.78.0.0/16'], out)).range).toBe('10.78.0.0/16')
+    expect((await issueBundle(dataDir, '10.0.0.6', ['10.77.0.0/16'], out)).range).toBe('10.79.0.0/16')
+    expect((await issueBundle(dataDir, '10.0.0.5', ['10.77.0.0/16', '10.78.0.0/16'], out)).range).toBe('10.78.0.0/16')
     expect(await issuedRange(dataDir, '10.0.0.6')).toBe('10.79.0.0/16')
   })
 
   test('rejects other files and invalid addresses', async () => {
     await expect(readBundle(join(dataDir, 'nothing'))).rejects.toThrow('cannot be read')
     await expect(readBundle(pki('ca.pem'))).rejects.toThrow('is not a certificate made by berthd host certificate')
-    await expect(makeBundle(dataDir, '-subj /CN=x', [], join(dataDir, 'b'))).rejects.toThrow('neither an address nor a name')
+    await expect(issueBundle(dataDir, '-subj /CN=x', [], join(dataDir, 'b'))).rejects.toThrow('neither an address nor a name')
   })
 })

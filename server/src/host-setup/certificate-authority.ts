@@ -38,15 +38,15 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
   const file = (name: string): string => join(folder, name)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await withFileLock(file('lock'), async () => {
-    if (!(await exists(file('ca.pem')))) await makeAuthority(folder)
-    if (daysLeft(await readFile(file('client.pem'), 'utf8').catch(() => null)) < RENEW_DAYS) await makeClient(folder)
+    if (!(await exists(file('ca.pem')))) await createAuthority(folder)
+    if (daysLeft(await readFile(file('client.pem'), 'utf8').catch(() => null)) < RENEW_DAYS) await createClientCertificate(folder)
   })
   const client = new X509Certificate(await readFile(file('client.pem')))
   return {
     ca: await readFile(file('ca.pem'), 'utf8'),
     name: client.subject.replace(/^CN=/, ''),
     issue: (address) =>
-      inScratch(folder, async (scratch) => {
+      withScratchFolder(folder, async (scratch) => {
         const names = `subjectAltName=${isIP(address) ? 'IP' : 'DNS'}:${address}`
         await sign(folder, scratch, address, ['-addext', 'extendedKeyUsage=serverAuth', '-addext', names])
         return { cert: await readFile(join(scratch, 'pem'), 'utf8'), key: await readFile(join(scratch, 'key'), 'utf8') }
@@ -55,7 +55,7 @@ export async function openAuthority(dataDir: string): Promise<Authority> {
 }
 
 /** Hosts accept only this certificate, so it must be renewed even when no host certificate is issued. Needs the CA key on this machine. */
-export async function renewOwnCertificate(dataDir: string): Promise<void> {
+export async function renewClientCertificate(dataDir: string): Promise<void> {
   if (await exists(join(pkiFolder(dataDir), 'ca.key'))) await openAuthority(dataDir)
 }
 
@@ -66,25 +66,25 @@ export function daysLeft(pem: string | null): number {
 }
 
 /** The id in the name keeps two installations apart. */
-async function makeAuthority(folder: string): Promise<void> {
-  await inScratch(folder, async (scratch) => {
+async function createAuthority(folder: string): Promise<void> {
+  await withScratchFolder(folder, async (scratch) => {
     const extensions = ['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
     await request(scratch, `berth-authority-${newId()}`, AUTHORITY_DAYS, extensions)
-    await keep(scratch, folder, 'ca')
+    await storeKeyPair(scratch, folder, 'ca')
   })
 }
 
-async function makeClient(folder: string): Promise<void> {
+async function createClientCertificate(folder: string): Promise<void> {
   const known = await readFile(join(folder, 'client.pem'), 'utf8').catch(() => null)
   const name = known ? new X509Certificate(known).subject.replace(/^CN=/, '') : `berth-control-plane-${newId()}`
-  await inScratch(folder, async (scratch) => {
+  await withScratchFolder(folder, async (scratch) => {
     await sign(folder, scratch, name, ['-addext', 'extendedKeyUsage=clientAuth'])
-    await keep(scratch, folder, 'client')
+    await storeKeyPair(scratch, folder, 'client')
   })
 }
 
 /** Renames the key first: where the certificate exists, its key does too. */
-async function keep(scratch: string, folder: string, name: string): Promise<void> {
+async function storeKeyPair(scratch: string, folder: string, name: string): Promise<void> {
   await chmod(join(scratch, 'key'), 0o600)
   await rename(join(scratch, 'key'), join(folder, `${name}.key`))
   await rename(join(scratch, 'pem'), join(folder, `${name}.pem`))
@@ -104,7 +104,7 @@ async function request(scratch: string, name: string, days: number, options: str
   await run('openssl', 'req', '-config', join(scratch, 'conf'), '-x509', ...ec, ...files, '-subj', `/CN=${name}`, ...options)
 }
 
-async function inScratch<T>(folder: string, work: (scratch: string) => Promise<T>): Promise<T> {
+async function withScratchFolder<T>(folder: string, work: (scratch: string) => Promise<T>): Promise<T> {
   const scratch = await mkdtemp(join(folder, 'new-'))
   return work(scratch).finally(() => rm(scratch, { recursive: true, force: true }))
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { archIn, capacityOf, domainTypesIn, type Facts } from './facts.ts'
-import { shapeProblem } from './network.ts'
+import { networkProblem } from './network.ts'
 import { clockFinding, unreachable } from './verify.ts'
 
 const capabilities = `<capabilities><host><uuid>x</uuid><cpu><arch>aarch64</arch><model/></cpu></host>
@@ -41,7 +41,7 @@ describe('a host that is verified', () => {
     ["<network><forward mode='nat'/><bridge name='brpub0'/></network>", 'not bridged'],
     ['<network><name>n</name></network>', 'not bridged'],
   ])('reports a public network that bypasses filters: %s', (xml, problem) => {
-    expect(shapeProblem(xml) ?? 'none').toContain(problem)
+    expect(networkProblem(xml) ?? 'none').toContain(problem)
   })
 
   test.each([
@@ -49,8 +49,8 @@ describe('a host that is verified', () => {
     [2_900, 'ok', 'agrees'],
     [6_000, 'warning', '3.1 s apart'],
     [-90_000, 'failure', '91.0 s apart'],
-  ])('compares its clock: %d', (reads, status, says) => {
-    expect(clockFinding(reads, 1_000, 2_900)).toMatchObject({ status, says: expect.stringContaining(says) })
+  ])('compares its clock: %d', (reads, status, text) => {
+    expect(clockFinding(reads, 1_000, 2_900)).toMatchObject({ status, message: expect.stringContaining(text) })
   })
 
   test.each([

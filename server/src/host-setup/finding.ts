@@ -1,10 +1,10 @@
 // The result of a check.
 export interface Finding {
   status: 'ok' | 'warning' | 'failure'
-  says: string
+  message: string
   fix: string | null
 }
 
-export const ok = (says: string): Finding => ({ status: 'ok', says, fix: null })
-export const warning = (says: string, fix: string): Finding => ({ status: 'warning', says, fix })
-export const failure = (says: string, fix: string): Finding => ({ status: 'failure', says, fix })
+export const ok = (message: string): Finding => ({ status: 'ok', message, fix: null })
+export const warning = (message: string, fix: string): Finding => ({ status: 'warning', message, fix })
+export const failure = (message: string, fix: string): Finding => ({ status: 'failure', message, fix })

@@ -16,7 +16,7 @@ const readIssued = async (dataDir: string): Promise<Issued> => JSON.parse((await
 
 export const issuedRange = async (dataDir: string, address: string): Promise<string | undefined> => (await readIssued(dataDir))[address]
 
-export async function makeBundle(dataDir: string, address: string, inUse: string[], out: string): Promise<Bundle> {
+export async function issueBundle(dataDir: string, address: string, inUse: string[], out: string): Promise<Bundle> {
   if (isIP(address) === 0 && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(address))
     throw new Error(`"${address}" is neither an address nor a name`)
   const authority = await openAuthority(dataDir)

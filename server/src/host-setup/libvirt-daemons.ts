@@ -32,10 +32,10 @@ export const daemons: Step = {
  * Why other machines cannot connect though they should. Under systemd the socket unit decides: it stays open while libvirtd is stopped, and
  * is closed beside a libvirtd started by another unit. A changed ListenStream takes effect after daemon-reload.
  */
-export async function listenProblem({ tlsAddress, systemd }: Pick<HostPlan, 'tlsAddress' | 'systemd'>, ask = run): Promise<string | null> {
+export async function listenProblem({ tlsAddress, systemd }: Pick<HostPlan, 'tlsAddress' | 'systemd'>, exec = run): Promise<string | null> {
   if (!tlsAddress) return null
   const isOpen = systemd
-    ? isUpToDate(await ask('systemctl', 'show', '--property=ActiveState,NeedDaemonReload', TLS_SOCKET))
+    ? isUpToDate(await exec('systemctl', 'show', '--property=ActiveState,NeedDaemonReload', TLS_SOCKET))
     : listens(await findDaemon('libvirtd'))
   return isOpen ? null : 'libvirtd does not listen on the network'
 }

@@ -25,7 +25,7 @@ const METADATA = '169.254.169.254/32'
 const BRIDGE_ZONE = 77
 
 /** Guests reach DHCP and DNS of the host and may ping it. RETURN leaves the decision to the machine's own firewall. */
-const guestsReach = (device: string): string[] =>
+const guestInputRules = (device: string): string[] =>
   [
     '-m conntrack --ctstate RELATED,ESTABLISHED -j RETURN',
     '-p udp -m multiport --dports 53,67 -j RETURN',
@@ -67,7 +67,7 @@ function chains(cidr: Cidr): Chain[] {
       parent: 'INPUT',
       name: 'BERTH-INPUT',
       // The bridge has no address, so no packet is legitimately addressed to it.
-      rules: [`-i ${PUBLIC_BRIDGE} -j DROP`, ...GUEST_DEVICES.flatMap(guestsReach)],
+      rules: [`-i ${PUBLIC_BRIDGE} -j DROP`, ...GUEST_DEVICES.flatMap(guestInputRules)],
       first: true,
     },
     ...VM_FILTERS.map(({ chain, name, mark }): Chain => ({
@@ -105,14 +105,14 @@ export const masquerade: Step = {
   name: 'masquerade',
   async check({ range }) {
     for (const chain of chains(range)) {
-      if (!(await stands(chain))) return missing(`the iptables chain ${chain.name}`)
+      if (!(await isInstalled(chain))) return missing(`the iptables chain ${chain.name}`)
     }
     return satisfied('VMs reach the internet through the address of this host (NAT)')
   },
   apply: async (plan) => void (await run('sh', '-ec', masqueradeCommands(plan))),
 }
 
-async function stands({ table, parent, name, rules }: Chain): Promise<boolean> {
+async function isInstalled({ table, parent, name, rules }: Chain): Promise<boolean> {
   const listed = await run('iptables', '-w', '-t', table, '-S').catch(() => '')
   const lines = listed.split('\n')
   const own = lines.filter((line) => line.startsWith(`-A ${name} `)).map((line) => line.slice(`-A ${name} `.length))

@@ -2,7 +2,7 @@
 import { ErrorCode, type Connection, type Named } from '@berth/libvirt'
 import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
 import { found, withLibvirt } from './libvirt.ts'
-import { unlessAbsent } from './pool.ts'
+import { missingIfUnreachable } from './pool.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { exists } from './shell.ts'
 
@@ -18,13 +18,13 @@ export const network: Step = {
     withLibvirt(async (libvirt) => {
       const known = await find(libvirt)
       if (!known) return missing(`network ${PUBLIC_NETWORK}`)
-      const problem = shapeProblem(await libvirt.networks.getXml({ network: known }))
+      const problem = networkProblem(await libvirt.networks.getXml({ network: known }))
       if (problem)
         throw new SetupError(problem, `virsh net-destroy ${PUBLIC_NETWORK}; virsh net-undefine ${PUBLIC_NETWORK}; then run this again`)
       if (!(await libvirt.networks.isActive({ network: known }))) return missing(`network ${PUBLIC_NETWORK} is not active`)
       if (!(await exists(AUTOSTART))) return missing(`network ${PUBLIC_NETWORK} has no autostart`)
       return satisfied(`network ${PUBLIC_NETWORK} on bridge ${PUBLIC_BRIDGE}`)
-    }).catch(unlessAbsent(`network ${PUBLIC_NETWORK}`)),
+    }).catch(missingIfUnreachable(`network ${PUBLIC_NETWORK}`)),
   apply: () =>
     withLibvirt(async (libvirt) => {
       const made = (await find(libvirt)) ?? (await libvirt.networks.define({ xml: XML }))
@@ -34,7 +34,7 @@ export const network: Step = {
 }
 
 /** Why firewalls would not work on this network, or null. */
-export function shapeProblem(xml: string): string | null {
+export function networkProblem(xml: string): string | null {
   if (/<ip\b/.test(xml)) return `The network ${PUBLIC_NETWORK} has an address on its bridge, so routed traffic would bypass the VM filters`
   const bridge = /<bridge\b[^>]*\bname='([^']*)'/.exec(xml)?.[1]
   const isBridged = !/<forward\b/.test(xml) || /<forward\b[^>]*\bmode='bridge'/.test(xml)

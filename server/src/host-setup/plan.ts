@@ -10,7 +10,7 @@ import { hasSystemd, readFileOrNull, run } from './shell.ts'
 export const BERTH_FOLDER = '/etc/libvirt/berth'
 export const GATEWAY_DEVICE = 'bpub-gw'
 export const UPLINK_DEVICE = 'bpub-up'
-const MEMORY = join(BERTH_FOLDER, 'host.json')
+const STATE_FILE = join(BERTH_FOLDER, 'host.json')
 const POOL_PATH = '/var/lib/libvirt/images/berth'
 
 export interface PlanOptions {
@@ -47,16 +47,16 @@ export async function planHost(options: PlanOptions): Promise<HostPlan> {
   }
 }
 
-export const memoryOf = ({ range, poolPath, tlsAddress }: HostPlan): HostState => ({ range: formatCidr(range), poolPath, tlsAddress })
-export const memoryFile = MEMORY
+export const toHostState = ({ range, poolPath, tlsAddress }: HostPlan): HostState => ({ range: formatCidr(range), poolPath, tlsAddress })
+export const hostStateFile = STATE_FILE
 
 export async function loadHostState(): Promise<HostState | null> {
-  const text = await readFileOrNull(MEMORY)
+  const text = await readFileOrNull(STATE_FILE)
   if (text === null) return null
   try {
     return JSON.parse(text) as HostState
   } catch {
-    throw new SetupError(`${MEMORY} is damaged`, `remove it, and give its values again: --range, --pool-path, --certificate`)
+    throw new SetupError(`${STATE_FILE} is damaged`, `remove it, and give its values again: --range, --pool-path, --certificate`)
   }
 }
 
@@ -69,7 +69,7 @@ async function decideRange(options: PlanOptions, known: HostState | null): Promi
   if (wanted && formatCidr(wanted) !== present) {
     throw new SetupError(
       `This host already uses ${present}, which its VMs may use, not ${formatCidr(wanted)}`,
-      `omit --range; to change it, delete its VMs, then: ip link del ${GATEWAY_DEVICE}; rm ${MEMORY}`,
+      `omit --range; to change it, delete its VMs, then: ip link del ${GATEWAY_DEVICE}; rm ${STATE_FILE}`,
     )
   }
   return requireRange(present, taken)

@@ -23,7 +23,7 @@ export const pool: Step = {
       if (state !== PoolState.running) return missing(`storage pool ${STORAGE_POOL} is not active`)
       if (!(await exists(AUTOSTART))) return missing(`storage pool ${STORAGE_POOL} has no autostart`)
       return satisfied(`storage pool ${STORAGE_POOL} in ${poolPath}, ${Math.floor(Number(available) / GIB)} GiB free`)
-    }).catch(unlessAbsent(`storage pool ${STORAGE_POOL} in ${poolPath}`)),
+    }).catch(missingIfUnreachable(`storage pool ${STORAGE_POOL} in ${poolPath}`)),
   apply: ({ poolPath }) =>
     withLibvirt(async (libvirt) => {
       const xml = `<pool type='dir'><name>${STORAGE_POOL}</name><target><path>${escape(poolPath)}</path><permissions><mode>0711</mode></permissions></target></pool>`
@@ -36,7 +36,7 @@ export const pool: Step = {
 }
 
 /** Without libvirtd, its resources are missing too. Errors reported by libvirtd itself are rethrown. */
-export const unlessAbsent =
+export const missingIfUnreachable =
   (what: string) =>
   (error: unknown): ReturnType<typeof missing> => {
     if (error instanceof SetupError || (error as { outcome?: string }).outcome !== 'not sent') throw error

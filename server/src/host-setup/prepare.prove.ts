@@ -183,11 +183,11 @@ describeIf(missingForSandbox())('berthd host', { timeout: 300_000 }, () => {
       /has an address on its bridge/,
       /virsh net-destroy/,
     ],
-  ])('reports what it must not repair: %s', async (damage, repair, says, fix) => {
+  ])('reports what it must not repair: %s', async (damage, repair, message, fix) => {
     await inBox(damage)
     const report = await prepare()
     expect(report.ok).toBe(false)
-    expect(failure(report)!.message).toMatch(says)
+    expect(failure(report)!.message).toMatch(message)
     expect(failure(report)!.fix).toMatch(fix)
     await inBox(repair)
     const mended = await prepare()

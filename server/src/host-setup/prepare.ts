@@ -1,10 +1,10 @@
 // Turns a Debian or Ubuntu machine into a host: packages, daemons, storage, public network. Idempotent, also on a host with VMs: steps that
 // are satisfied change nothing.
-import { atBoot } from './boot-unit.ts'
+import { bootUnit } from './boot-unit.ts'
 import { daemons } from './libvirt-daemons.ts'
 import { forwarding } from './forwarding.ts'
 import { masquerade } from './masquerade.ts'
-import { memory } from './saved-state.ts'
+import { savedState } from './saved-state.ts'
 import { network } from './network.ts'
 import { packages } from './packages.ts'
 import { planHost, type HostPlan, type PlanOptions } from './plan.ts'
@@ -16,7 +16,7 @@ import { findCommand } from './shell.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
 
-const STEPS: Step[] = [memory, qemuConf, tls, daemons, pool, network, forwarding, uplink, masquerade, atBoot]
+const STEPS: Step[] = [savedState, qemuConf, tls, daemons, pool, network, forwarding, uplink, masquerade, bootUnit]
 
 export interface PrepareOptions extends PlanOptions {
   dryRun?: boolean
@@ -32,25 +32,25 @@ export interface Prepared {
 /** Stops at the first step that fails. Calls `report` for every step. */
 export async function prepareHost(options: PrepareOptions, report: (outcome: Outcome) => void = () => {}): Promise<Prepared> {
   const outcomes: Outcome[] = []
-  const note = (outcome: Outcome): boolean => {
+  const record = (outcome: Outcome): boolean => {
     outcomes.push(outcome)
     report(outcome)
     return outcome.status !== 'failed'
   }
   const dryRun = options.dryRun ?? false
   if (process.getuid?.() !== 0) {
-    note({ step: 'root', status: 'failed', message: 'Preparing a host needs root', fix: 'run it with sudo' })
+    record({ step: 'root', status: 'failed', message: 'Preparing a host needs root', fix: 'run it with sudo' })
     return { plan: null, outcomes }
   }
-  if (!note(await runStep(packages, {} as HostPlan, dryRun)) || !(await findCommand('ip'))) return { plan: null, outcomes }
+  if (!record(await runStep(packages, {} as HostPlan, dryRun)) || !(await findCommand('ip'))) return { plan: null, outcomes }
   const plan = await planHost(options).catch((error: unknown) => {
     if (!(error instanceof SetupError)) throw error
-    note({ step: 'range', status: 'failed', message: error.message, fix: error.fix })
+    record({ step: 'range', status: 'failed', message: error.message, fix: error.fix })
   })
   if (!plan) return { plan: null, outcomes }
-  for (const step of STEPS) if (!note(await runStep(step, plan, dryRun))) return { plan, outcomes }
+  for (const step of STEPS) if (!record(await runStep(step, plan, dryRun))) return { plan, outcomes }
   const wanted = options.selfTest ?? 'always'
   const changed = outcomes.some(({ status }) => status === 'done')
-  if (!dryRun && (wanted === 'always' || (wanted === 'changed' && changed))) note(await selfTest())
+  if (!dryRun && (wanted === 'always' || (wanted === 'changed' && changed))) record(await selfTest())
   return { plan, outcomes }
 }

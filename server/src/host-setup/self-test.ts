@@ -24,10 +24,10 @@ const GUEST = `for (const port of [${SUBJECT}, ${CONTROL}]) require('net').creat
   console.log('ready')`
 
 export async function selfTest(): Promise<Outcome> {
-  const outcome = (status: Outcome['status'], says: string, fix: string | null = null): Outcome => ({
+  const outcome = (status: Outcome['status'], message: string, fix: string | null = null): Outcome => ({
     step: 'self-test',
     status,
-    message: says,
+    message,
     fix,
   })
   try {
@@ -35,7 +35,7 @@ export async function selfTest(): Promise<Outcome> {
       await clear(libvirt)
       const guest = await startGuest()
       try {
-        await tryPorts(libvirt, guest)
+        await checkPorts(libvirt, guest)
       } finally {
         await clear(libvirt)
         await end(guest)
@@ -69,7 +69,7 @@ async function end(guest: ChildProcess): Promise<void> {
   await ended
 }
 
-async function tryPorts(libvirt: Connection, guest: ChildProcess): Promise<void> {
+async function checkPorts(libvirt: Connection, guest: ChildProcess): Promise<void> {
   const pid = String(guest.pid)
   await run('ip', 'link', 'add', PORT_DEVICE, 'type', 'veth', 'peer', 'name', GUEST_DEVICE, 'netns', pid)
   await run('ip', 'link', 'set', PORT_DEVICE, 'master', PUBLIC_BRIDGE, 'up')
@@ -81,14 +81,14 @@ async function tryPorts(libvirt: Connection, guest: ChildProcess): Promise<void>
 
   await libvirt.filters.define({ xml: filterXml('drop') })
   await libvirt.filters.createBinding({ xml: bindingXml(device!.address) })
-  if (!(await isOpen(CONTROL, PATIENT_MS))) throw notReached()
-  if (await isOpen(SUBJECT, CLOSED_MS)) throw notClosed()
+  if (!(await isOpen(CONTROL, OPEN_TIMEOUT_MS))) throw notReached()
+  if (await isOpen(SUBJECT, CLOSED_TIMEOUT_MS)) throw notClosed()
   await libvirt.filters.define({ xml: filterXml('accept') })
-  if (!(await isOpen(SUBJECT, PATIENT_MS))) throw new SetupError('A port that a filter allows stays closed', reload)
+  if (!(await isOpen(SUBJECT, OPEN_TIMEOUT_MS))) throw new SetupError('A port that a filter allows stays closed', reload)
 }
 
-const CLOSED_MS = 800
-const PATIENT_MS = 5_000
+const CLOSED_TIMEOUT_MS = 800
+const OPEN_TIMEOUT_MS = 5_000
 const reload = 'look for rules that drop bridged packets: iptables -S FORWARD, nft list ruleset'
 
 const notReached = (): SetupError =>

@@ -1,7 +1,7 @@
 // A step of preparing a host: check, apply what is missing, check again. A check changes nothing, so it can run at any time.
 import type { HostPlan } from './plan.ts'
 
-export interface Look {
+export interface CheckResult {
   ok: boolean
   /** What exists, or what is missing. */
   message: string
@@ -9,7 +9,7 @@ export interface Look {
 
 export interface Step {
   name: string
-  check(plan: HostPlan): Promise<Look>
+  check(plan: HostPlan): Promise<CheckResult>
   /** Called only when the check failed. */
   apply(plan: HostPlan): Promise<void>
 }
@@ -22,8 +22,8 @@ export interface Outcome {
   fix: string | null
 }
 
-export const satisfied = (says: string): Look => ({ ok: true, message: says })
-export const missing = (says: string): Look => ({ ok: false, message: says })
+export const satisfied = (message: string): CheckResult => ({ ok: true, message })
+export const missing = (message: string): CheckResult => ({ ok: false, message })
 
 /** A problem that only the operator can fix. */
 export class SetupError extends Error {
@@ -36,10 +36,10 @@ export class SetupError extends Error {
 }
 
 export async function runStep(step: Step, plan: HostPlan, dryRun: boolean): Promise<Outcome> {
-  const outcome = (status: Outcome['status'], says: string, fix: string | null = null): Outcome => ({
+  const outcome = (status: Outcome['status'], message: string, fix: string | null = null): Outcome => ({
     step: step.name,
     status,
-    message: says,
+    message,
     fix,
   })
   try {

@@ -16,7 +16,7 @@ export const uplink: Step = {
   name: 'uplink',
   async check({ range, gateway }) {
     const [near, far] = [await findInterface(GATEWAY_DEVICE), await findInterface(UPLINK_DEVICE)]
-    requireBare(await findInterface(PUBLIC_BRIDGE))
+    requireNoAddress(await findInterface(PUBLIC_BRIDGE))
     if (!near || !far) return missing(`the uplink ${GATEWAY_DEVICE} of ${PUBLIC_NETWORK}`)
     if (far.master !== PUBLIC_BRIDGE) return missing(`${UPLINK_DEVICE} is not in ${PUBLIC_BRIDGE}`)
     if (![near, far].every(({ flags }) => flags.includes('UP'))) return missing(`the uplink of ${PUBLIC_NETWORK} is down`)
@@ -28,7 +28,7 @@ export const uplink: Step = {
 }
 
 /** Packets addressed to the bridge itself would bypass the filters of its VMs. */
-function requireBare(bridge: Interface | undefined): void {
+function requireNoAddress(bridge: Interface | undefined): void {
   const address = bridge?.addr_info.find(({ family }) => family === 'inet')
   if (!address) return
   const { local, prefixlen } = address

@@ -6,7 +6,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { readFacts, type Facts } from './facts.ts'
 import { failure, ok, warning, type Finding } from './finding.ts'
 import { found, withLibvirt } from './libvirt.ts'
-import { shapeProblem } from './network.ts'
+import { networkProblem } from './network.ts'
 
 const PREPARE = 'run on that host: berthd host prepare'
 const MIN_LIBVIRT = 8
@@ -83,7 +83,7 @@ async function pool(libvirt: Connection): Promise<Finding> {
 async function network(libvirt: Connection): Promise<Finding> {
   const known = await found(libvirt.networks.lookupByName({ name: PUBLIC_NETWORK }), ErrorCode.noNetwork)
   if (!known) return failure(`the host has no network ${PUBLIC_NETWORK}`, PREPARE)
-  const problem = shapeProblem(await libvirt.networks.getXml({ network: known }))
+  const problem = networkProblem(await libvirt.networks.getXml({ network: known }))
   if (problem) return failure(problem, PREPARE)
   return (await libvirt.networks.isActive({ network: known }))
     ? ok(`network ${PUBLIC_NETWORK}`)
@@ -91,14 +91,14 @@ async function network(libvirt: Connection): Promise<Finding> {
 }
 
 function space({ diskFreeGiB }: Facts): Finding {
-  const says = `${diskFreeGiB ?? 0} GiB free for disks`
+  const message = `${diskFreeGiB ?? 0} GiB free for disks`
   return (diskFreeGiB ?? 0) >= MIN_FREE_GIB
-    ? ok(says)
-    : failure(says, `at least ${MIN_FREE_GIB} GiB are needed: free some space, or prepare the host with --pool-path on a larger disk`)
+    ? ok(message)
+    : failure(message, `at least ${MIN_FREE_GIB} GiB are needed: free some space, or prepare the host with --pool-path on a larger disk`)
 }
 
-const WORRYING_MS = 2_000
-const HARMFUL_MS = 60_000
+const WARNING_MS = 2_000
+const FAILURE_MS = 60_000
 
 /** libvirt has no call for the host's time, but the mtime of a new volume shows it. */
 async function clock(libvirt: Connection): Promise<Finding> {
@@ -114,8 +114,8 @@ async function clock(libvirt: Connection): Promise<Finding> {
 
 export function clockFinding(there: number, before: number, after: number): Finding {
   const apartMs = Math.max(0, before - there, there - after)
-  if (apartMs < WORRYING_MS) return ok('its clock agrees with this machine')
-  const says = `its clock is ${(apartMs / 1000).toFixed(1)} s apart from this machine`
+  if (apartMs < WARNING_MS) return ok('its clock agrees with this machine')
+  const message = `its clock is ${(apartMs / 1000).toFixed(1)} s apart from this machine`
   const fix = 'synchronise both machines with NTP: timedatectl set-ntp true'
-  return apartMs < HARMFUL_MS ? warning(says, fix) : failure(says, fix)
+  return apartMs < FAILURE_MS ? warning(message, fix) : failure(message, fix)
 }

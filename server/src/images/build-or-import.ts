@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Image } from '../hypervisor/image-source.ts'
 import type { Arch } from './arch.ts'
 import type { Checksum } from './checksum.ts'
-import { copyFrom, download, type FetchOrder } from './fetch.ts'
+import { copyFile, download, type FetchOptions } from './fetch.ts'
 import { inspectImage } from './validate-image.ts'
 import { RECIPES } from './recipes.ts'
 import type { ImageStore } from './store.ts'
@@ -34,7 +34,7 @@ export async function buildImage(store: ImageStore, recipe: string, options: Mak
     await build({ ...options, folder }, output)
     options.progress('checking the image')
     await inspectImage(output, options.signal)
-    return store.keep(output, options.arch)
+    return store.add(output, options.arch)
   })
 }
 
@@ -47,18 +47,18 @@ export async function importImage(
   requireTools('qemu-img')
   return store.inWorkFolder(async (folder) => {
     const [file, output] = [join(folder, 'received'), join(folder, 'image.qcow2')]
-    const order: FetchOrder = { expected, mostBytes: MAX_BYTES, progress: (bytes, total) => progress(received(bytes, total)), signal }
-    const sourceChecksum = 'url' in from ? await download(from.url, file, order) : await copyFrom(from.file, file, order)
+    const order: FetchOptions = { expected, maxBytes: MAX_BYTES, progress: (bytes, total) => progress(received(bytes, total)), signal }
+    const sourceChecksum = 'url' in from ? await download(from.url, file, order) : await copyFile(from.file, file, order)
     progress('checking the image')
     const { format } = await inspectImage(file, signal)
     const options = ['-f', format, '-O', 'qcow2', '-o', 'compat=1.1', file, output]
     await run('qemu-img', ['convert', '-p', ...options], {
       signal,
       limits: { fileBytes: MAX_BYTES },
-      heard: (line) => progress(`converting ${/[\d.]+\/100/.exec(line)?.[0].replace(/\.\d+\/100/, ' %') ?? ''}`.trim()),
+      onLine: (line) => progress(`converting ${/[\d.]+\/100/.exec(line)?.[0].replace(/\.\d+\/100/, ' %') ?? ''}`.trim()),
     })
     await inspectImage(output, signal)
-    return { ...(await store.keep(output, arch)), sourceChecksum }
+    return { ...(await store.add(output, arch)), sourceChecksum }
   })
 }
 

@@ -37,7 +37,7 @@ export interface RunOptions {
   /** Exit codes that count as success. */
   okCodes?: number[]
   /** Called with each line of output. */
-  heard?: (line: string) => void
+  onLine?: (line: string) => void
 }
 
 /** Resource limits for a program that reads an untrusted file. */
@@ -67,16 +67,16 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
   const command = ['LC_ALL=C', ...limitedBy(options.limits), findTool(tool)!, ...args]
   const child = spawn('/usr/bin/env', command, { cwd: options.cwd, signal, killSignal: 'SIGKILL', stdio: ['pipe', 'pipe', 'pipe'] })
   const output: Buffer[] = []
-  let said = ''
-  const hear = (chunk: Buffer): void => {
-    said = (said + chunk.toString()).slice(-KEPT_CHARS)
-    if (options.heard) for (const line of chunk.toString().split(/[\r\n]+/)) if (line.trim()) options.heard(line.trim())
+  let tail = ''
+  const collect = (chunk: Buffer): void => {
+    tail = (tail + chunk.toString()).slice(-KEPT_CHARS)
+    if (options.onLine) for (const line of chunk.toString().split(/[\r\n]+/)) if (line.trim()) options.onLine(line.trim())
   }
   child.stdout.on('data', (chunk: Buffer) => {
     output.push(chunk)
-    hear(chunk)
+    collect(chunk)
   })
-  child.stderr.on('data', hear)
+  child.stderr.on('data', collect)
   child.stdin.on('error', () => {}) // a program that fails early closes stdin; its exit code is reported
   child.stdin.end(options.input ?? '')
   const code = await ended(child).catch((error: unknown) => {
@@ -84,7 +84,7 @@ export async function run(tool: Tool, args: string[], options: RunOptions = {}):
       throw new Error(`${tool} took longer than ${(options.timeoutMs ?? LIMIT_MS) / 1000} s and was stopped`, { cause: error })
     throw error
   })
-  if (!(options.okCodes ?? [0]).includes(code ?? -1)) throw new Error(`${tool} failed: ${lastLines(said) || `exit code ${code}`}`)
+  if (!(options.okCodes ?? [0]).includes(code ?? -1)) throw new Error(`${tool} failed: ${lastLines(tail) || `exit code ${code}`}`)
   return Buffer.concat(output).toString()
 }
 

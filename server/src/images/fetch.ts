@@ -6,64 +6,64 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Checksum } from './checksum.ts'
 
-export interface FetchOrder {
+export interface FetchOptions {
   expected: Checksum | null
-  mostBytes: number
+  maxBytes: number
   /** Bytes so far, and the total when it is known. */
   progress: (bytes: number, total: number | null) => void
   signal: AbortSignal
 }
 
 /** Returns the sha256 of the file written to `target`. */
-export async function download(url: string, target: string, order: FetchOrder): Promise<string> {
+export async function download(url: string, target: string, options: FetchOptions): Promise<string> {
   const { protocol } = new URL(url)
   if (protocol !== 'https:' && protocol !== 'http:') throw new Error(`Images can be fetched by http or https, not ${protocol}`)
-  if (protocol === 'http:' && !order.expected)
+  if (protocol === 'http:' && !options.expected)
     throw new Error('A file fetched over plain http can be modified in transit: give its --checksum')
-  const response = await fetch(url, { signal: order.signal }).catch((error: unknown) => {
-    order.signal.throwIfAborted()
+  const response = await fetch(url, { signal: options.signal }).catch((error: unknown) => {
+    options.signal.throwIfAborted()
     throw new Error(`${url} cannot be reached: ${reasonOf(error)}`, { cause: error })
   })
   if (!response.ok || !response.body) throw new Error(`${url} answers ${response.status} ${response.statusText}`.trim())
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
   const total = Number.isFinite(length) ? length : null
-  return receive(Readable.fromWeb(response.body), total, target, order)
+  return receive(Readable.fromWeb(response.body), total, target, options)
 }
 
-export async function copyFrom(path: string, target: string, order: FetchOrder): Promise<string> {
+export async function copyFile(path: string, target: string, options: FetchOptions): Promise<string> {
   const { size } = await stat(path).catch((error: unknown) => {
     throw new Error(`${path} cannot be read: ${(error as Error).message}`, { cause: error })
   })
-  return receive(createReadStream(path), size, target, order)
+  return receive(createReadStream(path), size, target, options)
 }
 
-async function receive(source: Readable, total: number | null, target: string, order: FetchOrder): Promise<string> {
-  const tooLarge = (bytes: number): Error => new Error(`The file has more than ${order.mostBytes} bytes (${bytes})`)
-  if (total !== null && total > order.mostBytes) {
+async function receive(source: Readable, total: number | null, target: string, options: FetchOptions): Promise<string> {
+  const tooLarge = (bytes: number): Error => new Error(`The file has more than ${options.maxBytes} bytes (${bytes})`)
+  if (total !== null && total > options.maxBytes) {
     source.destroy()
     throw tooLarge(total)
   }
   const sha256 = createHash('sha256')
-  const wanted = order.expected && createHash(order.expected.algorithm)
+  const wanted = options.expected && createHash(options.expected.algorithm)
   let bytes = 0
   const counting = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
       sha256.update(chunk)
       wanted?.update(chunk)
-      order.progress(bytes, total)
-      done(bytes > order.mostBytes ? tooLarge(bytes) : null, chunk)
+      options.progress(bytes, total)
+      done(bytes > options.maxBytes ? tooLarge(bytes) : null, chunk)
     },
   })
-  const cutOff = (): Error => new Error(`The connection ended after ${bytes}${total === null ? '' : ` of ${total}`} bytes. Retry`)
-  await pipeline(source, counting, createWriteStream(target), { signal: order.signal }).catch((error: unknown) => {
-    throw error instanceof TypeError ? cutOff() : error // fetch only reports "terminated"
+  const truncated = (): Error => new Error(`The connection ended after ${bytes}${total === null ? '' : ` of ${total}`} bytes. Retry`)
+  await pipeline(source, counting, createWriteStream(target), { signal: options.signal }).catch((error: unknown) => {
+    throw error instanceof TypeError ? truncated() : error // fetch only reports "terminated"
   })
-  if (total !== null && bytes !== total) throw cutOff()
+  if (total !== null && bytes !== total) throw truncated()
   const found = wanted?.digest('hex')
-  if (found !== undefined && found !== order.expected!.hex) {
+  if (found !== undefined && found !== options.expected!.hex) {
     throw new Error(
-      `The file has ${order.expected!.algorithm} ${found} instead of ${order.expected!.hex}: it is damaged, modified or a newer version`,
+      `The file has ${options.expected!.algorithm} ${found} instead of ${options.expected!.hex}: it is damaged, modified or a newer version`,
     )
   }
   return `sha256:${sha256.digest('hex')}`

@@ -2,7 +2,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-interface Note {
+interface ProgressFile {
   pid: number
   doing: string
 }
@@ -10,15 +10,15 @@ interface Note {
 const fileOf = (folder: string, slug: string): string => join(folder, `making-${slug}.json`)
 
 /** `null` when the build has ended, successfully or not. */
-export async function noteProgress(folder: string, slug: string, doing: string | null): Promise<void> {
+export async function recordProgress(folder: string, slug: string, doing: string | null): Promise<void> {
   if (doing === null) return rm(fileOf(folder, slug), { force: true })
   await mkdir(folder, { recursive: true })
-  await writeFile(fileOf(folder, slug), JSON.stringify({ pid: process.pid, doing } satisfies Note))
+  await writeFile(fileOf(folder, slug), JSON.stringify({ pid: process.pid, doing } satisfies ProgressFile))
 }
 
 export async function readProgress(folder: string, slug: string): Promise<string | null> {
   try {
-    const { pid, doing } = JSON.parse(await readFile(fileOf(folder, slug), 'utf8')) as Note
+    const { pid, doing } = JSON.parse(await readFile(fileOf(folder, slug), 'utf8')) as ProgressFile
     process.kill(pid, 0)
     return doing
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Arch } from './arch.ts'
 import { buildDebian } from './debian/build.ts'
 import { buildTiny } from './tiny/build.ts'
 
-export interface BuildOrder {
+export interface BuildOptions {
   arch: Arch
   /** For temporary files; the caller removes it. */
   folder: string
@@ -13,6 +13,6 @@ export interface BuildOrder {
 }
 
 /** Writes a qcow2 file. */
-export type Build = (order: BuildOrder, output: string) => Promise<void>
+export type Build = (order: BuildOptions, output: string) => Promise<void>
 
 export const RECIPES: Record<string, Build> = { tiny: buildTiny, 'debian-12': buildDebian }

@@ -13,7 +13,7 @@ import { virtualBytesOf } from './validate-image.ts'
 
 export interface ImageStore extends ImageSource {
   /** Moves a file from the work folder into the store. */
-  keep(file: string, arch: Arch): Promise<Image>
+  add(file: string, arch: Arch): Promise<Image>
   has(checksum: string): Promise<boolean>
   /** Does nothing when it does not exist. */
   remove(checksum: string): Promise<void>
@@ -23,7 +23,7 @@ export interface ImageStore extends ImageSource {
 
 const WORK = 'work-'
 /** Age of work folders left behind by a killed process; no build takes longer. */
-const LEFT_BEHIND = '24h'
+const STALE_AFTER = '24h'
 
 export function openImageStore(folder: string, clock: Clock): ImageStore {
   const pathOf = (checksum: string): string => join(folder, `${checksum.replace(/^sha256:/, '')}.qcow2`)
@@ -35,7 +35,7 @@ export function openImageStore(folder: string, clock: Clock): ImageStore {
       const path = pathOf(checksum)
       return { path, format: 'qcow2', arch, virtualBytes: await virtualBytesOf(path), fileBytes: file.size, checksum }
     },
-    async keep(file, arch) {
+    async add(file, arch) {
       const checksum = `sha256:${await hashOf(file)}`
       await chmod(file, 0o644)
       await syncToDisk(file)
@@ -51,7 +51,7 @@ export function openImageStore(folder: string, clock: Clock): ImageStore {
     remove: (checksum) => rm(pathOf(checksum), { force: true }),
     async inWorkFolder(work) {
       await mkdir(folder, { recursive: true })
-      await removeLeftBehind(folder, clock)
+      await removeStaleFolders(folder, clock)
       const own = await mkdtemp(join(folder, WORK))
       try {
         return await work(own)
@@ -62,8 +62,8 @@ export function openImageStore(folder: string, clock: Clock): ImageStore {
   }
 }
 
-async function removeLeftBehind(folder: string, clock: Clock): Promise<void> {
-  const old = subtractDuration(clock.now(), LEFT_BEHIND)
+async function removeStaleFolders(folder: string, clock: Clock): Promise<void> {
+  const old = subtractDuration(clock.now(), STALE_AFTER)
   for (const name of await readdir(folder)) {
     if (name.startsWith(WORK) && (await stat(join(folder, name))).mtime < old)
       await rm(join(folder, name), { recursive: true, force: true })

@@ -19,8 +19,8 @@ export async function inspectImage(path: string, signal: AbortSignal): Promise<I
   const head = await readHead(path)
   if (!isQcow2(head)) return inspectRaw(path, head)
   const { virtualBytes, clusterBytes } = readHeader(head)
-  requireSane(virtualBytes)
-  await requireWhole(path, clusterBytes, signal)
+  requireValidSize(virtualBytes)
+  await requireIntact(path, clusterBytes, signal)
   return { format: 'qcow2', virtualBytes: Number(virtualBytes) }
 }
 
@@ -44,11 +44,11 @@ async function inspectRaw(path: string, head: Buffer): Promise<Inspected> {
   if (!hasMark)
     throw new Error('The file is neither a qcow2 image nor a raw disk with a partition table; unpack it first if it is compressed')
   const { size } = await stat(path)
-  requireSane(BigInt(size))
+  requireValidSize(BigInt(size))
   return { format: 'raw', virtualBytes: size }
 }
 
-function requireSane(bytes: bigint): void {
+function requireValidSize(bytes: bigint): void {
   if (bytes < MIB) throw new Error(`The disk in the image has only ${bytes} bytes`)
   if (bytes > MAX_VIRTUAL_BYTES)
     throw new Error(`The disk in the image has ${bytes / BigInt(MIB)} MiB, and a template may have at most ${MAX_VIRTUAL_BYTES / MIB}`)
@@ -67,13 +67,13 @@ interface QemuCheck {
 }
 
 /** Runs qemu-img with an explicit format, so that it neither probes nor follows file names. */
-async function requireWhole(path: string, clusterBytes: number, signal: AbortSignal): Promise<void> {
+async function requireIntact(path: string, clusterBytes: number, signal: AbortSignal): Promise<void> {
   const about = ['--output=json', '--force-share', '-f', 'qcow2', path]
   const info = JSON.parse(await run('qemu-img', ['info', ...about], { signal, limits: LIMITS })) as QemuImageInfo
   const { data } = info['format-specific'] ?? {}
   if (info['backing-filename'] ?? info['full-backing-filename'] ?? data?.['data-file']) throw new Error('The image refers to another file')
-  const said = await run('qemu-img', ['check', ...about], { signal, limits: LIMITS, okCodes: [0, 2, 3] })
-  const check = JSON.parse(said) as QemuCheck
+  const report = await run('qemu-img', ['check', ...about], { signal, limits: LIMITS, okCodes: [0, 2, 3] })
+  const check = JSON.parse(report) as QemuCheck
   if (check.corruptions || check['check-errors'] || data?.corrupt) throw new Error('The image is damaged: qemu-img check reports errors')
   const { size } = await stat(path)
   const end = check['image-end-offset'] ?? 0 // end of the last cluster, which compressed images do not fill

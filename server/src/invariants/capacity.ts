@@ -4,19 +4,19 @@ import { invariant, type Invariant } from './invariant.ts'
 import { isBusy } from './workflows.ts'
 
 /** An evacuating VM has capacity reserved on both hosts until the run has ended. */
-const roomTaken = sql`
+const reservedCapacity = sql`
   select host_id, vcpu, ram_mib, disk_gib from vms union all
   select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, v.disk_gib from workflow_runs r join vms v on v.id = r.subject_id
   where (r.status in ('PENDING', 'RUNNING') or r.unwinding)`
 
-const room = invariant(
+const capacity = invariant(
   'hosts.capacity',
   'The capacity reserved on a host is the sum of its VMs',
   () => sql`
     select h.id, format('host %s counts %s vCPU, %s MiB, %s GiB; its VMs have %s, %s, %s', h.name, h.vcpu_used, h.ram_used_mib,
       h.disk_used_gib, coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0)) as what
     from hosts h left join (
-      select host_id, sum(vcpu) as vcpu, sum(ram_mib) as ram, sum(disk_gib) as disk from (${roomTaken}) each group by host_id) v on v.host_id = h.id
+      select host_id, sum(vcpu) as vcpu, sum(ram_mib) as ram, sum(disk_gib) as disk from (${reservedCapacity}) each group by host_id) v on v.host_id = h.id
     where (h.vcpu_used, h.ram_used_mib, h.disk_used_gib) is distinct from (coalesce(v.vcpu, 0), coalesce(v.ram, 0), coalesce(v.disk, 0))`,
 )
 
@@ -86,4 +86,4 @@ const kept = invariant(
     where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value`,
 )
 
-export const placeInvariants: Invariant[] = [room, held, usable, complete, counted, kept]
+export const capacityInvariants: Invariant[] = [capacity, held, usable, complete, counted, kept]

@@ -20,21 +20,21 @@ export interface FailedInvariant {
 export const checkInvariants = (deps: CheckDeps, since: Date = new Date(0), stopping?: AbortSignal): Promise<FailedInvariant[]> =>
   deps.db.tx(async (tx) => {
     const context = { db: tx, now: deps.clock.now(), since, hosts: await loadInventories(tx, deps, stopping) }
-    const broken: FailedInvariant[] = []
-    for (const { name, promise, find } of invariants) {
+    const violated: FailedInvariant[] = []
+    for (const { name, statement, find } of invariants) {
       stopping?.throwIfAborted()
       const violations = await find(context)
-      if (violations.length > 0) broken.push({ invariant: name, statement: promise, violations })
+      if (violations.length > 0) violated.push({ invariant: name, statement, violations })
     }
-    return broken
+    return violated
   })
 
 const MAX_SHOWN = 10
 
 export const formatFailures = (broken: FailedInvariant[]): string => broken.map(describeOne).join('\n')
 
-function describeOne({ invariant, statement: promise, violations }: FailedInvariant): string {
+function describeOne({ invariant, statement, violations }: FailedInvariant): string {
   const shown = violations.slice(0, MAX_SHOWN).map(({ id, what }) => `  ${id}: ${what}`)
   const more = violations.length > MAX_SHOWN ? [`  and ${violations.length - MAX_SHOWN} more`] : []
-  return [`${invariant}: ${promise}, but`, ...shown, ...more].join('\n')
+  return [`${invariant}: ${statement}, but`, ...shown, ...more].join('\n')
 }

@@ -27,7 +27,7 @@ const LIFECYCLE = {
 }
 
 /** Suspending a suspended VM that was powered on again records no second event. */
-const told = invariant(
+const actionEvents = invariant(
   'events.actions',
   'Every completed action has its event',
   ({ since }) => sql`
@@ -61,7 +61,7 @@ const delivered = invariant(
       and not exists (select from webhook_deliveries d where d.event_id = e.id and d.webhook_id = w.id)`,
 )
 
-const remembered = invariant(
+const overdueDeliveries = invariant(
   'webhooks.overdue',
   'No webhook delivery is overdue',
   ({ now }) => sql`
@@ -71,7 +71,7 @@ const remembered = invariant(
   { settle: '10m' },
 )
 
-const mailed = invariant(
+const overdueEmails = invariant(
   'emails.overdue',
   'No email is overdue',
   ({ now }) => sql`
@@ -94,4 +94,4 @@ const keys = invariant(
   { settle: '2m' },
 )
 
-export const eventInvariants: Invariant[] = [numbering, told, sequence, delivered, remembered, mailed, keys]
+export const eventInvariants: Invariant[] = [numbering, actionEvents, sequence, delivered, overdueDeliveries, overdueEmails, keys]

@@ -19,7 +19,7 @@ export interface CheckContext {
 
 export interface Invariant {
   name: string
-  promise: string
+  statement: string
   /** How long it may be violated before it is reported: as long as a reconciler needs to repair it. Zero where one commit decides. */
   settle: string
   find: (context: CheckContext) => Promise<Violation[]>
@@ -29,12 +29,12 @@ export interface Invariant {
 const atMost = (query: Sql): Sql => sql`select * from (${query}) violation limit 1000`
 
 type Options = Pick<Invariant, 'settle'>
-const AT_ONCE: Options = { settle: '0s' }
+const IMMEDIATELY: Options = { settle: '0s' }
 
 /** `query` returns the columns `id` and `what`. */
-export const invariant = (name: string, promise: string, query: (context: CheckContext) => Sql, { settle } = AT_ONCE): Invariant => ({
+export const invariant = (name: string, statement: string, query: (context: CheckContext) => Sql, { settle } = IMMEDIATELY): Invariant => ({
   name,
-  promise,
+  statement,
   settle,
   find: (context) => context.db.many<Violation>(atMost(query(context))),
 })
@@ -42,12 +42,12 @@ export const invariant = (name: string, promise: string, query: (context: CheckC
 /** Runs once per reachable host. Hosts change outside of our transactions, so a single violation is never reported. */
 export const hostInvariant = (
   name: string,
-  promise: string,
+  statement: string,
   query: (host: Host, context: CheckContext) => Sql,
   { settle }: Options = { settle: '60s' },
 ): Invariant => ({
   name,
-  promise,
+  statement,
   settle,
   find: async (context) => {
     const found: Violation[] = []

@@ -1,14 +1,14 @@
 // Tests the checker: one violation of each invariant is created, and each must be reported under its name.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../test/harness.ts'
-import { plants, type Plant, type PlantWorld } from '../../test/invariant-violations.ts'
+import { violationSetups, type ViolationSetup, type ViolationFixture } from '../../test/invariant-violations.ts'
 import { generateKey } from '../../test/openssh-keys.ts'
 import { collect } from '../hypervisor/conformance/fixture.ts'
 import { sql, type Sql } from '../kernel/database/db.ts'
 import { checkInvariants, formatFailures } from './check.ts'
 import { invariants } from './index.ts'
 import type { Invariant, Violation } from './invariant.ts'
-import { makeTables, noteInventory } from './inventory.ts'
+import { createTables, recordInventory } from './inventory.ts'
 import { createInvariantMonitor } from './monitor.ts'
 
 /** Carries the result out of a transaction that is rolled back. */
@@ -25,7 +25,7 @@ describe('invariants', async () => {
   const world = await givenWorld()
   const host = await givenInventory()
 
-  async function givenWorld(): Promise<Omit<PlantWorld, 'host'>> {
+  async function givenWorld(): Promise<Omit<ViolationFixture, 'host'>> {
     const customer = await app.given.customer({ credit: '100.00' })
     const other = await app.given.customer({ credit: '100.00' })
     const made = async (path: string, body: object): Promise<{ id: string }> => (await customer.post(path, body)).body.data
@@ -53,7 +53,7 @@ describe('invariants', async () => {
     return { accountId: customer.accountId, otherAccountId: other.accountId, vmId, otherVmId, ...ids, now: app.clock.now() }
   }
 
-  async function givenInventory(): Promise<PlantWorld['host']> {
+  async function givenInventory(): Promise<ViolationFixture['host']> {
     const driver = await app.deps.hypervisors.get(app.host.id)
     const { signal } = new AbortController()
     const [machines, volumes] = [await collect(driver.listMachines(signal)), await collect(driver.listVolumes(signal))]
@@ -61,13 +61,13 @@ describe('invariants', async () => {
     return { id: app.host.id, name: app.host.name, canLimit: true, machines, volumes, networks, filters }
   }
 
-  const foundAfter = async ({ find }: Invariant, plant: Plant): Promise<Violation[]> => {
+  const foundAfter = async ({ find }: Invariant, plant: ViolationSetup): Promise<Violation[]> => {
     const changed = structuredClone(host)
     const trial = app.db.tx(async (tx) => {
       await tx.run(sql`set local session_replication_role = replica`) // disables foreign keys and triggers
       for (const statement of plant({ ...world, host: changed })) await tx.run(statement)
-      await makeTables(tx)
-      await noteInventory(tx, changed)
+      await createTables(tx)
+      await recordInventory(tx, changed)
       throw new Found(await find({ db: tx, now: world.now, since: new Date(0), hosts: [changed] }))
     })
     const outcome = await trial.catch((error: unknown) => error)
@@ -79,8 +79,8 @@ describe('invariants', async () => {
     expect(formatFailures(await checkInvariants(app.deps))).toBe('')
   })
 
-  test.each(invariants.map((each) => ({ each, name: each.name, promise: each.promise })))('$name: $promise', async ({ each, name }) => {
-    const plant = plants[name]
+  test.each(invariants.map((each) => ({ each, name: each.name, promise: each.statement })))('$name: $promise', async ({ each, name }) => {
+    const plant = violationSetups[name]
     if (!plant) throw new Error(`No violation of ${name} is defined: add it to test/invariant-violations.ts`)
     const violations = await foundAfter(each, plant)
     expect(violations.length).toBeGreaterThan(0)
@@ -89,7 +89,7 @@ describe('invariants', async () => {
 
   test('require no bandwidth limit where a host cannot shape traffic', async () => {
     const speed = invariants.find(({ name }) => name === 'nics.speed')!
-    const unlimited: Plant = ({ host: changed }) => {
+    const unlimited: ViolationSetup = ({ host: changed }) => {
       changed.canLimit = false
       for (const nic of changed.machines.flatMap(({ nics }) => nics)) nic.limitMbps = null
       return []
@@ -100,8 +100,8 @@ describe('invariants', async () => {
   test('ignore an interface that is about to be detached, and no other', async () => {
     const leave = (mac: Sql): Sql =>
       sql`insert into left_nics (host_id, vm_id, mac) select ${app.host.id}, a.vm_id, ${mac} from network_attachments a where a.vm_id = ${world.vmId}`
-    const lose: Plant = ({ vmId }) => [leave(sql`a.mac`), sql`delete from network_attachments where vm_id = ${vmId}`]
-    const beside: Plant = ({ vmId }) => [
+    const lose: ViolationSetup = ({ vmId }) => [leave(sql`a.mac`), sql`delete from network_attachments where vm_id = ${vmId}`]
+    const beside: ViolationSetup = ({ vmId }) => [
       leave(sql`'52:54:00:00:00:09'::macaddr`),
       sql`delete from network_attachments where vm_id = ${vmId}`,
     ]
@@ -109,17 +109,17 @@ describe('invariants', async () => {
       const each = invariants.find((one) => one.name === name)!
       expect([name, await foundAfter(each, lose)]).toEqual([name, []])
       expect(await foundAfter(each, beside)).toHaveLength(1)
-      expect(await foundAfter(each, (planted) => [leave(sql`a.mac`), ...plants[name]!(planted)])).not.toEqual([])
+      expect(await foundAfter(each, (planted) => [leave(sql`a.mac`), ...violationSetups[name]!(planted)])).not.toEqual([])
     }
   })
 
   test('ignore a machine that is about to be repaired', async () => {
-    const leave: Plant = ({ vmId }) => [
+    const leave: ViolationSetup = ({ vmId }) => [
       sql`insert into left_machines (host_id, vm_id, left_at) values (${app.host.id}, ${vmId}, ${app.clock.now()})`,
     ]
     for (const name of ['machines.power', 'machines.definition']) {
       const each = invariants.find((one) => one.name === name)!
-      expect([name, await foundAfter(each, (planted) => [...leave(planted), ...plants[name]!(planted)])]).toEqual([name, []])
+      expect([name, await foundAfter(each, (planted) => [...leave(planted), ...violationSetups[name]!(planted)])]).toEqual([name, []])
     }
   })
 
@@ -131,17 +131,17 @@ describe('invariants', async () => {
 
   test('are reported after their settle time, or immediately when one commit decides', async () => {
     const watch = createInvariantMonitor()
-    const told = async (): Promise<string[]> => {
+    const reported = async (): Promise<string[]> => {
       await watch(app.deps)
       const { values } = await app.deps.metrics.violations.get()
       return values.filter(({ value }) => value > 0).map(({ labels }) => String(labels['invariant']))
     }
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used + 1`)
-    expect(await told()).toEqual(['hosts.capacity'])
+    expect(await reported()).toEqual(['hosts.capacity'])
     app.clock.advance('5m')
-    expect(await told()).toEqual(['hosts.capacity', 'machines.power'])
+    expect(await reported()).toEqual(['hosts.capacity', 'machines.power'])
     await app.db.run(sql`update hosts set vcpu_used = vcpu_used - 1`)
     await app.rest()
-    expect(await told()).toEqual([])
+    expect(await reported()).toEqual([])
   })
 })

@@ -33,19 +33,19 @@ export interface InventoryDeps {
 /** Returns the hosts whose inventory was loaded. */
 export async function loadInventories(tx: Tx, { hypervisors, log }: InventoryDeps, stopping?: AbortSignal): Promise<Host[]> {
   const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(stopping ? [stopping] : [])])
-  await makeTables(tx)
+  await createTables(tx)
   const hosts = await tx.many<Pick<Host, 'id' | 'name'>>(sql`select id, name from hosts where removed_at is null order by name`)
-  const noted = hosts.map(async (host) => {
+  const recorded = hosts.map(async (host) => {
     try {
       const inventory = await inventoryOf(hypervisors, host, signal)
-      await noteInventory(tx, inventory)
+      await recordInventory(tx, inventory)
       return [{ ...host, canLimit: inventory.canLimit }]
     } catch (error) {
       log.info({ err: error, host: host.name }, 'host skipped in invariant check: unreachable')
       return []
     }
   })
-  const answered = (await Promise.all(noted)).flat()
+  const answered = (await Promise.all(recorded)).flat()
   await tx.raw('analyze found_machines, found_volumes, found_networks, found_filters')
   return answered
 }
@@ -67,7 +67,7 @@ const VOLUME = sql`kind text, id text, "vmId" text, generation int, complete boo
 const NETWORK = sql`"networkId" text, cidr text, gateway text, "enableSnat" boolean, "enableDhcp" boolean`
 const FILTER = sql`"vmId" text`
 
-export async function makeTables(tx: Tx): Promise<void> {
+export async function createTables(tx: Tx): Promise<void> {
   await tx.run(sql`create temporary table found_machines (host_id text, ${MACHINE}) on commit drop`)
   await tx.run(sql`create temporary table found_volumes (host_id text, ${VOLUME}) on commit drop`)
   await tx.run(sql`create temporary table found_networks (host_id text, ${NETWORK}) on commit drop`)
@@ -75,7 +75,7 @@ export async function makeTables(tx: Tx): Promise<void> {
 }
 
 /** Machines without our ids belong to the operator. */
-export async function noteInventory(tx: Tx, { id, machines, volumes, networks, filters }: HostInventory): Promise<void> {
+export async function recordInventory(tx: Tx, { id, machines, volumes, networks, filters }: HostInventory): Promise<void> {
   const found = (items: unknown[], columns: Sql): Sql =>
     sql`select ${id}::text, f.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as f(${columns})`
   for await (const batch of batches(machines))

@@ -24,7 +24,7 @@ const present = hostInvariant(
     where v.host_id = ${host.id} and v.provisioned and v.status in ('RUNNING', 'STOPPED') and m."vmId" is null and not ${isBusy}`,
 )
 
-const alone = invariant(
+const unique = invariant(
   'machines.unique',
   'No VM has machines on two hosts',
   () => sql`
@@ -43,7 +43,7 @@ const power = hostInvariant(
     where (v.status = 'RUNNING') <> (m.power = 'running') and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
 )
 
-const shape = hostInvariant(
+const definition = hostInvariant(
   'machines.definition',
   'A machine has the size, disk generation and owner of its VM',
   (host) => sql`
@@ -54,4 +54,4 @@ const shape = hostInvariant(
       and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStale(host, sql`v.id`)}`,
 )
 
-export const machineInvariants: Invariant[] = [known, present, alone, power, shape]
+export const machineInvariants: Invariant[] = [known, present, unique, power, definition]

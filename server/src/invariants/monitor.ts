@@ -43,11 +43,8 @@ export function createInvariantMonitor(): (deps: WatchDeps, stopping?: AbortSign
 async function report({ db, metrics, log }: WatchDeps, broken: FailedInvariant[]): Promise<void> {
   const counts = new Map(broken.map(({ invariant, violations }) => [invariant, violations.length]))
   for (const { name } of invariants) metrics.violations.set({ invariant: name }, counts.get(name) ?? 0)
-  for (const { invariant, statement: promise, violations } of broken) {
-    log.error(
-      { invariant, statement: promise, count: violations.length, violations: violations.slice(0, MAX_LOGGED) },
-      'invariant violated',
-    )
+  for (const { invariant, statement, violations } of broken) {
+    log.error({ invariant, statement, count: violations.length, violations: violations.slice(0, MAX_LOGGED) }, 'invariant violated')
   }
   const total = broken.reduce((sum, { violations }) => sum + violations.length, 0)
   await db.run(sql`insert into invariant_watch (violations) values (${total}) on conflict (is_only) do update set violations = ${total}`)

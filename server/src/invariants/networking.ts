@@ -5,10 +5,10 @@ import { filtersOf, isStale, machinesOf, networksOf } from './inventory.ts'
 import { isBusy, isWorkedOn } from './workflows.ts'
 
 /** Whether this interface of the VM `v` is about to be detached, because its host was lost meanwhile. */
-const isLeftNic = (mac: Sql): Sql =>
+const isStaleNic = (mac: Sql): Sql =>
   sql`exists (select from left_nics l where l.host_id = v.host_id and l.vm_id = v.id and l.mac::text = ${mac})`
 
-const plugged = hostInvariant(
+const attached = hostInvariant(
   'nics.attached',
   'A machine has its public interface, one per private network, and no other',
   (host) => sql`
@@ -18,7 +18,7 @@ const plugged = hostInvariant(
         select v.mac::text as mac, 'public' as network union all
         select a.mac::text, a.network_id from network_attachments a where a.vm_id = v.id) each) wanted,
       lateral (select array_agg((nic ->> 'mac') || ' ' || coalesce(nic ->> 'networkId', 'public') order by nic ->> 'mac') as nics
-        from jsonb_array_elements(m.nics) nic where not ${isLeftNic(sql`nic ->> 'mac'`)}) real
+        from jsonb_array_elements(m.nics) nic where not ${isStaleNic(sql`nic ->> 'mac'`)}) real
     where wanted.nics is distinct from real.nics and v.status <> 'UNMANAGED' and not ${isBusy}`,
 )
 
@@ -31,7 +31,7 @@ const leases = invariant(
     from simulated.nics n join vms v on v.id = n.machine and v.host_id = n.host_id
       left join network_attachments a on a.vm_id = v.id and a.mac::text = n.mac,
       lateral (select case when n.kind = 'public' then v.ip_address else a.address end as address) wanted
-    where host(wanted.address) is distinct from n.address and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isLeftNic(sql`n.mac`)}`,
+    where host(wanted.address) is distinct from n.address and v.status <> 'UNMANAGED' and not ${isBusy} and not ${isStaleNic(sql`n.mac`)}`,
   { settle: '60s' },
 )
 
@@ -81,4 +81,4 @@ const networks = hostInvariant(
   { settle: '2m' },
 )
 
-export const wireInvariants: Invariant[] = [plugged, leases, speed, filtered, filtersKnown, networks]
+export const networkingInvariants: Invariant[] = [attached, leases, speed, filtered, filtersKnown, networks]

@@ -87,4 +87,4 @@ const networksApplied = invariant(
   { settle: '2m' },
 )
 
-export const belongingInvariants: Invariant[] = [attachments, addresses, bindings, keys, copies, filters, applied, networksApplied]
+export const ownershipInvariants: Invariant[] = [attachments, addresses, bindings, keys, copies, filters, applied, networksApplied]

@@ -47,7 +47,7 @@ const present = hostInvariant(
 
 const QUARANTINE = '25h'
 
-const strays = invariant(
+const orphans = invariant(
   'volumes.orphans',
   'Orphan volumes are removed after their quarantine',
   ({ now }) => sql`
@@ -57,4 +57,4 @@ const strays = invariant(
   { settle: '2m' },
 )
 
-export const volumeInvariants: Invariant[] = [known, present, strays]
+export const volumeInvariants: Invariant[] = [known, present, orphans]

@@ -11,7 +11,7 @@ export const isWorkedOn = (vmId: Sql): Sql => sql`exists (select from workflow_r
 export const isBusy: Sql = isWorkedOn(sql`v.id`)
 
 const UNDO_GRACE_MS = 15 * 60_000
-const FORGOTTEN_AFTER_MS = 10 * 60_000
+const STALLED_AFTER_MS = 10 * 60_000
 const before = (now: Date, ms: number): Date => new Date(now.getTime() - ms)
 
 const inTime = invariant(
@@ -22,13 +22,13 @@ const inTime = invariant(
     from workflow_runs r where ${open} and deadline_at < ${before(now, UNDO_GRACE_MS)}`,
 )
 
-const looked = invariant(
+const stalled = invariant(
   'actions.stalled',
   'Every open action is being processed',
   ({ now }) => sql`
     select id, format('%s of %s is %s, and nobody has looked at it since %s', label, coalesce(subject_id, 'nothing'), status,
       coalesce(lease_until, next_attempt_at)) as what
-    from workflow_runs r where ${open} and coalesce(lease_until, next_attempt_at) < ${before(now, FORGOTTEN_AFTER_MS)}`,
+    from workflow_runs r where ${open} and coalesce(lease_until, next_attempt_at) < ${before(now, STALLED_AFTER_MS)}`,
 )
 
 const journal = invariant(
@@ -70,4 +70,4 @@ const copies = invariant(
     from backups b join vms v on v.id = b.vm_id where b.status in ('PENDING', 'RUNNING', 'RESTORING') and not ${isBusy}`,
 )
 
-export const workInvariants: Invariant[] = [inTime, looked, journal, onVms, transitional, copies]
+export const workflowInvariants: Invariant[] = [inTime, stalled, journal, onVms, transitional, copies]

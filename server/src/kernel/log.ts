@@ -20,14 +20,14 @@ export function createLog(options: { level: string; pretty: boolean; to?: Writab
   return pino({ ...settings, formatters: { log: withoutExpectedStacks } }, readableLines(options.to))
 }
 
-const SWARM_MS = 10_000
+const QUIET_MS = 10_000
 
 /** For bursts of errors while the database is unavailable: the first is logged, those within ten seconds are counted. */
 export function rateLimitedWarn(log: Log, message: string): (error: unknown) => void {
   let sinceLast = (): number => Infinity
   let suppressed = 0
   return (error) => {
-    if (sinceLast() < SWARM_MS) return void suppressed++
+    if (sinceLast() < QUIET_MS) return void suppressed++
     log.warn({ err: error, ...(suppressed > 0 && { suppressed }) }, message)
     sinceLast = stopwatch()
     suppressed = 0

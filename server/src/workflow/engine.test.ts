@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openHouses, settle } from '../../test/sample-workflow.ts'
+import { openSampleEngine, settle } from '../../test/sample-workflow.ts'
 import { sql, type Sql } from '../kernel/database/db.ts'
 import { createMetrics } from '../kernel/metrics.ts'
 import { StepError } from './workflow-builder.ts'
@@ -8,7 +8,7 @@ import { resumeRun, type Runner } from './executor.ts'
 import * as store from './run-store.ts'
 
 describe('the workflow engine', async () => {
-  const { db, clock, world, deps, engine, runner, start, runOf, houseOf } = await openHouses()
+  const { db, clock, world, deps, engine, runner, start, runOf, houseOf } = await openSampleEngine()
 
   test('fences the write of a worker whose run was taken over', async () => {
     const id = await start()
@@ -54,7 +54,7 @@ describe('the workflow engine', async () => {
         if (where === 'buy saved') cancelled = db.tx((tx) => engine.cancel(tx, id, 'Made way for something more urgent'))
       },
     }
-    world.trouble = (verb) => {
+    world.fault = (verb) => {
       if (verb === 'build') throw new StepError('host', 'Try again', { retry: true })
     }
     await resumeRun(interrupted, id)

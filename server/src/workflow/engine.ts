@@ -18,9 +18,9 @@ const UNIQUE_VIOLATION = '23505'
  * Age of an unclaimed run while this worker has free capacity: its job was lost with a worker that had just fetched it. pg-boss itself
  * would notice after 90 seconds.
  */
-const OVERDUE_AFTER_MS = 10_000
+const REQUEUE_AFTER_MS = 10_000
 /** The same without free capacity, when the run may just be queued. */
-const LOST_AFTER_MS = 5 * 60_000
+const REQUEUE_BUSY_AFTER_MS = 5 * 60_000
 /** Jobs fetched per poll. */
 const BATCH = 8
 
@@ -29,8 +29,8 @@ export interface WorkflowEngine extends Engine {
   work(stepDeps: unknown, concurrency: number): Promise<void>
   /** Requeues unfinished runs without a worker. */
   requeueAbandonedRuns(): Promise<number>
-  /** Claims no more runs and waits for open ones. Those still running when `patience` is aborted continue in another worker. */
-  drain(patience: AbortSignal): Promise<void>
+  /** Claims no more runs and waits for open ones. Those still running when `deadline` is aborted continue in another worker. */
+  drain(deadline: AbortSignal): Promise<void>
   stop(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
   boss.on('error', rateLimitedWarn(log, 'pg-boss error'))
   await boss.start()
   const stopping = new AbortController()
-  let crew: RunPool | undefined
+  let pool: RunPool | undefined
 
   const enqueue = async (tx: Tx, runId: string, at: Date): Promise<void> => {
     const seconds = Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / 1000))
@@ -112,18 +112,18 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
     async work(stepDeps, concurrency) {
       for (const name of workflows.keys()) initCounters(deps.metrics, name)
       const runner = { deps, stepDeps, workflows, enqueue, stopping: stopping.signal }
-      const hired = (crew = createRunPool(runner, concurrency))
+      const runPool = (pool = createRunPool(runner, concurrency))
       const options = { batchSize: BATCH, burstWhenBatchFull: true, pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
       await boss.work<{ runId: string }>(QUEUE, options, async (jobs) => {
-        for (const { data } of jobs) await hired.take(data.runId)
-        await hired.room(BATCH)
+        for (const { data } of jobs) await runPool.claim(data.runId)
+        await runPool.waitForCapacity(BATCH)
       })
     },
 
     async requeueAbandonedRuns() {
       const now = clock.now()
-      const patienceMs = crew?.hasRoom() ? OVERDUE_AFTER_MS : LOST_AFTER_MS
-      const lostBefore = new Date(now.getTime() - patienceMs)
+      const requeueAfterMs = pool?.hasCapacity() ? REQUEUE_AFTER_MS : REQUEUE_BUSY_AFTER_MS
+      const lostBefore = new Date(now.getTime() - requeueAfterMs)
       const abandoned = await store.abandonedRuns(db, now, lostBefore)
       for (const { id } of abandoned) {
         await db.tx(async (tx) => {
@@ -133,13 +133,13 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
       return abandoned.length
     },
 
-    async drain(patience) {
+    async drain(deadline) {
       const abort = (): void => stopping.abort(new Error('the process is stopping'))
-      if (patience.aborted) abort()
-      patience.addEventListener('abort', abort, { once: true })
+      if (deadline.aborted) abort()
+      deadline.addEventListener('abort', abort, { once: true })
       await boss.offWork(QUEUE)
-      await crew?.idle()
-      patience.removeEventListener('abort', abort)
+      await pool?.idle()
+      deadline.removeEventListener('abort', abort)
     },
 
     stop: () => boss.stop({ graceful: false }),

@@ -17,7 +17,7 @@ const deps = { log: createLog({ level: 'silent', pretty: false }), metrics: crea
 type Deps = typeof deps
 
 const reconciler = reconcilersFor<Deps>()
-const lanedReconciler = keyedReconcilersFor<Deps>()
+const keyedReconciler = keyedReconcilersFor<Deps>()
 
 /** Blocks work until the test opens it. */
 function gate() {
@@ -44,22 +44,22 @@ describe('reconcilers', async () => {
       }),
     )
     await expect.poll(() => passes).toBe(1)
-    loops.nudge('failing')
+    loops.trigger('failing')
     await expect.poll(() => passes).toBe(2)
   })
 
   test('are triggered when the transaction commits, and only then', async () => {
     const db = openDb({ url: await testDatabase(), maxConnections: 4, onError: () => {} })
     let passes = 0
-    const loops = start(reconciler('nudged', '1h', async () => void passes++))
+    const loops = start(reconciler('triggered', '1h', async () => void passes++))
     const deafen = await listenForTriggers(db, loops)
     await expect.poll(() => passes).toBe(1)
     const rolledBack = db.tx(async (tx) => {
-      await triggerReconciler(tx, 'nudged')
+      await triggerReconciler(tx, 'triggered')
       throw new Error('changed my mind')
     })
     await expect(rolledBack).rejects.toThrow('changed my mind')
-    await db.tx((tx) => triggerReconciler(tx, 'nudged'))
+    await db.tx((tx) => triggerReconciler(tx, 'triggered'))
     await expect.poll(() => passes).toBe(2)
     await deafen()
     await db.close()
@@ -69,26 +69,26 @@ describe('reconcilers', async () => {
     const slow = gate()
     const passes: string[] = []
     const loops = start(
-      lanedReconciler('laned', '1h', {
+      keyedReconciler('keyed', '1h', {
         busy: async () => ['slow', 'quick'],
-        runOnce: async (_, lane) => {
-          passes.push(lane)
-          if (lane === 'slow') await slow.opened
+        runOnce: async (_, key) => {
+          passes.push(key)
+          if (key === 'slow') await slow.opened
         },
       }),
     )
     await expect.poll(() => passes).toEqual(['slow', 'quick'])
-    loops.nudge('laned')
+    loops.trigger('keyed')
     await expect.poll(() => passes).toEqual(['slow', 'quick', 'quick'])
     slow.open()
-    await expect.poll(() => passes.filter((lane) => lane === 'slow')).toHaveLength(2)
+    await expect.poll(() => passes.filter((key) => key === 'slow')).toHaveLength(2)
   })
 
   test('abort running keys on stop and wait for them', async () => {
     let ended = false
     const begun = gate()
     const loops = start(
-      lanedReconciler('stopping', '1h', {
+      keyedReconciler('stopping', '1h', {
         busy: async () => ['one'],
         runOnce: async (_, __, signal) => {
           begun.open()

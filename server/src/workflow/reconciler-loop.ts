@@ -11,7 +11,7 @@ export interface Reconciler<D> {
   everyMs: number
   /** One run. For the kinds below: until nothing is left to do, as tests and operators need it. */
   runOnce: (deps: D, stopping?: AbortSignal) => Promise<unknown>
-  lanes?: Lanes<D>
+  keyed?: Keyed<D>
   open?: Open<D>
 }
 
@@ -24,11 +24,11 @@ export interface Opened {
   stop(): Promise<void>
 }
 
-interface Lanes<D> {
+interface Keyed<D> {
   /** The keys that have work now. */
   busy: (deps: D) => Promise<string[]>
   /** Aborted when the process has to stop. */
-  runOnce: (deps: D, lane: string, signal: AbortSignal) => Promise<unknown>
+  runOnce: (deps: D, key: string, signal: AbortSignal) => Promise<unknown>
 }
 
 export const reconcilersFor =
@@ -37,29 +37,29 @@ export const reconcilersFor =
 
 export const keyedReconcilersFor =
   <D>() =>
-  (name: string, every: string, lanes: Lanes<D>): Reconciler<D> => ({
+  (name: string, every: string, keyed: Keyed<D>): Reconciler<D> => ({
     name,
     everyMs: parseDurationMs(every),
-    lanes,
+    keyed,
     runOnce: async (deps, stopping = new AbortController().signal) =>
-      Promise.all((await lanes.busy(deps)).map((lane) => lanes.runOnce(deps, lane, stopping))),
+      Promise.all((await keyed.busy(deps)).map((key) => keyed.runOnce(deps, key, stopping))),
   })
 
-const NUDGES = 'berth_nudges'
+const TRIGGER_CHANNEL = 'berth_reconciler_triggers'
 
 /** Triggers the reconciler in all processes when the transaction commits. A lost trigger only costs time. */
-export const triggerReconciler = (tx: Queries, name: string) => tx.run(sql`select pg_notify(${NUDGES}, ${name})`)
+export const triggerReconciler = (tx: Queries, name: string) => tx.run(sql`select pg_notify(${TRIGGER_CHANNEL}, ${name})`)
 
 export interface Reconcilers {
   /** Runs that reconciler now instead of at its next interval. */
-  nudge(name: string): void
+  trigger(name: string): void
   stop(): Promise<void>
 }
 
 export function startReconcilers<D extends { log: Log; metrics: Metrics }>(deps: D, reconcilers: Reconciler<D>[]): Reconcilers {
   const loops = new Map(reconcilers.map((each) => [each.name, startLoop(deps, each)]))
   return {
-    nudge: (name) => loops.get(name)?.nudge(),
+    trigger: (name) => loops.get(name)?.trigger(),
     stop: async () => void (await Promise.all([...loops.values()].map((loop) => loop.stop()))),
   }
 }
@@ -67,8 +67,8 @@ export function startReconcilers<D extends { log: Log; metrics: Metrics }>(deps:
 /** Forwards triggers from all processes; returns how to stop. */
 export const listenForTriggers = (db: Db, reconcilers: Reconcilers): Promise<() => Promise<void>> =>
   db.listen(
-    NUDGES,
-    (name) => reconcilers.nudge(name),
+    TRIGGER_CHANNEL,
+    (name) => reconcilers.trigger(name),
     () => {},
   )
 
@@ -77,7 +77,7 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
   let stopped = false
   let running: Promise<void> | null = null
   let again = false
-  const lanes = new Map<string, Promise<void>>()
+  const runningKeys = new Map<string, Promise<void>>()
   const stopping = new AbortController()
 
   const observed = async (work: Promise<unknown>): Promise<void> => {
@@ -92,40 +92,40 @@ function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler
     deps.metrics.reconcilers.observe({ reconciler: reconciler.name, outcome }, elapsed() / 1000)
   }
   /** Does not wait for the keys it starts. A key requested while it runs is checked again when it has ended. */
-  const startLanes = async ({ busy, runOnce: pass }: Lanes<D>): Promise<void> => {
-    for (const lane of await busy(deps)) {
-      const ended = lanes.get(lane)
-      if (ended) void ended.then(turn)
+  const startKeys = async ({ busy, runOnce: pass }: Keyed<D>): Promise<void> => {
+    for (const key of await busy(deps)) {
+      const ended = runningKeys.get(key)
+      if (ended) void ended.then(runNow)
       else
-        lanes.set(
-          lane,
-          observed(pass(deps, lane, stopping.signal)).finally(() => lanes.delete(lane)),
+        runningKeys.set(
+          key,
+          observed(pass(deps, key, stopping.signal)).finally(() => runningKeys.delete(key)),
         )
     }
   }
   const pass = (): Promise<void> => {
     if (opened) return observed(opened.runOnce())
-    return observed(reconciler.lanes ? startLanes(reconciler.lanes) : reconciler.runOnce(deps, stopping.signal))
+    return observed(reconciler.keyed ? startKeys(reconciler.keyed) : reconciler.runOnce(deps, stopping.signal))
   }
-  const turn = (): void => {
+  const runNow = (): void => {
     if (stopped || running) return void (again = true)
     again = false
     clearTimeout(timer)
     running = pass().finally(() => {
       running = null
-      if (!stopped) timer = setTimeout(turn, again ? 0 : reconciler.everyMs * (0.9 + Math.random() * 0.2)).unref()
+      if (!stopped) timer = setTimeout(runNow, again ? 0 : reconciler.everyMs * (0.9 + Math.random() * 0.2)).unref()
     })
   }
-  const opened = reconciler.open?.(deps, turn)
-  timer = setTimeout(turn, Math.random() * Math.min(reconciler.everyMs, 1_000)).unref()
+  const opened = reconciler.open?.(deps, runNow)
+  timer = setTimeout(runNow, Math.random() * Math.min(reconciler.everyMs, 1_000)).unref()
   return {
-    nudge: turn,
+    trigger: runNow,
     stop: async () => {
       stopped = true
       stopping.abort(new Error('the process is stopping'))
       clearTimeout(timer)
       await running
-      await Promise.all([...lanes.values(), opened?.stop()])
+      await Promise.all([...runningKeys.values(), opened?.stop()])
     },
   }
 }

@@ -6,23 +6,23 @@ export interface RunPool {
   /**
    * Resolves when the run is claimed, or not ours. The job may be acknowledged then: if we die, the lease expires and the run is requeued.
    */
-  take(runId: string): Promise<void>
+  claim(runId: string): Promise<void>
   /** Resolves when `count` more runs fit, or as many as the pool allows. */
-  room(count: number): Promise<void>
-  hasRoom(): boolean
+  waitForCapacity(count: number): Promise<void>
+  hasCapacity(): boolean
   /** Resolves when no run is open. */
   idle(): Promise<void>
 }
 
-export function createRunPool(runner: Runner, most: number): RunPool {
+export function createRunPool(runner: Runner, maxRuns: number): RunPool {
   const underWay = new Set<Promise<void>>()
   const { log } = runner.deps
-  const room = async (count: number): Promise<void> => {
-    while (underWay.size > 0 && underWay.size + count > most) await Promise.race(underWay)
+  const waitForCapacity = async (count: number): Promise<void> => {
+    while (underWay.size > 0 && underWay.size + count > maxRuns) await Promise.race(underWay)
   }
   return {
-    async take(runId) {
-      await room(1)
+    async claim(runId) {
+      await waitForCapacity(1)
       const taken = await claimWithSteps(runner, runId)
       if (!taken) return
       const work: Promise<void> = executeRun(runner, taken)
@@ -30,8 +30,8 @@ export function createRunPool(runner: Runner, most: number): RunPool {
         .finally(() => underWay.delete(work))
       underWay.add(work)
     },
-    room,
-    hasRoom: () => underWay.size < most,
+    waitForCapacity,
+    hasCapacity: () => underWay.size < maxRuns,
     idle: async () => void (await Promise.all(underWay)),
   }
 }

@@ -11,7 +11,7 @@ import * as store from './run-store.ts'
 
 class SimulatedCrash extends store.AttemptLostError {}
 
-export interface ProverSetup {
+export interface CrashTestSetup {
   db: Db
   clock: ManualClock
   runner: Omit<Runner, 'stopping' | 'checkpoint' | 'enqueue'>
@@ -28,7 +28,7 @@ export interface ProverSetup {
  * Runs all of the above; throws with the name of the case that failed. Unless `thorough`, crashes during compensation are tested only for a
  * failure of the last step, where there is most to compensate.
  */
-export async function testCrashSafety(setup: ProverSetup, { thorough = true } = {}): Promise<string[]> {
+export async function testCrashSafety(setup: CrashTestSetup, { thorough = true } = {}): Promise<string[]> {
   const trials: string[] = []
   const trial = async (name: string, run: () => Promise<void>): Promise<void> => {
     trials.push(name)
@@ -36,8 +36,8 @@ export async function testCrashSafety(setup: ProverSetup, { thorough = true } = 
       throw new Error(`${setup.workflow.name}: ${name}: ${(error as Error).message}`, { cause: error })
     })
   }
-  const places = await checkpoints(setup, setup.workflow)
-  for (const place of places) await trial(`killed at "${place}"`, () => killedAt(setup, setup.workflow, place))
+  const points = await checkpoints(setup, setup.workflow)
+  for (const place of points) await trial(`killed at "${place}"`, () => killedAt(setup, setup.workflow, place))
   for (const { name, optional } of setup.workflow.steps) {
     const failing = failingAt(setup.workflow, name)
     await trial(`failed at "${name}"`, () => (optional ? endsCompleted(setup, failing) : endsFailed(setup, failing)))
@@ -63,14 +63,14 @@ function failingAt(workflow: AnyWorkflow, name: string): AnyWorkflow {
   return { ...workflow, steps } as AnyWorkflow
 }
 
-async function checkpoints(setup: ProverSetup, workflow: AnyWorkflow): Promise<string[]> {
+async function checkpoints(setup: CrashTestSetup, workflow: AnyWorkflow): Promise<string[]> {
   const seen: string[] = []
   const run = await drive(setup, workflow, await setup.start(), (where) => void seen.push(where))
   await (run.status === 'COMPLETED' ? setup.completed(run) : setup.failed(run))
   return seen
 }
 
-async function killedAt(setup: ProverSetup, workflow: AnyWorkflow, place: string): Promise<void> {
+async function killedAt(setup: CrashTestSetup, workflow: AnyWorkflow, place: string): Promise<void> {
   let killed = false
   const runId = await setup.start()
   const run = await drive(setup, workflow, runId, (where) => {
@@ -81,11 +81,11 @@ async function killedAt(setup: ProverSetup, workflow: AnyWorkflow, place: string
   await (workflow === setup.workflow ? setup.completed(run) : setup.failed(run))
 }
 
-async function endsCompleted(setup: ProverSetup, workflow: AnyWorkflow): Promise<void> {
+async function endsCompleted(setup: CrashTestSetup, workflow: AnyWorkflow): Promise<void> {
   await setup.completed(await drive(setup, workflow, await setup.start()))
 }
 
-async function endsFailed(setup: ProverSetup, workflow: AnyWorkflow): Promise<void> {
+async function endsFailed(setup: CrashTestSetup, workflow: AnyWorkflow): Promise<void> {
   const run = await drive(setup, workflow, await setup.start())
   if (run.status !== 'FAILED') throw new Error(`ended ${run.status} instead of FAILED`)
   await setup.failed(run)
@@ -93,7 +93,7 @@ async function endsFailed(setup: ProverSetup, workflow: AnyWorkflow): Promise<vo
 
 /** Runs a chain of workers, each of which may crash, until the run has ended. */
 async function drive(
-  setup: ProverSetup,
+  setup: CrashTestSetup,
   workflow: AnyWorkflow,
   runId: string,
   checkpoint: (where: string) => void = () => {},

@@ -49,14 +49,14 @@ export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T =
 export interface Workflow<D = never, I = never> {
   readonly name: string
   readonly deadlineMs: number
-  readonly locks: Holds<I> | undefined
+  readonly locks: AcquireLocks<I> | undefined
   readonly steps: readonly (Required<Pick<Step, 'timeout' | 'tries'>> & Step<D, I, never> & { name: string })[]
   readonly success: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
   readonly failure: ((tx: Tx, context: EndContext<D, I, never>) => Promise<unknown>) | undefined
 }
 
 /** Acquires the locks that a cancelling transaction acquires before the run's row, in the same order, so that they cannot deadlock. */
-type Holds<I> = (tx: Tx, input: I) => Promise<unknown>
+type AcquireLocks<I> = (tx: Tx, input: I) => Promise<unknown>
 
 export interface StartOptions {
   /** The action label that the owner sees. */
@@ -81,7 +81,7 @@ export interface Engine {
 export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
   readonly name: string
   readonly deadlineMs: number
-  readonly locks: Holds<I> | undefined
+  readonly locks: AcquireLocks<I> | undefined
   readonly steps: Workflow<D, I>['steps']
   readonly success: Workflow<D, I>['success']
   readonly failure: Workflow<D, I>['failure']
@@ -115,7 +115,7 @@ export class WorkflowBuilder<D, I, R extends object> implements Workflow<D, I> {
 
 export const workflowsFor =
   <D>() =>
-  <I>(name: string, { deadline, locks: holds }: { deadline: string; locks?: Holds<I> }): WorkflowBuilder<D, I, {}> =>
+  <I>(name: string, { deadline, locks: holds }: { deadline: string; locks?: AcquireLocks<I> }): WorkflowBuilder<D, I, {}> =>
     new WorkflowBuilder({ name, deadlineMs: parseDurationMs(deadline), locks: holds, steps: [], success: undefined, failure: undefined })
 
 /** Thrown by a step. `retry`: whether another attempt can succeed. The user message is for the customer, the cause for the operator. */

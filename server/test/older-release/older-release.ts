@@ -1,10 +1,10 @@
-// A database as a real older release left it, with its migrations up to 0020, when all of its processes were killed at one moment: a
-// customer with money, a key, a network, a firewall and a webhook; web-1 and web-2 run, one VM is gone; web-3 is being created, killed in
-// the middle of its disk; web-2 is to be stopped, which no worker has seen.
+// A database as a real older release left it (migrations up to 0020) when all its processes were killed: a customer with funds, a key, a
+// network, a firewall and a webhook; web-1 and web-2 run, one VM is deleted; web-3 is being created, interrupted during its disk; web-2 has
+// a stop action that no worker has claimed.
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { KIND, NOT_KEPT } from '../../src/commands/admin/backup.ts'
+import { KIND, EXCLUDED } from '../../src/commands/admin/backup.ts'
 import { MIGRATIONS } from '../../src/database.ts'
 import { inspectArchive, restoreDump, dropAllSchemas } from '../../src/kernel/dump/restore.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
@@ -18,13 +18,13 @@ export const TOKEN = 'vmk_Gyy2isoYQzS8R4irirWhyOmAxSCxam5Oci0DGQ9D3tRz03'
 export const VM_ID = 'cmwhtvezwpd17yopc8rl4gwoe'
 export const BALANCE = '81.80'
 
-/** Its processes were killed just now: the times in it are moved, or it would be a database that nobody looked after for years. */
+/** Shifts all times to now, as if its processes were killed just now. */
 export async function olderRelease(dataDir: string): Promise<string> {
   const { head } = await inspectArchive(ARCHIVE, KIND)
   const url = await testDatabase()
   await dropAllSchemas(url)
   await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
-  await restoreDump(url, ARCHIVE, NOT_KEPT)
+  await restoreDump(url, ARCHIVE, EXCLUDED)
   await moveTimes(url, systemClock.now().getTime() - Date.parse(head.createdAt))
   mkdirSync(dataDir, { recursive: true })
   copyFileSync(join(import.meta.dirname, 'master.key'), join(dataDir, 'master.key'))
@@ -35,7 +35,7 @@ async function moveTimes(url: string, byMs: number): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query('set session_replication_role = replica') // the ledger refuses to be changed
+    await client.query('set session_replication_role = replica') // the ledger has triggers against updates
     const { rows } = await client.query<{ relation: string; columns: string[] }>(`
       select format('%I.%I', table_schema, table_name) as relation, array_agg(quote_ident(column_name)::text) as columns
       from information_schema.columns join information_schema.tables using (table_schema, table_name)

@@ -1,4 +1,4 @@
-// What happens beside customers: workers work and die, time passes, hosts fail, people touch machines by hand.
+// Faults: workers crash, time passes, hosts fail, and machines are changed by hand.
 import { sql } from '../../src/kernel/database/db.ts'
 import { suspendAccount, unsuspendAccount } from '../../src/features/operator/customers.ts'
 import { suspendByOperator, unsuspendByOperator } from '../../src/features/vms/operator/suspend.ts'
@@ -48,7 +48,7 @@ async function troubleHost({ random, controls, trace }: World): Promise<void> {
   trace.push(`  ${trouble}`)
 }
 
-/** With a shell on the host. */
+/** As an administrator with a shell on the host would. */
 async function touchMachine(world: World): Promise<void> {
   const { random, db, controls, hosts, trace } = world
   const vm = world.some('vm')
@@ -72,7 +72,7 @@ async function touchMachine(world: World): Promise<void> {
   trace.push(`  ${what}`)
 }
 
-/** A refusal is an answer here as everywhere. */
+/** A rejected request is a valid outcome. */
 async function operate({ random, some, db, deps, trace }: World): Promise<void> {
   const vm = some('vm')
   if (!vm) return
@@ -95,7 +95,7 @@ async function operate({ random, some, db, deps, trace }: World): Promise<void> 
   trace.push(`  ${name} ${outcome}`)
 }
 
-/** No host stays away longer than its actions can wait: what then has to be cleaned up by hand is told to the operator. */
+/** No host stays unreachable longer than its actions can wait, because then manual cleanup would be required. */
 async function wait(world: World): Promise<void> {
   const { random, clock, controls, settle, trace } = world
   const kind = random.pick(['seconds', 'seconds', 'minutes', 'days'] as const)
@@ -114,7 +114,7 @@ async function work(world: World): Promise<void> {
   world.trace.push(`  ${done}`)
 }
 
-/** A pass that fails is logged and comes again. */
+/** A failed run is logged and retried. */
 const reconcile = (world: World): Promise<unknown> =>
   world.reconcile().catch((error: unknown) => void world.trace.push(`  ${String(error)}`))
 

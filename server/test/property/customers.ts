@@ -1,4 +1,4 @@
-// What customers do, as they please: no operation asks first whether it will be accepted.
+// Random customer operations, sent without checking whether they will be accepted.
 import type { Customer, Thing, World } from './world.ts'
 import { sql } from '../../src/kernel/database/db.ts'
 import { deposit } from '../deposit.ts'
@@ -20,7 +20,7 @@ const idOf = async ({ db }: World, table: 'plans' | 'os_templates', slug: string
 const template = (world: World): Promise<string> => idOf(world, 'os_templates', world.random.pick(['debian-12', 'debian-12', 'tiny'])!)
 const plan = (world: World): Promise<string> => idOf(world, 'plans', world.random.pick(PLANS)!)
 
-/** Sends it and, when it was accepted, remembers what it made. */
+/** Sends the request and, when accepted, records the created resource. */
 async function make(world: World, owner: Customer, kind: Parameters<World['remember']>[0], path: string, body: object): Promise<void> {
   const { status, body: answer } = await world.send(owner, 'post', path, body)
   if (status >= 300) return
@@ -56,7 +56,7 @@ async function createVm(world: World): Promise<void> {
 
 type Body = (world: World, vm: Thing) => Promise<object | undefined> | object | undefined
 
-/** An order to a VM, made by its owner in whatever state it is in. Often its host fails in one of the calls that it takes. */
+/** An action on a VM in any state. Often its host fails in one of the calls it needs. */
 const order =
   (path: string, verbs: Verb[], body: Body = () => undefined) =>
   async (world: World): Promise<void> => {
@@ -102,7 +102,7 @@ async function createNetwork(world: World): Promise<void> {
 
 const createFirewall = (world: World): Promise<void> => make(world, world.customer(), 'firewall', '/firewalls', { name: 'web' })
 
-/** Mostly one that the VM can be plugged into: on its host, and not yet. */
+/** Mostly a network that the VM can be attached to: on its host, and not attached yet. */
 async function pluggable(world: World, vm: Thing): Promise<string | undefined> {
   const near = await world.db.many<{ id: string }>(sql`
     select n.id from networks n join vms v on v.host_id = n.host_id and v.account_id = n.account_id
@@ -169,7 +169,7 @@ const useCopy =
     await mayFollow(world)
   }
 
-/** By the operator, or a payment: the API has no way to do it. */
+/** By the operator, or a payment: the API has no operation for it. */
 async function addMoney({ deps, random, customer, trace }: World): Promise<void> {
   const { accountId } = customer()
   const cents = BigInt(random.int(100, 5_000))
@@ -197,7 +197,7 @@ async function look(world: World): Promise<void> {
   if (vm) await world.send(vm.owner, 'get', `/vms/${vm.id}`)
 }
 
-/** Something to act on from the first step. */
+/** Initial resources, so that the first operations have something to act on. */
 export async function settleIn(world: World): Promise<void> {
   for (let times = 0; times < 4; times++) {
     await createNetwork(world)

@@ -1,9 +1,9 @@
-// Trouble where it hurts: in the calls that what was just ordered will make.
+// Injects faults into the host calls that the requested action will make.
 import type { SimulatedControl } from '../../src/hypervisor/simulated/control.ts'
 import type { FaultKind, Verb } from '../../src/hypervisor/simulated/host.ts'
 import type { World } from './world.ts'
 
-/** A worker tries five times, so five in a row are as good as for ever. */
+/** A worker retries five times, so five failures in a row are permanent. */
 const KINDS: [FaultKind, number][] = [
   ['transient', 1],
   ['transient', 5],
@@ -28,7 +28,7 @@ export async function mayFail(world: World, vmId: string, verbs: Verb[]): Promis
   if (control && world.random.chance(0.4)) await plant(world, control, verbs)
 }
 
-/** Mostly a worker takes it up at once and tries again after a pause; sometimes it dies over it. */
+/** Mostly a worker runs it and retries after a pause; sometimes it crashes. */
 export async function mayFollow(world: World): Promise<void> {
   const { random, clock, trace } = world
   for (let times = random.int(0, 4); times > 0; times--) {

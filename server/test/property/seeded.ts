@@ -1,20 +1,20 @@
-// Chance that repeats itself: whatever draws from node:crypto, Math.random or the system's time draws from a seed instead, so that a seed
-// that fails fails again in the same way.
+// Deterministic randomness: node:crypto, Math.random and the system time are replaced by a seeded generator, so that a failing seed is
+// reproducible.
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { vi } from 'vitest'
 import { randomText } from '../../src/kernel/ids.ts'
 
 export interface Random {
-  /** From 0 up to, but not including, 1. */
+  /** In [0, 1). */
   next(): number
-  /** Both ends included. */
+  /** Inclusive. */
   int(least: number, most: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T | undefined
 }
 
-/** Mulberry32: small, fast and good enough to choose by. */
+/** Mulberry32: small, fast and random enough. */
 export function randomFrom(seed: number): Random {
   let state = Math.imul(seed, 0x9e3779b1) | 0
   const next = (): number => {
@@ -36,7 +36,7 @@ const real = {
 }
 
 export interface Chance {
-  /** From here on everything is drawn from this seed, and the system's time stands still. */
+  /** From here on everything is drawn from this seed, and the system time stands still. */
   reseed(seed: number, now: Date): void
   end(): void
 }
@@ -67,7 +67,7 @@ export function controlChance(): Chance {
       random = randomFrom(seed)
       vi.setSystemTime(now)
       filled = false
-      while (!filled) randomText(1, 'ab') // what was drawn in advance belongs to the seed before
+      while (!filled) randomText(1, 'ab') // discards bytes buffered for the previous seed
     },
     end() {
       const { random: realRandom, ...realCrypto } = real

@@ -1,4 +1,4 @@
-// Three customers, two hosts and everything they have made: what the operations of a seed act on.
+// Three customers, two hosts and their resources: the state that the operations of a seed act on.
 import type { Random } from './seeded.ts'
 import { sql } from '../../src/kernel/database/db.ts'
 import { addPool } from '../../src/features/hosts/public-addresses.ts'
@@ -26,7 +26,7 @@ class Killed extends AttemptLostError {}
 
 export type World = Awaited<ReturnType<typeof newWorld>>
 
-/** Everything of the seed before is gone; what is left is the catalog. */
+/** Deletes everything of the previous seed except the catalog. */
 async function cleanSlate({ db, clock, host }: TestApp): Promise<void> {
   clock.set(START)
   const { tables } = await db.one<{ tables: string }>(sql`
@@ -57,7 +57,7 @@ export async function newWorld(app: TestApp, random: Random) {
       select id, label, next_attempt_at <= ${clock.now()} as due from workflow_runs
       where status in ('PENDING', 'RUNNING') or unwinding order by created_at, subject_id, label`)
 
-  /** One attempt of every run that is due, one after the other. The worker dies at the given one of its checkpoints. */
+  /** One attempt of every due run, sequentially. The worker crashes at the given checkpoint. */
   const work = async (diesAt = Infinity): Promise<string> => {
     let seen = 0
     let died = ''
@@ -76,7 +76,7 @@ export async function newWorld(app: TestApp, random: Random) {
     return `${due.map(({ label }) => label).join(' ') || 'nothing'}${died && `, died at "${died}"`}`
   }
 
-  /** What is gone is asked for once more and then no longer. */
+  /** A deleted resource is requested once more and then dropped. */
   const forget = (path: string): void => {
     for (const [kind, list] of things)
       things.set(
@@ -85,7 +85,7 @@ export async function newWorld(app: TestApp, random: Random) {
       )
   }
 
-  /** Until nothing is open. The clock moves as a worker would wait, and reconcilers take their turns as they do beside it. */
+  /** Until no run is open. The clock advances by the backoff, and reconcilers run in between. */
   const settle = async (): Promise<void> => {
     for (let round = 1; (await openRuns()).length > 0; round++) {
       if (round === 300) throw new Error('There are still open actions after 300 rounds')
@@ -108,19 +108,19 @@ export async function newWorld(app: TestApp, random: Random) {
     ...rest,
     customer: (): Customer => random.pick(customers)!,
     remember: (kind: Kind, thing: Thing): void => void things.set(kind, [...(things.get(kind) ?? []), thing]),
-    /** Any that was ever made, gone or not; mostly asked for by its owner. */
+    /** Any resource ever created, deleted or not; mostly requested by its owner. */
     some: (kind: Kind): Thing | undefined => {
       const thing = random.pick(things.get(kind) ?? [])
       return thing && random.chance(0.03) ? { ...thing, owner: random.pick(customers)! } : thing
     },
     known: (kind: Kind, id: string): Thing | undefined => things.get(kind)?.find((each) => each.id === id),
     mine: (kind: Kind, owner: Customer): Thing | undefined => random.pick((things.get(kind) ?? []).filter((each) => each.owner === owner)),
-    /** Of the host that the VM is on, if any. */
+    /** On the VM's host, if any. */
     controlAt: async (vmId: string) => {
       const row = await db.maybe<{ host_id: string | null }>(sql`select host_id from vms where id = ${vmId}`)
       return controls[hosts.findIndex(({ id }) => id === row?.host_id)]
     },
-    /** Nothing that a customer can do may end in an error of ours. */
+    /** No customer request may end in a server error. */
     send: async (owner: Customer, method: 'get' | 'post' | 'put' | 'patch' | 'delete', path: string, body?: unknown): Promise<Answer> => {
       const answer = await (method === 'get' || method === 'delete' ? owner[method](path) : owner[method](path, body))
       const code = answer.headers['x-error-code'] ?? ''

@@ -1,4 +1,4 @@
-// A calendar from first principles, in days and seconds: what is proved against it shares no code with it, nor with JavaScript's own dates.
+// A calendar implemented from first principles, in days and seconds: independent of the code under test and of JavaScript's Date.
 
 export const DAY = 86_400_000
 
@@ -14,7 +14,7 @@ const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) |
 export const daysIn = (year: number, month: number): number =>
   month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
 
-/** Days since the first of January 1970, counted year by year and month by month. */
+/** Days since 1 January 1970, counted year by year and month by month. */
 function daysBefore({ year, month, day }: Civil): number {
   let days = day - 1
   for (let y = 1970; y < year; y++) days += isLeap(y) ? 366 : 365
@@ -30,7 +30,7 @@ export function civilOf(time: number): Civil {
   return { year, month, day: days + 1 }
 }
 
-/** The same time of day in the month after, on `day` or that month's last. */
+/** The same time of day in the next month, on `day` or that month's last day. */
 export function monthLater(time: number, day: number): number {
   const { year, month } = civilOf(time)
   const next = month === 12 ? { year: year + 1, month: 1 } : { year, month: month + 1 }

@@ -1,5 +1,5 @@
-// What customers should be charged, written down a second time from the documentation alone: one customer after the other, one process, no
-// database. Times are milliseconds, money is whole cents.
+// A reference model of billing, written from the documentation: one customer at a time, one process, no database. Times are milliseconds,
+// money is integer cents.
 import { civilOf, DAY, monthLater } from './calendar.ts'
 
 export interface Prices {
@@ -13,14 +13,14 @@ export interface ModelVm {
   plan: string
   backups: boolean
   fast: boolean
-  /** Add-ons of this period that are paid for, on or off. */
+  /** Add-ons paid for in this period, enabled or not. */
   paid: { backups: boolean; fast: boolean }
   state: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED'
   since: number
   day: number
   start: number
   end: number
-  /** What a month costs at the rate that this period is paid at. */
+  /** The monthly price at the rate paid for this period. */
   rate: number
   net: number
 }
@@ -66,7 +66,7 @@ export class ModelAccount {
     this.add(at, 'VM_CHARGE', -vm.rate, vm)
   }
 
-  /** What `monthly` costs for the rest of the period, by the second that has begun, up to the next cent. */
+  /** The price of `monthly` for the rest of the period, per started second, rounded up. */
   #rest(at: number, vm: ModelVm, monthly: number): number {
     const [left, all] = [Math.ceil((vm.end - at) / 1000), Math.ceil((vm.end - vm.start) / 1000)]
     return Number((BigInt(monthly) * BigInt(left) + BigInt(all) - 1n) / BigInt(all))
@@ -91,7 +91,7 @@ export class ModelAccount {
     vm[addOn] = on
   }
 
-  /** Whole unused days come back. */
+  /** Whole unused days are refunded. */
   remove(at: number, vm: ModelVm): void {
     const [unused, all] = [Math.max(0, Math.floor((vm.end - at) / DAY)), Math.floor((vm.end - vm.start) / DAY)]
     const refund = Math.min(Math.floor((vm.rate * unused) / all), vm.net)
@@ -99,7 +99,7 @@ export class ModelAccount {
     this.vms.splice(this.vms.indexOf(vm), 1)
   }
 
-  /** Everything that is due at that time, the oldest debt first. */
+  /** Everything due at that time, oldest debt first. */
   pass(at: number): void {
     const due = this.vms.filter((vm) => vm.end <= at).toSorted((a, b) => a.end - b.end || (a.id < b.id ? -1 : 1))
     for (const vm of due) this.#settle(at, vm)
@@ -114,7 +114,7 @@ export class ModelAccount {
     else if (vm.state === 'SUSPENDED' && vm.since + 7 * DAY <= at) this.remove(at, vm)
   }
 
-  /** A suspended VM did not run: its month begins now. */
+  /** A suspended VM did not run: its period starts now. */
   #renew(at: number, vm: ModelVm): void {
     if (vm.state === 'SUSPENDED') Object.assign(vm, { end: at, day: civilOf(at).day })
     vm.rate = this.monthly(vm)

@@ -1,4 +1,4 @@
-// A process of the product that does nothing but what is due, each time it is told what time it is.
+// A process that runs the due reconcilers each time it is given a time.
 import { openCore } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { renewals } from '../../src/features/billing/renew.reconciler.ts'

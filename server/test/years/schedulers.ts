@@ -1,4 +1,4 @@
-// Several scheduler processes at once, which can be killed and replaced while they work.
+// Several scheduler processes that can be killed and replaced while they work.
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestApp } from '../harness.ts'
@@ -7,14 +7,14 @@ import { cleanEnvironment } from '../processes.ts'
 interface Scheduler {
   child: ChildProcess
   dead: Promise<unknown>
-  /** Answers once everything that is due then is done, or the process is dead. */
+  /** Resolves when everything due then is done, or the process is dead. */
   pass(time: string): Promise<void>
 }
 
 export interface Schedulers {
   pass(time: Date): Promise<void>
   stop(): Promise<void>
-  /** The same, and one of them is killed as soon as `isUnderWay`. Another takes its place. */
+  /** The same, but one of them is killed as soon as `isUnderWay`. Another replaces it. */
   passWithDeath(time: Date, isUnderWay: () => Promise<boolean>): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// Years of customers, played twice: through the API with scheduler processes, and on the model. At the end both must say the same.
+// Years of billing, simulated twice: through the API with scheduler processes, and with the model. Both must agree.
 import { expect } from 'vitest'
 import { sql } from '../../src/kernel/database/db.ts'
 import { billingWorld } from '../billing-fixture.ts'
@@ -11,18 +11,18 @@ import { startSchedulers } from './schedulers.ts'
 export interface Years {
   from: string
   days: number
-  /** VMs are bought on these first days. */
+  /** VMs are created on these first days. */
   buyingDays: number
   accounts: number
   vms: number
   seed: number
-  /** Nobody charges for this long, once, after a third of the time. */
+  /** No renewals run for this long, once, after a third of the time. */
   outageDays: number
 }
 
 const HOUR = 3_600_000
 const PLANS = ['small', 'medium', 'large']
-/** Moments that calendars get wrong. */
+/** Edge cases of calendars. */
 const MOMENTS = [
   '2028-01-30T00:00:00.000Z',
   '2028-01-31T23:59:59.999Z',
@@ -46,7 +46,7 @@ function dice(seed: number) {
   }
 }
 
-/** Every 5 to 17 hours, to the millisecond, and at the moments above. */
+/** Every 5 to 17 hours, to the millisecond, and at the edge cases. */
 function timesOf({ from, days, outageDays }: Years, { between }: ReturnType<typeof dice>): number[] {
   const [start, end] = [Date.parse(from), Date.parse(from) + days * DAY]
   const times = MOMENTS.map((each) => Date.parse(each)).filter((each) => each > start && each < end)
@@ -72,7 +72,7 @@ export async function playYears(years: Years) {
     fast: 499,
   }
 
-  /** Three of four have plenty; the others pay in when they think of it. */
+  /** Three of four have ample funds; the others deposit irregularly. */
   const accounts = await Promise.all(
     Array.from({ length: years.accounts }, async (_, i) => {
       const isRich = i % 4 !== 3
@@ -140,13 +140,13 @@ export async function playYears(years: Years) {
   try {
     for (const [i, at] of times.entries()) {
       app.clock.set(new Date(at))
-      // Spread evenly over these days, so that some are bought on their last; who cannot afford one leaves it to another.
+      // Spread evenly over these days, so that some are created on the last; a customer without funds leaves it to another.
       const wanted = Math.ceil((years.vms * Math.min(i + 1, buyings)) / buyings)
       for (let attempts = 0; bought < wanted && attempts < 200; attempts++) await buy(at)
       await app.settle()
       await act(at)
       const due = accounts.flatMap(({ model }) => model.vms.filter((vm) => vm.end <= at)).length
-      // One dies half way, in the middle of its work; what it leaves undone the others do at once.
+      // One is killed halfway during its work; the others finish it immediately.
       if (deaths === 0 && i >= times.length / 2 && due >= years.vms / 50) {
         await schedulers.passWithDeath(new Date(at), () => hasCharged(new Date(at)))
         deaths++
@@ -160,7 +160,7 @@ export async function playYears(years: Years) {
   return { app, accounts, bought, deaths, times }
 }
 
-/** Notes in the database itself whenever a renewal is brought forward, whoever does it. */
+/** Records in the database whenever a renewal is brought forward. */
 async function noteMovesBack(db: Awaited<ReturnType<typeof testApp>>['db']): Promise<void> {
   await db.raw(`
     create table moves_back (vm_id text, was_at timestamptz, is_at timestamptz);
@@ -174,7 +174,7 @@ async function noteMovesBack(db: Awaited<ReturnType<typeof testApp>>['db']): Pro
 
 type Played = Awaited<ReturnType<typeof playYears>>
 
-/** Entry for entry: type, amount, VM, moment and balance. */
+/** Entry by entry: type, amount, VM, time and balance. */
 export async function expectSameLedger({ app, accounts }: Played): Promise<number> {
   let entries = 0
   for (const { customer, model } of accounts) {

@@ -18,7 +18,7 @@ import { show, type Result } from '../output.ts'
 
 export const KIND = 'backup of Berth'
 /** The queue is rebuilt from workflow_runs, rate-limit counters live for a minute, and migrations are applied instead of copied. */
-export const NOT_KEPT = { schemas: ['pgboss'], tables: ['schema_migrations'] }
+export const EXCLUDED = { schemas: ['pgboss'], tables: ['schema_migrations'] }
 
 export function backupCommands(program: Command): void {
   adminCommand(
@@ -51,9 +51,9 @@ async function backup({ db, config }: Admin, _options: object, file = ''): Promi
     version: VERSION,
     createdAt: systemClock.now().toISOString(),
     migrations,
-    key: (await storedFingerprint(db))?.toString('hex') ?? keyHere(config),
+    key: (await storedFingerprint(db))?.toString('hex') ?? localKeyFingerprint(config),
   }
-  const { tables, rows, sha256 } = await writeArchive(db.url, file, head, NOT_KEPT)
+  const { tables, rows, sha256 } = await writeArchive(db.url, file, head, EXCLUDED)
   const also = [
     config.masterKeyFile,
     `Without it the secrets of webhooks and of two-factor sign-in cannot be decrypted. The backup does not contain the images of templates (${config.imagesDir}),`,
@@ -75,9 +75,9 @@ async function restore(config: Config, file: string, withoutKey: boolean): Promi
     await requireEmpty(url)
     try {
       await migrate(url, MIGRATIONS, new Set(head.migrations.map(({ name }) => name)))
-      const loaded = await restoreDump(url, file, NOT_KEPT)
+      const loaded = await restoreDump(url, file, EXCLUDED)
       await migrateAndSeed(config, url)
-      if (withoutKey) await letGoOfKey(url)
+      if (withoutKey) await clearKeyFingerprint(url)
       return loaded
     } catch (error) {
       await dropAllSchemas(url) // leaves an empty database, so that the restore can be retried
@@ -90,25 +90,25 @@ async function restore(config: Config, file: string, withoutKey: boolean): Promi
 
 function requireKnown({ version, migrations }: Head): void {
   const known = new Map(knownMigrations(MIGRATIONS).map(({ name, checksum }) => [name, checksum]))
-  const strange = migrations.find(({ name, checksum }) => known.get(name) !== checksum)
-  if (strange)
+  const unknown = migrations.find(({ name, checksum }) => known.get(name) !== checksum)
+  if (unknown)
     throw new Error(
-      `The backup was made by version ${version} and contains the unknown migration ${strange.name}. Restore it with that version`,
+      `The backup was made by version ${version} and contains the unknown migration ${unknown.name}. Restore it with that version`,
     )
 }
 
-const keyHere = ({ masterKeyFile }: Config): string | null =>
+const localKeyFingerprint = ({ masterKeyFile }: Config): string | null =>
   existsSync(masterKeyFile) ? keyFingerprint(masterKeyFile).toString('hex') : null
 
 function requireKey(config: Config, { key }: Head): void {
-  if (key === null || keyHere(config) === key) return
+  if (key === null || localKeyFingerprint(config) === key) return
   const what = existsSync(config.masterKeyFile) ? 'is not the one of this backup' : 'is missing'
   throw new Error(
     `The master key ${config.masterKeyFile} ${what}. Put the right one there first, or restore without the secrets: --without-key`,
   )
 }
 
-async function letGoOfKey(url: string): Promise<void> {
+async function clearKeyFingerprint(url: string): Promise<void> {
   const db = openDb({ url, maxConnections: 1, onError: () => {} })
   await clearFingerprint(db).finally(() => db.close())
 }

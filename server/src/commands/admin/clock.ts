@@ -4,14 +4,16 @@ import type { Deps } from '../../features/deps.ts'
 import { manualClock, sleep, stopwatch } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
 import { createLog } from '../../kernel/log.ts'
-import { moveClock, readClock } from '../../kernel/database/test-clock.ts'
+import { advanceClock, readClock } from '../../kernel/database/test-clock.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
 
 export function clockCommands(program: Command): void {
   const clock = program.command('clock').description('the test clock of a database created with BERTH_TEST_CLOCK=true')
-  adminCommand(clock.command('show').description('show the current time of the test clock'), 'clock show', async ({ now }) => told(now))
+  adminCommand(clock.command('show').description('show the current time of the test clock'), 'clock show', async ({ now }) =>
+    timeResult(now),
+  )
   adminCommand(
     clock
       .command('advance')
@@ -22,7 +24,7 @@ export function clockCommands(program: Command): void {
   )
 }
 
-const told = (now: Date): Result => ({ data: { now: now.toISOString() }, text: `It is ${now.toISOString()}` })
+const timeResult = (now: Date): Result => ({ data: { now: now.toISOString() }, text: `It is ${now.toISOString()}` })
 
 const MAX_YEARS_AHEAD = 10
 
@@ -34,17 +36,17 @@ async function advance({ db, config, now }: Admin, { to }: { to: string }): Prom
   const core = await openCore(config, db.url, createLog({ level: 'silent', pretty: false }), { worker: false, clock })
   try {
     while (clock.now() < target) {
-      await untilIdle(db)
-      const [next, already] = [await nextMoment(db, clock.now(), target), await readClock(db, true)]
+      await waitUntilIdle(db)
+      const [next, already] = [await nextDueTime(db, clock.now(), target), await readClock(db, true)]
       clock.set(next > already ? next : already) // the clock may have advanced while actions ran
-      await moveClock(db, clock.now())
-      await letThingsHappen(core.deps)
+      await advanceClock(db, clock.now())
+      await runTimedReconcilers(core.deps)
     }
-    await untilIdle(db)
+    await waitUntilIdle(db)
   } finally {
     await core.close()
   }
-  return told(await readClock(db, true))
+  return timeResult(await readClock(db, true))
 }
 
 function readTarget(text: string, now: Date): Date {
@@ -58,7 +60,7 @@ function readTarget(text: string, now: Date): Date {
 }
 
 /** The next renewal, end of grace, end of retention or start of a month; at most one day ahead. */
-async function nextMoment(db: Db, now: Date, target: Date): Promise<Date> {
+async function nextDueTime(db: Db, now: Date, target: Date): Promise<Date> {
   const { at } = await db.one<{ at: Date }>(sql`
     select least(${target}::timestamptz, ${now}::timestamptz + interval '1 day', (
       select min(at) from vms, lateral (values (next_renewal_at), (past_due_at + interval '24 hours'), (suspended_at + interval '7 days')) due (at)
@@ -69,7 +71,7 @@ async function nextMoment(db: Db, now: Date, target: Date): Promise<Date> {
   return at
 }
 
-async function letThingsHappen(deps: Deps): Promise<void> {
+async function runTimedReconcilers(deps: Deps): Promise<void> {
   const { reconcilers } = await import('../../features/index.ts')
   for (const { name, runOnce: pass } of reconcilers) if (TIMED.has(name)) await pass(deps)
 }
@@ -79,7 +81,7 @@ const TIMED = new Set(['billing.renew', 'billing.low_balance', 'invoices.issue']
 const TIMEOUT_MS = 60_000
 
 /** Waits for open actions: advancing the clock would exceed their deadlines. */
-async function untilIdle(db: Db): Promise<void> {
+async function waitUntilIdle(db: Db): Promise<void> {
   const elapsed = stopwatch()
   const isBusy = () => db.maybe(sql`select from workflow_runs where status in ('PENDING', 'RUNNING') or unwinding limit 1`)
   while (await isBusy()) {

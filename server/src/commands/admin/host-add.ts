@@ -19,7 +19,7 @@ export interface NewHost {
 }
 
 export async function add({ config, db, now }: Admin, { name, region, range, dns }: NewHost, uri?: string): Promise<Result> {
-  const { facts, findings } = await look(config, uri!)
+  const { facts, findings } = await inspectHost(config, uri!)
   const failures = findings.filter(({ status }) => status === 'failure')
   if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(asLine).join('\n')}`)
   const { capacityOf } = await import('../../host-setup/facts.ts')
@@ -49,7 +49,7 @@ export async function add({ config, db, now }: Admin, { name, region, range, dns
 /** What QEMU offers; the KVM probe of the driver decides whether guests really run with it. */
 export const accelerationOf = ({ domainTypes }: Facts): 'kvm' | 'emulation' => (domainTypes.includes('kvm') ? 'kvm' : 'emulation')
 
-async function look(config: Config, uri: string): Promise<{ facts: Facts | null; findings: Finding[] }> {
+async function inspectHost(config: Config, uri: string): Promise<{ facts: Facts | null; findings: Finding[] }> {
   const { verifyHost } = await import('../../host-setup/verify.ts')
   return verifyHost(endpoint(config, uri))
 }
@@ -62,10 +62,10 @@ function endpoint(config: Config, uri: string): ReturnType<typeof endpointOf> {
   }
 }
 
-export async function measure(config: Config, host: HostRow): Promise<Capacity> {
+export async function readCapacity(config: Config, host: HostRow): Promise<Capacity> {
   if (host.driver !== 'libvirt') throw new Error(`${host.name} is simulated: it has no capacity to read`)
   const { capacityOf } = await import('../../host-setup/facts.ts')
-  const { facts, findings } = await look(config, host.uri)
+  const { facts, findings } = await inspectHost(config, host.uri)
   if (!facts) throw new Error(findings.map(asLine).join('\n'))
   return capacityOf(facts)
 }
@@ -88,4 +88,4 @@ const addressIn = (uri: string): string => (URL.parse(uri)?.hostname ?? '').repl
 
 const MARKS = { ok: '✓', warning: '!', failure: '✗' }
 
-export const asLine = ({ status, says, fix }: Finding): string => ` ${MARKS[status]} ${says}${fix === null ? '' : `\n     ${fix}`}`
+export const asLine = ({ status, message, fix }: Finding): string => ` ${MARKS[status]} ${message}${fix === null ? '' : `\n     ${fix}`}`

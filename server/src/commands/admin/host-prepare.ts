@@ -6,7 +6,7 @@ import type { Outcome } from '../../host-setup/setup-step.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { adminCommand, withExample, type Admin } from '../admin-command.ts'
 import type { Result } from '../output.ts'
-import { say, showLine } from '../output.ts'
+import { print, showLine } from '../output.ts'
 
 export function hostPrepareCommands(program: Command): void {
   const host = program.commands.find((command) => command.name() === 'host')!
@@ -49,15 +49,15 @@ const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
 async function prepare({ range, poolPath, certificate: file, dryRun = false, json = false }: PrepareInput): Promise<number> {
   const { prepareHost } = await import('../../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await bundleOf(file)
-  const tell = ({ status, message: says, fix }: Outcome): void => {
-    showLine(MARKS[status], says, NOTES[status])
-    if (fix) say(`     ${fix}`)
+  const printOutcome = ({ status, message, fix }: Outcome): void => {
+    showLine(MARKS[status], message, NOTES[status])
+    if (fix) print(`     ${fix}`)
   }
-  const { plan, outcomes } = await prepareHost({ range, poolPath, bundle, dryRun }, json ? () => {} : tell)
+  const { plan, outcomes } = await prepareHost({ range, poolPath, bundle, dryRun }, json ? () => {} : printOutcome)
   const ok = plan !== null && outcomes.every(({ status }) => status !== 'failed')
   const next = ok && !dryRun ? nextCommand(plan.tlsAddress, formatCidr(plan.range)) : null
-  if (json) say(JSON.stringify({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
-  else if (next) say(`\nThis host is ready. Add it on the control plane:\n  ${next}`)
+  if (json) print(JSON.stringify({ ok, range: plan && formatCidr(plan.range), steps: outcomes, next }))
+  else if (next) print(`\nThis host is ready. Add it on the control plane:\n  ${next}`)
   return ok ? 0 : 1
 }
 
@@ -75,7 +75,7 @@ const nextCommand = (address: string | null, range: string): string | null =>
   address && `npx berthd host add qemu+tls://${address.includes(':') ? `[${address}]` : address}/system --range ${range}`
 
 async function certificate({ config, db }: Admin, { address, out }: { address: string; out: string }): Promise<Result> {
-  const { makeBundle } = await import('../../host-setup/issue-bundle.ts')
+  const { issueBundle: makeBundle } = await import('../../host-setup/issue-bundle.ts')
   const bundle = await makeBundle(config.dataDir, address, await rangesInUse(db), out)
   const text = [
     `The certificate for ${address} is in ${out}. It contains a private key: copy it to the host, then delete it here.`,

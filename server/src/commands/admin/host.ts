@@ -117,7 +117,7 @@ async function set({ config, db }: Admin, change: Change, name?: string): Promis
     changeHost(tx, host, {
       ...(change.maintenance !== undefined && { maintenance: change.maintenance === 'on' }),
       ...(change.overcommit !== undefined && { overcommit: Number(change.overcommit) }),
-      ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).measure(config, host) }),
+      ...(change.refreshCapacity && { capacity: await (await import('./host-add.ts')).readCapacity(config, host) }),
     }),
   )
   const data = {

@@ -14,10 +14,10 @@ export function planCommands(program: Command): void {
       .argument('<slug>')
       .option('--name <name>')
       .option('--price <amount>', 'a month, such as 7.50')
-      .option('--available <true or false>', 'whether it is offered for new VMs', flag)
-      .option('--bandwidth <GB>', 'a month, 0 = unmetered', whole)
-      .option('--network-speed <Mbit/s>', '', whole)
-      .option('--throttle-mbps <Mbit/s>', 'speed after the traffic quota is used up', whole),
+      .option('--available <true or false>', 'whether it is offered for new VMs', parseBoolean)
+      .option('--bandwidth <GB>', 'a month, 0 = unmetered', parseInteger)
+      .option('--network-speed <Mbit/s>', '', parseInteger)
+      .option('--throttle-mbps <Mbit/s>', 'speed after the traffic quota is used up', parseInteger),
     'plan set small --price 7.50',
     set,
   )
@@ -36,12 +36,12 @@ async function set({ db, config }: Admin, { json: _, ...change }: PlanChange & {
   return { data: plan, text: table([plan], [...COLUMNS], '').text }
 }
 
-function flag(text: string): boolean {
+function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')
   return text === 'true'
 }
 
-function whole(text: string): number {
+function parseInteger(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
   return Number(text)
 }

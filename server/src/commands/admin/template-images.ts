@@ -4,7 +4,7 @@ import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow 
 import { isArch, nativeArch } from '../../images/arch.ts'
 import { parseChecksum } from '../../images/checksum.ts'
 import { buildImage, importImage, type From, type MakeOptions } from '../../images/build-or-import.ts'
-import { noteProgress } from '../../images/progress.ts'
+import { recordProgress } from '../../images/progress.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
@@ -25,21 +25,21 @@ export interface ImportOptions {
 
 export async function build(admin: Admin, slug: string): Promise<Result> {
   const template = await getTemplate(admin.db, slug)
-  return told(template, (options) => buildTemplate(admin, template, options))
+  return withProgress(template, (options) => buildTemplate(admin, template, options))
 }
 
 export async function buildTemplate(admin: Admin, { slug, recipe }: TemplateRow, options: MakeOptions): Promise<Result> {
   if (!recipe) throw new Error(`OS template ${slug} has no build recipe. Import its image: npx berthd template import ${slug}`)
   const { imagesDir } = admin.config
   const progress = (doing: string): void => {
-    void noteProgress(imagesDir, slug, doing).catch(() => {}) // only `template list` shows it
+    void recordProgress(imagesDir, slug, doing).catch(() => {}) // only `template list` shows it
     options.progress(doing)
   }
   try {
     const image = await buildImage(imagesOf(admin), recipe, { ...options, progress })
     return await publish(admin, slug, { ...image, origin: 'built here' })
   } finally {
-    await noteProgress(imagesDir, slug, null)
+    await recordProgress(imagesDir, slug, null)
   }
 }
 
@@ -49,7 +49,7 @@ export async function importTemplate(admin: Admin, options: ImportOptions, slug:
   const from = sourceOf(options, known)
   const expected = options.checksum === undefined ? null : readChecksum(options.checksum)
   const target = known ?? { slug, arch: newArch(options) }
-  const { sourceChecksum, ...image } = await told(target, (make) => importImage(imagesOf(admin), from, expected, make))
+  const { sourceChecksum, ...image } = await withProgress(target, (make) => importImage(imagesOf(admin), from, expected, make))
   if (!known) await admin.db.tx((tx) => addTemplate(tx, admin.now, draftOf(slug, options)))
   const origin = 'url' in from ? from.url : basename(from.file)
   return publish(admin, slug, { ...image, origin }, sourceChecksum)
@@ -114,7 +114,7 @@ async function publish(admin: Admin, slug: string, image: Published, sourceCheck
 }
 
 /** Runs `make` until it ends or Ctrl-C is pressed, and shows its progress. */
-async function told<T>({ slug, arch }: { slug: string; arch: string }, make: (options: MakeOptions) => Promise<T>): Promise<T> {
+async function withProgress<T>({ slug, arch }: { slug: string; arch: string }, make: (options: MakeOptions) => Promise<T>): Promise<T> {
   if (!isArch(arch)) throw new Error(`OS template ${slug} has the unknown architecture ${arch}`)
   const stop = new AbortController()
   const interrupted = (): void => stop.abort(new Error('Interrupted: nothing was changed'))

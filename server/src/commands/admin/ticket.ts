@@ -58,17 +58,17 @@ async function reply(admin: Admin, input: { body: string; close?: true }, id?: s
   const deps = await loadEventDeps(admin)
   const { replyAsStaff } = await support()
   const data = await admin.db.tx((tx) => replyAsStaff(tx, deps, id!, input.body, input.close))
-  return { data, text: said(data.ticket) }
+  return { data, text: summaryOf(data.ticket) }
 }
 
 async function close(admin: Admin, _: object, id?: string): Promise<Result> {
   const deps = await loadEventDeps(admin)
   const { closeTicket } = await support()
   const ticket = await admin.db.tx((tx) => closeTicket(tx, deps, id!))
-  return { data: ticket, text: said(ticket) }
+  return { data: ticket, text: summaryOf(ticket) }
 }
 
-const said = ({ id, status, replyCount }: Ticket): string =>
+const summaryOf = ({ id, status, replyCount }: Ticket): string =>
   `Ticket ${id} is ${status} and has ${replyCount} ${replyCount === 1 ? 'reply' : 'replies'}`
 
 function asText({ id, subject, status, createdAt, body, replies }: TicketWithReplies): string {

@@ -30,12 +30,12 @@ export function tokenCommands(program: Command): void {
   adminCommand(
     token.command('revoke').description('revoke a token; it stays listed').argument('<id>'),
     'token revoke cmh5x0a2b1c3d4e5f6g7h8i9j',
-    async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
+    async ({ db, now }, _, id) => tokenResult(await db.tx((tx) => recorded(tx, now, 'token revoke', revokeToken(tx, now, id!))), 'revoked'),
   )
   adminCommand(
     token.command('delete').description('delete a token; it stops working immediately').argument('<id>'),
     'token delete cmh5x0a2b1c3d4e5f6g7h8i9j',
-    async ({ db, now }, _, id) => said(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),
+    async ({ db, now }, _, id) => tokenResult(await db.tx((tx) => recorded(tx, now, 'token delete', deleteToken(tx, id!))), 'deleted'),
   )
 }
 
@@ -51,9 +51,9 @@ interface NewToken {
 async function create({ db, now }: Admin, input: NewToken): Promise<Result> {
   const wanted = {
     name: input.name,
-    scopes: words(input.scopes),
-    expiresAt: input.expiresAt === undefined ? null : readMoment(input.expiresAt),
-    allowedIps: (input.allowIp ?? []).flatMap(words).map(requireAddress),
+    scopes: splitList(input.scopes),
+    expiresAt: input.expiresAt === undefined ? null : parseTime(input.expiresAt),
+    allowedIps: (input.allowIp ?? []).flatMap(splitList).map(requireAddress),
     ...(input.rateLimit !== undefined && { requestsPerMinute: Number(input.rateLimit) }),
   }
   const made = await db.tx(async (tx) => {
@@ -101,12 +101,12 @@ async function recorded<Row extends { id: string; account_id: string }>(
   return row
 }
 
-const said = ({ id, name }: { id: string; name: string }, status: string): Result => ({
+const tokenResult = ({ id, name }: { id: string; name: string }, status: string): Result => ({
   data: { id, name, status },
   text: `Token ${name} (${id}) is ${status}`,
 })
 
-const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+const splitList = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
 
 function requireAddress(text: string): string {
   const [, address = '', prefix = '0'] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
@@ -115,10 +115,10 @@ function requireAddress(text: string): string {
   return text
 }
 
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/
 
-function readMoment(text: string): Date {
-  const [, day] = MOMENT.exec(text) ?? []
+function parseTime(text: string): Date {
+  const [, day] = ISO_TIME.exec(text) ?? []
   const moment = new Date(text)
   // Date rolls 30 February over to 2 March.
   const real = day !== undefined && !Number.isNaN(moment.getTime()) && new Date(day).toISOString().startsWith(day)

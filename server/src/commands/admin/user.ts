@@ -31,7 +31,7 @@ export function userCommands(program: Command): void {
       .command('set')
       .description('grant or revoke operator rights, or remove a lost second factor')
       .argument('<email>')
-      .option('--operator <true or false>', 'access to the operator area', flag)
+      .option('--operator <true or false>', 'access to the operator area', parseBoolean)
       .option('--without-totp', 'disable two-factor authentication'),
     'user set you@example.com --operator true',
     set,
@@ -83,7 +83,7 @@ async function set({ db, now }: Admin, input: { operator?: boolean; withoutTotp?
   }
 }
 
-function flag(text: string): boolean {
+function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('It must be true or false.')
   return text === 'true'
 }

@@ -8,17 +8,17 @@ import { failure, ok, warning, type Check, type Finding } from './check.ts'
 export const certificates: Check = async ({ dataDir }) => {
   const folder = pkiFolder(dataDir)
   const findings = [
-    judge(
+    checkExpiry(
       'the certificate authority',
       await readFileOrNull(join(folder, 'ca.pem')),
       'every host needs a new certificate: move the pki folder out of the data folder, then run npx berthd host certificate',
     ),
-    judge(
+    checkExpiry(
       'the client certificate for hosts',
       await readFileOrNull(join(folder, 'client.pem')),
       'the worker on the machine with pki/ca.key renews it: check its log, then copy the pki folder to the other machines',
     ),
-    judge(
+    checkExpiry(
       "this machine's certificate as a host",
       await readFileOrNull(tlsFiles.cert),
       'on the control plane: npx berthd host certificate; then here: berthd host prepare --certificate bundle',
@@ -28,7 +28,7 @@ export const certificates: Check = async ({ dataDir }) => {
   return findings.find(({ status }) => status === 'failure') ?? findings.find(({ status }) => status === 'warning') ?? findings[0]!
 }
 
-export function judge(what: string, pem: string | null, fix: string): Finding | null {
+export function checkExpiry(what: string, pem: string | null, fix: string): Finding | null {
   if (pem === null) return null
   const days = Math.floor(daysLeft(pem))
   if (days < 0) return failure(`${what} has expired`, fix)

@@ -26,7 +26,7 @@ export const database: Check = async (config) => {
   }
 }
 
-export const look = (what: string, into: (db: Db, ours: boolean) => Promise<Finding>): Check => {
+export const databaseCheck = (what: string, into: (db: Db, ours: boolean) => Promise<Finding>): Check => {
   return async (config) => {
     if (await hasNoData(config)) return none(what)
     return withDatabaseUrl(config, async (url, ours) => {
@@ -36,25 +36,25 @@ export const look = (what: string, into: (db: Db, ours: boolean) => Promise<Find
   }
 }
 
-export const migrations = look('migrations', async (db, ours) => {
+export const migrations = databaseCheck('migrations', async (db, ours) => {
   const missing = await findPendingUpgrade(db)
   if (missing === null) return ok('the database schema is up to date')
-  const says = `the database schema is not up to date: ${missing} is missing`
-  return ours ? warning(says, 'npm start applies it') : failure(says, 'npx berthd migrate')
+  const message = `the database schema is not up to date: ${missing} is missing`
+  return ours ? warning(message, 'npm start applies it') : failure(message, 'npx berthd migrate')
 })
 
-const WORRYING_MS = 2_000
-const HARMFUL_MS = 10_000
+const WARNING_MS = 2_000
+const FAILURE_MS = 10_000
 
-export const clock = look('clock', async (db) => {
+export const clock = databaseCheck('clock', async (db) => {
   const before = systemClock.now().getTime()
   const { now } = await db.one<{ now: Date }>(sql`select clock_timestamp() as now`)
   const after = systemClock.now().getTime()
   const apart = Math.max(0, before - now.getTime(), now.getTime() - after)
-  if (apart < WORRYING_MS) return ok('the clocks of this machine and the database agree')
-  const says = `the clocks of this machine and the database are ${(apart / 1000).toFixed(1)} s apart`
+  if (apart < WARNING_MS) return ok('the clocks of this machine and the database agree')
+  const message = `the clocks of this machine and the database are ${(apart / 1000).toFixed(1)} s apart`
   const fix = 'synchronise both with NTP: timedatectl set-ntp true'
-  return apart < HARMFUL_MS ? warning(says, fix) : failure(`${says}: leases of running work would expire early`, fix)
+  return apart < FAILURE_MS ? warning(message, fix) : failure(`${message}: leases of running work would expire early`, fix)
 })
 
 const RESTORE_KEY = 'restore it from your backup, or copy it from another machine that runs Berth on this database'
@@ -70,15 +70,15 @@ export const masterKey: Check = async (config) => {
   const key = await readFile(path, 'utf8').catch((error: Error) => error)
   if (key instanceof Error) return failure(`the master key ${path} cannot be read: ${key.message}`, `chown it to the user that runs Berth`)
   if (!/^[0-9a-f]{64}\s*$/.test(key)) return failure(`the master key ${path} is damaged`, RESTORE_KEY)
-  return fittingKey(path)(config)
+  return matchingKey(path)(config)
 }
 
 /** Undefined before the migration (no table) and before the first start (no row). */
-const markOf = async (db: Db): Promise<Buffer | undefined> => ((await findPendingUpgrade(db)) ? undefined : storedFingerprint(db))
+const findFingerprint = async (db: Db): Promise<Buffer | undefined> => ((await findPendingUpgrade(db)) ? undefined : storedFingerprint(db))
 
 const missingKey = (path: string): Check =>
-  look('master key', async (db) =>
-    (await markOf(db))
+  databaseCheck('master key', async (db) =>
+    (await findFingerprint(db))
       ? failure(`the master key ${path} is missing`, RESTORE_KEY)
       : warning(
           `there is no master key ${path}`,
@@ -86,10 +86,10 @@ const missingKey = (path: string): Check =>
         ),
   )
 
-const fittingKey = (path: string): Check =>
-  look('master key', async (db) => {
-    const noted = await markOf(db)
-    return !noted || noted.equals(keyFingerprint(path))
+const matchingKey = (path: string): Check =>
+  databaseCheck('master key', async (db) => {
+    const stored = await findFingerprint(db)
+    return !stored || stored.equals(keyFingerprint(path))
       ? ok(`master key ${path}`)
       : failure(`the master key ${path} does not match the key that encrypted the secrets in the database`, RESTORE_KEY)
   })

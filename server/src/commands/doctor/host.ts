@@ -13,26 +13,26 @@ import { uplink } from '../../host-setup/uplink.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { failure, ok, warning, type Check, type Finding } from './check.ts'
 
-const MEND = 'npm start fixes it, as does: sudo npx berthd host prepare'
+const FIX = 'npm start fixes it, as does: sudo npx berthd host prepare'
 
 /** Checks of the host are needed only where VMs run on libvirt on this machine. */
 const onHost =
-  (what: string, look: (plan: HostPlan) => Promise<Finding>): Check =>
+  (what: string, check: (plan: HostPlan) => Promise<Finding>): Check =>
   async ({ hypervisor }) => {
     if (hypervisor === 'simulated') return ok(`${what}: not needed, VMs are simulated`)
     if (process.getuid?.() !== 0) return warning(`${what}: only root can check this`, 'sudo npm run doctor')
     try {
-      return await look(await planHost({}))
+      return await check(await planHost({}))
     } catch (error) {
-      return failure((error as Error).message, error instanceof SetupError ? error.fix : MEND)
+      return failure((error as Error).message, error instanceof SetupError ? error.fix : FIX)
     }
   }
 
 const bySteps = (what: string, ...steps: Step[]): Check =>
   onHost(what, async (plan) => {
-    const looks = await Promise.all(steps.map((step) => step.check(plan)))
-    const missing = looks.filter((look) => !look.ok).map(({ message: says }) => says)
-    return missing.length === 0 ? ok(looks.map(({ message: says }) => says).join('; ')) : warning(missing.join('; '), MEND)
+    const results = await Promise.all(steps.map((step) => step.check(plan)))
+    const missing = results.filter((each) => !each.ok).map(({ message }) => message)
+    return missing.length === 0 ? ok(results.map(({ message }) => message).join('; ')) : warning(missing.join('; '), FIX)
   })
 
 export const libvirt = bySteps('libvirt', qemuConf, daemons)
@@ -42,24 +42,24 @@ export const publicNetwork = bySteps('public network', network, uplink, masquera
 export const qemu: Check = async ({ hypervisor }) => {
   if (hypervisor === 'simulated') return ok('QEMU: not needed, VMs are simulated')
   const missing = await missingCommands()
-  if (missing.length > 0) return warning(`${missing.join(', ')}: not installed`, `${MEND}; by hand: ${installByHand}`)
-  const { ok: complete, message: says } = await packages.check({} as HostPlan)
-  return complete ? ok(says) : warning(says, installByHand)
+  if (missing.length > 0) return warning(`${missing.join(', ')}: not installed`, `${FIX}; by hand: ${installByHand}`)
+  const { ok: complete, message } = await packages.check({} as HostPlan)
+  return complete ? ok(message) : warning(message, installByHand)
 }
 
 export const range = onHost('range', async (plan) => ok(`VMs get addresses from ${formatCidr(plan.range)}, which no other route uses`))
 
 export const bridgeFilter = onHost('bridge-nf', async (plan) => {
-  const { ok: right, message: says } = await forwarding.check(plan)
-  if (right) return ok(says)
+  const { ok: right, message } = await forwarding.check(plan)
+  if (right) return ok(message)
   return failure(
-    says,
-    (await exists(BRIDGE_NF)) ? MEND : 'modprobe br_netfilter, or boot a stock kernel of Debian or Ubuntu; then npm start',
+    message,
+    (await exists(BRIDGE_NF)) ? FIX : 'modprobe br_netfilter, or boot a stock kernel of Debian or Ubuntu; then npm start',
   )
 })
 
 /** Each probe runs in its own network namespace, which ends with the command: a module may be built in, loadable or missing. */
-const TRIALS: Record<string, string> = {
+const PROBES: Record<string, string> = {
   sch_sfq: 'tc qdisc add dev lo root sfq perturb 10',
   cls_fw: 'tc qdisc add dev lo root handle 1: htb default 1 && tc filter add dev lo parent 1: protocol all prio 1 handle 1 fw flowid 1:1',
   act_police:
@@ -67,8 +67,8 @@ const TRIALS: Record<string, string> = {
 }
 
 export const modules = onHost('modules', async () => {
-  const names = Object.keys(TRIALS)
-  const works = await Promise.all(names.map((name) => succeeds('unshare', '--net', 'sh', '-c', TRIALS[name]!)))
+  const names = Object.keys(PROBES)
+  const works = await Promise.all(names.map((name) => succeeds('unshare', '--net', 'sh', '-c', PROBES[name]!)))
   const missing = names.filter((_, i) => !works[i])
   if (missing.length === 0) return ok(`${names.join(', ')}: VMs can be throttled at their traffic cap`)
   return warning(

@@ -47,6 +47,7 @@ export async function doctor(config: Config, topic: string | undefined, json: bo
   const ok = findings.every(({ status }) => status !== 'failure')
   if (json) process.stdout.write(`${JSON.stringify({ ok, checks: findings })}\n`)
   else
-    for (const { status, says, fix } of findings) process.stdout.write(` ${MARKS[status]} ${says}${fix === null ? '' : `\n     ${fix}`}\n`)
+    for (const { status, message, fix } of findings)
+      process.stdout.write(` ${MARKS[status]} ${message}${fix === null ? '' : `\n     ${fix}`}\n`)
   return ok ? 0 : 1
 }

@@ -4,7 +4,7 @@ import { listHosts } from '../../features/hosts/service.ts'
 import { domainTypesIn, archIn } from '../../host-setup/facts.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
 import { ok, warning, type Check, type Finding } from './check.ts'
-import { look } from './database.ts'
+import { databaseCheck } from './database.ts'
 
 const SLOWER = 'VMs run emulated, slower'
 
@@ -15,7 +15,7 @@ export const virtualisation: Check = async (config) => {
     (error: NodeJS.ErrnoException) => error.code ?? 'unknown',
   )
   if (device === 'EACCES') return warning(`this user may not use /dev/kvm: ${SLOWER}`, 'add the user to the group kvm, or run as root')
-  if (device !== 'usable') return absent(await cpuCan())
+  if (device !== 'usable') return missingKvm(await cpuSupportsKvm())
   const types = await withLibvirt((libvirt) => libvirt.connect.getCapabilities()).then(
     (xml) => domainTypesIn(xml, archIn(xml)),
     () => null, // the libvirt check reports this
@@ -23,11 +23,11 @@ export const virtualisation: Check = async (config) => {
   if (types && !types.includes('kvm')) {
     return warning(`/dev/kvm exists, but QEMU cannot use it: ${SLOWER}`, 'check dmesg | grep -i kvm, then restart libvirtd')
   }
-  return tried(config)
+  return kvmProbeResult(config)
 }
 
 /** The device alone proves nothing: the driver starts a probe guest with KVM when it first uses a host. */
-const tried = look('KVM', async (db) => {
+const kvmProbeResult = databaseCheck('KVM', async (db) => {
   const host = (await listHosts(db)).find(({ uri }) => uri === 'qemu:///system')
   if (!host) return ok('/dev/kvm exists; a probe guest is started when this machine becomes a host')
   if (host.acceleration === 'kvm') return ok('KVM: VMs run with hardware virtualisation')
@@ -38,12 +38,12 @@ const tried = look('KVM', async (db) => {
 })
 
 /** /proc/cpuinfo has no flag for virtualisation on ARM. */
-async function cpuCan(): Promise<boolean | null> {
+async function cpuSupportsKvm(): Promise<boolean | null> {
   if (process.arch === 'arm64') return null
   return /\b(vmx|svm)\b/.test(await readFile('/proc/cpuinfo', 'utf8'))
 }
 
-export function absent(cpu: boolean | null): Finding {
+export function missingKvm(cpu: boolean | null): Finding {
   const nested = 'enable virtualisation in the firmware, or nested virtualisation if this machine is itself a VM'
   if (cpu === true)
     return warning(

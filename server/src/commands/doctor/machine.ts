@@ -25,9 +25,9 @@ const GB = 1e9
 export const disk: Check = async ({ dataDir }) => {
   const { bavail, bsize } = await statfs(await nearestFolder(dataDir))
   const free = (bavail * bsize) / GB
-  const says = `${free.toFixed(1)} GB free for the data`
-  if (free < 0.5) return failure(says, 'free some space, or set BERTH_DATA_DIR to a folder on another disk')
-  return free < 5 ? warning(says, 'the database, its logs and images will need more') : ok(says)
+  const message = `${free.toFixed(1)} GB free for the data`
+  if (free < 0.5) return failure(message, 'free some space, or set BERTH_DATA_DIR to a folder on another disk')
+  return free < 5 ? warning(message, 'the database, its logs and images will need more') : ok(message)
 }
 
 /** The folder, or its nearest existing parent. */

@@ -38,8 +38,8 @@ export const redis: Check = async ({ redisUrl }) => {
     await client.ping()
     return ok('Redis is reachable')
   } catch (error) {
-    const says = `Redis is unreachable (${(error as Error).message}): each process counts rate limits alone`
-    return warning(says, 'start it, or check BERTH_REDIS_URL')
+    const message = `Redis is unreachable (${(error as Error).message}): each process counts rate limits alone`
+    return warning(message, 'start it, or check BERTH_REDIS_URL')
   } finally {
     client.destroy()
   }

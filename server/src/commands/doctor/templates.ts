@@ -1,11 +1,11 @@
 import { listTemplateRows } from '../../features/catalog/service.ts'
 import { imagesOf } from '../admin/template.ts'
-import { look } from './database.ts'
+import { databaseCheck } from './database.ts'
 import { failure, ok, warning, type Check } from './check.ts'
 
 export const templates: Check = async (config) => {
   const images = imagesOf({ config })
-  return look('templates', async (db) => {
+  return databaseCheck('templates', async (db) => {
     const rows = await listTemplateRows(db)
     const lost = []
     for (const row of rows) if (row.checksum !== '' && !(await images.has(row.checksum))) lost.push(row.slug)

@@ -18,7 +18,7 @@ export async function buildMissingTemplates(serving: ProcessContext, db: Db): Pr
   const building = buildAll(serving, db, missing, stop.signal)
   serving.stack.defer(() => {
     stop.abort(new Error('Berth stops'))
-    return serving.life.within(building)
+    return serving.lifecycle.waitFor(building)
   })
 }
 

@@ -5,21 +5,21 @@
 import { stopwatch } from '../../kernel/clock.ts'
 
 /** A terminal and npm both forward Ctrl-C: a signal within this time is a duplicate. */
-const ECHO_MS = 500
+const DEBOUNCE_MS = 500
 /** How long closing may take after the drain deadline; then the process exits without it. */
-const OVERTIME_MS = 3_000
+const CLOSE_TIMEOUT_MS = 3_000
 
 export class ProcessLifecycle {
-  readonly #patience = new AbortController()
-  readonly #patienceMs: number
-  readonly #asked = Promise.withResolvers<void>()
+  readonly #drainTimer = new AbortController()
+  readonly #drainMs: number
+  readonly #stopRequested = Promise.withResolvers<void>()
   readonly #sinceSignal: (() => number)[] = []
-  #why: string | null = null
+  #stopReason: string | null = null
   failure: unknown = null
 
   constructor(drainSeconds: number) {
-    this.#patienceMs = drainSeconds * 1000
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#heard(signal))
+    this.#drainMs = drainSeconds * 1000
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => this.#onSignal(signal))
     process.on('uncaughtException', (error) => this.#fail(error))
     process.on('unhandledRejection', (error) => this.#fail(error))
     // A closed pipe on stdout or stderr must not end the process.
@@ -31,37 +31,37 @@ export class ProcessLifecycle {
   }
 
   /** Aborted at the drain deadline or at a second signal. */
-  get patience(): AbortSignal {
-    return this.#patience.signal
+  get drainDeadline(): AbortSignal {
+    return this.#drainTimer.signal
   }
 
-  get why(): string | null {
-    return this.#why
+  get stopReason(): string | null {
+    return this.#stopReason
   }
 
-  asked(): Promise<void> {
-    return this.#asked.promise
+  stopRequested(): Promise<void> {
+    return this.#stopRequested.promise
   }
 
   /** Called between start-up steps, so that nothing more is opened once a stop was requested. */
   throwIfStopping(): void {
-    if (this.#why) throw new Interrupted(this.#why)
+    if (this.#stopReason) throw new Interrupted(this.#stopReason)
   }
 
   /** Awaits `work`, but no longer than CLOSE_TIMEOUT_MS after the drain deadline. */
-  async within(work: Promise<unknown>): Promise<void> {
+  async waitFor(work: Promise<unknown>): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>()
-    const giveUp = (): void => void setTimeout(resolve, OVERTIME_MS)
-    if (this.patience.aborted) giveUp()
-    else this.patience.addEventListener('abort', giveUp, { once: true })
+    const startTimer = (): void => void setTimeout(resolve, CLOSE_TIMEOUT_MS)
+    if (this.drainDeadline.aborted) startTimer()
+    else this.drainDeadline.addEventListener('abort', startTimer, { once: true })
     await Promise.race([work, late])
   }
 
-  #heard(signal: string): void {
+  #onSignal(signal: string): void {
     const [sinceLast] = this.#sinceSignal
-    if (sinceLast && sinceLast() < ECHO_MS) return
+    if (sinceLast && sinceLast() < DEBOUNCE_MS) return
     this.#sinceSignal[0] = stopwatch()
-    if (this.#why) this.#patience.abort()
+    if (this.#stopReason) this.#drainTimer.abort()
     else this.#stop(signal)
   }
 
@@ -70,11 +70,11 @@ export class ProcessLifecycle {
     this.#stop('an error')
   }
 
-  #stop(why: string): void {
-    if (this.#why) return
-    this.#why = why
-    setTimeout(() => this.#patience.abort(), this.#patienceMs)
-    this.#asked.resolve()
+  #stop(reason: string): void {
+    if (this.#stopReason) return
+    this.#stopReason = reason
+    setTimeout(() => this.#drainTimer.abort(), this.#drainMs)
+    this.#stopRequested.resolve()
   }
 }
 

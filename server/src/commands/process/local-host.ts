@@ -26,7 +26,7 @@ export interface Decision {
   fix: string | null
 }
 
-const ANOTHER = 'set BERTH_DATA_DIR to a new folder'
+const NEW_DATA_FOLDER = 'set BERTH_DATA_DIR to a new folder'
 
 /** `cannot`: why libvirt cannot be used on this machine, or null. */
 export function decideHypervisor(setting: Config['hypervisor'], local: LocalHost | null, cannot: Obstacle | null): Decision {
@@ -34,15 +34,17 @@ export function decideHypervisor(setting: Config['hypervisor'], local: LocalHost
   const simulated: Decision = { kind: 'simulated', replace: local?.driver === 'libvirt', why: null, fix: null }
   if (setting === 'simulated') {
     if (local?.driver === 'libvirt' && local.inUse)
-      throw new Error(`The VMs of this data are real, and BERTH_HYPERVISOR=simulated would lose track of them. Unset it, or ${ANOTHER}`)
+      throw new Error(
+        `The VMs of this data are real, and BERTH_HYPERVISOR=simulated would lose track of them. Unset it, or ${NEW_DATA_FOLDER}`,
+      )
     return simulated
   }
   if (local?.driver === 'simulated' && local.inUse) {
     if (setting === 'libvirt')
       throw new Error(
-        `The VMs of this data are simulated, and libvirt does not have them. Delete them, set BERTH_HYPERVISOR=simulated, or ${ANOTHER}`,
+        `The VMs of this data are simulated, and libvirt does not have them. Delete them, set BERTH_HYPERVISOR=simulated, or ${NEW_DATA_FOLDER}`,
       )
-    return { ...simulated, why: 'this data folder has simulated VMs', fix: `for real ones, ${ANOTHER}` }
+    return { ...simulated, why: 'this data folder has simulated VMs', fix: `for real ones, ${NEW_DATA_FOLDER}` }
   }
   if (cannot && (setting === 'libvirt' || local?.driver === 'libvirt'))
     throw new Error(`VMs cannot run here: ${cannot.why}. To fix it: ${cannot.fix}`)
@@ -63,11 +65,11 @@ export async function openLocalHost(config: Config, url: string): Promise<void> 
   try {
     const local = await knownHost(db, host.name)
     const inUse = local !== null && Object.values(await belongingsOf(db, local.id)).some((count) => count > 0)
-    const decision = decideHypervisor(config.hypervisor, local && { driver: local.driver, inUse }, await obstacle(config))
-    if (decision.kind === 'simulated') return await openSimulated(db, config, local, decision)
-    const { openReal } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup
+    const decision = decideHypervisor(config.hypervisor, local && { driver: local.driver, inUse }, await findObstacle(config))
+    if (decision.kind === 'simulated') return await openSimulatedHost(db, config, local, decision)
+    const { openLibvirtHost: openReal } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup
     const failed = await openReal(db, config, wanted, local, decision)
-    if (failed) await openSimulated(db, config, null, { kind: 'simulated', replace: false, ...failed })
+    if (failed) await openSimulatedHost(db, config, null, { kind: 'simulated', replace: false, ...failed })
   } finally {
     await db.close()
   }
@@ -79,7 +81,7 @@ async function knownHost(db: Db, name: string): Promise<HostRow | null> {
 }
 
 /** Why libvirt cannot even be set up here. */
-async function obstacle({ hypervisor }: Config): Promise<Obstacle | null> {
+async function findObstacle({ hypervisor }: Config): Promise<Obstacle | null> {
   if (hypervisor === 'simulated') return null
   if (process.getuid?.() !== 0) return { why: 'real VMs need root', fix: 'sudo npm start' }
   const missing = await missingCommands()
@@ -87,7 +89,7 @@ async function obstacle({ hypervisor }: Config): Promise<Obstacle | null> {
   return { why: `${missing.join(', ')} are not installed`, fix: installByHand }
 }
 
-async function openSimulated(db: Db, config: Config, local: HostRow | null, { replace, why, fix }: Decision): Promise<void> {
+async function openSimulatedHost(db: Db, config: Config, local: HostRow | null, { replace, why, fix }: Decision): Promise<void> {
   const now = systemClock.now()
   if (replace && local) await db.tx((tx) => removeHost(tx, now, local))
   await seedDatabase(db, now, { ...config, hypervisor: 'simulated' })

@@ -13,10 +13,16 @@ import { stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { accelerationOf } from '../admin/host-add.ts'
 import type { Decision, Obstacle } from './local-host.ts'
-import { say, showLine, step } from '../output.ts'
+import { print, showLine, step } from '../output.ts'
 
 /** Returns why it failed when a simulated host may be used instead; throws otherwise. */
-export async function openReal(db: Db, config: Config, wanted: Local, local: HostRow | null, decision: Decision): Promise<Obstacle | null> {
+export async function openLibvirtHost(
+  db: Db,
+  config: Config,
+  wanted: Local,
+  local: HostRow | null,
+  decision: Decision,
+): Promise<Obstacle | null> {
   const elapsed = stopwatch()
   const registered = local?.driver === 'libvirt' ? local : null
   const range = registered ? (await listPools(db)).find(({ host_id }) => host_id === registered.id)?.cidr : undefined
@@ -52,13 +58,13 @@ async function localFacts({ poolPath }: HostPlan): Promise<Facts> {
 /** Prints the steps that changed something, with their duration. */
 function reporter(): (outcome: Outcome) => void {
   let elapsed = stopwatch()
-  return ({ step: name, status, message: says, fix }) => {
+  return ({ step: name, status, message, fix }) => {
     const took = `${(elapsed() / 1000).toFixed(1)} s`
     elapsed = stopwatch()
     if (status === 'failed') {
-      showLine('✗', says, took)
-      if (fix) say(`     ${fix}`)
-    } else if (status === 'done' || name === 'self-test') showLine('✓', says, took)
+      showLine('✗', message, took)
+      if (fix) print(`     ${fix}`)
+    } else if (status === 'done' || name === 'self-test') showLine('✓', message, took)
   }
 }
 

@@ -11,11 +11,11 @@ export const serve = (config: Config, role: 'api' | 'worker'): Promise<number> =
     const loading = import('../../compose.ts')
     loading.catch(() => {}) // awaited below, unless the database fails first
     const url = await joinDatabase(serving)
-    serving.life.throwIfStopping()
+    serving.lifecycle.throwIfStopping()
     const { api, metrics } = await openService(await loading, serving, url, {
       api: role === 'api',
       worker: role === 'worker',
-      alone: false,
+      isOnlyProcess: false,
     })
     serving.log.info({ role, ...(api && { address: api }), metrics }, 'process ready')
   })

@@ -12,7 +12,7 @@ import { Interrupted, ProcessLifecycle } from './lifecycle.ts'
 
 export interface ProcessContext {
   config: Config
-  life: ProcessLifecycle
+  lifecycle: ProcessLifecycle
   log: Log
   /** Closed in reverse order. */
   stack: AsyncDisposableStack
@@ -20,26 +20,26 @@ export interface ProcessContext {
 
 /** Runs until a stop is requested, then closes everything that `start` opened, and returns the exit code. */
 export async function runUntilStopped(config: Config, start: (serving: ProcessContext) => Promise<void>): Promise<number> {
-  const life = new ProcessLifecycle(config.drainSeconds)
+  const lifecycle = new ProcessLifecycle(config.drainSeconds)
   const log = createLog({
     level: config.logLevel,
     pretty: config.logFormat === 'auto' ? process.stdout.isTTY : config.logFormat === 'pretty',
   })
   const stack = new AsyncDisposableStack()
   try {
-    await makeDataFolder(config)
-    await start({ config, life, log, stack })
-    await life.asked()
-    log.info({ reason: life.why }, 'shutting down')
+    await createDataFolder(config)
+    await start({ config, lifecycle, log, stack })
+    await lifecycle.stopRequested()
+    log.info({ reason: lifecycle.stopReason }, 'shutting down')
   } catch (error) {
-    if (!(error instanceof Interrupted)) life.failure ??= error
+    if (!(error instanceof Interrupted)) lifecycle.failure ??= error
   }
-  await stack.disposeAsync().catch((error: unknown) => (life.failure ??= error))
-  if (life.failure) process.stderr.write(`\n${explain(life.failure)}\n`)
-  return life.failure ? 1 : 0
+  await stack.disposeAsync().catch((error: unknown) => (lifecycle.failure ??= error))
+  if (lifecycle.failure) process.stderr.write(`\n${explain(lifecycle.failure)}\n`)
+  return lifecycle.failure ? 1 : 0
 }
 
-async function makeDataFolder({ dataDir }: Config): Promise<void> {
+async function createDataFolder({ dataDir }: Config): Promise<void> {
   await mkdir(dataDir, { recursive: true }).catch((error: Error) => {
     throw new Error(`The data folder ${dataDir} cannot be created: ${error.message}. Set BERTH_DATA_DIR to a writable folder`)
   })
@@ -49,7 +49,7 @@ export interface Roles {
   api: boolean
   worker: boolean
   /** No other process serves this database, so rate limits are counted in memory. */
-  alone: boolean
+  isOnlyProcess: boolean
 }
 
 export interface Service {
@@ -62,18 +62,18 @@ export interface Service {
 /** `compose` is a parameter because importing it takes half a second, which the caller can overlap. */
 export async function openService(
   compose: typeof Compose,
-  { config, life, log, stack }: ProcessContext,
+  { config, lifecycle, log, stack }: ProcessContext,
   url: string,
   roles: Roles,
 ): Promise<Service> {
-  const parts: { close(patience: AbortSignal): Promise<void> }[] = []
+  const parts: { close(deadline: AbortSignal): Promise<void> }[] = []
   const core = await compose.openCore(config, url, log, { worker: roles.worker })
-  stack.defer(() => life.within(core.close(life.patience)))
-  stack.defer(() => life.within(Promise.all(parts.map((part) => part.close(life.patience)))))
-  const api = roles.api ? await compose.openApi(core, { alone: roles.alone }) : null
+  stack.defer(() => lifecycle.waitFor(core.close(lifecycle.drainDeadline)))
+  stack.defer(() => lifecycle.waitFor(Promise.all(parts.map((part) => part.close(lifecycle.drainDeadline)))))
+  const api = roles.api ? await compose.openApi(core, { isOnlyProcess: roles.isOnlyProcess }) : null
   if (api) parts.push(api)
   if (roles.worker) parts.push(await compose.openWorker(core))
-  life.throwIfStopping()
+  lifecycle.throwIfStopping()
   const address = api && (await listen(api.app, config))
   return { db: core.deps.db, api: address, metrics: await openMetrics(core, config, log, stack) }
 }

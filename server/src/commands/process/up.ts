@@ -11,7 +11,7 @@ import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres }
 import { describeUrl, postgresFolder, requireServer } from '../database.ts'
 import { readClock } from '../../kernel/database/test-clock.ts'
 import { dashboardOf } from '../admin/user.ts'
-import { say, step } from '../output.ts'
+import { print, step } from '../output.ts'
 import { openLocalHost } from './local-host.ts'
 import { runUntilStopped, openService, type ProcessContext } from './service.ts'
 import { buildMissingTemplates } from './build-missing-templates.ts'
@@ -19,16 +19,16 @@ import { VERSION } from '../../kernel/version.ts'
 
 export const up = (config: Config): Promise<number> =>
   runUntilStopped(config, async (serving) => {
-    say(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops it, data is kept`)
+    print(`berth ${VERSION} · data in ${shortPath(config.dataDir)} · Ctrl-C stops it, data is kept`)
     const { url } = await step(
       'PostgreSQL',
       () => openDatabase(serving),
       ({ label }) => ({ label }),
     )
-    serving.life.throwIfStopping()
+    serving.lifecycle.throwIfStopping()
     await openLocalHost(config, url)
-    serving.life.throwIfStopping()
-    const roles = { api: true, worker: true, alone: true }
+    serving.lifecycle.throwIfStopping()
+    const roles = { api: true, worker: true, isOnlyProcess: true }
     const { db, api } = await step(
       'API',
       async () => openService(await loadProduct(), serving, url, roles),
@@ -38,7 +38,7 @@ export const up = (config: Config): Promise<number> =>
       }),
     )
     await buildMissingTemplates(serving, db)
-    say(`\n${await nextSteps(config, db, api!)}\n`)
+    print(`\n${await nextSteps(config, db, api!)}\n`)
   })
 
 /** Blocks the event loop for about 0.3 s. */
@@ -61,7 +61,7 @@ async function openDatabase(serving: ProcessContext): Promise<Database> {
 }
 
 async function startPostgres({ config, log, stack }: ProcessContext): Promise<Database> {
-  const report = (sentence: string): void => log.error(sentence)
+  const report = (message: string): void => log.error(message)
   const launched = (): void => void loadProduct().catch(() => {}) // the awaiting import reports the error
   const postgres = await superviseAlone(() => startEmbeddedPostgres({ dataDir: postgresFolder(config), report, launched }))
   if (!postgres) {
@@ -75,7 +75,7 @@ async function startPostgres({ config, log, stack }: ProcessContext): Promise<Da
 }
 
 /** How long a process on the same data may take to exit after it was asked to stop. */
-const PREDECESSOR_MS = 5_000
+const PREDECESSOR_TIMEOUT_MS = 5_000
 
 /** Two processes would count rate limits separately, and the first to stop would shut down the other's database. */
 async function superviseAlone(start: () => Promise<EmbeddedPostgres>): Promise<EmbeddedPostgres | undefined> {
@@ -83,7 +83,7 @@ async function superviseAlone(start: () => Promise<EmbeddedPostgres>): Promise<E
   for (;;) {
     const postgres = await start()
     if (postgres.how !== 'joined') return postgres
-    if (elapsed() > PREDECESSOR_MS) return undefined
+    if (elapsed() > PREDECESSOR_TIMEOUT_MS) return undefined
     await sleep(200)
   }
 }

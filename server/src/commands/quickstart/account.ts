@@ -11,19 +11,19 @@ import { apiAt } from './api-client.ts'
 
 const CREDIT = parseCents('100.00')
 
-export interface Player {
+export interface Customer {
   token: string
   email: string
   /** What this run created. */
-  news: string[]
+  created: string[]
 }
 
-export async function findOrMakeCustomer(admin: Admin, email: string, address: string): Promise<Player> {
+export async function ensureCustomer(admin: Admin, email: string, address: string): Promise<Customer> {
   const path = join(admin.config.dataDir, 'quickstart.token')
   const kept = await readFile(path, 'utf8').catch(() => '')
-  if (await belongsTo(address, kept.trim(), email)) return { token: kept.trim(), email, news: [] }
+  if (await belongsTo(address, kept.trim(), email)) return { token: kept.trim(), email, created: [] }
   const deps = await loadEventDeps(admin)
-  const made = await admin.db.tx((tx) => makeCustomer(tx, deps, admin, email))
+  const made = await admin.db.tx((tx) => createCustomer(tx, deps, admin, email))
   await writeFile(path, `${made.token}\n`, { mode: 0o600 })
   return { ...made, email }
 }
@@ -36,17 +36,17 @@ async function belongsTo(address: string, token: string, email: string): Promise
   return account?.email === email
 }
 
-async function makeCustomer(tx: Tx, deps: EventDeps, { now, config }: Admin, email: string): Promise<Omit<Player, 'email'>> {
-  const news: string[] = []
+async function createCustomer(tx: Tx, deps: EventDeps, { now, config }: Admin, email: string): Promise<Omit<Customer, 'email'>> {
+  const created: string[] = []
   const known = (await listAccounts(tx)).find((each) => each.email.toLowerCase() === email.toLowerCase())
   const account = known ?? (await createAccount(tx, now, { email }))
   if (!known) {
     const { creditByOperator } = await import('../../features/wallet/adjustments.ts')
     const { currency } = config
     await creditByOperator(tx, deps, { accountId: account.id, amount: CREDIT, reason: 'Test credit', currency })
-    news.push('account', `${formatCents(CREDIT)} ${currency} of test credit`)
+    created.push('account', `${formatCents(CREDIT)} ${currency} of test credit`)
   }
   const { id, token } = await createToken(tx, now, account.id, { name: 'quickstart', scopes: ['*'] })
   recordByOperator(tx, now, { accountId: account.id, action: 'quickstart', resourceIds: [account.id, id] })
-  return { token, news: [...news, 'API key'] }
+  return { token, created: [...created, 'API key'] }
 }

@@ -5,7 +5,7 @@ export interface Api {
   post<T>(path: string, body?: object): Promise<T>
 }
 
-const ANSWER_WITHIN_MS = 30_000
+const TIMEOUT_MS = 30_000
 
 export function apiAt(address: string, token: string): Api {
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
@@ -13,7 +13,7 @@ export function apiAt(address: string, token: string): Api {
       method,
       headers: { 'x-api-key': token, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     })
     const answer = (await response.json()) as { success: boolean; data: T; error: string }
     if (!answer.success) throw new Error(answer.error)
@@ -23,7 +23,7 @@ export function apiAt(address: string, token: string): Api {
 }
 
 export async function requireRunning(address: string): Promise<void> {
-  const answer = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }).catch(() => null)
+  const answer = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null)
   if (!answer) throw new Error(`Berth is not running at ${address}. Start it first, in another terminal: npm start`)
   if (!answer.ok) throw new Error(`Berth at ${address} is not ready: ${await answer.text()}`)
 }

@@ -7,11 +7,11 @@ import { listHosts } from '../../features/hosts/service.ts'
 import { packageDir } from '../../kernel/paths.ts'
 import { readClock } from '../../kernel/database/test-clock.ts'
 import { withDatabase } from '../database.ts'
-import { say, showLine, step } from '../output.ts'
+import { print, showLine, step } from '../output.ts'
 import { apiAt, requireRunning } from './api-client.ts'
-import { findOrMakeCustomer } from './account.ts'
-import { findOrMakeVm } from './vm.ts'
-import { findOrMakeKey } from './ssh-key.ts'
+import { ensureCustomer } from './account.ts'
+import { ensureVm } from './vm.ts'
+import { ensureKey } from './ssh-key.ts'
 
 export interface QuickstartOptions {
   email: string
@@ -24,23 +24,23 @@ export async function quickstart(config: Config, { email, hostname, os }: Quicks
   await requireRunning(address)
   const key = await step(
     'SSH key',
-    () => findOrMakeKey(),
+    () => ensureKey(),
     ({ path, isNew }) => ({ label: `SSH key ${path}`, note: isNew ? 'created' : 'exists' }),
   )
   const { player, kind } = await withDatabase(config, async (db) => ({
     kind: kindOf(await listHosts(db)),
     player: await step(
       `account ${email}`,
-      async () => findOrMakeCustomer({ config, db, now: await readClock(db, config.testClock) }, email, address),
-      ({ news }) => ({ label: `account ${email}`, note: news.length > 0 ? `created: ${news.join(', ')}` : 'exists' }),
+      async () => ensureCustomer({ config, db, now: await readClock(db, config.testClock) }, email, address),
+      ({ created }) => ({ label: `account ${email}`, note: created.length > 0 ? `created: ${created.join(', ')}` : 'exists' }),
     ),
   }))
   await signIn(address, player.token)
   showLine('✓', `VM ${hostname}`, '')
   const templates = os ? [os] : kind === 'kvm' ? ['debian-12', 'tiny'] : ['tiny', 'debian-12']
-  const vm = await findOrMakeVm(apiAt(address, player.token), { hostname, publicKey: key.publicKey, templates })
-  say(`\n ${vm.name} is ${vm.status}${kind === 'simulated' ? '. It is simulated: its address does not answer' : ''}. Log in with:\n`)
-  say(`   ssh ${vm.user}@${vm.ipAddress}\n`)
+  const vm = await ensureVm(apiAt(address, player.token), { hostname, publicKey: key.publicKey, templates })
+  print(`\n ${vm.name} is ${vm.status}${kind === 'simulated' ? '. It is simulated: its address does not answer' : ''}. Log in with:\n`)
+  print(`   ssh ${vm.user}@${vm.ipAddress}\n`)
 }
 
 /** The URL at which this machine reaches the API. */

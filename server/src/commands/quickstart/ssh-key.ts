@@ -16,16 +16,16 @@ export interface OwnKey {
   isNew: boolean
 }
 
-export async function findOrMakeKey(folder = join(homedir(), '.ssh')): Promise<OwnKey> {
+export async function ensureKey(folder = join(homedir(), '.ssh')): Promise<OwnKey> {
   for (const name of NAMES) {
     const path = join(folder, name)
     const publicKey = await readFile(`${path}.pub`, 'utf8').catch(() => null)
     if (publicKey) return { publicKey: publicKey.trim(), path, isNew: false }
   }
-  return makeKey(folder)
+  return createKey(folder)
 }
 
-async function makeKey(folder: string): Promise<OwnKey> {
+async function createKey(folder: string): Promise<OwnKey> {
   if (!(await findCommand('ssh-keygen'))) throw new Error('ssh-keygen is not installed. Install it: sudo apt-get install openssh-client')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, NAMES[0]!)

@@ -34,12 +34,12 @@ export interface Wanted {
 }
 
 /** Templates are still being built at the first start. */
-const TEMPLATE_WITHIN_MS = 15 * 60_000
+const TEMPLATE_TIMEOUT_MS = 15 * 60_000
 
-export async function findOrMakeVm(api: Api, wanted: Wanted): Promise<Vm & { user: string; isNew: boolean }> {
+export async function ensureVm(api: Api, wanted: Wanted): Promise<Vm & { user: string; isNew: boolean }> {
   const known = (await api.get<Vm[]>('/vms?limit=100')).find(({ name }) => name === wanted.hostname)
-  const { id, actionId } = known ? await bringBack(api, known.id) : await create(api, wanted)
-  if (actionId) await watch(api, id, actionId)
+  const { id, actionId } = known ? await ensureStarted(api, known.id) : await create(api, wanted)
+  if (actionId) await printSteps(api, id, actionId)
   const vm = await api.get<Vm>(`/vms/${id}`)
   if (vm.status !== 'RUNNING') throw new Error(`${vm.name} is ${vm.status}: ${vm.statusReason ?? 'see its actions'}`)
   const { defaultUser } = await api.get<Template>(`/os-templates/${vm.osTemplate.slug}`)
@@ -51,7 +51,7 @@ interface Started {
   actionId: string | null
 }
 
-async function bringBack(api: Api, id: string): Promise<Started> {
+async function ensureStarted(api: Api, id: string): Promise<Started> {
   const { status, currentAction } = await api.get<Vm>(`/vms/${id}`)
   if (currentAction) return { id, actionId: currentAction.id }
   if (status !== 'STOPPED') return { id, actionId: null }
@@ -76,26 +76,26 @@ async function registerKey(api: Api, publicKey: string): Promise<string> {
   return (same ?? (await api.post<{ id: string }>('/ssh-keys', { name: 'this machine', publicKey }))).id
 }
 
-async function pickTemplate(api: Api, liked: string[]): Promise<Template> {
+async function pickTemplate(api: Api, preferred: string[]): Promise<Template> {
   const elapsed = stopwatch()
   for (;;) {
     const offered = (await api.get<Template[]>('/os-templates')).filter(({ available }) => available)
-    const best = liked.map((slug) => offered.find((each) => each.slug === slug)).find((each) => each !== undefined)
+    const best = preferred.map((slug) => offered.find((each) => each.slug === slug)).find((each) => each !== undefined)
     if (best) return best
-    if (elapsed() > TEMPLATE_WITHIN_MS)
-      throw new Error(`None of ${liked.join(', ')} is available: npx berthd template list shows why. Or choose another with --os`)
+    if (elapsed() > TEMPLATE_TIMEOUT_MS)
+      throw new Error(`None of ${preferred.join(', ')} is available: npx berthd template list shows why. Or choose another with --os`)
     await sleep(1_000)
   }
 }
 
 /** Prints every step as it ends. */
-async function watch(api: Api, vmId: string, actionId: string): Promise<void> {
-  const told = new Set<string>()
+async function printSteps(api: Api, vmId: string, actionId: string): Promise<void> {
+  const printed = new Set<string>()
   for (;;) {
     const action = await api.get<Action>(`/vms/${vmId}/actions/${actionId}?wait=2`)
     for (const { name, status, startedAt, completedAt } of action.steps) {
-      if (told.has(name) || !startedAt || !completedAt) continue
-      told.add(name)
+      if (printed.has(name) || !startedAt || !completedAt) continue
+      printed.add(name)
       showLine(
         status === 'COMPLETED' ? '✓' : '✗',
         `  ${name}`,

@@ -234,7 +234,7 @@ describe('a VM whose renewal is not covered', async () => {
   test('wakes whoever renews VMs by a deposit', async () => {
     const heard: string[] = []
     const deafen = await app.db.listen(
-      'berth_nudges',
+      'berth_reconciler_triggers',
       (name) => heard.push(name),
       () => {},
     )

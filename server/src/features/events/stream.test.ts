@@ -171,7 +171,7 @@ describe('GET /events as a stream', () => {
   test('ends when the server stops', async () => {
     const customer = await app.given.customer()
     const feed = openEventFeed(app.db)
-    const other = await openApi({ ...app.core, deps: { ...app.deps, feed } }, { alone: true })
+    const other = await openApi({ ...app.core, deps: { ...app.deps, feed } }, { isOnlyProcess: true })
     await other.app.listen({ host: '127.0.0.1', port: 0 })
     const stream = await follow(customer.token, { server: other.app })
     const ended = once(stream.response, 'end')

@@ -166,7 +166,7 @@ describe('filters on hosts', async () => {
     await hanging.addRule(22)
     await fine.addRule(22)
     const stopping = new AbortController()
-    const lanes = applyFilters.lanes!
+    const lanes = applyFilters.keyed!
     const stuck = lanes.runOnce(deps, hanging.host.id, stopping.signal)
     await lanes.runOnce(deps, fine.host.id, stopping.signal)
     expect(await portsOnHost(fine.host.id, fine.vmId)).toEqual([22])

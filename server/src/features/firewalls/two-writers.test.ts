@@ -58,7 +58,7 @@ describe('a filter that two write at once', async () => {
       stopping.abort()
     }
     const hypervisors = { ...deps.hypervisors, get: async () => ({ ...driver, ensureFilter }) }
-    const pass = applyFilters.lanes!.runOnce({ ...deps, hypervisors }, app.host.id, stopping.signal)
+    const pass = applyFilters.keyed!.runOnce({ ...deps, hypervisors }, app.host.id, stopping.signal)
     await isHeld.promise
     return async (): Promise<void> => {
       mayGo.resolve()

@@ -40,7 +40,7 @@ export const webhookRoutes: Routes = (api, deps) => {
       status: 201,
       data: WebhookWithSecret,
       errorCodes: ['url_not_allowed', 'quota_exceeded'],
-      prepare: ({ body }) => outbound.reasonAgainst(body.url),
+      prepare: ({ body }) => outbound.rejectionReason(body.url),
     },
     (tx, { principal, body }, reasonAgainst) => createWebhook(tx, deps, principal.accountId, body, reasonAgainst),
   )
@@ -62,7 +62,7 @@ export const webhookRoutes: Routes = (api, deps) => {
       body: UpdateWebhook,
       data: Webhook,
       errorCodes: ['url_not_allowed'],
-      prepare: async ({ body }) => (body.url === undefined ? null : outbound.reasonAgainst(body.url)),
+      prepare: async ({ body }) => (body.url === undefined ? null : outbound.rejectionReason(body.url)),
     },
     (tx, { principal, params: { id }, body }, reasonAgainst) =>
       updateWebhook(tx, clock.now(), principal.accountId, id, body, reasonAgainst),

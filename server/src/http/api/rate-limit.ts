@@ -17,7 +17,7 @@ export const UNLIMITED_HEADERS = {
 export interface RateLimitState {
   headers: Record<string, string | number>
   /** Set when the limit is exceeded. */
-  refusal: ApiError | null
+  error: ApiError | null
 }
 
 export interface RateLimit {
@@ -34,20 +34,20 @@ export function rateLimit(counters: Counters): RateLimit {
     const { count, resetMs } = await counters.add(key, by, WINDOW_MS)
     const seconds = Math.max(1, Math.ceil(resetMs / 1000))
     const headers = { 'x-ratelimit-limit': limit, 'x-ratelimit-remaining': Math.max(0, limit - count), 'x-ratelimit-reset': seconds }
-    if (by === 0 || count <= limit) return { headers, refusal: null }
-    const refusal = apiError('rate_limited', `Rate limit exceeded (${bucket}): retry in ${seconds} second${seconds === 1 ? '' : 's'}`)
-    return { headers: { ...headers, 'retry-after': seconds }, refusal }
+    if (by === 0 || count <= limit) return { headers, error: null }
+    const error = apiError('rate_limited', `Rate limit exceeded (${bucket}): retry in ${seconds} second${seconds === 1 ? '' : 's'}`)
+    return { headers: { ...headers, 'retry-after': seconds }, error }
   }
-  const tell = (reply: FastifyReply, { headers, refusal }: RateLimitState): void => {
+  const apply = (reply: FastifyReply, { headers, error }: RateLimitState): void => {
     for (const name in headers) reply.header(name, headers[name])
-    if (refusal) throw refusal
+    if (error) throw error
   }
   const ofAddress = (address: string, by: number): Promise<RateLimitState> => count('per IP', `ip:${address}`, REQUESTS_PER_IP, by)
   return {
     limitActor: async (reply, { actorType, actorId, requestsPerMinute }) =>
-      tell(reply, await count(`per ${actorType}`, `${actorType}:${actorId}`, requestsPerMinute, 1)),
-    limitIp: async (request, reply) => tell(reply, await ofAddress(request.ip, 1)),
-    describe: async (request, reply) => tell(reply, await ofAddress(request.ip, 0)),
+      apply(reply, await count(`per ${actorType}`, `${actorType}:${actorId}`, requestsPerMinute, 1)),
+    limitIp: async (request, reply) => apply(reply, await ofAddress(request.ip, 1)),
+    describe: async (request, reply) => apply(reply, await ofAddress(request.ip, 0)),
     chargeSocket: (address) => ofAddress(address, 1),
   }
 }

@@ -17,22 +17,26 @@ export interface Audience {
   title: string
   about: string
   /** The security scheme. */
-  proof: Json
+  securitySchemes: Json
 }
 
-const PROGRAMS: Audience = {
+const PUBLIC_API: Audience = {
   title: 'Berth public API',
   about: ABOUT,
-  proof: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API token' } },
+  securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'An API token' } },
 }
 
-export const PEOPLE: Audience = {
+export const DASHBOARD: Audience = {
   title: 'Berth dashboard API',
   about: 'What the dashboard speaks to. It may change with every version: programs use the public API.',
-  proof: { session: { type: 'apiKey', in: 'cookie', name: '__Host-berth', description: 'A session; `berth` over plain http' } },
+  securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: '__Host-berth', description: 'A session; `berth` over plain http' } },
 }
 
-export function openApiDocument(prefix: string, operations: Operation[], { title, about, proof }: Audience = PROGRAMS): Json {
+export function openApiDocument(
+  prefix: string,
+  operations: Operation[],
+  { title, about, securitySchemes: proof }: Audience = PUBLIC_API,
+): Json {
   const known: Known = { schemas: { Error: ERROR }, responses: {} }
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
@@ -108,7 +112,7 @@ const success = (status: number, isWrite: boolean, schema: unknown): Json => ({
 })
 
 /** Errors that every operation of this kind can return, and its own. */
-export function refusalsOf({ method, scope, params, query, body, errorCodes: refuses = [] }: Operation): ErrorCode[] {
+export function errorCodesOf({ method, scope, params, query, body, errorCodes: refuses = [] }: Operation): ErrorCode[] {
   const isWrite = method !== 'GET'
   const codes: (ErrorCode | false | undefined)[] = [
     (isWrite || query !== undefined) && 'validation_failed',
@@ -129,7 +133,7 @@ export function refusalsOf({ method, scope, params, query, body, errorCodes: ref
 }
 
 function errorResponses(operation: Operation, responses: Components): Json {
-  const byStatus = Object.groupBy(refusalsOf(operation), (code) => ERROR_CATALOG[code].status)
+  const byStatus = Object.groupBy(errorCodesOf(operation), (code) => ERROR_CATALOG[code].status)
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, group]) => {
       const name = group.join('.')
@@ -185,11 +189,11 @@ export type Components = Record<string, Json>
 /** Responses may gain fields, so `additionalProperties: false` is documented for requests only. */
 export type Direction = 'in' | 'out'
 
-const OUR_WORDS = new Set(['rule', 'optionalBody', 'title'])
+const OWN_KEYWORDS = new Set(['rule', 'optionalBody', 'title'])
 
 export function documentSchema(schema: TSchema, components: Components, direction: Direction): Json {
   const { title } = schema as { title?: string }
-  const plain = withoutOurWords(schema as Json, components, direction)
+  const plain = withoutOwnKeywords(schema as Json, components, direction)
   if (!title) return plain
   const known = components[title]
   if (known && JSON.stringify(known) !== JSON.stringify(plain)) throw new Error(`BUG: there are two different schemas titled ${title}`)
@@ -197,9 +201,9 @@ export function documentSchema(schema: TSchema, components: Components, directio
   return { $ref: `#/components/schemas/${title}` }
 }
 
-function withoutOurWords(schema: Json, components: Components, direction: Direction): Json {
+function withoutOwnKeywords(schema: Json, components: Components, direction: Direction): Json {
   const leftOut = (key: string): boolean =>
-    OUR_WORDS.has(key) || key.startsWith('~') || (key === 'additionalProperties' && direction === 'out')
+    OWN_KEYWORDS.has(key) || key.startsWith('~') || (key === 'additionalProperties' && direction === 'out')
   const entries = Object.entries(schema).filter(([key]) => !leftOut(key))
   const inner = (each: unknown): unknown => (isSchema(each) ? documentSchema(each, components, direction) : each)
   const copy = Object.fromEntries(entries.map(([key, value]) => [key, copyKeyword(key, value, inner)]))

@@ -130,8 +130,8 @@ function operationOf(prefix: string, { method, path, operation, example }: Call,
     taken.length > 0 ? `<h3>Parameters</h3>${fieldTable(taken)}` : '',
     body ? `<h3>Body</h3>${fieldTable(fieldsOf(body, schemas))}` : '',
     example ? exampleOf(prefix, example) : '',
-    answersOf(operation, schemas),
-    refusalsOf(operation),
+    responseFields(operation, schemas),
+    errorList(operation),
     tryForm({ method, path, parameters: known, body: body ? (example?.body ?? {}) : undefined }, schemas),
   ]
   return `<section class="operation" id="${operation.operationId}">${parts.join('\n')}</section>`
@@ -147,7 +147,7 @@ function exampleOf(prefix: string, { method, path, body, status, answer }: Examp
   return `<h3>Example</h3>${blocks.join('')}`
 }
 
-function answersOf({ responses }: Described, schemas: Schemas): string {
+function responseFields({ responses }: Described, schemas: Schemas): string {
   const answers = Object.entries(responses).filter(([status]) => Number(status) < 400)
   return answers
     .map(([status, { content }]) => {
@@ -158,7 +158,7 @@ function answersOf({ responses }: Described, schemas: Schemas): string {
 }
 
 /** Error responses are named after their codes. */
-function refusalsOf({ responses }: Described): string {
+function errorList({ responses }: Described): string {
   const entries = Object.entries(responses).filter(([status]) => Number(status) >= 400)
   const items = entries.map(([status, { $ref = '' }]) => {
     const codes = $ref.replace(/^.*\//, '').split('.')

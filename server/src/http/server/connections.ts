@@ -10,7 +10,7 @@ import type { RateLimit } from '../api/rate-limit.ts'
 /** A client that is still sending gets this long to read the response; closing at once would reset the connection and discard it. */
 const LINGER_MS = 2_000
 
-const REFUSALS: Record<string, () => ApiError> = {
+const CLIENT_ERRORS: Record<string, () => ApiError> = {
   HPE_HEADER_OVERFLOW: () => apiError('headers_too_large', 'The request headers are larger than 16 KiB'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: () => apiError('payload_too_large', 'The chunk extensions of the body are too large'),
   ERR_HTTP_REQUEST_TIMEOUT: () =>
@@ -25,8 +25,8 @@ export function handleClientError(rateLimit: RateLimit): (error: NodeJS.ErrnoExc
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
     answered.add(socket)
     void rateLimit.chargeSocket(socket.remoteAddress ?? '').then((standing) => {
-      const refusal = standing.refusal ?? (REFUSALS[error.code ?? ''] ?? MALFORMED)()
-      if (socket.writable) socket.end(rawAnswer(refusal, standing.headers))
+      const failure = standing.error ?? (CLIENT_ERRORS[error.code ?? ''] ?? MALFORMED)()
+      if (socket.writable) socket.end(rawResponse(failure, standing.headers))
       destroyLater(socket)
     })
   }
@@ -58,16 +58,16 @@ export function closeConnectionsOnShutdown(app: FastifyInstance): () => boolean 
 const destroyLater = (socket: Socket, still: () => boolean = () => true): void =>
   void setTimeout(() => still() && socket.destroy(), LINGER_MS).unref()
 
-function rawAnswer(refusal: ApiError, headers: Record<string, string | number>): string {
-  const body = JSON.stringify({ success: false, error: refusal.message })
+function rawResponse(failure: ApiError, headers: Record<string, string | number>): string {
+  const body = JSON.stringify({ success: false, error: failure.message })
   const all = {
     ...headers,
     'x-request-id': newId(),
-    'x-error-code': refusal.code,
+    'x-error-code': failure.code,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]!}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+  return `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]!}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
 }

@@ -15,7 +15,7 @@ const DATABASE_AWAY = /^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|57P0[123]|08\d\d\d
 const AWAY_MESSAGE =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|PostgreSQL did not respond/
 
-export function toRefusal(error: unknown, requestId: string): ApiError {
+export function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error
   const { code = '', message = '', statusCode = 500 } = error as Partial<FastifyError>
   const known = FRAMEWORK[code]
@@ -31,31 +31,31 @@ export function toRefusal(error: unknown, requestId: string): ApiError {
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = toRefusal(error, request.id)
-  logRefusal(refusal, error, request)
-  reply.code(refusal.status).header('x-error-code', refusal.code)
-  if (refusal.retryAfterSeconds !== null) reply.header('retry-after', refusal.retryAfterSeconds)
-  if (!/application\/problem\+json/.test(request.headers.accept ?? '')) return reply.send({ success: false, error: refusal.message })
-  return reply.type('application/problem+json').send(problem(refusal, request.id))
+  const failure = toApiError(error, request.id)
+  logError(failure, error, request)
+  reply.code(failure.status).header('x-error-code', failure.code)
+  if (failure.retryAfterSeconds !== null) reply.header('retry-after', failure.retryAfterSeconds)
+  if (!/application\/problem\+json/.test(request.headers.accept ?? '')) return reply.send({ success: false, error: failure.message })
+  return reply.type('application/problem+json').send(problem(failure, request.id))
 }
 
 /** An API error (no capacity, host busy) is no failure. Only unexpected errors are logged with a stack. */
-function logRefusal(refusal: ApiError, error: unknown, request: FastifyRequest): void {
-  if (refusal.status < 500) return
-  const fields = { requestId: request.id, code: refusal.code }
-  if (refusal.code === 'internal_error') request.log.error({ ...fields, err: error }, 'request failed')
-  else if (refusal === error) request.log.info({ ...fields, reason: refusal.message }, 'request refused')
+function logError(failure: ApiError, error: unknown, request: FastifyRequest): void {
+  if (failure.status < 500) return
+  const fields = { requestId: request.id, code: failure.code }
+  if (failure.code === 'internal_error') request.log.error({ ...fields, err: error }, 'request failed')
+  else if (failure === error) request.log.info({ ...fields, reason: failure.message }, 'request refused')
   else request.log.warn({ ...fields, reason: (error as Error).message }, 'request refused: database unavailable')
 }
 
 /** RFC 9457, when the client accepts it. */
-const problem = (refusal: ApiError, requestId: string): string =>
+const problem = (failure: ApiError, requestId: string): string =>
   JSON.stringify({
-    type: `/docs/errors#${refusal.code}`,
-    title: ERROR_CATALOG[refusal.code].title,
-    status: refusal.status,
-    detail: refusal.message,
-    code: refusal.code,
+    type: `/docs/errors#${failure.code}`,
+    title: ERROR_CATALOG[failure.code].title,
+    status: failure.status,
+    detail: failure.message,
+    code: failure.code,
     requestId,
-    errors: refusal.fields,
+    errors: failure.fields,
   })

@@ -12,7 +12,7 @@ import { createServer } from './server.ts'
 
 test('/healthz is up and /readyz names the database while PostgreSQL is unresponsive', async () => {
   const proxy = await silentProxy(await testDatabase())
-  const db = openDb({ url: proxy.url, maxConnections: 4, onError: () => {}, silenceMs: 6_000 })
+  const db = openDb({ url: proxy.url, maxConnections: 4, onError: () => {}, unresponsiveMs: 6_000 })
   const log = createLog({ level: 'silent', pretty: false })
   let fallbacks = 0
   const counters = withFallback(postgresCounters(db), memoryCounters(), () => fallbacks++)

@@ -30,14 +30,14 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
   })
   checks.set('process', async () => (draining ? 'stopping' : null))
 
-  const look = (): Promise<[string, string][]> =>
+  const runChecks = (): Promise<[string, string][]> =>
     Promise.all(
       [...checks].map(async ([name, each]) => [name, (await withTimeout(ANSWER_MS, each()).catch(() => 'cannot be reached')) ?? 'ok']),
     )
 
   app.get('/healthz', async (_, reply) => reply.headers(UNLIMITED_HEADERS).send({ status: 'ok' }))
   app.get('/readyz', async (_, reply) => {
-    const results = await look()
+    const results = await runChecks()
     const ready = results.every(([, result]) => result === 'ok')
     const answer = { status: ready ? 'ready' : 'not ready', checks: Object.fromEntries(results) }
     return reply
@@ -45,5 +45,5 @@ export function serveHealth(app: FastifyInstance, db: Db, migrations: string): H
       .headers(UNLIMITED_HEADERS)
       .send(answer)
   })
-  return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), runChecks: look }
+  return { drain: () => void (draining = true), check: (name, each) => void checks.set(name, each), runChecks }
 }

@@ -34,7 +34,7 @@ function validatorOf(schema: Schema): (value: unknown) => ApiError | null {
   return (value) => {
     if (decide()(value)) return null
     const { errors } = isSmall(value) && !explain()(value) ? explain() : decide()
-    return refusalFor(errors ?? [])
+    return toValidationError(errors ?? [])
   }
 }
 
@@ -57,7 +57,7 @@ function bodyValidator(schema: Schema) {
   const refusalOf = validatorOf(schema)
   return (body: unknown) => {
     if (body === null || body === undefined) return schema.optionalBody || { error: validationFailed([MISSING_BODY]) }
-    const error = refusalOf(body) ?? unstorableRefusal(body)
+    const error = refusalOf(body) ?? unstorableError(body)
     return error === null || { error }
   }
 }
@@ -72,7 +72,7 @@ function queryValidator(schema: Schema) {
       if (type === 'integer') query[name] = readInteger(query[name])
       if (type === 'boolean') query[name] = readBoolean(query[name])
     }
-    const error = refusalOf(query) ?? unstorableRefusal(Object.fromEntries(properties.map(({ name }) => [name, query[name]])))
+    const error = refusalOf(query) ?? unstorableError(Object.fromEntries(properties.map(({ name }) => [name, query[name]])))
     return error === null || { error }
   }
 }
@@ -85,7 +85,7 @@ function readInteger(text: unknown): unknown {
 
 const readBoolean = (text: unknown): unknown => (text === 'true' ? true : text === 'false' ? false : text)
 
-function unstorableRefusal(value: unknown): ApiError | null {
+function unstorableError(value: unknown): ApiError | null {
   const field = unstorable(value, '')
   return field === null ? null : validationFailed([{ field, message: 'must not hold NUL or broken Unicode characters' }])
 }
@@ -101,7 +101,7 @@ function unstorable(value: unknown, path: string): string | null {
   return null
 }
 
-export const refusalFor = (errors: ErrorObject[]): ApiError => validationFailed(errors.slice(0, MAX_ERRORS_READ).map(describe))
+export const toValidationError = (errors: ErrorObject[]): ApiError => validationFailed(errors.slice(0, MAX_ERRORS_READ).map(describe))
 
 const MAX_ERRORS_READ = 200
 const MAX_NAME = 100
@@ -118,7 +118,7 @@ function describe(error: ErrorObject): FieldError {
   const { keyword, params, parentSchema } = error
   if (keyword === 'required') return { field: fieldOf(error, params['missingProperty']), message: 'is required' }
   if (keyword === 'additionalProperties') return { field: fieldOf(error, params['additionalProperty']), message: 'is not a known field' }
-  return { field: fieldOf(error), message: (parentSchema as { rule?: string }).rule ?? sentence(error) }
+  return { field: fieldOf(error), message: (parentSchema as { rule?: string }).rule ?? defaultMessage(error) }
 }
 
 function fieldOf({ instancePath }: ErrorObject, name?: string): string {
@@ -136,7 +136,7 @@ const TYPES: Record<string, string> = {
   null: 'null',
 }
 
-function sentence({ keyword, params, message, parentSchema }: ErrorObject): string {
+function defaultMessage({ keyword, params, message, parentSchema }: ErrorObject): string {
   const { minLength = 0, maxLength, enum: choices = [] } = parentSchema as { minLength?: number; maxLength?: number; enum?: unknown[] }
   const limit = String(params['limit'])
   switch (keyword) {

@@ -37,7 +37,7 @@ const PACKAGES = [
   'zstd',
 ]
 /** Documentation takes a third of the space. */
-const LEFT_OUT = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*']
+const EXCLUDED_PATHS = ['/usr/share/man/*', '/usr/share/doc/*', '/usr/share/locale/*']
 
 export const buildDebian: Build = async ({ arch, folder, progress, signal }, output) => {
   requireTools('mmdebstrap', 'unshare', 'chroot', 'mke2fs', 'sfdisk', 'grub-mkimage', 'qemu-img', ...(arch === 'aarch64' ? EFI_TOOLS : []))
@@ -79,7 +79,7 @@ async function install(root: string, arch: Arch, folder: string, signal: AbortSi
       `--architectures=${debianArch(arch)}`,
       `--include=${packages.join(',')}`,
       `--aptopt=${join(folder, 'apt.conf')}`,
-      ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
+      ...EXCLUDED_PATHS.map((path) => `--dpkgopt=path-exclude=${path}`),
       RELEASE,
       root,
       ...files.map(([ending]) => join(folder, `debian.${ending}`)),

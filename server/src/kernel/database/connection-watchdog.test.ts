@@ -8,7 +8,7 @@ const SILENT = 'PostgreSQL did not respond; connection closed'
 async function behindProxy() {
   const url = await testDatabase()
   const proxy = await silentProxy(url)
-  const db = openDb({ url: proxy.url, maxConnections: 1, onError: () => {}, silenceMs: 3_000 })
+  const db = openDb({ url: proxy.url, maxConnections: 1, onError: () => {}, unresponsiveMs: 3_000 })
   const backend = async () => (await db.one<{ pid: number }>(sql`select pg_backend_pid() as pid`)).pid
   return { url, proxy, db, backend }
 }

@@ -81,9 +81,9 @@ export interface Db extends Queries {
   /** Runs `work` in one transaction. A deadlock runs it again from the start, so `work` must touch nothing but the database. */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
-   * Calls `heard` on every NOTIFY; `onListening(false)` when notifications may be missed from now on, `onListening(true)` when no longer.
+   * Calls `onNotify` on every NOTIFY; `onListening(false)` when notifications may be missed from now on, `onListening(true)` when no longer.
    */
-  listen(channel: string, heard: (payload: string) => void, onListening: (yes: boolean) => void): Promise<() => Promise<void>>
+  listen(channel: string, onNotify: (payload: string) => void, onListening: (yes: boolean) => void): Promise<() => Promise<void>>
   readonly url: string
   close(): Promise<void>
 }
@@ -118,14 +118,14 @@ export interface DbOptions {
   /** A transaction was aborted by a deadlock and runs again. Each costs seconds, so they are counted. */
   onDeadlock?: () => void
   /** After how long without a response a connection is closed; 0 = never. */
-  silenceMs?: number
+  unresponsiveMs?: number
 }
 
 const STATEMENT_MS = 30_000
 /** By then PostgreSQL has responded, at least with a statement timeout. */
 const SLACK_MS = 5_000
 
-export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, silenceMs = STATEMENT_MS + SLACK_MS }: DbOptions): Db {
+export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, unresponsiveMs = STATEMENT_MS + SLACK_MS }: DbOptions): Db {
   const options: pg.PoolConfig & { pipeline: boolean } = {
     connectionString: url,
     pipeline: true,
@@ -138,7 +138,7 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, si
     idle_in_transaction_session_timeout: 60_000,
   }
   const pool = new pg.Pool(options)
-  pool.on('connect', (client) => closeWhenUnresponsive(client, silenceMs))
+  pool.on('connect', (client) => closeWhenUnresponsive(client, unresponsiveMs))
   // An idle connection died and the pool replaces it. The pool attaches the whole client to the error, which does not belong in a log.
   pool.on('error', (error: Error & { client?: unknown }) => {
     delete error.client
@@ -147,7 +147,7 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, si
   return {
     ...queriesOf(() => pool as unknown as Client),
     tx: (work) => inTransaction(pool, work, onError, onDeadlock),
-    listen: listenerOn(url, silenceMs / 2), // half for the ping, half for its response
+    listen: listenerOn(url, unresponsiveMs / 2), // half for the ping, half for its response
     url,
     close: () => pool.end(),
   }
@@ -189,7 +189,7 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   }
   try {
     const begun = open().query('begin')
-    begun.catch(() => {}) // heard below
+    begun.catch(() => {}) // onNotify below
     const tx = {
       ...queriesOf(open),
       afterCommit: (hint: () => void) => void hints.push(hint),

@@ -12,7 +12,7 @@ describe('listening for notifications', async () => {
         )
       ).count,
     )
-  const say = (channel: string, what: string) => db.run(sql`select pg_notify(${channel}, ${what})`)
+  const notify = (channel: string, what: string) => db.run(sql`select pg_notify(${channel}, ${what})`)
 
   test('uses one connection for all channels and closes it with the last listener', async () => {
     const heard: string[] = []
@@ -28,8 +28,8 @@ describe('listening for notifications', async () => {
         () => {},
       ),
     ]
-    await say('a', '1')
-    await say('b', '2')
+    await notify('a', '1')
+    await notify('b', '2')
     await vi.waitFor(() => expect(heard).toEqual(['a 1', 'b 2']))
     expect(await connections()).toBe(1)
     await Promise.all(stops.map((stop) => stop()))
@@ -46,7 +46,7 @@ describe('listening for notifications', async () => {
     )
     await db.run(sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'`)
     await vi.waitFor(() => expect(hearing).toEqual([true, false, true]), { timeout: 10_000 })
-    await say('c', 'again')
+    await notify('c', 'again')
     await vi.waitFor(() => expect(heard).toEqual(['again']))
     await stop()
   })

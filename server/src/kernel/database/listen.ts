@@ -3,32 +3,32 @@
 import pg from 'pg'
 import { closeWhenUnresponsive } from './connection-watchdog.ts'
 
-type Heard = (payload: string) => void
-type Hearing = (yes: boolean) => void
+type OnNotify = (payload: string) => void
+type OnListening = (yes: boolean) => void
 type Stop = () => Promise<void>
 
 interface Listener {
   channel: string
-  heard: Heard
-  hearing: Hearing
+  onNotify: OnNotify
+  onListening: OnListening
 }
 
-const AGAIN_AFTER_MS = 500
+const RECONNECT_MS = 500
 
 /** `restMs`: after that long without traffic PostgreSQL is pinged, and has the same time to respond. */
-export function listenerOn(url: string, restMs: number): (channel: string, heard: Heard, hearing: Hearing) => Promise<Stop> {
+export function listenerOn(url: string, idleMs: number): (channel: string, onNotify: OnNotify, onListening: OnListening) => Promise<Stop> {
   const listeners = new Set<Listener>()
   let connection: Promise<pg.Client> | null = null
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 15_000 })
     client.on('notification', ({ channel, payload }) => {
-      for (const listener of listeners) if (listener.channel === channel) listener.heard(payload ?? '')
+      for (const listener of listeners) if (listener.channel === channel) listener.onNotify(payload ?? '')
     })
     client.on('error', () => lost(client))
     client.on('end', () => lost(client))
     await client.connect()
-    closeWhenUnresponsive(client, restMs, () => void client.query('select 1').catch(() => {})) // a failure is handled by the events above
+    closeWhenUnresponsive(client, idleMs, () => void client.query('select 1').catch(() => {})) // a failure is handled by the events above
     return client
   }
 
@@ -36,12 +36,12 @@ export function listenerOn(url: string, restMs: number): (channel: string, heard
   const lost = (client: pg.Client): void => {
     if (client !== current) return
     current = connection = null
-    listeners.forEach((listener) => listener.hearing(false))
-    again()
+    listeners.forEach((listener) => listener.onListening(false))
+    reconnect()
   }
 
-  const again = (): void => {
-    if (listeners.size > 0) setTimeout(() => void open().catch(again), AGAIN_AFTER_MS).unref()
+  const reconnect = (): void => {
+    if (listeners.size > 0) setTimeout(() => void open().catch(reconnect), RECONNECT_MS).unref()
   }
 
   /** One connection for all: concurrent callers wait for the same connection attempt. */
@@ -60,8 +60,8 @@ export function listenerOn(url: string, restMs: number): (channel: string, heard
     return connection
   }
 
-  return async (channel, heard, hearing) => {
-    const listener = { channel, heard, hearing }
+  return async (channel, onNotify, onListening) => {
+    const listener = { channel, onNotify, onListening }
     const client = await open()
     listeners.add(listener)
     await subscribe(client, listener).catch((error: unknown) => {
@@ -78,7 +78,7 @@ export function listenerOn(url: string, restMs: number): (channel: string, heard
   }
 }
 
-async function subscribe(client: pg.Client, { channel, hearing }: Listener): Promise<void> {
+async function subscribe(client: pg.Client, { channel, onListening }: Listener): Promise<void> {
   await client.query(`listen "${channel}"`)
-  hearing(true)
+  onListening(true)
 }

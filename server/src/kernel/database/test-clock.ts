@@ -12,9 +12,9 @@ export interface OpenClock {
 
 /** `wanted`: the setting, which must agree with the database. */
 export async function openClock(db: Db, wanted: boolean): Promise<OpenClock> {
-  let ahead = await aheadOf(db, wanted)
+  let ahead = await readOffset(db, wanted)
   if (ahead === null) return { clock: systemClock, close: async () => {} }
-  const read = async (): Promise<void> => void (ahead = (await aheadOf(db, true)) ?? 0)
+  const read = async (): Promise<void> => void (ahead = (await readOffset(db, true)) ?? 0)
   const close = await db.listen(
     CHANNEL,
     (ms) => void (ahead = Number(ms)),
@@ -24,27 +24,27 @@ export async function openClock(db: Db, wanted: boolean): Promise<OpenClock> {
 }
 
 /** For a command, which ends before the clock is advanced again. */
-export const readClock = async (db: Queries, wanted: boolean): Promise<Date> => later((await aheadOf(db, wanted)) ?? 0)
+export const readClock = async (db: Queries, wanted: boolean): Promise<Date> => later((await readOffset(db, wanted)) ?? 0)
 
 const later = (ms: number): Date => new Date(systemClock.now().getTime() + ms)
 
 /** Null without a test clock. */
-async function aheadOf(db: Queries, wanted: boolean): Promise<number | null> {
+async function readOffset(db: Queries, wanted: boolean): Promise<number | null> {
   const row = await db.maybe<{ ahead_ms: bigint }>(sql`select ahead_ms from test_clock`)
   if (row && !wanted) throw new Error('This database has a test clock: set BERTH_TEST_CLOCK=true, or use a database with real data')
-  if (!row && wanted) throw new Error(NOT_MADE_FOR_IT)
+  if (!row && wanted) throw new Error(NO_TEST_CLOCK)
   return row ? Number(row.ahead_ms) : null
 }
 
-const NOT_MADE_FOR_IT =
+const NO_TEST_CLOCK =
   'BERTH_TEST_CLOCK=true works only with a database created with it, and this one was not: unset it, or set BERTH_DATA_DIR or BERTH_DATABASE_URL to a new one'
 
 /** Adds a test clock to a database that is new. */
-export const makeTestClock = (db: Queries, isNew: boolean) =>
+export const createTestClock = (db: Queries, isNew: boolean) =>
   db.run(sql`insert into test_clock (is_only) select true where ${isNew} on conflict do nothing`)
 
 /** Every process follows immediately. The clock never goes back: a time that has passed, even while this ran, leaves it unchanged. */
-export async function moveClock(db: Queries, to: Date): Promise<void> {
+export async function advanceClock(db: Queries, to: Date): Promise<void> {
   const ms = to.getTime() - systemClock.now().getTime()
   await db.run(sql`
     with moved as (update test_clock set ahead_ms = ${ms}::int8 where ahead_ms < ${ms}::int8 returning ahead_ms)

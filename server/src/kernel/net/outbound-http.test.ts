@@ -107,7 +107,7 @@ const HOSTILE = [
 describe('the SSRF guard', () => {
   test(`rejects ${HOSTILE.length} hostile URLs at registration`, async () => {
     const outbound = outboundWith()
-    for (const url of HOSTILE) expect([url, await outbound.reasonAgainst(url)]).toEqual([url, expect.any(String)])
+    for (const url of HOSTILE) expect([url, await outbound.rejectionReason(url)]).toEqual([url, expect.any(String)])
   })
 
   test('opens no connection when they are called nevertheless', async () => {
@@ -127,7 +127,7 @@ describe('the SSRF guard', () => {
     ['what is no address', [{ address: '127.1', family: 4 }]],
   ])('rejects a name that resolves to %s, at registration and at every call', async (_, addresses) => {
     const outbound = outboundWith({ resolve: async () => addresses })
-    expect(await outbound.reasonAgainst(`https://hooks.example.com:${port}/`)).toBe('its host has an address that is not public')
+    expect(await outbound.rejectionReason(`https://hooks.example.com:${port}/`)).toBe('its host has an address that is not public')
     expect(await post(outbound, `https://hooks.example.com:${port}/`)).toMatchObject({
       status: null,
       error: 'its host has an address that is not public',
@@ -138,7 +138,7 @@ describe('the SSRF guard', () => {
   test('resists DNS rebinding', async () => {
     let asked = 0
     const outbound = outboundWith({ resolve: async () => [asked++ === 0 ? public4 : private4] })
-    expect(await outbound.reasonAgainst(`https://rebind.example.com:${port}/`)).toBeNull()
+    expect(await outbound.rejectionReason(`https://rebind.example.com:${port}/`)).toBeNull()
     for (let i = 0; i < 5; i++)
       expect(await post(outbound, `https://rebind.example.com:${port}/`)).toMatchObject({
         error: 'its host has an address that is not public',
@@ -148,7 +148,7 @@ describe('the SSRF guard', () => {
 
   test('accepts a name that does not resolve yet', async () => {
     const outbound = outboundWith({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) })
-    expect(await outbound.reasonAgainst('https://soon.example.com/')).toBeNull()
+    expect(await outbound.rejectionReason('https://soon.example.com/')).toBeNull()
     expect(await post(outbound, 'https://soon.example.com/')).toMatchObject({
       error: 'the name of the host could not be resolved (ENOTFOUND)',
     })
@@ -156,7 +156,7 @@ describe('the SSRF guard', () => {
 
   test('does not wait for an unresponsive name server', async () => {
     const outbound = outboundWith({ resolve: () => new Promise(() => {}), timeoutMs: 50 })
-    expect(await outbound.reasonAgainst('https://slow.example.com/')).toBeNull()
+    expect(await outbound.rejectionReason('https://slow.example.com/')).toBeNull()
     expect(await post(outbound, 'https://slow.example.com/')).toMatchObject({ error: 'no complete answer within 0.05 seconds' })
   })
 })
@@ -167,7 +167,7 @@ describe('post', () => {
     const { resolve: _, ...options } = { allowPrivate: true, ownNames: [], resolve: undefined }
     const outbound = openOutbound(options)
     opened.push(outbound)
-    expect(await outbound.reasonAgainst(target.url.replace('127.0.0.1', 'localhost'))).toBeNull()
+    expect(await outbound.rejectionReason(target.url.replace('127.0.0.1', 'localhost'))).toBeNull()
     expect(await post(outbound, target.url.replace('127.0.0.1', 'localhost'))).toMatchObject({ status: 200, error: null })
   })
 

@@ -11,7 +11,7 @@ import { canonicalAddress, isPublicAddress, NOT_PUBLIC, urlRejectionReason, type
 
 export interface Outbound {
   /** Why this URL may not be called, or null. A name that does not resolve is allowed: it may resolve later. */
-  reasonAgainst(url: string): Promise<string | null>
+  rejectionReason(url: string): Promise<string | null>
   /** Never throws. An incomplete response is an error; `signal` stops the request. */
   post(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal): Promise<HttpExchange>
   close(): Promise<void>
@@ -25,7 +25,7 @@ export interface OutboundOptions extends UrlRules {
 }
 
 /** How long registering a URL may wait for name resolution. */
-const LOOK_MS = 2_000
+const LOOKUP_TIMEOUT_MS = 2_000
 
 export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions): Outbound {
   const { allowPrivate } = options
@@ -40,13 +40,13 @@ export function openOutbound({ timeoutMs = 15_000, ...options }: OutboundOptions
   let agent: Promise<Agent> | undefined
   const openedAgent = (): Promise<Agent> => (agent ??= openAgent(resolveAllowed, isAllowed, timeoutMs))
   return {
-    async reasonAgainst(url) {
+    async rejectionReason(url) {
       const reason = urlRejectionReason(url, options)
       const host = URL.parse(url)?.hostname ?? ''
       if (reason || allowPrivate || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return reason
       return Promise.race([
         resolveAllowed(host).then(() => null, reasonOf),
-        new Promise<null>((done) => setTimeout(done, LOOK_MS, null).unref()),
+        new Promise<null>((done) => setTimeout(done, LOOKUP_TIMEOUT_MS, null).unref()),
       ])
     },
     async post(url, headers, body, signal) {
@@ -189,7 +189,7 @@ export function postWithDeadline(
 /** Without NUL, so that PostgreSQL can store it. */
 const readable = (chunks: Buffer[]): string => Buffer.concat(chunks).toString().replaceAll('\0', '')
 
-const SENTENCES: [RegExp, string][] = [
+const ERROR_MESSAGES: [RegExp, string][] = [
   [/^(ENOTFOUND|ENODATA|ESERVFAIL|ETIMEOUT|EAI_\w+)$/, 'the name of the host could not be resolved'],
   [/^ECONNREFUSED$/, 'the connection was refused'],
   [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was closed before the answer was complete'],
@@ -204,6 +204,6 @@ function explain(error: Error & { code?: string; errors?: Error[] }): string {
   const [first] = error.errors ?? [] // one error per address tried
   if (first) return explain(first)
   const { code = error.name } = error
-  const known = SENTENCES.find(([pattern]) => pattern.test(code))
+  const known = ERROR_MESSAGES.find(([pattern]) => pattern.test(code))
   return known ? `${known[1]} (${code})` : error.message
 }

@@ -20,7 +20,7 @@ function mailer(options: Partial<MailerOptions> & { url: string }) {
   afterAll(() => opened.close())
   return opened
 }
-const refusal = (sending: Promise<void>) =>
+const outcomeOf = (sending: Promise<void>) =>
   sending.then(
     () => 'sent',
     ({ isFinal, isServer }: { isFinal: boolean; isServer: boolean }) => ({ isFinal, isServer }),
@@ -48,7 +48,7 @@ describe('an email', () => {
     ['recipient with a command', { to: 'ada@example.com>\r\nRCPT TO:<victim@example.net' }],
   ])('reaches no other recipient through its %s', async (_, change) => {
     const server = await smtpServer()
-    const outcome = await refusal(mailer({ url: server.url() }).send({ ...MAIL, ...change }))
+    const outcome = await outcomeOf(mailer({ url: server.url() }).send({ ...MAIL, ...change }))
     expect(outcome).toEqual('to' in change ? { isFinal: true, isServer: false } : 'sent')
     const asked = server.commands.filter((each) => /^RCPT TO:<?victim@example\.net>?$/i.test(each))
     expect([asked, server.received.flatMap(({ to }) => to).filter((to) => to === 'victim@example.net')]).toEqual([[], []])
@@ -70,22 +70,22 @@ describe('an SMTP error', async () => {
   ])('for %s is classified', async (_, answers, expected) => {
     server.answer(answers)
     const sender = mailer({ url: server.url() })
-    expect(await refusal(sender.send(MAIL))).toEqual(expected)
+    expect(await outcomeOf(sender.send(MAIL))).toEqual(expected)
     server.answer({})
-    expect(await refusal(sender.send(MAIL))).toBe('sent')
+    expect(await outcomeOf(sender.send(MAIL))).toBe('sent')
   })
 
   test('of an unreachable or unresponsive server is classified', async () => {
     const hanging = await smtpServer()
     hanging.answer({ MAIL: '' })
     const slow = mailer({ url: hanging.url(), timeoutMs: 300 })
-    expect(await refusal(slow.send(MAIL))).toEqual({ isFinal: false, isServer: true })
+    expect(await outcomeOf(slow.send(MAIL))).toEqual({ isFinal: false, isServer: true })
     hanging.answer({})
-    expect(await refusal(slow.send(MAIL))).toBe('sent')
+    expect(await outcomeOf(slow.send(MAIL))).toBe('sent')
     await hanging.stop()
-    expect(await refusal(slow.send(MAIL))).toEqual({ isFinal: false, isServer: true })
+    expect(await outcomeOf(slow.send(MAIL))).toEqual({ isFinal: false, isServer: true })
     await hanging.start()
-    expect(await refusal(slow.send(MAIL))).toBe('sent')
+    expect(await outcomeOf(slow.send(MAIL))).toBe('sent')
   })
 })
 
@@ -110,14 +110,14 @@ describe('TLS', async () => {
 
   test('rejects a server with an untrusted certificate', async () => {
     const server = await smtpServer({ certificate, user })
-    expect(await refusal(mailer({ url: server.url(login) }).send(MAIL))).toEqual({ isFinal: false, isServer: true })
+    expect(await outcomeOf(mailer({ url: server.url(login) }).send(MAIL))).toEqual({ isFinal: false, isServer: true })
     expect(server.commands.filter((each) => each.startsWith('AUTH'))).toEqual([])
   })
 
   test('a wrong password does not fail the email for good', async () => {
     const server = await smtpServer({ user })
-    expect(await refusal(mailer({ url: server.url('berth:wrong@') }).send(MAIL))).toEqual({ isFinal: false, isServer: true })
-    expect(await refusal(mailer({ url: server.url(login) }).send(MAIL))).toBe('sent')
+    expect(await outcomeOf(mailer({ url: server.url('berth:wrong@') }).send(MAIL))).toEqual({ isFinal: false, isServer: true })
+    expect(await outcomeOf(mailer({ url: server.url(login) }).send(MAIL))).toBe('sent')
   })
 })
 

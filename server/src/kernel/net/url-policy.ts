@@ -34,13 +34,13 @@ export function urlRejectionReason(text: string, { allowPrivate, ownNames }: Url
   if (!url || !url.hostname) return 'it cannot be read as a web address'
   if (url.username || url.password) return 'it must not hold a user name or password'
   if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) return 'it must begin with https://'
-  return allowPrivate ? null : reasonAgainstHost(hostOf(url), ownNames)
+  return allowPrivate ? null : hostRejectionReason(hostOf(url), ownNames)
 }
 
 /** The URL parser has normalised every spelling of an IPv4 address (octal, hex, one number, trailing dot, full-width digits). */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '').replace(/\.+$/, '')
 
-function reasonAgainstHost(host: string, ownNames: string[]): string | null {
+function hostRejectionReason(host: string, ownNames: string[]): string | null {
   if (isIP(host) !== 0) return isPublicAddress(host) ? null : NOT_PUBLIC
   if (!host.includes('.') || LOCAL_NAME.test(host)) return 'its host is a name of the local network'
   return ownNames.includes(host) ? 'its host is this service itself' : null

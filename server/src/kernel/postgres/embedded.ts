@@ -4,7 +4,7 @@
 // it.
 import { withFileLock } from '../file-lock.ts'
 import { type Folder, folderAt, prepareFolder, readClusterVersion } from './cluster.ts'
-import { findOwner, giveUpOwnership, isOwnedByUs, registerBorrower, takeOwnership, unregisterBorrower } from './pid-registry.ts'
+import { findOwner, releaseOwnership, isOwnedByUs, registerBorrower, takeOwnership, unregisterBorrower } from './pid-registry.ts'
 import { findPostmaster, stopPostmaster } from './postmaster.ts'
 import { ensureDatabase, ensureRunning, type Running, type Settings } from './start.ts'
 
@@ -45,12 +45,12 @@ export async function borrowEmbeddedPostgres(options: Omit<EmbeddedPostgresOptio
     const running = await ensureDatabase(folder, settings, database)
     return { ...running, entry: await registerBorrower(folder.borrowers) }
   })
-  const giveBack = (): Promise<void> =>
+  const release = (): Promise<void> =>
     withFileLock(folder.lock, async () => {
       const last = await unregisterBorrower(folder.borrowers, entry)
       if (last && !(await findOwner(folder.owner))) await stopPostmaster(folder)
     })
-  return { url, version, how, stop: atMostOnce(giveBack) }
+  return { url, version, how, stop: atMostOnce(release) }
 }
 
 export interface EmbeddedState {
@@ -75,22 +75,22 @@ function atMostOnce(work: () => Promise<void>): () => Promise<void> {
 
 /** Supervises PostgreSQL until the returned function is called, which stops it. */
 function supervise(folder: Folder, settings: Settings, report: (sentence: string) => void): () => Promise<void> {
-  let looking: Promise<void> | undefined
+  let checking: Promise<void> | undefined
   const timer = setInterval(() => {
-    looking ??= restartIfGone(folder, settings, report).finally(() => (looking = undefined))
+    checking ??= restartIfCrashed(folder, settings, report).finally(() => (checking = undefined))
   }, WATCH_MS).unref()
   return async () => {
     clearInterval(timer)
-    await looking
+    await checking
     await withFileLock(folder.lock, async () => {
       if (!(await isOwnedByUs(folder.owner))) return
       await stopPostmaster(folder)
-      await giveUpOwnership(folder.owner)
+      await releaseOwnership(folder.owner)
     })
   }
 }
 
-async function restartIfGone(folder: Folder, settings: Settings, report: (sentence: string) => void): Promise<void> {
+async function restartIfCrashed(folder: Folder, settings: Settings, report: (sentence: string) => void): Promise<void> {
   if (await findPostmaster(folder.cluster)) return
   try {
     const running = await withFileLock(folder.lock, async () => (await isOwnedByUs(folder.owner)) && ensureRunning(folder, settings))

@@ -19,7 +19,7 @@ export async function takeOwnership(path: string): Promise<void> {
   await writeFile(path, (await describeProcess('self'))!)
 }
 
-export async function giveUpOwnership(path: string): Promise<void> {
+export async function releaseOwnership(path: string): Promise<void> {
   await rm(path, { force: true })
 }
 
@@ -33,7 +33,7 @@ export async function registerBorrower(folder: string): Promise<string> {
 
 /** Returns whether it was the last one alive. */
 export async function unregisterBorrower(folder: string, path: string): Promise<boolean> {
-  await giveUpOwnership(path)
+  await releaseOwnership(path)
   let last = true
   for (const name of await readdir(folder)) {
     if (await findOwner(join(folder, name))) last = false

@@ -50,15 +50,15 @@ export async function startPostmaster(
   const command = [...launcher.prefix, postgres, '-D', folder.cluster, ...assignments]
   const elapsed = stopwatch()
   for (;;) {
-    const { postmaster, said } = await tryStart(folder, command, launched)
+    const { postmaster, logText } = await tryStart(folder, command, launched)
     if (postmaster) return postmaster
-    const stillHeld = /lock file .* already exists|shared memory block/.test(said)
-    if (!stillHeld || elapsed() > RETRY_MS) throw new Error(`PostgreSQL did not start. It said (${folder.log}):\n${said.trim()}`)
+    const stillHeld = /lock file .* already exists|shared memory block/.test(logText)
+    if (!stillHeld || elapsed() > RETRY_MS) throw new Error(`PostgreSQL did not start. It logText (${folder.log}):\n${logText.trim()}`)
     await sleep(10 * POLL_MS)
   }
 }
 
-async function tryStart(folder: Folder, command: string[], launched: () => void): Promise<{ postmaster?: Postmaster; said: string }> {
+async function tryStart(folder: Folder, command: string[], launched: () => void): Promise<{ postmaster?: Postmaster; logText: string }> {
   await using log = await openLog(folder.log)
   const { size } = await log.stat()
   // Its own session: Ctrl-C in a terminal reaches only us, and we stop PostgreSQL when we are done.
@@ -70,10 +70,10 @@ async function tryStart(folder: Folder, command: string[], launched: () => void)
   const elapsed = stopwatch()
   while (child.exitCode === null && child.signalCode === null && elapsed() < READY_MS) {
     const postmaster = await findPostmaster(folder.cluster)
-    if (postmaster?.ready && postmaster.pid === child.pid) return { postmaster, said: '' }
+    if (postmaster?.ready && postmaster.pid === child.pid) return { postmaster, logText: '' }
     await sleep(POLL_MS)
   }
-  return { said: (await readFile(folder.log)).subarray(size).toString() }
+  return { logText: (await readFile(folder.log)).subarray(size).toString() }
 }
 
 async function openLog(path: string): Promise<FileHandle> {
