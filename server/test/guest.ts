@@ -13,7 +13,7 @@ import type { Arch } from '../src/images/arch.ts'
 import { seedImage } from '../src/hypervisor/libvirt/storage/cloud-init.ts'
 import type { MachineSpec } from '../src/hypervisor/driver.ts'
 import { someSpec } from '../src/hypervisor/simulated/test-fixture.ts'
-import { hashPassword } from '../src/features/vms/model/guest-password.ts'
+import { hashGuestPassword } from '../src/features/vms/model/guest-password.ts'
 import { eventually } from './processes.ts'
 
 /** Emulated guests on a busy machine. */
@@ -52,7 +52,7 @@ export async function guestDisk(
       limitMbps: null,
     },
   ]
-  const seed = { hostname, user: 'root', sshKeys: [`${type} ${base64}`], passwordHash: hashPassword(PASSWORD) }
+  const seed = { hostname, user: 'root', sshKeys: [`${type} ${base64}`], passwordHash: hashGuestPassword(PASSWORD) }
   await writeFile(join(folder, 'seed.iso'), seedImage(someSpec({ vmId: `c${hostname}`, seed, nics })))
   await run('qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', image.path, join(folder, 'disk.qcow2'), `${options.gib}G`)
   if (image.arch === 'aarch64') await copyFile('/usr/share/AAVMF/AAVMF_VARS.fd', join(folder, 'vars.fd'))

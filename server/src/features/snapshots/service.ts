@@ -5,7 +5,7 @@ import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
-import { lockIdleVm, lockVm, makeWay, requireIdle, requireVm, startRestore } from '../vms/service.ts'
+import { lockIdleVm, lockVm, preemptOpenRun, requireIdle, requireVm, startRestore } from '../vms/service.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import type { CreateSnapshot, Snapshot } from './schema.ts'
@@ -82,7 +82,7 @@ export const failAllSnapshots = sql.markAllFailed
 export async function removeSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
   const vm = await lockVm(tx, who.accountId, vmId)
   await requireSnapshot(tx, vmId, id)
-  await makeWay(tx, deps, vm)
+  await preemptOpenRun(tx, deps, vm)
   if (vm.status === 'UNMANAGED')
     throw apiError('invalid_state', 'VM is UNMANAGED: its snapshots cannot be deleted until the operator adopts it again')
   await sql.setStatus(tx, id, 'DELETING')

@@ -14,13 +14,13 @@ import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, refund, requireEnough } from '../../wallet/service.ts'
 import { dryRunQuote, monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { hashPassword } from '../model/guest-password.ts'
+import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, takeVmQuotas } from '../model/placement.ts'
 import type { VmDetailRow } from '../model/read.ts'
 import * as sql from '../model/sql.ts'
 import { toVm } from '../model/view.ts'
-import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, Vm } from '../schema.ts'
 import {
   applyFilter,
@@ -86,7 +86,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     next_renewal_at: nextRenewal(now, renewalDay),
     created_at: now,
   }
-  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, id, hashPassword(input.password))
+  const passwordHash = sealPassword(deps, id, input.password)
   const run = { vmId: id, chargedCents: price.toString(), passwordHash }
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, vm),
@@ -117,10 +117,6 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]
-
-/** The hash stays encrypted while it waits in the journal. */
-export const encryptPasswordHash = (deps: Pick<Deps, 'vault'>, vmId: string, hash: string): string =>
-  deps.vault.seal(hash, `password:${vmId}`).toString('base64')
 
 export function requireAvailable(region: RegionRow, template: TemplateRow, shape: PricedSize): void {
   if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
@@ -157,9 +153,6 @@ export interface ProvisionInput extends VmInput {
   passwordHash: string | null
 }
 
-export const decryptPasswordHash = ({ vault }: Pick<Deps, 'vault'>, vmId: string, sealed: string | null): string | null =>
-  sealed === null ? null : vault.open(Buffer.from(sealed, 'base64'), `password:${vmId}`)
-
 /** One that could not be taken back would keep this one from starting. */
 async function removeEarlierTry(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
@@ -178,7 +171,7 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
     timeout: '10m',
     run: async (context) => {
       const { vm, driver } = await vmAndDriver(context)
-      const passwordHash = decryptPasswordHash(context.deps, vm.id, context.input.passwordHash)
+      const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
       await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), { from: 'template' }, context.signal)
     },
     undo: purgeFromHost,

@@ -14,7 +14,7 @@ import { balanceOf, refund, refundable } from '../../wallet/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
-import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
 import { refundForUnusedDays } from '../billing/pricing.ts'
 import { dryRunQuote } from '../billing/pricing.ts'
@@ -60,7 +60,7 @@ async function isHostUnreachable({ deps, signal, tries }: StepContext<Deps, Inpu
 /** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
 async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
   const now = deps.clock.now()
-  const vm = (await sql.lockVm(tx, vmId))!
+  const vm = (await sql.lockVmById(tx, vmId))!
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
   await forgetFilter(tx, vmId)

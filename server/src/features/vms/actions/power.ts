@@ -6,7 +6,7 @@ import { type Deps, workflow } from '../../deps.ts'
 import type { Verb } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { lockIdleVm } from '../model/guards.ts'
-import { hashPassword } from '../model/guest-password.ts'
+import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
 import type { VmDetails } from '../model/sql.ts'
@@ -22,7 +22,6 @@ import {
   vmAndDriver,
   type VmInput,
 } from '../steps.ts'
-import { encryptPasswordHash } from './create.ts'
 
 interface Started {
   actionId: string
@@ -63,7 +62,7 @@ export async function resetPassword(tx: Tx, deps: Deps, who: Principal, vmId: st
   const vm = await idle(tx, deps, who, vmId, 'password')
   if (!vm.has_agent)
     throw apiError('incompatible', `${vm.template_name} has no guest agent: log in and change the password there, or rebuild the VM`)
-  const passwordHash = encryptPasswordHash(deps, vmId, hashPassword(password))
+  const passwordHash = sealPassword(deps, vmId, password)
   return act(tx, deps, vm, setPassword, 'PASSWORD_RESET', { vmId, user: vm.default_user, passwordHash })
 }
 
@@ -118,8 +117,7 @@ export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5
   timeout: '1m',
   run: async (context) => {
     const { vm, driver } = await vmAndDriver(context)
-    const sealed = Buffer.from(context.input.passwordHash, 'base64')
-    const passwordHash = context.deps.vault.open(sealed, `password:${vm.id}`)
+    const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
     await driver.ensurePassword(vm.id, { user: context.input.user, passwordHash }, context.signal)
   },
 })

@@ -13,11 +13,11 @@ import { balanceOf, charge, requireFunds } from '../../wallet/service.ts'
 import { dryRunQuote, nextRenewal } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { lockVm, requireIdle } from '../model/guards.ts'
-import { hashPassword } from '../model/guest-password.ts'
+import { sealPassword } from '../model/guest-password.ts'
 import { allocatePlacement, sizeOf } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import type { RebuildVm } from '../schema.ts'
-import { encryptPasswordHash, provisionVm, requireFits } from './create.ts'
+import { provisionVm, requireFits } from './create.ts'
 import { finishOnNewDisk, finishOnOldDisk, type NewDiskInput, replaceDiskWorkflow } from './replace-disk.ts'
 
 export async function rebuild(
@@ -42,7 +42,7 @@ export async function rebuild(
     vmId,
     keys.map((key) => key.id),
   )
-  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, vmId, hashPassword(input.password))
+  const passwordHash = sealPassword(deps, vmId, input.password)
   const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
   if (!vm.provisioned) {
     await sql.setTemplate(tx, vmId, template.id)

@@ -18,7 +18,7 @@ import { resizeVm } from '../model/hooks.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { giveBackVmQuotas, sizeOf, takeVmQuotas } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
-import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import {
   applyFilter,
   applySpec,

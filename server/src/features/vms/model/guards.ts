@@ -1,14 +1,15 @@
 // The gate that every change of a VM goes through: locked, idle, and in a state that allows it.
-import { sql as query, type Queries, type Tx } from '../../../kernel/database/db.ts'
+import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { notFound, apiError } from '../../../kernel/errors.ts'
 import { openRunOf } from '../../../workflow/run-store.ts'
 import type { Deps } from '../../deps.ts'
 import { isPreemptible, requireAllowed, type Verb } from './allowed-actions.ts'
 import * as sql from './sql.ts'
+import { hasStaleMachine } from './stale-machines.ts'
 
 /** The account's VM, locked until the transaction ends. */
 export async function lockVm(tx: Tx, accountId: string, id: string): Promise<sql.VmDetails> {
-  const vm = await sql.lockVm(tx, id)
+  const vm = await sql.lockVmById(tx, id)
   if (!vm || vm.account_id !== accountId) throw notFound('VM')
   return vm
 }
@@ -36,7 +37,7 @@ export async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql
 
 /** Until it is put right, its machine may have a disk that goes. */
 async function requireNoStaleMachine(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
-  if (await tx.maybe(query`select from left_machines where vm_id = ${id} and host_id = ${host_id}`))
+  if (await hasStaleMachine(tx, id, host_id))
     throw apiError('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
 }
 

@@ -105,7 +105,7 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
 
 /** Locks the VM's row first, so that everything decided from it stays true until the transaction ends. */
-export const lockVm = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
+export const lockVmById = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
   // Sent together, carried out in order: it is read as it is under the lock.
   const [, vm] = await Promise.all([tx.run(sql`select 1 from vms where id = ${id} for update`), vmById(tx, id)])
   return vm
@@ -148,6 +148,12 @@ export const assignPlacement = (
       daily_backup_paid_until = case when daily_backup then ${place.next_renewal_at}::timestamptz end,
       network_10g_paid_until = case when network_10g then ${place.next_renewal_at}::timestamptz end
     where id = ${id}`)
+
+/** Without a new period: the VM moves, and is paid for already. */
+export const setPlacement = (tx: Tx, now: Date, id: string, place: Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>) =>
+  tx.run(sql`
+    update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
+      updated_at = ${now} where id = ${id}`)
 
 /** A number that no disk of this VM has had. */
 export const nextGeneration = async (tx: Tx, id: string): Promise<number> =>
