@@ -1,5 +1,5 @@
 // The only file that constructs long-lived objects and wires them. A process is an API, a worker, or both.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import { MIGRATIONS } from './database.ts'
 import { openTokens } from './features/accounts/tokens.ts'
@@ -20,7 +20,7 @@ import type { Api } from './http/api/api.ts'
 import { serveDocs } from './http/docs/docs.ts'
 import { serveHealth, type Health } from './http/server/health.ts'
 import { deleteExpiredKeys } from './http/api/idempotency.ts'
-import { mountApi } from './http/api/mount.ts'
+import { mountApi, type Mount } from './http/api/mount.ts'
 import type { Operation } from './http/api/operation.ts'
 import { requireSameOrigin } from './http/server/origin.ts'
 import { createStaticSite } from './http/server/static-site.ts'
@@ -217,11 +217,11 @@ async function openDashboard(
   { limits, counters, look }: { limits: RateLimit; counters: Counters; look: Health['runChecks'] },
 ): Promise<SignInRoutes> {
   const { publicUrl } = deps.config
-  const mount = {
+  const mount: Omit<Mount, 'prefix'> = {
     authenticate: bySession(deps),
     rateLimit: limits,
-    admit: (request: FastifyRequest) => requireSameOrigin(request, publicUrl),
-    hooks: (scope: FastifyInstance) => sendNewCookies(scope, publicUrl),
+    requestGuard: (request) => requireSameOrigin(request, publicUrl),
+    hooks: (scope) => sendNewCookies(scope, publicUrl),
   }
   const doors = serveSignIn(app, deps, { prefix: DASHBOARD_PREFIX, rateLimit: limits, counters })
   const of = (all: Routes[]) => (api: Api) => all.forEach((each) => each(api, deps))
