@@ -7,7 +7,7 @@ import { apiError } from '../../kernel/errors.ts'
 import { formatCents, prorateUp } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
-import { lockVm, recordVmEvent, requirePaidPeriod, requireVm, type VmDetails } from '../vms/service.ts'
+import { lockOwnVm, recordVmEvent, requirePaidPeriod, requireVm, type VmDetails } from '../vms/service.ts'
 import { charge, listTransactionsOf, toTransaction, type Transaction } from '../wallet/service.ts'
 import { enqueueLimitUpdates } from './limit-queue.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
@@ -38,7 +38,7 @@ export async function buyPack(
 ): Promise<Transaction> {
   const { currency } = deps.config
   const now = deps.clock.now()
-  const vm = await lockVm(tx, accountId, vmId)
+  const vm = await lockOwnVm(tx, { accountId }, vmId)
   requireSellable(vm, now)
   const price = prorateUp((await catalogNumbers(tx))('price.bandwidth_100_gb'), BigInt(gigabytes), 100n)
   await sql.addPack(tx, now, vm.id, BigInt(gigabytes) * GB)

@@ -5,7 +5,7 @@ import { unauthorized } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { usableCredentials } from './credentials.ts'
 import type { Deps } from '../deps.ts'
-import { driverForVm, lockVm, recordVmEvent, requireAllowed, requireVm, type VmDetails } from '../vms/service.ts'
+import { driverForVm, lockOwnVm, recordVmEvent, requireAllowed, requireVm, type VmDetails } from '../vms/service.ts'
 import { redeem, refuseFor, requireRoom } from './service.ts'
 import * as sql from './sql.ts'
 
@@ -51,7 +51,7 @@ async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['t
 const record = (deps: SessionDeps, key: sql.SessionKey): Promise<unknown> =>
   deps.db.tx(async (tx) => {
     const now = deps.clock.now()
-    requireAllowed(await lockVm(tx, key.accountId, key.vmId), 'console')
+    requireAllowed(await lockOwnVm(tx, key, key.vmId), 'console')
     await sql.lockSessionsOf(tx, key.accountId)
     await requireRoom(tx, deps.clock, key)
     await sql.takeSession(tx, now, addDuration(now, SESSION_TTL), key)

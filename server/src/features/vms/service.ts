@@ -4,7 +4,7 @@ export { listAllVms, lockVmById, vmById } from './model/sql.ts'
 export { recordVmEvent } from './model/events.ts'
 export { driverForVm, driverForVmId, getVmRow, machineSpec, speedLimit } from './model/machine-spec.ts'
 export { restoreWorkflow, startRestore, type RestoreInput } from './actions/restore.ts'
-export { lockIdleVm, lockVm, preemptOpenRun, requireIdle, requireVm } from './model/guards.ts'
+export { lockOwnVm, requireVm, startAction, startRunOf, type Started, type StartRun } from './model/guards.ts'
 export {
   startSuspension,
   startUnsuspension,
@@ -16,6 +16,7 @@ export {
 } from './operator/suspend.ts'
 export { adopt, adoptInPowerState, probeUnmanagedVm, unmanage } from './operator/manage.ts'
 export { deleteUnpaidVm } from './actions/delete.ts'
+export { isStale } from './model/stale-machines.ts'
 export { nextRenewal } from './billing/pricing.ts'
 export { suspend, unsuspend } from './actions/power.ts'
 export { requireAllowed, requirePaidPeriod } from './model/allowed-actions.ts'

@@ -17,7 +17,6 @@ import { recordVmEvent } from '../model/events.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, takeVmQuotas } from '../model/placement.ts'
-import type { VmDetailRow } from '../model/read.ts'
 import * as sql from '../model/sql.ts'
 import { toVm } from '../model/view.ts'
 import { recordStaleMachine } from '../model/stale-machines.ts'
@@ -99,7 +98,7 @@ export async function createVm(tx: Tx, deps: Deps, who: Principal, input: Create
     ),
   ])
   for (const firewall of firewalls) await bind(tx, now, firewall, id)
-  const attached: VmDetailRow['networks'] = []
+  const attached: sql.VmDetailRow['networks'] = []
   for (const network of networks) attached.push({ ...network, ...(await allocateAddress(tx, network, id)) })
   const created = await recordVmEvent(tx, deps, id, 'vm.provisioning', { actionId })
   const entry = {

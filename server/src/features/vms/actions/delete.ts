@@ -19,9 +19,11 @@ import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.t
 import { refundForUnusedDays } from '../billing/pricing.ts'
 import { dryRunQuote } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
-import { lockIdleVm, preemptOpenRun } from '../model/guards.ts'
+import { preemptOpenRun, startAction, type Started, startRunOf } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 import { purgeFromHost, type VmInput } from '../steps.ts'
+
+const DELETE = 'DELETE'
 
 interface Input extends VmInput {
   reason: string
@@ -94,23 +96,20 @@ async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void>
   })
 }
 
-export async function remove(tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<{ actionId: string }> {
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'delete')
-  if (dryRun) {
-    const unused = await unusedOf(tx, deps.clock.now(), vm)
-    throw dryRunQuote(deps, { charge: -unused, monthly: 0n, balanceAfter: (await balanceOf(tx, vm.account_id)) + unused })
-  }
-  return startDelete(tx, deps, vm, 'Deleted by its owner')
-}
+export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<Started> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'delete',
+    label: DELETE,
+    act: async (vm, start) => {
+      if (!dryRun) return start(deleteVm, { vmId, reason: 'Deleted by its owner' })
+      const unused = await unusedOf(tx, deps.clock.now(), vm)
+      throw dryRunQuote(deps, { charge: -unused, monthly: 0n, balanceAfter: (await balanceOf(tx, vm.account_id)) + unused })
+    },
+  })
 
 /** The end of an unpaid VM's retention, which protection does not stop. */
-export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<{ actionId: string }> {
+export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<Started> {
   await preemptOpenRun(tx, deps, vm)
   requireAllowed({ ...vm, is_protected: false }, 'delete')
-  return startDelete(tx, deps, vm, 'Unpaid for too long')
-}
-
-async function startDelete(tx: Tx, deps: Deps, vm: sql.VmDetails, reason: string): Promise<{ actionId: string }> {
-  const options = { label: 'DELETE', ownerId: vm.account_id, subjectId: vm.id }
-  return { actionId: await deps.workflows.start(tx, deleteVm, { vmId: vm.id, reason }, options) }
+  return startRunOf(tx, deps, vm, DELETE)(deleteVm, { vmId: vm.id, reason: 'Unpaid for too long' })
 }

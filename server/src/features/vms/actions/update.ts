@@ -10,7 +10,7 @@ import type { AddOns } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { dryRunQuote } from '../billing/pricing.ts'
 import type { UpdateVm, Vm } from '../schema.ts'
-import { lockVm, preemptOpenRun } from '../model/guards.ts'
+import { lockOwnVm, preemptOpenRun } from '../model/guards.ts'
 import { notifyResized } from '../model/hooks.ts'
 import { getVm } from '../model/read.ts'
 import * as sql from '../model/sql.ts'
@@ -21,7 +21,7 @@ const PRICED_BY_ACTION = new Set<string>(['PROVISIONING', 'UPGRADING'])
 export async function update(tx: Tx, deps: Deps, who: Principal, vmId: string, change: UpdateVm, dryRun = false): Promise<Vm> {
   if (Object.keys(change).length === 0) throw invalid('give at least one of name, isProtected, dailyBackupEnabled, network10gEnabled')
   const now = deps.clock.now()
-  const vm = await lockVm(tx, who.accountId, vmId)
+  const vm = await lockOwnVm(tx, who, vmId)
   const wanted = { dailyBackup: change.dailyBackupEnabled ?? vm.daily_backup, network10g: change.network10gEnabled ?? vm.network_10g }
   const priceChanges = wanted.dailyBackup !== vm.daily_backup || wanted.network10g !== vm.network_10g
   if (priceChanges && PRICED_BY_ACTION.has(vm.status)) await preemptOpenRun(tx, deps, vm)

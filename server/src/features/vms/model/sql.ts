@@ -1,4 +1,5 @@
 import { sql, type Queries, type Tx } from '../../../kernel/database/db.ts'
+import type { OpenRun } from '../../../workflow/run-store.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { VmStatus } from '../schema.ts'
 
@@ -63,6 +64,56 @@ export interface VmDetails extends VmRow {
   plan_price_cents: bigint
   renewal_price_cents: bigint
   account_suspended: boolean
+}
+
+/** What a list shows of a VM: to read the other columns as well would take longer than these. */
+export type VmListRow = Pick<
+  VmDetails,
+  | 'id'
+  | 'name'
+  | 'hostname'
+  | 'status'
+  | 'vcpu'
+  | 'ram_mib'
+  | 'disk_gib'
+  | 'bandwidth_gb'
+  | 'network_mbps'
+  | 'network_10g'
+  | 'daily_backup'
+  | 'is_protected'
+  | 'ip_address'
+  | 'region_slug'
+  | 'region_name'
+  | 'plan_slug'
+  | 'plan_name'
+  | 'plan_price_cents'
+  | 'template_slug'
+  | 'template_name'
+  | 'template_version'
+  | 'next_renewal_at'
+  | 'billing_status'
+  | 'renewal_price_cents'
+  | 'created_at'
+>
+
+interface Named {
+  id: string
+  name: string
+}
+
+/** What is shown of a VM by itself, with what belongs to it. */
+export interface VmDetailRow
+  extends
+    VmListRow,
+    Pick<
+      VmDetails,
+      'bandwidth_used_bytes' | 'bandwidth_pack_bytes' | 'readiness' | 'status_reason' | 'provisioned' | 'updated_at' | 'account_suspended'
+    > {
+  can_limit: boolean
+  ssh_keys: (Named & { fingerprint: string })[]
+  firewalls: Named[]
+  networks: (Named & { address: string })[]
+  open_run: OpenRun | null
 }
 
 export type NewVm = Omit<
