@@ -1,6 +1,6 @@
 // Two programs for guests, which have neither a compiler nor an interpreter that knows raw sockets: one sends a frame as it is, the other
 // writes down every frame it sees. They are a few dozen machine instructions each.
-import type { Arch } from '../src/images/arch.ts'
+import type { Arch } from '../src/kernel/arch.ts'
 
 interface Programs {
   /** Of ELF files. */

@@ -1,7 +1,7 @@
 // What a guest must not be able to send: a neighbour on the same wire, which writes down every frame it sees, sees none of it.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
-import { nativeArch } from '../src/images/arch.ts'
+import { nativeArch } from '../src/kernel/arch.ts'
 import { installTools, sendCommand } from './frame-tools.ts'
 import { arpFrame, BROADCAST, ipv6Frame, routerAdvertisement, taggedFrame, udpFrame, type End } from './frames.ts'
 import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'

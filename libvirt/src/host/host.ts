@@ -18,6 +18,16 @@ import { LazyConnection } from './lazy-connection.ts'
 import { Relay } from './event-relay.ts'
 import { Availability } from './availability.ts'
 
+export interface HostOptions extends Omit<ConnectionOptions, 'onCall'> {
+  /** All lanes are connected and events flow: list everything now. When it rejects it is tried again. */
+  onUp?: (host: Host) => Promise<void> | void
+  onDown?: (reason: Error) => void
+  onCall?: (report: CallReport & { lane: LaneName | 'copies' | 'stream' }) => void
+  onLane?: (report: LaneReport) => void
+  /** Default: 0.1 s, doubling to 10 s. */
+  backoff?: Partial<Backoff>
+}
+
 /** A daemon carries out twenty calls at a time, of all its clients together: copies must leave room for the others. */
 const COPIES_AT_ONCE = 3
 

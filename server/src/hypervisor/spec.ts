@@ -2,7 +2,9 @@
 // ssh keys, and these reach the guest only, never a definition on the host.
 
 /** What a guest's processor speaks. */
-export type Arch = 'x86_64' | 'aarch64'
+import type { Arch } from '../kernel/arch.ts'
+
+export type { Arch } from '../kernel/arch.ts'
 
 /** Bytes per GiB. */
 export const GIB = 2 ** 30

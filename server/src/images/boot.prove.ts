@@ -8,7 +8,7 @@ import { bootGuest, guestDisk, PASSWORD, type Guest } from '../../test/guest.ts'
 import { eventually } from '../../test/processes.ts'
 import { hashGuestPassword } from '../features/vms/model/guest-password.ts'
 import { systemClock } from '../kernel/clock.ts'
-import type { Arch } from './arch.ts'
+import type { Arch } from '../kernel/arch.ts'
 import { buildImage } from './build-or-import.ts'
 import { openImageStore } from './store.ts'
 

@@ -9,6 +9,7 @@ import { findCommand } from '../../host-setup/shell.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { type Db, openDb } from '../../kernel/database/db.ts'
 import { showLine } from '../output.ts'
+import type { Obstacle } from './local-libvirt-host.ts'
 
 export interface LocalHost {
   driver: 'libvirt' | 'simulated'
@@ -49,11 +50,6 @@ export function decideHypervisor(setting: Config['hypervisor'], local: LocalHost
   return cannot ? { ...simulated, ...cannot } : real
 }
 
-export interface Obstacle {
-  why: string
-  fix: string
-}
-
 export async function openLocalHost(config: Config, url: string): Promise<void> {
   const { hosts, pools } = readCatalog(config.catalogFile)
   const host = hosts.find(({ driver }) => driver === 'auto')
@@ -66,7 +62,7 @@ export async function openLocalHost(config: Config, url: string): Promise<void> 
     const decision = decideHypervisor(config.hypervisor, local && { driver: local.driver, inUse }, await obstacle(config))
     if (decision.kind === 'simulated') return await openSimulated(db, config, local, decision)
     const { openReal } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup
-    const failed = await openReal(db, config, wanted, local, decision)
+    const failed = await openReal(db, config, wanted, local, decision.replace)
     if (failed) await openSimulated(db, config, null, { kind: 'simulated', replace: false, ...failed })
   } finally {
     await db.close()
