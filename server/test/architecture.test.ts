@@ -1,12 +1,21 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { importsOf, violations, type Files } from './architecture.ts'
+import { circles, importsOf, violations, walkFaults, type Files } from './architecture.ts'
 
 const SERVER = join(import.meta.dirname, '..')
+const PROJECT = join(SERVER, '..')
 
 const read = (): Files =>
   new Map(globSync('{src,test}/**/*.ts', { cwd: SERVER }).map((path) => [path, readFileSync(join(SERVER, path), 'utf8')]))
+
+const readProject = (): Files =>
+  new Map(
+    globSync('{server,libvirt,sdk,cli,web}/src/**/*.{ts,tsx}', { cwd: PROJECT }).map((path) => [
+      path,
+      readFileSync(join(PROJECT, path), 'utf8'),
+    ]),
+  )
 
 /** This test quotes what it forbids. */
 const ITSELF = ['test/architecture.ts', 'test/architecture.test.ts']
@@ -50,6 +59,12 @@ describe('the architecture', () => {
     ['src/features/wallet/x.ts', "import { getVm } from '../vms/service.ts'", 'vms is not left of wallet'],
     ['src/features/vms/x.ts', "import * as sql from '../wallet/sql.ts'", 'wallet is reached through its service.ts'],
     ['src/features/billing/x.ts', "import { createVm } from '../vms/actions/create.ts'", 'vms is reached through its service.ts'],
+    ['src/features/vms/model/x.ts', "import { start } from '../actions/power.ts'", 'in src/features/vms the order is'],
+    ['src/features/vms/actions/x.ts', "import type { x } from '../routes.ts'", 'in src/features/vms the order is'],
+    ['src/kernel/x.ts', "import { sql } from './database/db.ts'", 'in src/kernel the order is'],
+    ['src/http/api/x.ts', "import { page } from '../server/html-page.ts'", 'in src/http the order is'],
+    ['src/hypervisor/libvirt/machine/x.ts', "import { x } from '../monitoring/stats.ts'", 'in src/hypervisor/libvirt the order is'],
+    ['src/commands/output.ts', "import { adminCommand } from './admin-command.ts'", 'in src/commands the order is'],
     ['src/features/new/service.ts', "import { x } from '../newer/service.ts'", 'give newer its place in the order'],
     ['src/features/vms/schema.ts', "import { sql } from '../../kernel/database/db.ts'", 'a schema imports nothing but'],
     ['src/commands/x.ts', "import * as sql from '../features/wallet/sql.ts'", 'wallet is reached through its service.ts'],
@@ -82,5 +97,55 @@ describe('the architecture', () => {
     ['src/features/vms/x.test.ts', "import { testApp } from '../../../test/harness.ts'"],
   ])('allows %s: %s', (path, source) => {
     expect(violations(new Map([[path, source]]))).toEqual([])
+  })
+})
+
+describe('imports', () => {
+  test('lead nowhere in a circle, types included', () => {
+    const files = readProject()
+    expect(files.size).toBeGreaterThan(500)
+    expect(circles(files)).toEqual([])
+  })
+
+  test.each([
+    [{ 'a/x.ts': "import type { y } from './y.ts'", 'a/y.ts': "import { x } from './x.ts'" }, 'a/x.ts → a/y.ts → a/x.ts'],
+    [{ 'a/x.tsx': "const y = await import('./x.tsx')" }, 'a/x.tsx → a/x.tsx'],
+    [
+      { 'a/x.ts': "export { y } from './b/y.ts'", 'a/b/y.ts': "import './z.ts'", 'a/b/z.ts': "import * as x from '../x.ts'" },
+      'a/x.ts → a/b/y.ts → a/b/z.ts → a/x.ts',
+    ],
+  ])('are caught in %j', (files, circle) => {
+    expect(circles(new Map(Object.entries(files)))).toEqual([circle])
+  })
+
+  test('that meet again are no circle', () => {
+    const files = { 'x.ts': "import './y.ts'\nimport './z.ts'", 'y.ts': "import './z.ts'", 'z.ts': '' }
+    expect(circles(new Map(Object.entries(files)))).toEqual([])
+  })
+})
+
+describe('the way of POST /vms', () => {
+  const HEADING = '## POST /vms, file by file'
+
+  test('is as ARCHITECTURE.md describes it, in at most 20 files', () => {
+    const text = readFileSync(join(PROJECT, 'ARCHITECTURE.md'), 'utf8')
+    const section = text.split(`${HEADING}\n`)[1]!.split('\n## ')[0]!
+    const lines = section.split('\n').filter((line) => /^\d+\. /.test(line))
+    expect(walkFaults(lines, readProject())).toEqual([])
+    expect(lines.length).toBeGreaterThan(10)
+    expect(lines.length).toBeLessThanOrEqual(20)
+  })
+
+  const first = '1. `a.ts`: begins. The server calls it.'
+  test.each([
+    ['2. `gone.ts`: goes on. 1 imports it.', 'gone.ts does not exist'],
+    ['2. `c.ts`: goes on. 1 imports it.', 'not true that 1 imports it'],
+    ['2. `b.ts`: goes on. 2 imports it.', 'not true that 2 imports it'],
+    ['2. `b.ts`: goes on. 1 calls `ensureDisk` of it.', 'not true that 1 calls'],
+    ['2. `b.ts`: goes on.', 'only 1 of 2 lines'],
+  ])('would not be: %s', (line, fault) => {
+    const files = new Map(Object.entries({ 'a.ts': "import './b.ts'", 'b.ts': '', 'c.ts': '' }))
+    expect(walkFaults([first, line], files).join()).toContain(fault)
+    expect(walkFaults([first, '2. `b.ts`: goes on. 1 imports it.'], files)).toEqual([])
   })
 })

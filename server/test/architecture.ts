@@ -21,6 +21,22 @@ const PARTS: Record<string, string[]> = {
   'main.ts': ['commands'],
 }
 
+/** Within these folders files import leftwards only. Names on one line of a list are of one rank and may import each other; `*` stands for
+ *  the files of the folder itself that are not named. */
+const ORDERS: Record<string, string[]> = {
+  'src/kernel': ['*', 'net', 'database', 'postgres', 'dump'],
+  'src/http': ['api', 'server', 'docs'],
+  'src/hypervisor/libvirt': ['core', 'xml', 'host', 'domain', 'storage', 'network', 'copies', 'machine', 'monitoring', '*'],
+  'src/features/vms': ['schema.ts', 'model', 'billing', 'steps.ts', 'recovery', 'actions', 'operator', 'reconcilers', '*'],
+  'src/commands': [
+    'output.ts errors.ts database.ts dashboard-url.ts port-owner.ts',
+    'admin-command.ts',
+    'admin',
+    'process doctor quickstart',
+    '*',
+  ],
+}
+
 /** Features may import leftwards only. */
 const FEATURES =
   'catalog accounts actions events wallet payments invoices audit-log users sessions api-keys hosts ssh-keys networks firewalls vms consoles metrics snapshots backups bandwidth billing webhooks support notifications operator'.split(
@@ -36,7 +52,6 @@ const ADDITIONAL_ENTRY_POINTS: Record<string, string[]> = {
   'audit-log': ['operator.ts'],
   hosts: ['public-addresses.ts', 'capacity.ts'],
   support: ['staff.ts'],
-  networks: ['mac.ts'],
   operator: ['actions-health.ts'],
 }
 /** These are allowed to know every file of every feature. */
@@ -120,7 +135,9 @@ function objection(path: string, { from, isType }: Import): string | undefined {
   const target = posix.join(posix.dirname(path), from)
   if (from.endsWith('.json')) return undefined
   if (!target.startsWith('src/') || isTest(target)) return `${path} imports ${target}: the product knows nothing of its tests`
-  return partObjection(path, target, isType) ?? featureObjection(path, target) ?? shapeObjection(path, target)
+  return (
+    partObjection(path, target, isType) ?? featureObjection(path, target) ?? orderObjection(path, target) ?? shapeObjection(path, target)
+  )
 }
 
 function partObjection(path: string, target: string, isType: boolean): string | undefined {
@@ -143,6 +160,18 @@ function featureObjection(path: string, target: string): string | undefined {
   return `${path} imports ${target}: ${other} is reached through its service.ts`
 }
 
+function orderObjection(path: string, target: string): string | undefined {
+  const folder = Object.keys(ORDERS).find((each) => path.startsWith(`${each}/`) && target.startsWith(`${each}/`))
+  if (folder === undefined) return undefined
+  const rank = (file: string): number => {
+    const name = file.slice(folder.length + 1).split('/')[0]!
+    const named = ORDERS[folder]!.findIndex((names) => names.split(' ').includes(name))
+    return named >= 0 ? named : ORDERS[folder]!.indexOf('*')
+  }
+  if (rank(target) <= rank(path)) return undefined
+  return `${path} imports ${target}: in ${folder} the order is ${ORDERS[folder]!.join(' → ')}`
+}
+
 function shapeObjection(path: string, target: string): string | undefined {
   const isShape = /^src\/features\/[^/]+\/schema\.ts$/
   if (!isShape.test(path) || target === 'src/http/api/schema.ts' || isShape.test(target)) return undefined
@@ -152,3 +181,98 @@ function shapeObjection(path: string, target: string): string | undefined {
 const isTest = (path: string): boolean => /(\.test|\.prove|-cases|\/testing)\.ts$/.test(path)
 const partOf = (path: string): string => path.split('/')[1]!
 const featureOf = (path: string): string | undefined => /^src\/features\/([^/]+)\//.exec(path)?.[1]
+
+/** Files of any package by their path. Every way round that imports lead, types included: one shortest circle of each knot. */
+export function circles(files: Files): string[] {
+  const imports = new Map([...files].map(([path, source]) => [path, targetsOf(files, path, source)]))
+  const found = [...imports.keys()].flatMap((path) => shortestWayBack(imports, path) ?? [])
+  const unique = Map.groupBy(found, (circle) => circle.toSorted().join())
+  return [...unique.values()].map(([circle]) => [...circle!, circle![0]].join(' → '))
+}
+
+const targetsOf = (files: Files, path: string, source: string): string[] =>
+  importsOf(source)
+    .filter(({ from }) => from.startsWith('.'))
+    .map(({ from }) => posix.join(posix.dirname(path), from))
+    .filter((target) => files.has(target))
+
+function shortestWayBack(imports: Map<string, string[]>, start: string): [string[]] | undefined {
+  const cameFrom = new Map<string, string>()
+  const queue = [start]
+  for (const path of queue) {
+    for (const target of imports.get(path)!) {
+      if (target === start) return [wayTo(cameFrom, start, path)]
+      if (cameFrom.has(target)) continue
+      cameFrom.set(target, path)
+      queue.push(target)
+    }
+  }
+  return undefined
+}
+
+function wayTo(cameFrom: Map<string, string>, start: string, end: string): string[] {
+  const way = [end]
+  while (way[0] !== start) way.unshift(cameFrom.get(way[0]!)!)
+  return way
+}
+
+/** The numbered list of files under a heading of ARCHITECTURE.md: `7. \`path\`: what happens there. 6 imports it.` */
+const WALK_LINE = /^(\d+)\. `([^`]+)`: .*\. ((?:\d+|The server) .*it)\.$/
+
+/** Who leads to a file of the walk, in words that a source can be held to. Numbers are of earlier files. */
+const LEADS: [RegExp, (is: Evidence) => boolean][] = [
+  [/^The server calls it$/, ({ number }) => number === 1],
+  [/^(\d+) imports it$/, ({ imports, match }) => imports(Number(match[1]))],
+  // Inverted: the file hands a function to an earlier one, which calls it for a request.
+  [
+    /^(\d+) calls what `(\w+)` is given by it$/,
+    ({ of, source, match }) => declares(of(Number(match[1])), match[2]!) && source.includes(`.${match[2]}(`),
+  ],
+  [/^(\d+) calls `(\w+)` of it$/, ({ of, source, match }) => of(Number(match[1])).includes(`.${match[2]}(`) && declares(source, match[2]!)],
+  // A driver's method, by the interface.
+  [
+    /^(\d+) calls `(\w+)` of (\d+), implemented by it$/,
+    ({ of, source, match }) =>
+      of(Number(match[1])).includes(`.${match[2]}(`) && declares(of(Number(match[3])), match[2]!) && declares(source, match[2]!),
+  ],
+  // A workflow, by its name in the journal.
+  [
+    /^(\d+) runs `([\w.]+)` of (\d+), which imports it$/,
+    ({ of, imports, match }) =>
+      of(Number(match[1])).includes('workflows.get(run.name)') &&
+      new RegExp(`workflow<\\w+>\\('${match[2]}'`).test(of(Number(match[3]))) &&
+      imports(Number(match[3])),
+  ],
+]
+
+interface Evidence {
+  number: number
+  match: RegExpExecArray
+  source: string
+  of: (number: number) => string
+  /** Whether that earlier file imports this one. */
+  imports: (number: number) => boolean
+}
+
+const declares = (source: string, name: string): boolean => new RegExp(`^\\s*(async )?${name}(<[^>]*>)?(\\(|:| =)`, 'm').test(source)
+
+/** What is not true of the walk that the lines describe. */
+export function walkFaults(lines: string[], files: Files): string[] {
+  const walk = lines.flatMap((line) => {
+    const match = WALK_LINE.exec(line)
+    return match ? [{ path: match[2]!, lead: match[3]! }] : []
+  })
+  const sourceOf = (number: number): string => files.get(walk[number - 1]?.path ?? '') ?? ''
+  const faults = walk.flatMap(({ path, lead }, index) => {
+    const source = files.get(path)
+    if (source === undefined) return [`${index + 1}. ${path} does not exist`]
+    const isTrue = LEADS.some(([words, holds]) => {
+      const match = words.exec(lead)
+      if (!match || [match[1], match[3]].some((number) => Number(number) > index)) return false
+      const imports = (number: number): boolean => targetsOf(files, walk[number - 1]!.path, sourceOf(number)).includes(path)
+      return holds({ number: index + 1, match, source, of: sourceOf, imports })
+    })
+    return isTrue ? [] : [`${index + 1}. ${path}: not true that ${lead}`]
+  })
+  return walk.length === lines.length ? faults : [`only ${walk.length} of ${lines.length} lines name a file and who leads to it`, ...faults]
+}

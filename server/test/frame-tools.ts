@@ -1,6 +1,6 @@
 // Two programs for guests without a compiler or an interpreter for raw sockets: one sends a frame, the other prints every frame it
 // receives. They are a few dozen machine instructions each.
-import type { Arch } from '../src/images/arch.ts'
+import type { Arch } from '../src/kernel/arch.ts'
 
 interface Programs {
   /** ELF machine types. */

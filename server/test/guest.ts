@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { env, run } from '../../libvirt/test/command.ts'
-import type { Arch } from '../src/images/arch.ts'
+import type { Arch } from '../src/kernel/arch.ts'
 import { seedImage } from '../src/hypervisor/libvirt/storage/cloud-init.ts'
 import type { MachineSpec } from '../src/hypervisor/driver.ts'
 import { someSpec } from '../src/hypervisor/simulated/test-fixture.ts'
-import { hashPassword } from '../src/features/vms/model/guest-password.ts'
+import { hashGuestPassword } from '../src/features/vms/model/guest-password.ts'
 import { eventually } from './processes.ts'
 
 /** Generous, for emulated guests on a loaded machine. */
@@ -51,7 +51,7 @@ export async function guestDisk(
       limitMbps: null,
     },
   ]
-  const seed = { hostname, user: 'root', sshKeys: [`${type} ${base64}`], passwordHash: hashPassword(PASSWORD) }
+  const seed = { hostname, user: 'root', sshKeys: [`${type} ${base64}`], passwordHash: hashGuestPassword(PASSWORD) }
   await writeFile(join(folder, 'seed.iso'), seedImage(someSpec({ vmId: `c${hostname}`, seed, nics })))
   await run('qemu-img', 'create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', image.path, join(folder, 'disk.qcow2'), `${options.gib}G`)
   if (image.arch === 'aarch64') await copyFile('/usr/share/AAVMF/AAVMF_VARS.fd', join(folder, 'vars.fd'))

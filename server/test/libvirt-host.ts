@@ -6,7 +6,7 @@ import type { Box } from '../../libvirt/test/sandboxed-libvirtd.ts'
 import { Boxes } from '../../libvirt/test/sandbox-fleet.ts'
 import { startPool } from '../../libvirt/test/fixture.ts'
 import { script } from '../src/host-setup/boot-unit.ts'
-import type { HostPlan } from '../src/host-setup/plan.ts'
+import type { HostPlan } from '../src/host-setup/setup-step.ts'
 import { parseCidr } from '../src/kernel/cidr.ts'
 
 export interface LibvirtHost {

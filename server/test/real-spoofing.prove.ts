@@ -1,7 +1,7 @@
 // Frames that a guest must not be able to send: a neighbour on the same network that captures all frames receives none.
 import { expect, test } from 'vitest'
 import { describeIf } from '../../libvirt/test/describe-if.ts'
-import { nativeArch } from '../src/images/arch.ts'
+import { nativeArch } from '../src/kernel/arch.ts'
 import { installTools, sendCommand } from './frame-tools.ts'
 import { arpFrame, BROADCAST, ipv6Frame, routerAdvertisement, taggedFrame, udpFrame, type End } from './frames.ts'
 import { missingForRealHost, TIMEOUT_MS } from './real-product.ts'

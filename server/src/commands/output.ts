@@ -1,4 +1,5 @@
 // One line per step with its duration, aligned like those of ops/bootstrap.mjs. On a terminal the line appears while the step runs.
+import type { Finding } from '../host-setup/finding.ts'
 import { stopwatch } from '../kernel/clock.ts'
 
 // The result of a command: the same data as JSON and as text.
@@ -64,3 +65,11 @@ export function showLine(mark: '✓' | '✗' | '!', label: string, note: string)
   const start = process.stdout.isTTY ? '\r\x1b[2K' : ''
   print(`${start} ${mark} ${label.padEnd(LABEL_WIDTH)}${note && ` ${note}`}`.trimEnd())
 }
+
+const MARKS = { ok: '✓', done: '✓', missing: '!', warning: '!', failure: '✗', failed: '✗' } as const
+
+export const markOf = (status: keyof typeof MARKS): '✓' | '✗' | '!' => MARKS[status]
+
+/** With what to do about it on a line of its own. */
+export const findingLine = ({ status, message, fix }: Finding): string =>
+  ` ${MARKS[status]} ${message}${fix === null ? '' : `\n     ${fix}`}`

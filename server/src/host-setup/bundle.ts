@@ -1,18 +1,6 @@
 // What a control plane issues to a host: its certificate and key, the CA to trust, and the client name to accept.
 import { readFile } from 'node:fs/promises'
-import { SetupError } from './setup-step.ts'
-
-export interface Bundle {
-  address: string
-  /** PEM. */
-  ca: string
-  cert: string
-  key: string
-  /** Common name of the control plane's certificate; libvirtd accepts no other. */
-  allowedName: string
-  /** A range that no other host uses. */
-  range: string
-}
+import { SetupError, type Bundle } from './setup-step.ts'
 
 const FIELDS = ['address', 'ca', 'cert', 'key', 'allowedName', 'range'] as const
 

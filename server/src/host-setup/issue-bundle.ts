@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { parseCidr, formatCidr, type Cidr } from '../kernel/cidr.ts'
 import { openAuthority, pkiFolder } from './certificate-authority.ts'
-import type { Bundle } from './bundle.ts'
+import type { Bundle } from './setup-step.ts'
 import { freeRange } from './address-range.ts'
 import { readFileOrNull, writeFileAtomic } from './shell.ts'
 

@@ -4,7 +4,7 @@ import { sleep, stopwatch } from '../kernel/clock.ts'
 import { versionText, withLibvirt } from './libvirt.ts'
 import { LIBVIRTD_CONF, TLS_SOCKET, tlsFiles } from './tls.ts'
 import { QEMU_CONF } from './qemu-conf.ts'
-import type { HostPlan } from './plan.ts'
+import type { HostPlan } from './setup-step.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { findDaemon, readFileOrNull, run, SYSTEM_PATH, writeFileAtomic, type Daemon } from './shell.ts'
 

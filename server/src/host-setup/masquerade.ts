@@ -2,7 +2,8 @@
 // appended: the nwfilter chains of the VMs match first, and VMs keep working on a machine whose FORWARD policy is DROP.
 import { PUBLIC_BRIDGE } from '../hypervisor/libvirt/core/resource-names.ts'
 import { formatCidr, type Cidr } from '../kernel/cidr.ts'
-import { GATEWAY_DEVICE, type HostPlan } from './plan.ts'
+import { GATEWAY_DEVICE } from './plan.ts'
+import type { HostPlan } from './setup-step.ts'
 import { missing, satisfied, type Step } from './setup-step.ts'
 import { run } from './shell.ts'
 

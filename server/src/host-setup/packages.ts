@@ -1,13 +1,13 @@
 // The Debian packages of a host. ops/bootstrap.mjs installs the same list, packages.json, before any of this code runs.
 import lists from './packages.json' with { type: 'json' }
+import { nativeArch } from '../kernel/arch.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { findCommand, run } from './shell.ts'
 
-const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64'
-export const QEMU = ARCHITECTURE === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64'
+export const QEMU = `qemu-system-${nativeArch()}`
 const COMMANDS = ['libvirtd', 'virtlogd', QEMU, 'qemu-img', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl']
 
-const wanted = (): string[] => [...lists.host.all, ...lists.host[ARCHITECTURE]]
+const wanted = (): string[] => [...lists.host.all, ...lists.host[nativeArch() === 'aarch64' ? 'arm64' : 'x64']]
 
 export const installByHand = `sudo apt-get install -y --no-install-recommends ${wanted().join(' ')}`
 

@@ -1,9 +1,8 @@
 // The target state of a host, decided once from its current state, its saved state and the options.
 import { join } from 'node:path'
 import { formatCidr, parseCidr, type Cidr } from '../kernel/cidr.ts'
-import type { Bundle } from './bundle.ts'
 import { freeRange, gatewayOf, requireRange, takenByResolvers, takenByRoutes, type Route, type Taken } from './address-range.ts'
-import { SetupError } from './setup-step.ts'
+import { SetupError, type Bundle, type HostPlan, type HostState } from './setup-step.ts'
 import { hasSystemd, readFileOrNull, run } from './shell.ts'
 
 /** Berth's state of this host and its certificate. */
@@ -17,21 +16,6 @@ export interface PlanOptions {
   range?: string | undefined
   poolPath?: string | undefined
   bundle?: Bundle | undefined
-}
-
-/** Saved between runs and across reboots. */
-export interface HostState {
-  range: string
-  poolPath: string
-  /** The address of its certificate, once other machines connect to it. */
-  tlsAddress: string | null
-}
-
-export interface HostPlan extends Omit<HostState, 'range'> {
-  range: Cidr
-  gateway: string
-  bundle: Bundle | null
-  systemd: boolean
 }
 
 export async function planHost(options: PlanOptions): Promise<HostPlan> {

@@ -1,5 +1,33 @@
 // A step of preparing a host: check, apply what is missing, check again. A check changes nothing, so it can run at any time.
-import type { HostPlan } from './plan.ts'
+import type { Cidr } from '../kernel/cidr.ts'
+
+/** What a control plane issues to a host. */
+export interface Bundle {
+  address: string
+  /** PEM. */
+  ca: string
+  cert: string
+  key: string
+  /** Common name of the control plane's certificate; libvirtd accepts no other. */
+  allowedName: string
+  /** A range that no other host uses. */
+  range: string
+}
+
+/** Saved between runs and across reboots. */
+export interface HostState {
+  range: string
+  poolPath: string
+  /** The address of its certificate, once other machines connect to it. */
+  tlsAddress: string | null
+}
+
+export interface HostPlan extends Omit<HostState, 'range'> {
+  range: Cidr
+  gateway: string
+  bundle: Bundle | null
+  systemd: boolean
+}
 
 export interface CheckResult {
   ok: boolean

@@ -1,7 +1,8 @@
 // The host's interface in the public network: a veth pair with one end in the bridge and the gateway address on the other.
 import { PUBLIC_BRIDGE, PUBLIC_NETWORK } from '../hypervisor/libvirt/core/resource-names.ts'
 import { formatCidr } from '../kernel/cidr.ts'
-import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type HostPlan, type Interface } from './plan.ts'
+import { findInterface, GATEWAY_DEVICE, UPLINK_DEVICE, type Interface } from './plan.ts'
+import type { HostPlan } from './setup-step.ts'
 import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { readFileOrNull, run } from './shell.ts'
 

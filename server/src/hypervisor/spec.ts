@@ -1,8 +1,9 @@
 // The types of the driver interface. Customers choose only the hostname, the login user and the SSH keys; these reach the guest alone, never
 // a definition on the host.
 
-/** The instruction set of a guest. */
-export type Arch = 'x86_64' | 'aarch64'
+import type { Arch } from '../kernel/arch.ts'
+
+export type { Arch } from '../kernel/arch.ts'
 
 /** Bytes per GiB. */
 export const GIB = 2 ** 30

@@ -6,9 +6,9 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { debianImage } from '../../test/debian-image.ts'
 import { bootGuest, guestDisk, PASSWORD, type Guest } from '../../test/guest.ts'
 import { eventually } from '../../test/processes.ts'
-import { hashPassword } from '../features/vms/model/guest-password.ts'
+import { hashGuestPassword } from '../features/vms/model/guest-password.ts'
 import { systemClock } from '../kernel/clock.ts'
-import type { Arch } from './arch.ts'
+import type { Arch } from '../kernel/arch.ts'
 import { buildImage } from './build-or-import.ts'
 import { openImageStore } from './store.ts'
 
@@ -49,7 +49,7 @@ describe.each<Arch>(['aarch64', 'x86_64'])('a tiny guest of %s', TIMEOUT, (arch)
     expect(await rootGib(guest)).toBeGreaterThan(2.7)
     const hostKey = await guest.hostKey()
 
-    await guest.agent('guest-set-user-password', { username: 'root', password: base64(hashPassword('another')), crypted: true })
+    await guest.agent('guest-set-user-password', { username: 'root', password: base64(hashGuestPassword('another')), crypted: true })
     expect((await guest.sshByPassword('another', 'whoami')).trim()).toBe('root')
     expect(await guest.agent('guest-fsfreeze-freeze')).toBe(1)
     expect(await guest.agent('guest-fsfreeze-thaw')).toBe(1)

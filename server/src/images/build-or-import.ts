@@ -1,7 +1,7 @@
 // Builds or imports a template image into the store: validated, uncompressed, compat 1.1, without a backing file.
 import { join } from 'node:path'
 import type { Image } from '../hypervisor/image-source.ts'
-import type { Arch } from './arch.ts'
+import type { Arch } from '../kernel/arch.ts'
 import type { Checksum } from './checksum.ts'
 import { copyFile, download, type FetchOptions } from './fetch.ts'
 import { inspectImage } from './validate-image.ts'

@@ -1,7 +1,7 @@
 // Builds a bootable disk from a folder: partition table, boot partition, and one ext4 file system as last partition so that it can grow.
 import { rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Arch } from './arch.ts'
+import type { Arch } from '../kernel/arch.ts'
 import { installForBios, makeGrub, SECTOR, type Boot } from './grub.ts'
 import { run, type Tool } from './external-tools.ts'
 

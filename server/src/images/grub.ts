@@ -1,7 +1,7 @@
 // Makes GRUB bootable by writing its sectors and files directly: no loop device, no mount, no grub-install.
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Arch } from './arch.ts'
+import type { Arch } from '../kernel/arch.ts'
 import { run } from './external-tools.ts'
 
 export const SECTOR = 512

@@ -2,7 +2,8 @@
 // sources of this machine.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { debianArch, type Arch } from './arch.ts'
+import { debianArch } from './arch.ts'
+import { type Arch } from '../kernel/arch.ts'
 import { run } from './external-tools.ts'
 
 export interface Download {

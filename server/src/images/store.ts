@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Image, ImageSource } from '../hypervisor/image-source.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { subtractDuration } from '../kernel/clock.ts'
-import type { Arch } from './arch.ts'
+import type { Arch } from '../kernel/arch.ts'
 import { virtualBytesOf } from './validate-image.ts'
 
 export interface ImageStore extends ImageSource {

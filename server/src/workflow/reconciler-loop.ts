@@ -73,59 +73,79 @@ export const listenForTriggers = (db: Db, reconcilers: Reconcilers): Promise<() 
   )
 
 function startLoop<D extends { log: Log; metrics: Metrics }>(deps: D, reconciler: Reconciler<D>) {
-  let timer: NodeJS.Timeout
-  let stopped = false
-  let running: Promise<void> | null = null
-  let again = false
-  const runningKeys = new Map<string, Promise<void>>()
   const stopping = new AbortController()
+  const observe = createObserver(deps, reconciler.name, stopping.signal)
+  const timer = startTimer(reconciler.everyMs, () => observe(work.runOnce()))
+  const work = openWork(deps, reconciler, timer.runNow, observe, stopping.signal)
+  return {
+    trigger: timer.runNow,
+    stop: async () => {
+      stopping.abort(new Error('the process is stopping'))
+      await timer.stop()
+      await work.stop()
+    },
+  }
+}
 
-  const observed = async (work: Promise<unknown>): Promise<void> => {
+type Observe = (work: Promise<unknown>) => Promise<void>
+
+/** Measures a run and logs its failure; what fails because the process stops is not logged. */
+const createObserver =
+  ({ log, metrics }: { log: Log; metrics: Metrics }, reconciler: string, stopping: AbortSignal): Observe =>
+  async (work) => {
     const elapsed = stopwatch()
     const outcome = await work.then(
       () => 'ok',
       (error: unknown) => {
-        if (!stopped) deps.log.warn({ err: error, reconciler: reconciler.name }, 'reconciler run failed; retrying at next interval')
+        if (!stopping.aborted) log.warn({ err: error, reconciler }, 'reconciler run failed; retrying at next interval')
         return 'failed'
       },
     )
-    deps.metrics.reconcilers.observe({ reconciler: reconciler.name, outcome }, elapsed() / 1000)
+    metrics.reconcilers.observe({ reconciler, outcome }, elapsed() / 1000)
   }
-  /** Does not wait for the keys it starts. A key requested while it runs is checked again when it has ended. */
-  const startKeys = async ({ busy, runOnce: pass }: Keyed<D>): Promise<void> => {
-    for (const key of await busy(deps)) {
-      const ended = runningKeys.get(key)
-      if (ended) void ended.then(runNow)
-      else
-        runningKeys.set(
-          key,
-          observed(pass(deps, key, stopping.signal)).finally(() => runningKeys.delete(key)),
-        )
-    }
-  }
-  const pass = (): Promise<void> => {
-    if (opened) return observed(opened.runOnce())
-    return observed(reconciler.keyed ? startKeys(reconciler.keyed) : reconciler.runOnce(deps, stopping.signal))
-  }
+
+/** One run at a time, with a pause between two. `runNow` skips the pause; during a run it asks for one more. */
+function startTimer(everyMs: number, run: () => Promise<void>) {
+  let running: Promise<void> | null = null
+  let again = false
+  let stopped = false
+  let timer: NodeJS.Timeout
   const runNow = (): void => {
     if (stopped || running) return void (again = true)
     again = false
     clearTimeout(timer)
-    running = pass().finally(() => {
+    running = run().finally(() => {
       running = null
-      if (!stopped) timer = setTimeout(runNow, again ? 0 : reconciler.everyMs * (0.9 + Math.random() * 0.2)).unref()
+      if (!stopped) timer = setTimeout(runNow, again ? 0 : everyMs * (0.9 + Math.random() * 0.2)).unref()
     })
   }
-  const opened = reconciler.open?.(deps, runNow)
-  timer = setTimeout(runNow, Math.random() * Math.min(reconciler.everyMs, 1_000)).unref()
+  timer = setTimeout(runNow, Math.random() * Math.min(everyMs, 1_000)).unref()
+  const stop = async (): Promise<void> => {
+    stopped = true
+    clearTimeout(timer)
+    await running
+  }
+  return { runNow, stop }
+}
+
+const openWork = <D>(deps: D, reconciler: Reconciler<D>, again: () => void, observe: Observe, signal: AbortSignal): Opened => {
+  if (reconciler.open) return reconciler.open(deps, again)
+  if (reconciler.keyed) return keyedWork(deps, reconciler.keyed, again, observe, signal)
+  return { runOnce: () => reconciler.runOnce(deps, signal), stop: async () => {} }
+}
+
+/** Does not wait for the keys it starts. A key requested while it runs is checked again when it has ended. */
+function keyedWork<D>(deps: D, { busy, runOnce }: Keyed<D>, again: () => void, observe: Observe, signal: AbortSignal): Opened {
+  const running = new Map<string, Promise<void>>()
+  const start = (key: string): Promise<void> => observe(runOnce(deps, key, signal)).finally(() => running.delete(key))
   return {
-    trigger: runNow,
-    stop: async () => {
-      stopped = true
-      stopping.abort(new Error('the process is stopping'))
-      clearTimeout(timer)
-      await running
-      await Promise.all([...runningKeys.values(), opened?.stop()])
+    runOnce: async () => {
+      for (const key of await busy(deps)) {
+        const ended = running.get(key)
+        if (ended) void ended.then(again)
+        else running.set(key, start(key))
+      }
     },
+    stop: async () => void (await Promise.all(running.values())),
   }
 }

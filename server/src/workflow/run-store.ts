@@ -147,6 +147,12 @@ export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: D
 export const openRunOf = (db: Queries, subjectId: string) =>
   db.maybe<RunRow>(sql`select * from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`)
 
+/** Of a run `r`: it is to be carried out, or still undoes what it did. */
+export const isOpen = sql`(r.status in ('PENDING', 'RUNNING') or r.unwinding)`
+
+/** Whether such a run is of that subject, as a condition of a larger statement. */
+export const hasOpenRun = (subjectId: Sql): Sql => sql`exists (select from workflow_runs r where r.subject_id = ${subjectId} and ${isOpen})`
+
 export type OpenRun = Pick<RunRow, 'id' | 'label' | 'input' | 'status' | 'progress'>
 
 /** The same as a subquery; null when there is none. */

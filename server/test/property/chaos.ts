@@ -2,7 +2,7 @@
 import { sql } from '../../src/kernel/database/db.ts'
 import { suspendAccount, unsuspendAccount } from '../../src/features/operator/customers.ts'
 import { suspendByOperator, unsuspendByOperator } from '../../src/features/vms/operator/suspend.ts'
-import { adopt, unmanage } from '../../src/features/vms/actions/update.ts'
+import { adopt, unmanage } from '../../src/features/vms/operator/manage.ts'
 import { ApiError } from '../../src/kernel/errors.ts'
 import type { Verb } from '../../src/hypervisor/simulated/host.ts'
 import type { Operation } from './customers.ts'

@@ -6,7 +6,7 @@ import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 import { adminCommand, loadEventDeps, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
-import { dashboardOf } from './user.ts'
+import { dashboardUrl } from '../dashboard-url.ts'
 
 export function ownerCommands(program: Command): void {
   const owner = program.command('owner').description('the first operator')
@@ -72,7 +72,7 @@ async function invite({ db, config, now }: Admin): Promise<Result> {
       'already_exists',
       'The owner already exists. For another user: npx berthd user link; for a lost second factor: npx berthd user set',
     )
-  const link = await issueWelcomeLink(db, now, dashboardOf(config))
+  const link = await issueWelcomeLink(db, now, dashboardUrl(config))
   return { data: link, text: `${link.url}\nIt works once, until ${link.expiresAt.toISOString()}` }
 }
 

@@ -9,7 +9,7 @@ import type { Queries } from '../../kernel/database/db.ts'
 import { join } from 'node:path'
 import type { Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
-import type { Result } from '../output.ts'
+import { findingLine, type Result } from '../output.ts'
 
 export interface NewHost {
   name?: string
@@ -21,7 +21,7 @@ export interface NewHost {
 export async function add({ config, db, now }: Admin, { name, region, range, dns }: NewHost, uri?: string): Promise<Result> {
   const { facts, findings } = await inspectHost(config, uri!)
   const failures = findings.filter(({ status }) => status === 'failure')
-  if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(asLine).join('\n')}`)
+  if (!facts || failures.length > 0) throw new Error(`The host was not added.\n${findings.map(findingLine).join('\n')}`)
   const { capacityOf } = await import('../../host-setup/facts.ts')
   const { issuedRange } = await import('../../host-setup/issue-bundle.ts')
   const cidr = range ?? (await issuedRange(config.dataDir, addressIn(uri!)))
@@ -40,7 +40,7 @@ export async function add({ config, db, now }: Admin, { name, region, range, dns
     ? `public addresses from ${cidr}`
     : `no public addresses of its own: npx berthd ip-pool add --host ${host.name} --help`
   const lines = [
-    ...findings.map(asLine),
+    ...findings.map(findingLine),
     `Host ${host.name} is ${host.id}: ${host.vcpu_total} CPUs, ${host.ram_total_mib} MiB, ${host.disk_total_gib} GiB, ${addresses}`,
   ]
   return { data: { id: host.id, name: host.name, uri, range: cidr ?? null, checks: findings }, text: lines.join('\n') }
@@ -66,7 +66,7 @@ export async function readCapacity(config: Config, host: HostRow): Promise<Capac
   if (host.driver !== 'libvirt') throw new Error(`${host.name} is simulated: it has no capacity to read`)
   const { capacityOf } = await import('../../host-setup/facts.ts')
   const { facts, findings } = await inspectHost(config, host.uri)
-  if (!facts) throw new Error(findings.map(asLine).join('\n'))
+  if (!facts) throw new Error(findings.map(findingLine).join('\n'))
   return capacityOf(facts)
 }
 
@@ -85,7 +85,3 @@ async function gatewayIn(cidr: string): Promise<string> {
 }
 
 const addressIn = (uri: string): string => (URL.parse(uri)?.hostname ?? '').replace(/^\[(.*)\]$/, '$1')
-
-const MARKS = { ok: '✓', warning: '!', failure: '✗' }
-
-export const asLine = ({ status, message, fix }: Finding): string => ` ${MARKS[status]} ${message}${fix === null ? '' : `\n     ${fix}`}`

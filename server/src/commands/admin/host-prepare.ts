@@ -1,12 +1,12 @@
 // `berthd host prepare` runs on the future host, `berthd host certificate` on the control plane.
 import type { Command } from 'commander'
 import { rangesInUse } from '../../features/hosts/service.ts'
-import type { Bundle } from '../../host-setup/bundle.ts'
+import type { Bundle } from '../../host-setup/setup-step.ts'
 import type { Outcome } from '../../host-setup/setup-step.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { adminCommand, withExample, type Admin } from '../admin-command.ts'
 import type { Result } from '../output.ts'
-import { print, showLine } from '../output.ts'
+import { markOf, print, showLine } from '../output.ts'
 
 export function hostPrepareCommands(program: Command): void {
   const host = program.commands.find((command) => command.name() === 'host')!
@@ -42,7 +42,6 @@ interface PrepareInput {
   json?: boolean
 }
 
-const MARKS = { ok: '✓', done: '✓', missing: '!', failed: '✗' } as const
 const NOTES = { ok: '', done: 'done', missing: 'missing', failed: '' }
 
 /** Returns the exit code. A dry run that finds something missing has not failed. */
@@ -50,7 +49,7 @@ async function prepare({ range, poolPath, certificate: file, dryRun = false, jso
   const { prepareHost } = await import('../../host-setup/prepare.ts')
   const bundle = file === undefined ? undefined : await bundleOf(file)
   const printOutcome = ({ status, message, fix }: Outcome): void => {
-    showLine(MARKS[status], message, NOTES[status])
+    showLine(markOf(status), message, NOTES[status])
     if (fix) print(`     ${fix}`)
   }
   const { plan, outcomes } = await prepareHost({ range, poolPath, bundle, dryRun }, json ? () => {} : printOutcome)

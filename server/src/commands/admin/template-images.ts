@@ -1,7 +1,7 @@
 // The commands that build or import images. Progress goes to stderr, so that stdout holds only the result.
 import { basename, resolve } from 'node:path'
 import { addTemplate, findTemplate, getTemplate, publishImage, type TemplateRow } from '../../features/catalog/service.ts'
-import { isArch, nativeArch } from '../../images/arch.ts'
+import { isArch, nativeArch } from '../../kernel/arch.ts'
 import { parseChecksum } from '../../images/checksum.ts'
 import { buildImage, importImage, type From, type MakeOptions } from '../../images/build-or-import.ts'
 import { recordProgress } from '../../images/progress.ts'
@@ -9,19 +9,7 @@ import { notFound } from '../../kernel/errors.ts'
 import type { Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import type { Result } from '../output.ts'
-import { facts, imagesOf } from './template.ts'
-
-export interface ImportOptions {
-  url?: string
-  file?: string
-  checksum?: string
-  name?: string
-  osVersion: string
-  distribution: string
-  arch?: string
-  user: string
-  agent?: boolean
-}
+import { facts, imagesOf, type ImportOptions } from './template-facts.ts'
 
 export async function build(admin: Admin, slug: string): Promise<Result> {
   const template = await getTemplate(admin.db, slug)

@@ -1,11 +1,9 @@
 import type { Command } from 'commander'
 import { getTemplate, listTemplateRows, withdrawTemplate, type TemplateRow } from '../../features/catalog/service.ts'
 import { readProgress } from '../../images/progress.ts'
-import { openImageStore } from '../../images/store.ts'
-import { systemClock } from '../../kernel/clock.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { table, type Result } from '../output.ts'
-import type { ImportOptions } from './template-images.ts'
+import { facts, imagesOf, type ImportOptions } from './template-facts.ts'
 
 export function templateCommands(program: Command): void {
   const template = program.command('template').description('OS templates and their images')
@@ -39,8 +37,6 @@ export function templateCommands(program: Command): void {
   )
 }
 
-export const imagesOf = ({ config }: Pick<Admin, 'config'>) => openImageStore(config.imagesDir, systemClock)
-
 async function list(admin: Admin): Promise<Result> {
   const images = imagesOf(admin)
   const rows = await Promise.all(
@@ -54,18 +50,6 @@ async function list(admin: Admin): Promise<Result> {
   const shown = rows.map((row) => ({ ...row, mib: Math.ceil(row.sizeBytes / 1024 ** 2), from: row.origin || row.next }))
   return { data: rows, text: table(shown, ['slug', 'name', 'arch', 'mib', 'state', 'from'], 'No templates').text }
 }
-
-export const facts = (row: TemplateRow) => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  arch: row.arch,
-  sizeBytes: Number(row.size_bytes),
-  virtualBytes: Number(row.virtual_bytes),
-  checksum: row.checksum,
-  origin: row.origin,
-  importedAt: row.imported_at?.toISOString() ?? null,
-})
 
 function stateOf(row: TemplateRow, isHere: boolean): string {
   if (row.checksum === '') return row.lacks_image ? 'no image' : 'simulated'

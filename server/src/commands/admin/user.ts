@@ -10,7 +10,7 @@ import {
   removeTotp,
   setOperator,
 } from '../../features/users/service.ts'
-import type { Config } from '../../config.ts'
+import { dashboardUrl } from '../dashboard-url.ts'
 import { adminCommand, type Admin } from '../admin-command.ts'
 import { UsageError } from '../errors.ts'
 import { table, type Result } from '../output.ts'
@@ -38,9 +38,6 @@ export function userCommands(program: Command): void {
   )
 }
 
-export const dashboardOf = ({ publicUrl, host, port }: Config): string =>
-  publicUrl?.replace(/\/$/, '') ?? `http://${host.includes(':') ? `[${host}]` : host.replace('0.0.0.0', '127.0.0.1')}:${port}`
-
 async function list({ db }: Admin): Promise<Result> {
   const rows = (await listPeople(db, null)).map((row) => ({
     id: row.id,
@@ -61,7 +58,7 @@ async function link({ db, config, now }: Admin, input: { account: string }): Pro
     const account = await getAccount(tx, input.account)
     const person = await ensureUser(tx, now, account)
     recordByOperator(tx, now, { accountId: account.id, action: 'user link', resourceIds: [person.id] })
-    return issuePasswordLink(tx, now, person.id, dashboardOf(config), '24h')
+    return issuePasswordLink(tx, now, person.id, dashboardUrl(config), '24h')
   })
   return { data: made, text: `${made.url}\nIt works once, until ${made.expiresAt.toISOString()}` }
 }

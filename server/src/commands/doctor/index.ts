@@ -1,6 +1,7 @@
 // `doctor` checks all prerequisites. It changes nothing, and every problem comes with its fix.
 import type { Config } from '../../config.ts'
 import { UsageError } from '../errors.ts'
+import { findingLine, print } from '../output.ts'
 import type { Check, Finding } from './check.ts'
 import { clock, database, masterKey, migrations } from './database.ts'
 import { certificates } from './certificates.ts'
@@ -33,8 +34,6 @@ const CHECKS: Record<string, Check> = {
   templates,
 }
 
-const MARKS = { ok: '✓', warning: '!', failure: '✗' }
-
 /** Returns the exit code: 1 when a failure must be fixed before Berth can work. */
 export async function doctor(config: Config, topic: string | undefined, json: boolean): Promise<number> {
   if (topic !== undefined && !Object.hasOwn(CHECKS, topic)) {
@@ -46,8 +45,6 @@ export async function doctor(config: Config, topic: string | undefined, json: bo
   }
   const ok = findings.every(({ status }) => status !== 'failure')
   if (json) process.stdout.write(`${JSON.stringify({ ok, checks: findings })}\n`)
-  else
-    for (const { status, message, fix } of findings)
-      process.stdout.write(` ${MARKS[status]} ${message}${fix === null ? '' : `\n     ${fix}`}\n`)
+  else for (const finding of findings) print(findingLine(finding))
   return ok ? 0 : 1
 }

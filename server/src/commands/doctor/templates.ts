@@ -1,5 +1,5 @@
 import { listTemplateRows } from '../../features/catalog/service.ts'
-import { imagesOf } from '../admin/template.ts'
+import { imagesOf } from '../admin/template-facts.ts'
 import { databaseCheck } from './database.ts'
 import { failure, ok, warning, type Check } from './check.ts'
 

@@ -1,12 +1,12 @@
 // Builds the missing template images at the first start, while the API already serves; the smallest, which takes seconds, comes first.
 import { listTemplateRows, type TemplateRow } from '../../features/catalog/service.ts'
-import { isArch, nativeArch } from '../../images/arch.ts'
+import { isArch, nativeArch } from '../../kernel/arch.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { explain } from '../errors.ts'
 import { showLine } from '../output.ts'
 import type { ProcessContext } from './service.ts'
-import { imagesOf } from '../admin/template.ts'
+import { imagesOf } from '../admin/template-facts.ts'
 
 const isSmallest = ({ slug }: TemplateRow): boolean => slug === 'tiny'
 

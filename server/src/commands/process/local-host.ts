@@ -9,6 +9,7 @@ import { findCommand } from '../../host-setup/shell.ts'
 import { systemClock } from '../../kernel/clock.ts'
 import { type Db, openDb } from '../../kernel/database/db.ts'
 import { showLine } from '../output.ts'
+import type { Obstacle } from './local-libvirt-host.ts'
 
 export interface LocalHost {
   driver: 'libvirt' | 'simulated'
@@ -51,11 +52,6 @@ export function decideHypervisor(setting: Config['hypervisor'], local: LocalHost
   return cannot ? { ...simulated, ...cannot } : real
 }
 
-export interface Obstacle {
-  why: string
-  fix: string
-}
-
 export async function openLocalHost(config: Config, url: string): Promise<void> {
   const { hosts, pools } = readCatalog(config.catalogFile)
   const host = hosts.find(({ driver }) => driver === 'auto')
@@ -67,8 +63,8 @@ export async function openLocalHost(config: Config, url: string): Promise<void> 
     const inUse = local !== null && Object.values(await belongingsOf(db, local.id)).some((count) => count > 0)
     const decision = decideHypervisor(config.hypervisor, local && { driver: local.driver, inUse }, await findObstacle(config))
     if (decision.kind === 'simulated') return await openSimulatedHost(db, config, local, decision)
-    const { openLibvirtHost: openReal } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup
-    const failed = await openReal(db, config, wanted, local, decision)
+    const { openLibvirtHost } = await import('./local-libvirt-host.ts') // imported on demand: it loads the host setup
+    const failed = await openLibvirtHost(db, config, wanted, local, decision.replace)
     if (failed) await openSimulatedHost(db, config, null, { kind: 'simulated', replace: false, ...failed })
   } finally {
     await db.close()

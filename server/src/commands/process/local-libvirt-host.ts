@@ -5,15 +5,19 @@ import type { CatalogHost } from '../../features/catalog/seed.ts'
 import { listPools, registerHost, removeHost, type HostRow } from '../../features/hosts/service.ts'
 import { capacityOf, readFacts, type Facts } from '../../host-setup/facts.ts'
 import { withLibvirt } from '../../host-setup/libvirt.ts'
-import type { HostPlan } from '../../host-setup/plan.ts'
+import type { HostPlan } from '../../host-setup/setup-step.ts'
 import { prepareHost } from '../../host-setup/prepare.ts'
 import type { Outcome } from '../../host-setup/setup-step.ts'
 import { formatCidr } from '../../kernel/cidr.ts'
 import { stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Db } from '../../kernel/database/db.ts'
 import { accelerationOf } from '../admin/host-add.ts'
-import type { Decision, Obstacle } from './local-host.ts'
 import { print, showLine, step } from '../output.ts'
+
+export interface Obstacle {
+  why: string
+  fix: string
+}
 
 /** Returns why it failed when a simulated host may be used instead; throws otherwise. */
 export async function openLibvirtHost(
@@ -21,7 +25,7 @@ export async function openLibvirtHost(
   config: Config,
   wanted: Local,
   local: HostRow | null,
-  decision: Decision,
+  replace: boolean,
 ): Promise<Obstacle | null> {
   const elapsed = stopwatch()
   const registered = local?.driver === 'libvirt' ? local : null
@@ -35,7 +39,7 @@ export async function openLibvirtHost(
     throw new Error(`${reason.why}\nTo fix it: ${reason.fix}`)
   }
   const facts = await localFacts(plan)
-  if (!registered) await register(db, wanted, plan, facts, decision.replace ? local : null)
+  if (!registered) await register(db, wanted, plan, facts, replace ? local : null)
   const emulated = accelerationOf(facts) === 'emulation'
   const changed = outcomes.some(({ status }) => status === 'done')
   if (!changed)

@@ -10,7 +10,7 @@ import type { Db } from '../../kernel/database/db.ts'
 import { inspectEmbeddedPostgres, startEmbeddedPostgres, type EmbeddedPostgres } from '../../kernel/postgres/embedded.ts'
 import { describeUrl, postgresFolder, requireServer } from '../database.ts'
 import { readClock } from '../../kernel/database/test-clock.ts'
-import { dashboardOf } from '../admin/user.ts'
+import { dashboardUrl } from '../dashboard-url.ts'
 import { print, step } from '../output.ts'
 import { openLocalHost } from './local-host.ts'
 import { runUntilStopped, openService, type ProcessContext } from './service.ts'
@@ -89,7 +89,7 @@ async function superviseAlone(start: () => Promise<EmbeddedPostgres>): Promise<E
 }
 
 async function nextSteps(config: Config, db: Db, address: string): Promise<string> {
-  const dashboard = dashboardOf({ ...config, port: Number(new URL(address).port) })
+  const dashboard = dashboardUrl({ ...config, port: Number(new URL(address).port) })
   if (await hasOperator(db)) return ` Dashboard ${dashboard} · accounts, tokens, plans:  npx berthd --help`
   const { url } = await issueWelcomeLink(db, await readClock(db, config.testClock), dashboard)
   const welcome = ` Dashboard (works once, 15 min):  ${url}`

@@ -2,10 +2,10 @@
 // of one account and hour only the first are written one by one, so that who is refused all day cannot fill the disk.
 import type { Audit, AuditRecord } from '../../http/api/audit.ts'
 import { createBatchWriter } from '../../kernel/batch-writer.ts'
-import { addDuration } from '../../kernel/clock.ts'
+import { addDuration, type Clock } from '../../kernel/clock.ts'
+import type { Db } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
-import { rateLimitedWarn } from '../../kernel/log.ts'
-import type { Deps } from '../deps.ts'
+import { rateLimitedWarn, type Log } from '../../kernel/log.ts'
 import * as sql from './sql.ts'
 
 export const REFUSALS_PER_HOUR = 100
@@ -23,7 +23,7 @@ export interface AuditTrail extends Audit {
   close(): Promise<void>
 }
 
-export function openAuditTrail({ db, clock, log }: Pick<Deps, 'db' | 'clock' | 'log'>): AuditTrail {
+export function openAuditTrail({ db, clock, log }: { db: Db; clock: Clock; log: Log }): AuditTrail {
   const hours = new Map<string, Hour>()
   const underWay = new Set<Promise<void>>()
   const batched = createBatchWriter<sql.AuditRow>((rows) => sql.insertAll(db, rows), {

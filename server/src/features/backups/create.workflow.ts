@@ -6,7 +6,7 @@ import type { Tx } from '../../kernel/database/db.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { workflow, type Deps } from '../deps.ts'
-import { driverFor, driverOf, lockVmById, recordVmEvent, vmById } from '../vms/service.ts'
+import { driverForVmId, driverForVm, lockVmById, recordVmEvent, vmById } from '../vms/service.ts'
 import { transferBackup, type TransferResult } from './transfer.ts'
 import { DAILY, REMOVE } from './reconciler-names.ts'
 import { planAfterCancel, scheduleRetry, scheduleNext } from './schedule.ts'
@@ -34,13 +34,13 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
   .step('copy', {
     timeout: '2h',
     run: async ({ deps, input: { vmId, backupId, parentId, hostId }, signal }) => {
-      const driver = await driverFor(deps, vmId)
+      const driver = await driverForVmId(deps, vmId)
       return driver.ensureBackup(vmId, { backupId, parentId, parentIsRemote: hostId !== driver.hostId }, signal)
     },
     undo: async ({ deps, input: { vmId, backupId }, signal }) => {
       // Behind a cancelled run its VM may be gone already, and everything with it.
       const vm = await vmById(deps.db, vmId)
-      if (vm?.host_id) await (await driverOf(deps, vm)).ensureNoBackup(vmId, backupId, signal)
+      if (vm?.host_id) await (await driverForVm(deps, vm)).ensureNoBackup(vmId, backupId, signal)
     },
   })
   .step('carry', {
@@ -72,7 +72,7 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
   })
 
 const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Driver }> => ({
-  from: await driverFor(deps, input.vmId),
+  from: await driverForVmId(deps, input.vmId),
   to: await deps.hypervisors.get(input.hostId),
 })
 

@@ -1,7 +1,7 @@
 // Starts the daily backups whose time has come, and lets those expire that nobody pays for any more.
 import { reconciler, type Deps } from '../deps.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
-import { lockVm } from '../vms/service.ts'
+import { lockOwnVm } from '../vms/service.ts'
 import { DAILY, REMOVE } from './reconciler-names.ts'
 import { dueVms, failuresOf, scheduleDailyBackups, type DueVm } from './schedule.ts'
 import { startBackup } from './service.ts'
@@ -24,7 +24,7 @@ export const dailyBackups = reconciler(DAILY, '1m', async (deps) => {
 async function startDaily(deps: Deps, { id, account_id }: DueVm): Promise<void> {
   await deps.db.tx(async (tx) => {
     const now = deps.clock.now()
-    const vm = await lockVm(tx, account_id, id)
+    const vm = await lockOwnVm(tx, { accountId: account_id }, id)
     if ((await dueVms(tx, now, AT_ONCE_ON_A_HOST, id)).length === 0) return
     const latest = await sql.latestDaily(tx, id)
     await sql.retireFailed(tx, id)

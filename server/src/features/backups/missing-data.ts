@@ -3,6 +3,7 @@
 // all that build on it, since nothing can be restored from them any more.
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Tx } from '../../kernel/database/db.ts'
+import { hasOpenRun } from '../../workflow/run-store.ts'
 
 const BETWEEN_LOOKS_MS = parseDurationMs('10s')
 
@@ -16,7 +17,7 @@ export interface LostCopy {
 export async function failMissingCopies(tx: Tx, now: Date, hostId: string, present: string[]): Promise<LostCopy[]> {
   const before = new Date(now.getTime() - BETWEEN_LOOKS_MS)
   const isIdle = sql`v.id = c.vm_id and v.status <> 'UNMANAGED'
-    and not exists (select from workflow_runs r where r.subject_id = c.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+    and not ${hasOpenRun(sql`c.vm_id`)}`
   const isMissing = sql`not exists (select from unnest(${present}::text[]) as p(id) where p.id = c.id)`
   const beside = sql`v.host_id = ${hostId} and c.status = 'AVAILABLE'`
   const kept = sql`c.host_id = ${hostId} and (c.status = 'AVAILABLE' or ${isKeptForOthers})`

@@ -2,6 +2,7 @@
 import type { Volume } from '../../hypervisor/driver.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/database/db.ts'
+import { hasOpenRun } from '../../workflow/run-store.ts'
 
 /** How long what nobody knows is left alone, and how long the old disk of a VM that lives. */
 const QUARANTINE_MS = parseDurationMs('24h')
@@ -35,7 +36,7 @@ export const listOrphanVolumes = (db: Queries) =>
   )
 
 /** A row that FAILED has no data; one that something still works on is left alone, and so is everything of a VM out of our hands. */
-const isBusy = sql`exists (select from workflow_runs r where r.subject_id = f.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+const isBusy = hasOpenRun(sql`f.vm_id`)
 const isKnown = (hostId: string) => sql`case f.kind
   when 'template' then exists (select from os_templates t where t.id = f.id)
   when 'snapshot' then v.id is not null and exists (select from snapshots s where s.id = f.id and s.vm_id = f.vm_id and s.status <> 'FAILED')

@@ -8,7 +8,7 @@ import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
 import { isHostLost } from '../hosts/service.ts'
-import { lockIdleVm, lockVm, requireIdle, requireVm, startRestore, type VmDetails } from '../vms/service.ts'
+import { lockOwnVm, requireVm, startAction, type Started, startRestore, startRunOf, type StartRun, type VmDetails } from '../vms/service.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
 import { REMOVE } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
@@ -19,29 +19,33 @@ import { toBackup } from './view.ts'
 
 export { listOrphanVolumes as listStrays, removedAfter, type OrphanVolumeRow as StrayRow } from './orphan-volumes.ts'
 
-interface Started {
-  actionId: string
-}
-
+const BACKUP_CREATE = 'BACKUP_CREATE'
 const DAY_MS = parseDurationMs('1d')
 
 /** One that was asked for stands by itself: it builds on no other. */
-export async function createBackup(
+export const createBackup = (
   tx: Tx,
   deps: Deps,
   who: Principal,
   vmId: string,
   input: CreateBackup,
-): Promise<Started & { backup: Backup }> {
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'backup')
-  const limit = await quotaLimit(tx, vm.account_id, 'backups_per_vm')
-  const count = await sql.countManual(tx, vmId)
-  if (count >= limit)
-    throw apiError('quota_exceeded', `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`)
-  const failures = await sql.countFailures(tx, vmId, new Date(deps.clock.now().getTime() - DAY_MS))
-  const row = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures })
-  return { backup: toBackup(row), actionId: row.run_id }
-}
+): Promise<Started & { backup: Backup }> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'backup',
+    label: BACKUP_CREATE,
+    act: async (vm, start) => {
+      const limit = await quotaLimit(tx, vm.account_id, 'backups_per_vm')
+      const count = await sql.countManual(tx, vmId)
+      if (count >= limit)
+        throw apiError(
+          'quota_exceeded',
+          `Quota exceeded: this VM has ${count} of ${limit} manual backups. Delete one, or ask support for more`,
+        )
+      const failures = await sql.countFailures(tx, vmId, new Date(deps.clock.now().getTime() - DAY_MS))
+      const row = await startBackup(tx, deps, vm, { name: input.name, type: 'MANUAL', parent: null, failures }, start)
+      return { backup: toBackup(row), actionId: row.run_id }
+    },
+  })
 
 interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
   /** What it may build on. */
@@ -51,7 +55,13 @@ interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
 }
 
 /** For a VM that is locked and idle. The row and its workflow commit together, so a crash never leaves a backup that nobody makes. */
-export async function startBackup(tx: Tx, deps: Deps, vm: VmDetails, { name, type, parent, failures }: NewBackup): Promise<sql.BackupRow> {
+export async function startBackup(
+  tx: Tx,
+  deps: Deps,
+  vm: VmDetails,
+  { name, type, parent, failures }: NewBackup,
+  start: StartRun = startRunOf(tx, deps, vm, BACKUP_CREATE),
+): Promise<sql.BackupRow> {
   const { id: vmId, account_id, os_template_id } = vm
   const { hostId, parentId } = await chooseBackupHost(tx, vm.host_id!, parent, failures)
   const row = await sql.insertBackup(tx, {
@@ -67,12 +77,7 @@ export async function startBackup(tx: Tx, deps: Deps, vm: VmDetails, { name, typ
     created_at: deps.clock.now(),
   })
   const input = { vmId, backupId: row.id, parentId, daily: type === 'DAILY', hostId }
-  await deps.workflows.start(tx, createBackupWorkflow, input, {
-    label: 'BACKUP_CREATE',
-    runId: row.run_id,
-    ownerId: account_id,
-    subjectId: vmId,
-  })
+  await start(createBackupWorkflow, input, row.run_id)
   return row
 }
 
@@ -94,24 +99,26 @@ async function requireBackup(db: Queries, vmId: string, id: string): Promise<sql
   return row
 }
 
-export async function restoreBackup(
+export const restoreBackup = (
   tx: Tx,
   deps: Deps,
   who: Principal,
   vmId: string,
   id: string,
   { withoutNetworks = false }: RestoreBackup,
-): Promise<Started> {
-  const vm = await lockVm(tx, who.accountId, vmId)
-  const backup = await requireBackup(tx, vmId, id)
-  await requireIdle(tx, deps, vm, 'restore')
-  if (backup.status !== 'AVAILABLE') throw apiError('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
-  const now = deps.clock.now()
-  const isMoved = backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, now))
-  const order = { label: 'BACKUP_RESTORE', runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved, withoutNetworks }
-  await sql.markRestoring(tx, id, order.runId)
-  return startRestore(tx, deps, vm, restoreFromBackup, order)
-}
+): Promise<Started> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'restore',
+    label: 'BACKUP_RESTORE',
+    find: () => requireBackup(tx, vmId, id),
+    act: async (vm, start, backup) => {
+      if (backup.status !== 'AVAILABLE') throw apiError('invalid_state', `Backup must be AVAILABLE to restore; it is ${backup.status}`)
+      const isMoved = backup.host_id !== vm.host_id && (await isHostLost(tx, vm.host_id!, deps.clock.now()))
+      const request = { runId: newId(), copyId: id, templateId: backup.os_template_id, isMoved, withoutNetworks }
+      await sql.markRestoring(tx, id, request.runId)
+      return startRestore(tx, deps, vm, restoreFromBackup, request, start)
+    },
+  })
 
 /** When the VM is forgotten: its data on other hosts goes without it. */
 export async function removeOrphans(tx: Tx, { id, host_id }: Pick<VmDetails, 'id' | 'host_id'>): Promise<void> {
@@ -121,7 +128,7 @@ export async function removeOrphans(tx: Tx, { id, host_id }: Pick<VmDetails, 'id
 
 /** Never refused as busy. One that is being made is stopped; one that is being restored goes when that has ended. */
 export async function deleteBackup(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<{ message: string }> {
-  await lockVm(tx, who.accountId, vmId) // nothing begins to build on it from here on
+  await lockOwnVm(tx, who, vmId) // nothing begins to build on it from here on
   const { name, status, run_id } = await requireBackup(tx, vmId, id)
   if (status === 'PENDING' || status === 'RUNNING')
     await deps.workflows.cancel(tx, run_id, 'The backup was deleted while it was being made')

@@ -1,4 +1,5 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { isOpen } from '../../workflow/run-store.ts'
 import type { BackupStatus, BackupType } from './schema.ts'
 
 export interface BackupRow {
@@ -138,7 +139,7 @@ export const expireUnwanted = (db: Queries, now: Date) =>
     update backups b set status = 'DELETING', delete_reason = 'Expired' from vms v
     where v.id = b.vm_id and not v.daily_backup and b.type = 'DAILY' and b.status = 'AVAILABLE' and b.expires_at <= ${now}`)
 
-const isUnderWay = sql`exists (select from workflow_runs r where r.id = b.run_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+const isUnderWay = sql`exists (select from workflow_runs r where r.id = b.run_id and ${isOpen})`
 const isBuiltOn = sql`exists (select from backups c where c.parent_id = b.id)`
 
 /** One that was kept for others and is lost has failed them, and is not wanted for itself. */

@@ -4,7 +4,7 @@ import { pipeline, Transform, type Readable } from 'node:stream'
 import { DriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
-import { driverFor } from '../vms/service.ts'
+import { driverForVmId } from '../vms/service.ts'
 import { chainOf, type BackupRow } from './sql.ts'
 
 export interface TransferResult {
@@ -63,7 +63,7 @@ async function chainElsewhere({ deps, input }: Context, hostId: string): Promise
 /** Brings the backup to the VM's host, checked on the way. */
 export async function fetchChain(context: Context): Promise<void> {
   const { deps, input, signal } = context
-  const here = await driverFor(deps, input.vmId)
+  const here = await driverForVmId(deps, input.vmId)
   for (const { id, parent_id, host_id, checksum } of await chainElsewhere(context, here.hostId)) {
     const open = async (): Promise<Readable> =>
       hashing(await (await deps.hypervisors.get(host_id)).readBackup(input.vmId, id, signal), (sum) =>
@@ -76,6 +76,6 @@ export async function fetchChain(context: Context): Promise<void> {
 /** What was brought is of no use any more: it is kept elsewhere. */
 export async function deleteFetchedChain(context: Context): Promise<void> {
   const { deps, input, signal } = context
-  const here = await driverFor(deps, input.vmId)
+  const here = await driverForVmId(deps, input.vmId)
   for (const { id } of (await chainElsewhere(context, here.hostId)).toReversed()) await here.ensureBackupOffloaded(input.vmId, id, signal)
 }

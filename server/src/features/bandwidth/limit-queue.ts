@@ -1,6 +1,7 @@
 // Which interfaces have to be brought to another speed. An order is written in the transaction that changes the wish and stays until
 // the host has followed it.
 import { sql, type Queries } from '../../kernel/database/db.ts'
+import { hasOpenRun } from '../../workflow/run-store.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { VmRow } from '../vms/service.ts'
 
@@ -46,4 +47,4 @@ export const desiredLimits = (db: Queries, hostId: string, vmIds: string[]) =>
   db.many<Speeds>(sql`
     select id, mac, throttled_at, throttle_mbps, network_10g, network_mbps from vms v
     where id = any(${vmIds}::text[]) and host_id = ${hostId} and status in ('RUNNING', 'STOPPED')
-      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`)
+      and not ${hasOpenRun(sql`v.id`)}`)

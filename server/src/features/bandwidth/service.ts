@@ -7,7 +7,7 @@ import { apiError } from '../../kernel/errors.ts'
 import { prorateUp } from '../../kernel/money.ts'
 import { catalogNumbers } from '../catalog/service.ts'
 import type { Deps, EventDeps } from '../deps.ts'
-import { lockVm, recordVmEvent, requirePaidMonth, requireVm, type VmDetails } from '../vms/service.ts'
+import { lockOwnVm, recordVmEvent, requirePaidPeriod, requireVm, type VmDetails } from '../vms/service.ts'
 import { charge, listTransactionsOf, type Quote, toQuote, toTransaction, type Transaction } from '../wallet/service.ts'
 import { enqueueLimitUpdates } from './limit-queue.ts'
 import type { BandwidthUsage, BuyBandwidthPack } from './schema.ts'
@@ -38,7 +38,7 @@ export async function buyPack(
 ): Promise<Transaction | DryRunResult<Quote>> {
   const { currency } = deps.config
   const now = deps.clock.now()
-  const vm = await lockVm(tx, accountId, vmId)
+  const vm = await lockOwnVm(tx, { accountId }, vmId)
   requireSellable(vm, now)
   const price = prorateUp((await catalogNumbers(tx))('price.bandwidth_100_gb'), BigInt(gigabytes), 100n)
   await sql.addPack(tx, now, vm.id, BigInt(gigabytes) * GB)
@@ -54,7 +54,7 @@ export async function buyPack(
 function requireSellable(vm: VmDetails, now: Date): void {
   const isOutOfUse = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
   if (isOutOfUse) throw apiError('invalid_state', `VM is ${vm.status}: a pack is sold only for a VM that is in use`)
-  requirePaidMonth(vm, now)
+  requirePaidPeriod(vm, now)
   if (vm.bandwidth_gb === 0) throw apiError('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
 }
 

@@ -7,7 +7,7 @@ import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { startPeriod } from '../bandwidth/service.ts'
 import type { Deps } from '../deps.ts'
 import { reserveLog } from '../events/service.ts'
-import { lockVmById, nextRenewal, recordVmEvent, removeUnpaid, suspend, unsuspend, type VmDetails } from '../vms/service.ts'
+import { lockVmById, nextRenewal, recordVmEvent, deleteUnpaidVm, suspend, unsuspend, type VmDetails } from '../vms/service.ts'
 import { tryCharge } from '../wallet/service.ts'
 import * as sql from './sql.ts'
 
@@ -31,7 +31,7 @@ export async function runBillingStep(tx: Tx, deps: Deps, vmId: string): Promise<
 
 async function enforceGracePeriod(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<void> {
   if (vm.billing_status === 'PAST_DUE' && isOver(now, vm.past_due_at, GRACE)) await suspend(tx, deps, owner(vm), vm.id, true)
-  if (vm.billing_status === 'SUSPENDED' && isOver(now, vm.suspended_at, RETENTION)) await removeUnpaid(tx, deps, vm)
+  if (vm.billing_status === 'SUSPENDED' && isOver(now, vm.suspended_at, RETENTION)) await deleteUnpaidVm(tx, deps, vm)
 }
 
 const owner = (vm: VmDetails) => ({ accountId: vm.account_id })

@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { suspendAccount, unsuspendAccount } from '../operator/customers.ts'
 import { enforceSuspension } from '../vms/reconcilers/enforce-suspension.reconciler.ts'
 import { syncPowerStates } from '../vms/reconcilers/power-sync.reconciler.ts'
-import { orderUnsuspension } from '../vms/service.ts'
+import { startUnsuspension } from '../vms/service.ts'
 import { runBillingStep } from './renewal-step.ts'
 
 describe('of an account that is suspended', async () => {
@@ -215,7 +215,7 @@ describe('of an account that is suspended', async () => {
     await app.settle()
     expect((await customer.patch(`/vms/${id}`, { dailyBackupEnabled: true })).status).toBe(409)
     expect((await customer.patch(`/vms/${id}`, { name: 'mine', isProtected: true })).status).toBe(200)
-    const single = app.db.tx((tx) => orderUnsuspension(tx, app.deps, id))
+    const single = app.db.tx((tx) => startUnsuspension(tx, app.deps, id))
     await expect(single).rejects.toThrow('The account of this VM is suspended: lift that first')
   })
 

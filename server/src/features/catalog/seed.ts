@@ -1,6 +1,7 @@
 // The catalog file fills in what the database lacks, by slug or name, and never overwrites what an operator has changed.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { nativeArch } from '../../kernel/arch.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { parseCents } from '../../kernel/money.ts'
@@ -60,7 +61,6 @@ export function readCatalog(path: string | null): CatalogFile {
 }
 
 /** What a guest runs on here: templates of another architecture would not boot. */
-const ARCH = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 
 export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Promise<void> {
   const row = (position: number, available = true) => ({ id: newId(), position, available, created_at: now })
@@ -82,7 +82,7 @@ export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Prom
     })
   }
   for (const [i, template] of catalog.osTemplates.entries()) {
-    const arch = template.arch ?? ARCH
+    const arch = template.arch ?? nativeArch()
     await sql.insertTemplate(tx, {
       ...row(i, template.available),
       slug: template.slug,

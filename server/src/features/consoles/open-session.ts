@@ -5,7 +5,7 @@ import { unauthorized } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { usableCredentials } from './credentials.ts'
 import type { Deps } from '../deps.ts'
-import { driverOf, lockVm, recordVmEvent, requireAllowed, requireVm, type VmDetails } from '../vms/service.ts'
+import { driverForVm, lockOwnVm, recordVmEvent, requireAllowed, requireVm, type VmDetails } from '../vms/service.ts'
 import { redeem, refuseFor, requireRoom } from './service.ts'
 import * as sql from './sql.ts'
 
@@ -43,7 +43,7 @@ async function requireUsable({ db, clock }: SessionDeps, { actor_id }: sql.LinkR
 }
 
 async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['type']): Promise<Duplex> {
-  const driver = await driverOf(deps, vm)
+  const driver = await driverForVm(deps, vm)
   const host = await driver.openConsole(vm.id, type, AbortSignal.timeout(HOST_TIMEOUT_MS)).catch(refuseFor)
   return host.on('error', () => {}) // whoever reads it notices; until then nobody would listen
 }
@@ -51,7 +51,7 @@ async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['t
 const record = (deps: SessionDeps, key: sql.SessionKey): Promise<unknown> =>
   deps.db.tx(async (tx) => {
     const now = deps.clock.now()
-    requireAllowed(await lockVm(tx, key.accountId, key.vmId), 'console')
+    requireAllowed(await lockOwnVm(tx, key, key.vmId), 'console')
     await sql.lockSessionsOf(tx, key.accountId)
     await requireRoom(tx, deps.clock, key)
     await sql.takeSession(tx, now, addDuration(now, SESSION_TTL), key)

@@ -7,7 +7,7 @@ import { isWellFormedToken, newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError, unauthorized, type ApiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
-import { driverOf, requireAllowed, requireVm } from '../vms/service.ts'
+import { driverForVm, requireAllowed, requireVm } from '../vms/service.ts'
 import type { ConsoleLink } from './schema.ts'
 import * as sql from './sql.ts'
 
@@ -28,7 +28,7 @@ export async function requireConsole(
   const vm = await requireVm(deps.db, accountId, vmId)
   requireAllowed(vm, 'console')
   const offered = await (
-    await driverOf(deps, vm)
+    await driverForVm(deps, vm)
   )
     .facts(AbortSignal.timeout(HOST_TIMEOUT_MS))
     .then(({ consoles }) => consoles)

@@ -1,4 +1,5 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { isOpen } from '../../workflow/run-store.ts'
 
 export interface HostRow {
   id: string
@@ -78,5 +79,5 @@ export const countHostResources = (tx: Queries, id: string) =>
   tx.one<{ vms: number; networks: number; backups: number; leaving: number }>(sql`
     select (select count(*)::int from vms where host_id = ${id}) as vms, (select count(*)::int from networks where host_id = ${id}) as networks,
       (select count(*)::int from backups where host_id = ${id}) as backups,
-      (select count(*)::int from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding)
+      (select count(*)::int from workflow_runs r where ${isOpen}
         and input -> 'placeBefore' ->> 'host_id' = ${id}) as leaving`)

@@ -1,9 +1,9 @@
 // Which VM has which address in which network.
+import { randomBytes } from 'node:crypto'
 import type { NetworkSpec } from '../../hypervisor/driver.ts'
 import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
-import { randomMac } from './mac.ts'
 import { lockNetworks, type NetworkRow } from './sql.ts'
 
 export interface Attachment {
@@ -103,3 +103,6 @@ export const networksAsJson = (vmId: Sql) => sql`
 export const attachedNetworks = (db: Queries, vmId: string) =>
   db.many<NetworkRow>(sql`
     select n.* from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId} order by a.number`)
+
+/** Random, unicast and locally administered. `02` comes first because hypervisors keep `fe` for their own end of an interface. */
+export const randomMac = (): string => [0x02, ...randomBytes(5)].map((octet) => octet.toString(16).padStart(2, '0')).join(':')

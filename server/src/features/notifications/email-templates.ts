@@ -1,4 +1,5 @@
 // What the mails say: our own short sentences around a few words of the customer's, which stay on one line and are never markup.
+import { escapeHtml } from '../../http/server/html-page.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 
 export interface EmailContent {
@@ -70,7 +71,7 @@ export const isNotified = (type: string): boolean => Object.hasOwn(TEMPLATES, ty
 export function renderEmail(type: string, data: unknown, recipient: string): EmailContent {
   const { subject, lines } = TEMPLATES[type]!(data as EventData)
   const paragraphs = [...lines, `This mail was sent to ${line(recipient)}, the address of your account.`]
-  const html = paragraphs.map((each) => `<p>${escape(each)}</p>`).join('\n')
+  const html = paragraphs.map((each) => `<p>${escapeHtml(each)}</p>`).join('\n')
   return {
     subject,
     text: `${paragraphs.join('\n\n')}\n`,
@@ -100,7 +101,3 @@ function cut(text: string, longest: number): string {
 }
 
 const sentence = (text: string): string => line(text).replace(/\.?$/, '.')
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)

@@ -2,7 +2,7 @@ import { externalUrl } from '../../http/server/origin.ts'
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { OPERATOR } from '../sessions/service.ts'
-import { adoptAsFound, lookAtUnmanaged, orderSuspension, orderUnsuspension, unmanage } from '../vms/service.ts'
+import { adoptInPowerState, probeUnmanagedVm, startSuspension, startUnsuspension, unmanage } from '../vms/service.ts'
 import * as customers from './customers.ts'
 import * as shapes from './schema.ts'
 
@@ -125,13 +125,13 @@ export const customerRoutes: Routes = (api, deps) => {
       ...ordered,
       errorCodes: ['busy', 'invalid_state'],
     },
-    async (tx, { params: { id } }) => ({ message: 'The VM is being suspended', actionId: await orderSuspension(tx, deps, id) }),
+    async (tx, { params: { id } }) => ({ message: 'The VM is being suspended', actionId: await startSuspension(tx, deps, id) }),
   )
 
   api.post(
     '/operator/vms/:id/unsuspend',
     { operationId: 'operatorUnsuspendVm', summary: 'Lift a suspension', ...ordered, errorCodes: ['busy', 'invalid_state'] },
-    async (tx, { params: { id } }) => ({ message: 'The VM is being brought back', actionId: await orderUnsuspension(tx, deps, id) }),
+    async (tx, { params: { id } }) => ({ message: 'The VM is being brought back', actionId: await startUnsuspension(tx, deps, id) }),
   )
 
   api.post(
@@ -155,10 +155,10 @@ export const customerRoutes: Routes = (api, deps) => {
       summary: 'Take an unmanaged VM back, in the power state it is found in',
       ...done,
       errorCodes: ['invalid_state'],
-      prepare: ({ params: { id } }) => lookAtUnmanaged(deps, id),
+      prepare: ({ params: { id } }) => probeUnmanagedVm(deps, id),
     },
     async (tx, { params: { id } }, isOn) => {
-      await adoptAsFound(tx, deps, id, isOn)
+      await adoptInPowerState(tx, deps, id, isOn)
       return { message: 'The VM is managed again', actionId: null }
     },
   )

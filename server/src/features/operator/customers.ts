@@ -7,7 +7,7 @@ import { createAccount, getAccount, listQuotas, setQuotaLimit, setSuspended } fr
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
 import { issuePasswordLink, listPeople, ensureUser } from '../users/service.ts'
-import { bringBackVmsOf, suspendVmsOf, type SuspensionOutcome } from '../vms/service.ts'
+import { unsuspendAccountVms, suspendAccountVms, type SuspensionOutcome } from '../vms/service.ts'
 import { notifyCredited } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/adjustments.ts'
 import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
@@ -80,14 +80,14 @@ export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: str
   const now = deps.clock.now()
   await setSuspended(tx, id, now, reason)
   recordByOperator(tx, now, { accountId: id, action: 'account suspend', resourceIds: [id] })
-  return showOutcome(tx, deps, id, await suspendVmsOf(tx, deps, id))
+  return showOutcome(tx, deps, id, await suspendAccountVms(tx, deps, id))
 }
 
 /** Also of VMs that were suspended one by one. What is unpaid is brought back by the renewals, if there is money for it. */
 export async function unsuspendAccount(tx: Tx, deps: Deps, id: string): Promise<AccountSuspended> {
   await setSuspended(tx, id, null, null)
   recordByOperator(tx, deps.clock.now(), { accountId: id, action: 'account unsuspend', resourceIds: [id] })
-  const outcome = await bringBackVmsOf(tx, deps, id)
+  const outcome = await unsuspendAccountVms(tx, deps, id)
   await notifyCredited(tx, deps)
   return showOutcome(tx, deps, id, outcome)
 }

@@ -1,5 +1,6 @@
 // What operators look at across all accounts. Everything that changes something goes through the services of the features.
 import { sql, type Queries, type Sql } from '../../kernel/database/db.ts'
+import { isOpen } from '../../workflow/run-store.ts'
 import type { RunRow } from '../../workflow/run-store.ts'
 
 export interface AccountRow {
@@ -112,8 +113,8 @@ export interface Counts {
 
 export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Date) =>
   db.one<Counts>(sql`
-    select (select count(*)::int from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding) and lease_until > ${now}) as running_actions,
-      (select count(*)::int from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})) as waiting_actions,
+    select (select count(*)::int from workflow_runs r where ${isOpen} and lease_until > ${now}) as running_actions,
+      (select count(*)::int from workflow_runs r where ${isOpen} and (lease_until is null or lease_until <= ${now})) as waiting_actions,
       (select count(*)::int from workflow_runs where stranded) as cleanup_failed_actions,
       (select count(*)::int from workflow_runs where status = 'FAILED' and completed_at > ${dayAgo}) as failed_actions,
       (select count(*)::int from vms where status = 'ERROR') as error_vms,

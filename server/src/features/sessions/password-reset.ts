@@ -1,11 +1,12 @@
 // A forgotten password. Whoever asks is answered at once and always the same; whether there is such a person shows in their mailbox alone.
 // The link is in the mail and nowhere else, so a mail that gets lost is asked for again.
+import { toPersonAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import { escapeHtml } from '../../http/server/html-page.ts'
 import type { Deps } from '../deps.ts'
-import { callOf, type ClientInfo } from './sign-in.ts'
+import type { ClientInfo } from './sign-in.ts'
 import { findByEmail, issuePasswordLink, type PersonRow } from '../users/service.ts'
 
 const LIFE = '1h'
@@ -21,7 +22,7 @@ export async function mailReset(deps: ResetDeps, counters: Counters, base: strin
   const { count } = await counters.add(`reset:${person.id}`, 1, parseDurationMs('1h'))
   if (count > MAILS_PER_HOUR) return
   const { url } = await db.tx((tx) => {
-    deps.audit.recordSuccess(tx, callOf(visitor, person, 202, null))
+    deps.audit.recordSuccess(tx, toPersonAuditRecord(visitor, person, 202, null))
     return issuePasswordLink(tx, clock.now(), person.id, base, LIFE)
   })
   await mailer.send({ messageId: `${newId()}@${mailer.domain}`, to: person.email, date: clock.now(), ...letter(person, url) })

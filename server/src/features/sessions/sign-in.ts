@@ -1,5 +1,6 @@
 // Where people come in: by password and second factor, by the welcome link, by signing up, or by a link to a new password. Hashing is done
 // before a transaction is opened. Every arrival and every refusal at a known person's door is in that account's audit log.
+import { toPersonAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { sha256 } from '../../kernel/crypto.ts'
 import type { Tx } from '../../kernel/database/db.ts'
@@ -90,7 +91,7 @@ export class SignInService {
       await people.setPassword(tx, person.id, passwordHash)
       await sql.endOthers(tx, person.id, null)
       if (!person.totp_enabled_at) return this.#arrive(tx, visitor, person)
-      this.#deps.audit.recordSuccess(tx, callOf(visitor, person, 200, null))
+      this.#deps.audit.recordSuccess(tx, toPersonAuditRecord(visitor, person, 200, null))
       return null
     })
   }
@@ -100,12 +101,12 @@ export class SignInService {
     if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
     await people.noteAddress(tx, now, person.id, visitor.ip)
     const started = await startSession(tx, now, person.id, visitor)
-    this.#deps.audit.recordSuccess(tx, callOf(visitor, person, status, null, [started.row.id]))
+    this.#deps.audit.recordSuccess(tx, toPersonAuditRecord(visitor, person, status, null, [started.row.id]))
     return { ...started, person }
   }
 
   #noteRefusal(visitor: ClientInfo, person: people.PersonRow, { status, code }: ApiError): void {
-    this.#deps.audit.recordDenied(callOf(visitor, person, status, code))
+    this.#deps.audit.recordDenied(toPersonAuditRecord(visitor, person, status, code))
   }
 }
 
@@ -113,21 +114,6 @@ export class SignInService {
 const withRecoveryCode = (visitor: ClientInfo): ClientInfo => ({
   ...visitor,
   operation: { ...visitor.operation, action: `${visitor.operation.action}WithRecoveryCode` },
-})
-
-/** For the audit log. */
-export const callOf = (visitor: ClientInfo, person: people.PersonRow, status: number, code: string | null, resourceIds: string[] = []) => ({
-  accountId: person.account_id,
-  actorType: 'person' as const,
-  actorId: person.id,
-  actorName: person.email,
-  ip: visitor.ip,
-  requestId: visitor.requestId,
-  ...visitor.operation,
-  method: 'POST',
-  resourceIds,
-  status,
-  code,
 })
 
 const wrong = (): ApiError => apiError('wrong_credentials', 'The e-mail address or the password is wrong')

@@ -1,5 +1,5 @@
 import { workflow } from '../deps.ts'
-import { driverFor, recordVmEvent } from '../vms/service.ts'
+import { driverForVmId, recordVmEvent } from '../vms/service.ts'
 import * as sql from './sql.ts'
 import { toSnapshot } from './view.ts'
 
@@ -11,8 +11,8 @@ export interface SnapshotInput {
 export const takeSnapshot = workflow<SnapshotInput>('snapshot.take', { deadline: '3h' })
   .step('copy', {
     timeout: '1h',
-    run: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureSnapshot(input.vmId, input.snapshotId, signal),
-    undo: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
+    run: async ({ deps, input, signal }) => (await driverForVmId(deps, input.vmId)).ensureSnapshot(input.vmId, input.snapshotId, signal),
+    undo: async ({ deps, input, signal }) => (await driverForVmId(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
   })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const snapshot = toSnapshot(await sql.markTaken(tx, now, input.snapshotId, results.copy.sizeBytes))

@@ -1,5 +1,5 @@
 import { workflow } from '../deps.ts'
-import { driverFor, recordVmEvent } from '../vms/service.ts'
+import { driverForVmId, recordVmEvent } from '../vms/service.ts'
 import * as sql from './sql.ts'
 import type { SnapshotInput } from './create.workflow.ts'
 import { toSnapshot } from './view.ts'
@@ -8,7 +8,7 @@ import { toSnapshot } from './view.ts'
 export const deleteSnapshot = workflow<SnapshotInput>('snapshot.delete', { deadline: '1h' })
   .step('remove', {
     tries: 100,
-    run: async ({ deps, input, signal }) => (await driverFor(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
+    run: async ({ deps, input, signal }) => (await driverForVmId(deps, input.vmId)).ensureNoSnapshot(input.vmId, input.snapshotId, signal),
   })
   .onSuccess(async (tx, { deps, input, runId }) => {
     const snapshot = toSnapshot(await sql.deleteSnapshot(tx, input.snapshotId))

@@ -5,7 +5,7 @@ import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
-import { lockIdleVm, lockVm, makeWay, requireIdle, requireVm, startRestore } from '../vms/service.ts'
+import { requireVm, startAction, type Started, startRestore } from '../vms/service.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import type { CreateSnapshot, Snapshot } from './schema.ts'
@@ -13,32 +13,31 @@ import * as sql from './sql.ts'
 import { takeSnapshot } from './create.workflow.ts'
 import { toSnapshot } from './view.ts'
 
-interface Started {
-  actionId: string
-}
-
 /** The row and its workflow commit together, so a crash never leaves a snapshot that nobody is taking. */
-export async function createSnapshot(
+export const createSnapshot = (
   tx: Tx,
   deps: Deps,
   who: Principal,
   vmId: string,
   input: CreateSnapshot,
-): Promise<Started & { snapshot: Snapshot }> {
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'snapshot')
-  await requireRoom(tx, vm.account_id, vmId)
-  const row = await sql.insertSnapshot(tx, {
-    id: newId(),
-    vm_id: vmId,
-    account_id: vm.account_id,
-    os_template_id: vm.os_template_id,
-    name: input.name,
-    description: input.description ?? '',
-    created_at: deps.clock.now(),
+): Promise<Started & { snapshot: Snapshot }> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'snapshot',
+    label: 'SNAPSHOT_CREATE',
+    act: async (vm, start) => {
+      await requireRoom(tx, vm.account_id, vmId)
+      const row = await sql.insertSnapshot(tx, {
+        id: newId(),
+        vm_id: vmId,
+        account_id: vm.account_id,
+        os_template_id: vm.os_template_id,
+        name: input.name,
+        description: input.description ?? '',
+        created_at: deps.clock.now(),
+      })
+      return { snapshot: toSnapshot(row), ...(await start(takeSnapshot, { vmId, snapshotId: row.id })) }
+    },
   })
-  const options = { label: 'SNAPSHOT_CREATE', ownerId: vm.account_id, subjectId: vmId }
-  return { snapshot: toSnapshot(row), actionId: await deps.workflows.start(tx, takeSnapshot, { vmId, snapshotId: row.id }, options) }
-}
 
 async function requireRoom(tx: Tx, accountId: string, vmId: string): Promise<void> {
   const limit = await quotaLimit(tx, accountId, 'snapshots_per_vm')
@@ -65,27 +64,31 @@ async function requireSnapshot(db: Queries, vmId: string, id: string): Promise<s
   return row
 }
 
-export async function restoreSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
-  const vm = await lockVm(tx, who.accountId, vmId)
-  const snapshot = await requireSnapshot(tx, vmId, id)
-  await requireIdle(tx, deps, vm, 'restore')
-  if (snapshot.status !== 'AVAILABLE') throw apiError('invalid_state', `Snapshot must be AVAILABLE to restore; it is ${snapshot.status}`)
-  await sql.setStatus(tx, id, 'RESTORING')
-  const order = { label: 'SNAPSHOT_RESTORE', runId: newId(), copyId: id, templateId: snapshot.os_template_id }
-  return startRestore(tx, deps, vm, restoreFromSnapshot, order)
-}
+export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'restore',
+    label: 'SNAPSHOT_RESTORE',
+    find: () => requireSnapshot(tx, vmId, id),
+    act: async (vm, start, { status, os_template_id }) => {
+      if (status !== 'AVAILABLE') throw apiError('invalid_state', `Snapshot must be AVAILABLE to restore; it is ${status}`)
+      await sql.setStatus(tx, id, 'RESTORING')
+      return startRestore(tx, deps, vm, restoreFromSnapshot, { runId: newId(), copyId: id, templateId: os_template_id }, start)
+    },
+  })
 
 /** Snapshots lie beside the disk and are lost with it. */
 export const failAllSnapshots = sql.markAllFailed
 
 /** In every state of the VM but one that is out of our hands: a snapshot lies beside the disk, and removing it touches nothing else. */
-export async function removeSnapshot(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> {
-  const vm = await lockVm(tx, who.accountId, vmId)
-  await requireSnapshot(tx, vmId, id)
-  await makeWay(tx, deps, vm)
-  if (vm.status === 'UNMANAGED')
-    throw apiError('invalid_state', 'VM is UNMANAGED: its snapshots cannot be deleted until the operator adopts it again')
-  await sql.setStatus(tx, id, 'DELETING')
-  const options = { label: 'SNAPSHOT_DELETE', ownerId: vm.account_id, subjectId: vmId }
-  return { actionId: await deps.workflows.start(tx, deleteSnapshot, { vmId, snapshotId: id }, options) }
-}
+export const removeSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> =>
+  startAction(tx, deps, who, vmId, {
+    verb: null,
+    label: 'SNAPSHOT_DELETE',
+    find: () => requireSnapshot(tx, vmId, id),
+    act: async (vm, start) => {
+      if (vm.status === 'UNMANAGED')
+        throw apiError('invalid_state', 'VM is UNMANAGED: its snapshots cannot be deleted until the operator adopts it again')
+      await sql.setStatus(tx, id, 'DELETING')
+      return start(deleteSnapshot, { vmId, snapshotId: id })
+    },
+  })

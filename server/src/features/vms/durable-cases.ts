@@ -8,7 +8,7 @@ import { findRun } from '../../workflow/run-store.ts'
 import { testCrashSafety } from '../../workflow/testing.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 import { getVmRow, machineSpec } from './model/machine-spec.ts'
-import { recordStaleMachine } from './recovery/evacuate.ts'
+import { recordStaleMachine } from './model/stale-machines.ts'
 import { repairVm } from './recovery/repair.ts'
 import { vmWorkflows } from './workflows.ts'
 

@@ -4,7 +4,7 @@ import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'
 import { BindFirewall, CheckPacket, FirewallBinding, Verdict } from '../firewalls/schema.ts'
 import { bindFirewall, checkPacket, unbindFirewall } from '../firewalls/service.ts'
-import { lockVm, requireVm } from './model/guards.ts'
+import { lockOwnVm, requireVm } from './model/guards.ts'
 
 const tag = 'Firewalls'
 const params = { id: Type.String() }
@@ -24,7 +24,7 @@ export const firewallBindingRoutes: Routes = (api, { clock }) => {
       data: FirewallBinding,
     },
     async (tx, { principal: { accountId }, params: { id }, body }) => {
-      await lockVm(tx, accountId, body.vmId)
+      await lockOwnVm(tx, { accountId }, body.vmId)
       const { binding, isNew } = await bindFirewall(tx, clock.now(), accountId, id, body.vmId)
       return new ApiResponse(binding, isNew ? 201 : 200)
     },
@@ -41,7 +41,7 @@ export const firewallBindingRoutes: Routes = (api, { clock }) => {
       data: FirewallBinding,
     },
     async (tx, { principal: { accountId }, params: { id, vmId } }) => {
-      await lockVm(tx, accountId, vmId)
+      await lockOwnVm(tx, { accountId }, vmId)
       return unbindFirewall(tx, accountId, id, vmId)
     },
   )

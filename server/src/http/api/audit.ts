@@ -51,6 +51,33 @@ export function toAuditRecord(request: FastifyRequest, status: number, code: str
   }
 }
 
+interface Visit {
+  ip: string
+  requestId: string
+  operation: Pick<AuditRecord, 'action' | 'route'>
+}
+
+/** Of a call that is made without a principal, such as a sign-in, once it is known whose it is. */
+export const toPersonAuditRecord = (
+  { ip, requestId, operation }: Visit,
+  person: { id: string; account_id: string; email: string },
+  status: number,
+  code: string | null,
+  ids: string[] = [],
+): AuditRecord => ({
+  accountId: person.account_id,
+  actorType: 'person',
+  actorId: person.id,
+  actorName: person.email,
+  ip,
+  requestId,
+  ...operation,
+  method: 'POST',
+  resourceIds: ids,
+  status,
+  code,
+})
+
 /** A client may send a secret in place of an id: only what looks like our id is kept. */
 const OUR_ID = /^c[0-9a-z]{24}$/
 

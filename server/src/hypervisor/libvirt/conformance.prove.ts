@@ -2,7 +2,7 @@
 import { missingCommands, missingForSandbox } from '../../../../libvirt/test/command.ts'
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { libvirtRig } from '../../../test/libvirt-rig.ts'
-import { nativeArch } from '../../images/arch.ts'
+import { nativeArch } from '../../kernel/arch.ts'
 import { describeDriver } from '../conformance.ts'
 
 describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`))('on a real host', () => {

@@ -7,7 +7,7 @@ import { missingCommands, missingForSandbox } from '../../../../libvirt/test/com
 import { describeIf } from '../../../../libvirt/test/describe-if.ts'
 import { blankGuests, soon } from '../../../test/blank-guests.ts'
 import type { LibvirtHost } from '../../../test/libvirt-host.ts'
-import { nativeArch } from '../../images/arch.ts'
+import { nativeArch } from '../../kernel/arch.ts'
 import { newId } from '../../kernel/ids.ts'
 import { collect, expectKind } from '../conformance/fixture.ts'
 import { isDriverError } from '../driver.ts'

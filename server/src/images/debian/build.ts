@@ -2,10 +2,11 @@
 // sources. root/ is copied into the guest, setup.sh runs inside it.
 import { chmod, copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { debianArch, nativeArch, serialConsole, type Arch } from '../arch.ts'
+import { debianArch, serialConsole } from '../arch.ts'
+import { nativeArch, type Arch } from '../../kernel/arch.ts'
 import { EFI_TOOLS, makeDisk } from '../disk.ts'
 import { grubPackage, platformOf } from '../grub.ts'
-import type { Build } from '../recipes.ts'
+import type { Build } from '../build-order.ts'
 import { requireTools, run } from '../external-tools.ts'
 import { debianSources } from './sources.ts'
 

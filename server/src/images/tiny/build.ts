@@ -2,12 +2,13 @@
 // tests, demos and evaluation. root/ and initrd/ are copied into the guest.
 import { chmod, copyFile, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { debianArch, serialConsole, type Arch } from '../arch.ts'
+import { debianArch, serialConsole } from '../arch.ts'
+import { type Arch } from '../../kernel/arch.ts'
 import { EFI_TOOLS, makeDisk } from '../disk.ts'
 import { grubPackage } from '../grub.ts'
 import { unpackPackages } from '../packages.ts'
 import { requireTools, run } from '../external-tools.ts'
-import type { Build } from '../recipes.ts'
+import type { Build } from '../build-order.ts'
 import { readLinking } from './libraries.ts'
 import { loadOrder, withoutSignature } from './modules.ts'
 

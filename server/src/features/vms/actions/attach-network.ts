@@ -6,10 +6,9 @@ import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import { workflow, type Deps } from '../../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../../networks/service.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { recordStaleNics } from '../recovery/evacuate.ts'
 import { getVmRow, privateNic } from '../model/machine-spec.ts'
-import { recordStaleMachine } from '../recovery/evacuate.ts'
-import { lockVm, requireIdle } from '../model/guards.ts'
+import { recordStaleMachine, recordStaleNics } from '../model/stale-machines.ts'
+import { startAction, type Started } from '../model/guards.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from '../steps.ts'
 
 const MAX_NETWORKS = 5
@@ -54,30 +53,31 @@ export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6
     if (stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
   })
 
-export async function attach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
-  const vm = await lockVm(tx, who.accountId, vmId)
-  const [network] = await requireNetworks(tx, who.accountId, [networkId])
-  await requireIdle(tx, deps, vm, 'attach')
-  const attachments = await attachmentsOf(tx, vmId)
-  if (attachments.some((each) => each.network_id === networkId))
-    throw apiError('already_exists', `VM is in network ${network!.name} already`)
-  if (network!.host_id !== vm.host_id) throw apiError('region_mismatch', `Network ${network!.name} lives on another node than this VM`)
-  if (attachments.length >= MAX_NETWORKS)
-    throw apiError('quota_exceeded', `A VM can be in at most ${MAX_NETWORKS} private networks: detach one first`)
-  const { mac } = await allocateAddress(tx, network!, vmId)
-  const input = { vmId, networkId, mac }
-  return {
-    actionId: await deps.workflows.start(tx, attachNetwork, input, { label: 'NETWORK_ATTACH', ownerId: vm.account_id, subjectId: vmId }),
-  }
-}
+export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<Started> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'attach',
+    label: 'NETWORK_ATTACH',
+    find: async () => (await requireNetworks(tx, who.accountId, [networkId]))[0]!,
+    act: async (vm, start, network) => {
+      const attachments = await attachmentsOf(tx, vmId)
+      if (attachments.some((each) => each.network_id === networkId))
+        throw apiError('already_exists', `VM is in network ${network.name} already`)
+      if (network.host_id !== vm.host_id) throw apiError('region_mismatch', `Network ${network.name} lives on another node than this VM`)
+      if (attachments.length >= MAX_NETWORKS)
+        throw apiError('quota_exceeded', `A VM can be in at most ${MAX_NETWORKS} private networks: detach one first`)
+      const { mac } = await allocateAddress(tx, network, vmId)
+      return start(attachNetwork, { vmId, networkId, mac })
+    },
+  })
 
-export async function detach(tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<{ actionId: string }> {
-  const vm = await lockVm(tx, who.accountId, vmId)
-  const attachment = (await attachmentsOf(tx, vmId)).find((each) => each.network_id === networkId)
-  if (!attachment) throw apiError('not_found', 'Network not found')
-  await requireIdle(tx, deps, vm, 'detach')
-  const input = { vmId, networkId, mac: attachment.mac }
-  return {
-    actionId: await deps.workflows.start(tx, detachNetwork, input, { label: 'NETWORK_DETACH', ownerId: vm.account_id, subjectId: vmId }),
-  }
-}
+export const detach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<Started> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'detach',
+    label: 'NETWORK_DETACH',
+    find: async () => {
+      const attachment = (await attachmentsOf(tx, vmId)).find((each) => each.network_id === networkId)
+      if (!attachment) throw apiError('not_found', 'Network not found')
+      return attachment
+    },
+    act: (_, start, { mac }) => start(detachNetwork, { vmId, networkId, mac }),
+  })

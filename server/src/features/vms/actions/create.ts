@@ -15,11 +15,11 @@ import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
 import { monthlyPrice, nextRenewal, type PricedSize, resolveSize } from '../billing/pricing.ts'
 import { recordVmEvent, recordVmEventAndShow } from '../model/events.ts'
-import { hashPassword } from '../model/guest-password.ts'
+import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { allocatePlacement, releasePlacement, takeVmQuotas } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
-import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { CreateVm, VmCreated } from '../schema.ts'
 import {
   applyFilter,
@@ -91,7 +91,7 @@ export async function createVm(
     next_renewal_at: nextRenewal(now, renewalDay),
     created_at: now,
   }
-  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, id, hashPassword(input.password))
+  const passwordHash = sealPassword(deps, id, input.password)
   const run = { vmId: id, chargedCents: price.toString(), passwordHash }
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, row),
@@ -119,10 +119,6 @@ export async function createVm(
 }
 
 const unique = (ids: string[] = []): string[] => [...new Set(ids)]
-
-/** The hash stays encrypted while it waits in the journal. */
-export const encryptPasswordHash = (deps: Pick<Deps, 'vault'>, vmId: string, hash: string): string =>
-  deps.vault.seal(hash, `password:${vmId}`).toString('base64')
 
 export function requireAvailable(region: RegionRow, template: TemplateRow, shape: PricedSize): void {
   if (!region.available) throw apiError('unavailable', `Region ${region.slug} takes no new VMs at the moment`)
@@ -159,9 +155,6 @@ export interface ProvisionInput extends VmInput {
   passwordHash: string | null
 }
 
-export const decryptPasswordHash = ({ vault }: Pick<Deps, 'vault'>, vmId: string, sealed: string | null): string | null =>
-  sealed === null ? null : vault.open(Buffer.from(sealed, 'base64'), `password:${vmId}`)
-
 /** One that could not be taken back would keep this one from starting. */
 async function removeEarlierTry(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
@@ -180,7 +173,7 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
     timeout: '10m',
     run: async (context) => {
       const { vm, driver } = await vmAndDriver(context)
-      const passwordHash = decryptPasswordHash(context.deps, vm.id, context.input.passwordHash)
+      const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
       await driver.ensureDisk(await machineSpec(context.deps.db, vm, passwordHash), { from: 'template' }, context.signal)
     },
     undo: purgeFromHost,

@@ -6,7 +6,6 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import { workflow, type Deps, type EventDeps } from '../../deps.ts'
-import type { ActionStarted } from '../../actions/schema.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../../firewalls/service.ts'
 import { callHost, getHost, isHostLost, isUnreachable } from '../../hosts/service.ts'
@@ -16,13 +15,15 @@ import { balanceOf, type Quote, refund, refundable, toQuote } from '../../wallet
 import { recordVmEvent } from '../model/events.ts'
 import { notifyDeleted } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
-import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
 import { refundForUnusedDays } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
-import { lockIdleVm, preemptOpenRun } from '../model/guards.ts'
+import { preemptOpenRun, startAction, type Started, startRunOf } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 import { purgeFromHost, type VmInput } from '../steps.ts'
+
+const DELETE = 'DELETE'
 
 interface Input extends VmInput {
   reason: string
@@ -61,7 +62,7 @@ async function isHostUnreachable({ deps, signal, tries }: StepContext<Deps, Inpu
 /** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
 async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
   const now = deps.clock.now()
-  const vm = (await sql.lockVm(tx, vmId))!
+  const vm = (await sql.lockVmById(tx, vmId))!
   await forgetKeyUse(tx, vmId)
   await unbindAll(tx, vmId)
   await forgetFilter(tx, vmId)
@@ -95,30 +96,21 @@ async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void>
   })
 }
 
-export async function remove(
-  tx: Tx,
-  deps: Deps,
-  who: Principal,
-  vmId: string,
-  dryRun = false,
-): Promise<ActionStarted | DryRunResult<Quote>> {
-  const vm = await lockIdleVm(tx, deps, who.accountId, vmId, 'delete')
-  if (dryRun) {
-    const unused = await unusedOf(tx, deps.clock.now(), vm)
-    const balanceAfter = (await balanceOf(tx, vm.account_id)) + unused
-    return new DryRunResult(toQuote(deps.config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
-  }
-  return startDelete(tx, deps, vm, 'Deleted by its owner')
-}
+export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<Started | DryRunResult<Quote>> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'delete',
+    label: DELETE,
+    act: async (vm, start) => {
+      if (!dryRun) return start(deleteVm, { vmId, reason: 'Deleted by its owner' })
+      const unused = await unusedOf(tx, deps.clock.now(), vm)
+      const balanceAfter = (await balanceOf(tx, vm.account_id)) + unused
+      return new DryRunResult(toQuote(deps.config.currency, { charge: -unused, monthly: 0n, balanceAfter }))
+    },
+  })
 
 /** The end of an unpaid VM's retention, which protection does not stop. */
-export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<{ actionId: string }> {
+export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<Started> {
   await preemptOpenRun(tx, deps, vm)
   requireAllowed({ ...vm, is_protected: false }, 'delete')
-  return startDelete(tx, deps, vm, 'Unpaid for too long')
-}
-
-async function startDelete(tx: Tx, deps: Deps, vm: sql.VmDetails, reason: string): Promise<{ actionId: string }> {
-  const options = { label: 'DELETE', ownerId: vm.account_id, subjectId: vm.id }
-  return { actionId: await deps.workflows.start(tx, deleteVm, { vmId: vm.id, reason }, options) }
+  return startRunOf(tx, deps, vm, DELETE)(deleteVm, { vmId: vm.id, reason: 'Unpaid for too long' })
 }

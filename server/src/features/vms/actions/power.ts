@@ -1,15 +1,12 @@
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
-import type { Workflow } from '../../../workflow/workflow-builder.ts'
 import { type Deps, workflow } from '../../deps.ts'
-import type { Verb } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { lockIdleVm } from '../model/guards.ts'
-import { hashPassword } from '../model/guest-password.ts'
+import { startAction, type Started } from '../model/guards.ts'
+import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
-import type { VmDetails } from '../model/sql.ts'
 import {
   applyFilter,
   awaitReady,
@@ -22,50 +19,35 @@ import {
   vmAndDriver,
   type VmInput,
 } from '../steps.ts'
-import { encryptPasswordHash } from './create.ts'
 
-interface Started {
-  actionId: string
-}
+type Owner = Pick<Principal, 'accountId'>
 
-/** Locks the VM, checks that it may, and starts the workflow in the same transaction. */
-async function act<I extends { vmId: string }>(
-  tx: Tx,
-  deps: Deps,
-  vm: VmDetails,
-  flow: Workflow<Deps, I>,
-  label: string,
-  input: I,
-): Promise<Started> {
-  return { actionId: await deps.workflows.start(tx, flow, input, { label, ownerId: vm.account_id, subjectId: vm.id }) }
-}
+export const start = (tx: Tx, deps: Deps, who: Principal, vmId: string): Promise<Started> =>
+  startAction(tx, deps, who, vmId, { verb: 'start', label: 'START', act: (_, run) => run(startVm, { vmId }) })
 
-const idle = (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string, verb: Verb): Promise<VmDetails> =>
-  lockIdleVm(tx, deps, who.accountId, vmId, verb)
+export const stop = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
+  startAction(tx, deps, who, vmId, { verb: 'stop', label: 'STOP', act: (_, run) => run(stopVm, { vmId, force }) })
 
-export const start = async (tx: Tx, deps: Deps, who: Principal, vmId: string): Promise<Started> =>
-  act(tx, deps, await idle(tx, deps, who, vmId, 'start'), startVm, 'START', { vmId })
-
-export const stop = async (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
-  act(tx, deps, await idle(tx, deps, who, vmId, 'stop'), stopVm, 'STOP', { vmId, force })
-
-export const restart = async (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
-  act(tx, deps, await idle(tx, deps, who, vmId, 'restart'), restartVm, 'RESTART', { vmId, force })
+export const restart = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
+  startAction(tx, deps, who, vmId, { verb: 'restart', label: 'RESTART', act: (_, run) => run(restartVm, { vmId, force }) })
 
 /** By an operator, or because its renewal is unpaid; only the latter ends with a payment. */
-export const suspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string, unpaid = false): Promise<Started> =>
-  act(tx, deps, await idle(tx, deps, who, vmId, 'suspend'), suspendVm, 'SUSPEND', { vmId, unpaid })
+export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = false): Promise<Started> =>
+  startAction(tx, deps, who, vmId, { verb: 'suspend', label: 'SUSPEND', act: (_, run) => run(suspendVm, { vmId, unpaid }) })
 
-export const unsuspend = async (tx: Tx, deps: Deps, who: Pick<Principal, 'accountId'>, vmId: string): Promise<Started> =>
-  act(tx, deps, await idle(tx, deps, who, vmId, 'unsuspend'), unsuspendVm, 'UNSUSPEND', { vmId })
+export const unsuspend = (tx: Tx, deps: Deps, who: Owner, vmId: string): Promise<Started> =>
+  startAction(tx, deps, who, vmId, { verb: 'unsuspend', label: 'UNSUSPEND', act: (_, run) => run(unsuspendVm, { vmId }) })
 
-export async function resetPassword(tx: Tx, deps: Deps, who: Principal, vmId: string, password: string): Promise<Started> {
-  const vm = await idle(tx, deps, who, vmId, 'password')
-  if (!vm.has_agent)
-    throw apiError('incompatible', `${vm.template_name} has no guest agent: log in and change the password there, or rebuild the VM`)
-  const passwordHash = encryptPasswordHash(deps, vmId, hashPassword(password))
-  return act(tx, deps, vm, setPassword, 'PASSWORD_RESET', { vmId, user: vm.default_user, passwordHash })
-}
+export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, password: string): Promise<Started> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'password',
+    label: 'PASSWORD_RESET',
+    act: (vm, run) => {
+      if (!vm.has_agent)
+        throw apiError('incompatible', `${vm.template_name} has no guest agent: log in and change the password there, or rebuild the VM`)
+      return run(setPassword, { vmId, user: vm.default_user, passwordHash: sealPassword(deps, vmId, password) })
+    },
+  })
 
 /** A VM whose start fails is off, and says why. */
 export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
@@ -118,8 +100,7 @@ export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5
   timeout: '1m',
   run: async (context) => {
     const { vm, driver } = await vmAndDriver(context)
-    const sealed = Buffer.from(context.input.passwordHash, 'base64')
-    const passwordHash = context.deps.vault.open(sealed, `password:${vm.id}`)
+    const passwordHash = openPasswordHash(context.deps, vm.id, context.input.passwordHash)
     await driver.ensurePassword(vm.id, { user: context.input.user, passwordHash }, context.signal)
   },
 })

@@ -4,7 +4,6 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { Cents } from '../../../kernel/money.ts'
-import type { ActionStarted } from '../../actions/schema.ts'
 import { getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
 import { trackFilter } from '../../firewalls/service.ts'
@@ -14,61 +13,61 @@ import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/se
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
 import { nextRenewal } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { lockVm, requireIdle } from '../model/guards.ts'
-import { hashPassword } from '../model/guest-password.ts'
+import { startAction, type Started, type StartRun } from '../model/guards.ts'
+import { sealPassword } from '../model/guest-password.ts'
 import { allocatePlacement, sizeOf } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
 import type { RebuildVm } from '../schema.ts'
-import { encryptPasswordHash, provisionVm, requireFits } from './create.ts'
+import { provisionVm, requireFits } from './create.ts'
 import { finishOnNewDisk, finishOnOldDisk, type NewDiskInput, replaceDiskWorkflow } from './replace-disk.ts'
 
-export async function rebuild(
+export const rebuild = (
   tx: Tx,
   deps: Deps,
   who: Principal,
   vmId: string,
   input: RebuildVm,
   dryRun = false,
-): Promise<ActionStarted | DryRunResult<Quote>> {
-  const now = deps.clock.now()
-  const vm = await lockVm(tx, who.accountId, vmId)
-  const template = await getTemplate(tx, input.osTemplateId)
-  const keysBefore = (await keysOf(tx, vmId)).map((key) => key.id)
-  const keys = await requireKeys(tx, vm.account_id, [...new Set(input.sshKeyIds ?? keysBefore)])
-  await requireIdle(tx, deps, vm, 'rebuild')
-  requireFits(template, sizeOf(vm))
-  if (vm.provisioned) await requireRuns(tx, vm, template)
-  await forgetKeyUse(tx, vmId)
-  await noteKeyUse(
-    tx,
-    vmId,
-    keys.map((key) => key.id),
-  )
-  const passwordHash = input.password === undefined ? null : encryptPasswordHash(deps, vmId, hashPassword(input.password))
-  const options = { label: 'REBUILD', ownerId: vm.account_id, subjectId: vmId }
-  if (!vm.provisioned) {
-    await sql.setTemplate(tx, vmId, template.id)
-    const actionId = await provisionAgain(tx, deps, now, vm, template.arch, passwordHash, options)
-    if (dryRun) return quoteFor(tx, deps, vm, vm.renewal_price_cents)
-    return { actionId }
-  }
+): Promise<Started | DryRunResult<Quote>> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'rebuild',
+    label: 'REBUILD',
+    find: async (vm) => {
+      const template = await getTemplate(tx, input.osTemplateId)
+      const keysBefore = (await keysOf(tx, vmId)).map((key) => key.id)
+      const keys = await requireKeys(tx, vm.account_id, [...new Set(input.sshKeyIds ?? keysBefore)])
+      return { template, keysBefore, keyIds: keys.map((key) => key.id) }
+    },
+    act: async (vm, start, { template, keysBefore, keyIds }) => {
+      const now = deps.clock.now()
+      requireFits(template, sizeOf(vm))
+      if (vm.provisioned) await requireRuns(tx, vm, template)
+      await forgetKeyUse(tx, vmId)
+      await noteKeyUse(tx, vmId, keyIds)
+      const passwordHash = sealPassword(deps, vmId, input.password)
+      if (!vm.provisioned) {
+        await sql.setTemplate(tx, vmId, template.id)
+        const started = await provisionAgain(tx, deps, vm, template.arch, passwordHash, start)
+        if (dryRun) return quoteFor(tx, deps, vm, vm.renewal_price_cents)
+        return started
+      }
 
-  if (dryRun) return quoteFor(tx, deps, vm, 0n)
-  const generation = await sql.nextGeneration(tx, vmId)
-  await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
-  const run = {
-    vmId,
-    statusBefore: vm.status,
-    generationBefore: vm.generation,
-    generation,
-    templateId: template.id,
-    passwordHash,
-    keysBefore,
-  }
-  const actionId = await deps.workflows.start(tx, rebuildVm, run, options)
-  await recordVmEvent(tx, deps, vmId, 'vm.rebuilding', { actionId })
-  return { actionId }
-}
+      if (dryRun) return quoteFor(tx, deps, vm, 0n)
+      const generation = await sql.nextGeneration(tx, vmId)
+      await sql.setStatus(tx, now, vmId, { status: 'REBUILDING' })
+      const started = await start(rebuildVm, {
+        vmId,
+        statusBefore: vm.status,
+        generationBefore: vm.generation,
+        generation,
+        templateId: template.id,
+        passwordHash,
+        keysBefore,
+      })
+      await recordVmEvent(tx, deps, vmId, 'vm.rebuilding', started)
+      return started
+    },
+  })
 
 /** `charge` has been taken already. */
 async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cents): Promise<DryRunResult<Quote>> {
@@ -83,17 +82,15 @@ async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Pr
     throw apiError('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
 }
 
-type StartOptions = Parameters<Deps['workflows']['start']>[3]
-
 async function provisionAgain(
   tx: Tx,
   deps: Deps,
-  now: Date,
   vm: sql.VmDetails,
   arch: string,
   passwordHash: string | null,
-  options: StartOptions,
-): Promise<string> {
+  start: StartRun,
+): Promise<Started> {
+  const now = deps.clock.now()
   const { currency } = deps.config
   const price = vm.renewal_price_cents
   const networks = await attachedNetworks(tx, vm.id)
@@ -103,8 +100,8 @@ async function provisionAgain(
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
-  const actionId = await deps.workflows.start(tx, provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash }, options)
-  await recordVmEvent(tx, deps, vm.id, 'vm.provisioning', { actionId })
+  const started = await start(provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash })
+  await recordVmEvent(tx, deps, vm.id, 'vm.provisioning', started)
   await charge(tx, now, vm.account_id, price, {
     type: 'VM_CHARGE',
     description: `First month of ${vm.name}`,
@@ -112,7 +109,7 @@ async function provisionAgain(
     referenceId: vm.id,
     currency,
   })
-  return actionId
+  return started
 }
 
 interface RebuildInput extends NewDiskInput {

@@ -4,9 +4,10 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import type { WorkflowBuilder, StepContext } from '../../../workflow/workflow-builder.ts'
 import { getTemplate } from '../../catalog/service.ts'
 import { workflow, type Deps } from '../../deps.ts'
-import { decryptPasswordHash } from './create.ts'
+import { openPasswordHash } from '../model/guest-password.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
-import { recordStaleMachine, type PreviousPlacement } from '../recovery/evacuate.ts'
+import type { PreviousPlacement } from '../model/placement.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import type { VmStatus } from '../schema.ts'
 import * as sql from '../model/sql.ts'
 import {
@@ -69,7 +70,7 @@ async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
   const vm = await getVmRow(deps.db, input.vmId)
   const template = await getTemplate(deps.db, input.templateId)
   const installed = { os_template_id: template.id, default_user: template.default_user }
-  return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, decryptPasswordHash(deps, vm.id, input.passwordHash))
+  return machineSpec(deps.db, { ...vm, ...installed, generation: input.generation }, openPasswordHash(deps, vm.id, input.passwordHash))
 }
 
 async function makeDisk(context: Context, source: DiskSource): Promise<void> {

@@ -6,6 +6,7 @@ import { workflow, type Deps } from '../../deps.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { completeEvacuation, evacuateVm, rollBackEvacuation, type Move } from '../recovery/evacuate.ts'
 import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
+import type { Started, StartRun } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 
 export interface RestoreInput extends NewDiskInput {
@@ -52,21 +53,21 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
     })
 
 export interface RestoreRequest extends Move {
-  label: string
   copyId: string
   /** The VM's host is lost: it is brought back on another one. */
   isMoved?: boolean
 }
 
-/** For a VM that is locked and idle. */
+/** `start` is that of an action whose VM is locked and idle. */
 export async function startRestore(
   tx: Tx,
   deps: Deps,
   vm: sql.VmDetails,
   flow: RestoreWorkflow,
   order: RestoreRequest,
-): Promise<{ actionId: string }> {
-  const { label, runId, copyId, templateId, isMoved } = order
+  start: StartRun,
+): Promise<Started> {
+  const { runId, copyId, templateId, isMoved } = order
   const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, order) : null
   const generation = await sql.nextGeneration(tx, vm.id)
   await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'REBUILDING' })
@@ -80,5 +81,5 @@ export async function startRestore(
     passwordHash: null,
     placeBefore,
   }
-  return { actionId: await deps.workflows.start(tx, flow, input, { label, runId, ownerId: vm.account_id, subjectId: vm.id }) }
+  return start(flow, input, runId)
 }

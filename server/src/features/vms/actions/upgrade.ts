@@ -6,7 +6,6 @@ import type { MachineSpec } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
-import type { ActionStarted } from '../../actions/schema.ts'
 import { catalogNumbers, getPlan } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
@@ -15,12 +14,12 @@ import { tradeInAddOns } from '../billing/add-ons.ts'
 import { monthlyPrice, planShape, type PricedSize, proratedDifference } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { lockVm, requireIdle } from '../model/guards.ts'
+import { startAction, type Started } from '../model/guards.ts'
 import { resizeVm } from '../model/hooks.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { giveBackVmQuotas, sizeOf, takeVmQuotas } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
-import { recordStaleMachine } from '../recovery/evacuate.ts'
+import { recordStaleMachine } from '../model/stale-machines.ts'
 import {
   applyFilter,
   applySpec,
@@ -36,53 +35,55 @@ import {
   type VmInput,
 } from '../steps.ts'
 
-export async function upgrade(
+export const upgrade = (
   tx: Tx,
   deps: Deps,
   who: Principal,
   vmId: string,
   planId: string,
   dryRun = false,
-): Promise<ActionStarted | DryRunResult<Quote>> {
-  const { currency } = deps.config
-  const now = deps.clock.now()
-  const vm = await lockVm(tx, who.accountId, vmId)
-  const shape = planShape(await getPlan(tx, planId))
-  await requireIdle(tx, deps, vm, 'upgrade')
-  requirePaidPeriod(vm, now)
-  requireLarger(vm, shape)
-  const more = difference(vm, shape)
-  await takeVmQuotas(tx, vm.account_id, more, 0n)
-  const numbers = await catalogNumbers(tx)
-  const monthly = monthlyPrice(numbers, shape.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
-  const price = proratedDifference(vm, now, monthly)
-  await requireFunds(tx, vm.account_id, price, currency)
-  if (!(await reserveCapacity(tx, vm.host_id!, more))) {
-    throw apiError(
-      'no_capacity',
-      `The host of this VM has no room for plan ${shape.name} at the moment: try again later, or create a new VM`,
-    )
-  }
-  const paidAddOns = await tradeInAddOns(tx, vm)
-  // A plan that has become cheaper than what was paid for is free, and what was paid stays paid: refunds are reckoned from it.
-  const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
-  await resizeVm(tx, deps, vm.id, { ...shape, periodPriceCents })
-  await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
-  const input = {
-    vmId: vm.id,
-    wasRunning: vm.status === 'RUNNING',
-    before: shapeBefore(vm, paidAddOns),
-    more,
-    chargedCents: price.toString(),
-  }
-  const actionId = await deps.workflows.start(tx, upgradeVm, input, { label: 'UPGRADE', ownerId: vm.account_id, subjectId: vm.id })
-  await recordVmEvent(tx, deps, vm.id, 'vm.upgrading', { actionId })
-  const description = `Upgrade of ${vm.name} to ${shape.name} for the rest of the period`
-  const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
-  const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
-  if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly, balanceAfter: balance_after_cents }))
-  return { actionId }
-}
+): Promise<Started | DryRunResult<Quote>> =>
+  startAction(tx, deps, who, vmId, {
+    verb: 'upgrade',
+    label: 'UPGRADE',
+    find: async () => planShape(await getPlan(tx, planId)),
+    act: async (vm, start, size) => {
+      const { currency } = deps.config
+      const now = deps.clock.now()
+      requirePaidPeriod(vm, now)
+      requireLarger(vm, size)
+      const more = difference(vm, size)
+      await takeVmQuotas(tx, vm.account_id, more, 0n)
+      const numbers = await catalogNumbers(tx)
+      const monthly = monthlyPrice(numbers, size.priceCents, { dailyBackup: vm.daily_backup, network10g: vm.network_10g })
+      const price = proratedDifference(vm, now, monthly)
+      await requireFunds(tx, vm.account_id, price, currency)
+      if (!(await reserveCapacity(tx, vm.host_id!, more))) {
+        throw apiError(
+          'no_capacity',
+          `The host of this VM has no room for plan ${size.name} at the moment: try again later, or create a new VM`,
+        )
+      }
+      const paidAddOns = await tradeInAddOns(tx, vm)
+      // A plan that has become cheaper than what was paid for is free, and what was paid stays paid: refunds are reckoned from it.
+      const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
+      await resizeVm(tx, deps, vm.id, { ...size, periodPriceCents })
+      await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
+      const started = await start(upgradeVm, {
+        vmId,
+        wasRunning: vm.status === 'RUNNING',
+        before: shapeBefore(vm, paidAddOns),
+        more,
+        chargedCents: price.toString(),
+      })
+      await recordVmEvent(tx, deps, vm.id, 'vm.upgrading', started)
+      const description = `Upgrade of ${vm.name} to ${size.name} for the rest of the period`
+      const entry = { type: 'VM_UPGRADE', description, referenceType: 'VM', referenceId: vm.id, currency } as const
+      const { balance_after_cents } = await charge(tx, now, vm.account_id, price, entry)
+      if (dryRun) return new DryRunResult(toQuote(currency, { charge: price, monthly, balanceAfter: balance_after_cents }))
+      return started
+    },
+  })
 
 function requireLarger(vm: sql.VmDetails, shape: PricedSize): void {
   if (!shape.available || (shape.regionSlugs && !shape.regionSlugs.includes(vm.region_slug))) {

@@ -3,8 +3,8 @@ import type { EventDeps } from '../../deps.ts'
 import { recordEvent } from '../../events/service.ts'
 import type { Vm } from '../schema.ts'
 import { getVmRow } from './machine-spec.ts'
-import { getVmDetail, type VmListRow } from './read.ts'
-import { countEvent, type VmRow } from './sql.ts'
+import { getVmDetail } from './read.ts'
+import { countEvent, type VmListRow, type VmRow } from './sql.ts'
 import { toVm, toVmListItem } from './view.ts'
 
 interface EventDetail {

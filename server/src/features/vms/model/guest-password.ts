@@ -1,8 +1,26 @@
-// Passwords of guests are hashed the moment they arrive: only the hash goes on from here.
+// Passwords of guests are hashed the moment they arrive; the hash is encrypted while it waits in the journal of its action.
 import { encrypt } from 'unixcrypt'
+import type { Vault } from '../../../kernel/crypto.ts'
 import { randomText } from '../../../kernel/ids.ts'
 
 const SALT = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
+interface HasVault {
+  vault: Vault
+}
+
 /** SHA-512 crypt, which every Linux guest understands. */
-export const hashPassword = (password: string): string => encrypt(password, `$6$${randomText(16, SALT)}`)
+export const hashGuestPassword = (password: string): string => encrypt(password, `$6$${randomText(16, SALT)}`)
+
+/** Without a password there is no password login: null. */
+export const sealPassword = <T extends string | undefined>(
+  { vault }: HasVault,
+  vmId: string,
+  password: T,
+): T extends string ? string : string | null =>
+  (password === undefined ? null : vault.seal(hashGuestPassword(password), purposeOf(vmId)).toString('base64')) as never
+
+export const openPasswordHash = <T extends string | null>({ vault }: HasVault, vmId: string, sealed: T): T =>
+  (sealed === null ? null : vault.open(Buffer.from(sealed, 'base64'), purposeOf(vmId))) as T
+
+const purposeOf = (vmId: string): string => `password:${vmId}`

@@ -1,13 +1,16 @@
 // A place for a VM: room on a host, a public address, a MAC. Taken and given back inside transactions, never half.
 import type { Tx } from '../../../kernel/database/db.ts'
-import { randomMac } from '../../networks/mac.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
 import { releasePublicIp, allocatePublicIp } from '../../hosts/public-addresses.ts'
 import { releaseCapacity, reserveCapacityInRegion, type Size } from '../../hosts/capacity.ts'
+import { randomMac, type PreviousAddress } from '../../networks/service.ts'
 import type { VmRow } from './sql.ts'
 
 export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
+
+/** Where a VM lived before its host was lost. In JSON, because it waits in the journal. */
+export type PreviousPlacement = { [K in keyof Placement]: string } & { networks?: PreviousAddress[] }
 
 export async function allocatePlacement(
   tx: Tx,

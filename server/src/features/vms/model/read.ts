@@ -2,13 +2,13 @@
 import { offsetOf, type Paged, pageOf, type PageRequest } from '../../../http/api/schema.ts'
 import { inline, type Queries, sql } from '../../../kernel/database/db.ts'
 import { notFound } from '../../../kernel/errors.ts'
-import { type OpenRun, openRunAsJson } from '../../../workflow/run-store.ts'
+import { openRunAsJson } from '../../../workflow/run-store.ts'
 import { isSuspended, quotaUsed, usedOfQuota } from '../../accounts/service.ts'
 import { firewallsAsJson } from '../../firewalls/service.ts'
 import { networksAsJson } from '../../networks/service.ts'
 import { keysAsJson } from '../../ssh-keys/service.ts'
 import type { Vm, VmListItem, VmStatus } from '../schema.ts'
-import type { VmDetails } from './sql.ts'
+import type { VmDetailRow, VmListRow } from './sql.ts'
 import { toVm, toVmListItem } from './view.ts'
 
 export async function listVms(db: Queries, accountId: string, status: VmStatus | undefined, page: PageRequest): Promise<Paged<VmListItem>> {
@@ -25,68 +25,10 @@ async function listByStatus(db: Queries, accountId: string, status: VmStatus, pa
 
 export const getVm = async (db: Queries, accountId: string, id: string): Promise<Vm> => toVm(await getVmDetail(db, accountId, id))
 
-/** What a list shows of a VM: to read the other columns as well would take longer than these. */
-export type VmListRow = Pick<
-  VmDetails,
-  | 'id'
-  | 'name'
-  | 'hostname'
-  | 'status'
-  | 'vcpu'
-  | 'ram_mib'
-  | 'disk_gib'
-  | 'bandwidth_gb'
-  | 'network_mbps'
-  | 'network_10g'
-  | 'daily_backup'
-  | 'is_protected'
-  | 'ip_address'
-  | 'region_slug'
-  | 'region_name'
-  | 'plan_slug'
-  | 'plan_name'
-  | 'plan_price_cents'
-  | 'template_slug'
-  | 'template_name'
-  | 'template_version'
-  | 'next_renewal_at'
-  | 'billing_status'
-  | 'renewal_price_cents'
-  | 'created_at'
->
-
 const listColumns = sql`
   d.id, d.name, d.hostname, d.status, d.vcpu, d.ram_mib, d.disk_gib, d.bandwidth_gb, d.network_mbps, d.network_10g, d.daily_backup,
   d.is_protected, host(d.ip_address) as ip_address, d.region_slug, d.region_name, d.plan_slug, d.plan_name, d.plan_price_cents,
   d.template_slug, d.template_name, d.template_version, d.next_renewal_at, d.billing_status, d.renewal_price_cents, d.created_at`
-
-interface Named {
-  id: string
-  name: string
-}
-
-/** What is shown of a VM by itself, with what belongs to it. */
-export interface VmDetailRow
-  extends
-    VmListRow,
-    Pick<
-      VmDetails,
-      | 'account_id'
-      | 'bandwidth_used_bytes'
-      | 'bandwidth_pack_bytes'
-      | 'readiness'
-      | 'status_reason'
-      | 'provisioned'
-      | 'event_sequence'
-      | 'updated_at'
-      | 'account_suspended'
-    > {
-  can_limit: boolean
-  ssh_keys: (Named & { fingerprint: string })[]
-  firewalls: Named[]
-  networks: (Named & { address: string })[]
-  open_run: OpenRun | null
-}
 
 const id = sql`d.id`
 const detailColumns = sql`

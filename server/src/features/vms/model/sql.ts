@@ -1,4 +1,5 @@
 import { sql, type Queries, type Tx } from '../../../kernel/database/db.ts'
+import type { OpenRun } from '../../../workflow/run-store.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { VmStatus } from '../schema.ts'
 
@@ -65,6 +66,64 @@ export interface VmDetails extends VmRow {
   account_suspended: boolean
 }
 
+/** What a list shows of a VM: to read the other columns as well would take longer than these. */
+export type VmListRow = Pick<
+  VmDetails,
+  | 'id'
+  | 'name'
+  | 'hostname'
+  | 'status'
+  | 'vcpu'
+  | 'ram_mib'
+  | 'disk_gib'
+  | 'bandwidth_gb'
+  | 'network_mbps'
+  | 'network_10g'
+  | 'daily_backup'
+  | 'is_protected'
+  | 'ip_address'
+  | 'region_slug'
+  | 'region_name'
+  | 'plan_slug'
+  | 'plan_name'
+  | 'plan_price_cents'
+  | 'template_slug'
+  | 'template_name'
+  | 'template_version'
+  | 'next_renewal_at'
+  | 'billing_status'
+  | 'renewal_price_cents'
+  | 'created_at'
+>
+
+interface Named {
+  id: string
+  name: string
+}
+
+/** What is shown of a VM by itself, with what belongs to it. */
+export interface VmDetailRow
+  extends
+    VmListRow,
+    Pick<
+      VmDetails,
+      | 'account_id'
+      | 'bandwidth_used_bytes'
+      | 'bandwidth_pack_bytes'
+      | 'readiness'
+      | 'status_reason'
+      | 'provisioned'
+      | 'event_sequence'
+      | 'updated_at'
+      | 'account_suspended'
+    > {
+  can_limit: boolean
+  ssh_keys: (Named & { fingerprint: string })[]
+  firewalls: Named[]
+  networks: (Named & { address: string })[]
+  open_run: OpenRun | null
+}
+
 export type NewVm = Omit<
   VmRow,
   | 'generation'
@@ -105,7 +164,7 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
 
 /** Locks the VM's row first, so that everything decided from it stays true until the transaction ends. */
-export const lockVm = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
+export const lockVmById = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
   // Sent together, carried out in order: it is read as it is under the lock.
   const [, vm] = await Promise.all([tx.run(sql`select 1 from vms where id = ${id} for update`), vmById(tx, id)])
   return vm
@@ -148,6 +207,12 @@ export const assignPlacement = (
       daily_backup_paid_until = case when daily_backup then ${place.next_renewal_at}::timestamptz end,
       network_10g_paid_until = case when network_10g then ${place.next_renewal_at}::timestamptz end
     where id = ${id}`)
+
+/** Without a new period: the VM moves, and is paid for already. */
+export const setPlacement = (tx: Tx, now: Date, id: string, place: Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>) =>
+  tx.run(sql`
+    update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
+      updated_at = ${now} where id = ${id}`)
 
 /** A number that no disk of this VM has had. */
 export const nextGeneration = async (tx: Tx, id: string): Promise<number> =>

@@ -1,7 +1,7 @@
 import { formatCents } from '../../../kernel/money.ts'
 import { allowedActions, isPreemptible } from './allowed-actions.ts'
 import type { Vm, VmListItem } from '../schema.ts'
-import type { VmListRow, VmDetailRow } from './read.ts'
+import type { VmListRow, VmDetailRow } from './sql.ts'
 
 export const toVmListItem = (row: VmListRow): VmListItem => ({
   id: row.id,

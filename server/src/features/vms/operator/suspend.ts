@@ -41,7 +41,7 @@ const forEachVm =
     const outcome: SuspensionOutcome = { actionIds: [], skipped: [] }
     for (const vmId of await sql.vmIdsOfAccount(tx, accountId)) {
       try {
-        const vm = await sql.lockVm(tx, vmId)
+        const vm = await sql.lockVmById(tx, vmId)
         const actionId = vm && (await step(tx, deps, vm))
         if (actionId !== undefined) outcome.actionIds.push(actionId)
       } catch (error) {

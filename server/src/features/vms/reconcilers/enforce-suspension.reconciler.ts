@@ -5,7 +5,7 @@ import { type Queries, sql } from '../../../kernel/database/db.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { reconciler, type Deps } from '../../deps.ts'
 import { suspend } from '../actions/power.ts'
-import { lockVm } from '../model/sql.ts'
+import { lockVmById } from '../model/sql.ts'
 
 /** Between two attempts: short, because it runs on meanwhile. */
 const RETRY = '2m'
@@ -22,7 +22,7 @@ export const enforceSuspension = reconciler('vms.left_on', '30s', async (deps) =
 /** The suspension may have been lifted meanwhile. */
 const switchOff = (deps: Deps, id: string): Promise<void> =>
   deps.db.tx(async (tx) => {
-    const vm = await lockVm(tx, id)
+    const vm = await lockVmById(tx, id)
     if (vm?.account_suspended) await suspend(tx, deps, { accountId: vm.account_id }, id)
   })
 

@@ -4,12 +4,13 @@
 import type { Driver, DriverEvent, Machine, Power, StopReason } from '../../../hypervisor/driver.ts'
 import { type Db, type Queries, sql, type Sql } from '../../../kernel/database/db.ts'
 import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
-import { openRunOf } from '../../../workflow/run-store.ts'
+import { hasOpenRun, openRunOf } from '../../../workflow/run-store.ts'
 import { type Deps, reconciler } from '../../deps.ts'
 import { callHost, type HostRow, isStable, listHosts } from '../../hosts/service.ts'
 import { startVm, suspendVm } from '../actions/power.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { lockVm, setStatus, vmById, type VmRow } from '../model/sql.ts'
+import { lockVmById, setStatus, vmById, type VmRow } from '../model/sql.ts'
+import { isStale } from '../model/stale-machines.ts'
 
 const CONFIRM_AFTER_MS = 10_000
 const BATCH = 500
@@ -89,7 +90,7 @@ const REASONS: Record<StopReason, string> = {
 
 async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise<void> {
   await deps.db.tx(async (tx) => {
-    const vm = await lockVm(tx, vmId)
+    const vm = await lockVmById(tx, vmId)
     if (!vm || vm.seen_power === null || (await openRunOf(tx, vmId))) return
     const now = deps.clock.now()
     if (seen === null) {
@@ -152,8 +153,7 @@ export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_pow
 const comparable = (hostId: string, which: Sql) => sql`
     select id, status, wanted_on, seen_power, seen_at, generation, account_id from vms v
     where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
-      and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))
-      and not exists (select from left_machines l where l.host_id = v.host_id and l.vm_id = v.id)`
+      and not ${hasOpenRun(sql`v.id`)} and not ${isStale(sql`v.id`, sql`v.host_id`)}`
 
 export const idleVms = (db: Queries, hostId: string, ids: string[]) =>
   db.many<ComparableVm>(comparable(hostId, sql`id = any(${ids}::text[])`))

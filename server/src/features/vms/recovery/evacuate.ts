@@ -2,7 +2,7 @@
 // the lost host comes back, what it still has of the VM is removed.
 // Private networks live on one host and are lost with it. A VM that is brought back elsewhere lets go of them; when that fails they are its
 // own again.
-import { type Queries, sql, sql as query, type Tx } from '../../../kernel/database/db.ts'
+import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { EventDeps } from '../../deps.ts'
 import { getRegion, getTemplate } from '../../catalog/service.ts'
@@ -14,11 +14,9 @@ import { attachmentsOf, type PreviousAddress, reclaimAddresses, releaseAllAddres
 import { recordVmEvent } from '../model/events.ts'
 import { notifyMacChanged, notifyResized } from '../model/hooks.ts'
 import { getVmRow } from '../model/machine-spec.ts'
-import { allocatePlacement, type Placement, releasePlacement, sizeOf } from '../model/placement.ts'
-import type { VmDetails } from '../model/sql.ts'
-
-/** In JSON, because it waits in the journal. */
-export type PreviousPlacement = { [K in keyof Placement]: string } & { networks?: PreviousAddress[] }
+import { allocatePlacement, type Placement, type PreviousPlacement, releasePlacement, sizeOf } from '../model/placement.ts'
+import { setPlacement, type VmDetails } from '../model/sql.ts'
+import { recordStaleMachine, recordStaleNics } from '../model/stale-machines.ts'
 
 export interface Move {
   runId: string
@@ -42,9 +40,7 @@ export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, move: M
 }
 
 async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
-  await tx.run(query`
-    update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
-      updated_at = ${deps.clock.now()} where id = ${vm.id}`)
+  await setPlacement(tx, deps.clock.now(), vm.id, place)
   await trackFilter(tx, vm.id, place.host_id, vm.account_id)
   await notifyMacChanged(tx, deps, vm.id, vm.mac!)
 }
@@ -87,19 +83,7 @@ export async function completeEvacuation(tx: Tx, now: Date, vmId: string, { host
   await recordStaleMachine(tx, now, vmId, host_id)
 }
 
-/** When its host answers it is removed, or made as the row says should the VM live there. */
-export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
-  tx.run(query`
-    insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
-
-export const clearStaleMachine = (db: Queries, vmId: string, hostId: string) =>
-  db.run(query`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)
-
-/** The next time somebody tries to put it right. */
-export const postponeStaleMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
-  tx.run(query`update left_machines set left_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)
-
-export async function detachLostNetworks(tx: Tx, vmId: string, withoutNetworks: boolean): Promise<PreviousAddress[]> {
+async function detachLostNetworks(tx: Tx, vmId: string, withoutNetworks: boolean): Promise<PreviousAddress[]> {
   const held = (await attachmentsOf(tx, vmId)).map(({ network_id, mac, address }) => ({ network_id, mac, address }))
   if (held.length > 0 && !withoutNetworks)
     throw apiError(
@@ -116,19 +100,13 @@ interface Returned {
   lost: PreviousAddress[]
 }
 
-export async function reattachNetworks(
+async function reattachNetworks(
   tx: Tx,
   vm: { id: string; account_id: string },
   { networks = [] }: Pick<PreviousPlacement, 'networks'>,
 ): Promise<Returned> {
   const back = await reclaimAddresses(tx, vm.account_id, vm.id, networks)
   return { back, lost: networks.filter((each) => !back.includes(each)) }
-}
-
-/** What the machine still has of them is unplugged when its host answers. */
-export async function recordStaleNics(tx: Tx, vmId: string, hostId: string, lost: Pick<PreviousAddress, 'mac'>[]): Promise<void> {
-  for (const { mac } of lost)
-    await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
 }
 
 async function recordNetworkEvents(

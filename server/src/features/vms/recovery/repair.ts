@@ -4,7 +4,7 @@ import { addDuration } from '../../../kernel/clock.ts'
 import { workflow } from '../../deps.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { getVmRow } from '../model/machine-spec.ts'
-import { clearStaleMachine, postponeStaleMachine } from './evacuate.ts'
+import { clearStaleMachine, postponeStaleMachine } from '../model/stale-machines.ts'
 import * as sql from '../model/sql.ts'
 import * as steps from '../steps.ts'
 

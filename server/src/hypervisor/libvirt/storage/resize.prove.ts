@@ -4,7 +4,7 @@ import { missingCommands, missingForSandbox } from '../../../../../libvirt/test/
 import { describeIf } from '../../../../../libvirt/test/describe-if.ts'
 import { eventually } from '../../../../../libvirt/test/eventually.ts'
 import { blankGuests, soon } from '../../../../test/blank-guests.ts'
-import { nativeArch } from '../../../images/arch.ts'
+import { nativeArch } from '../../../kernel/arch.ts'
 import { newId } from '../../../kernel/ids.ts'
 import type { Driver, MachineSpec } from '../../driver.ts'
 

@@ -1,0 +1,55 @@
+// Takes a VM out of management and back: meanwhile it runs on as it is, and nothing of it is charged or changed.
+import type { Tx } from '../../../kernel/database/db.ts'
+import { apiError, notFound } from '../../../kernel/errors.ts'
+import { recordByOperator } from '../../audit-log/service.ts'
+import type { Deps } from '../../deps.ts'
+import { pauseFilter, resumeFilter } from '../../firewalls/service.ts'
+import { recordVmEvent } from '../model/events.ts'
+import { preemptOpenRun } from '../model/guards.ts'
+import { driverForVm } from '../model/machine-spec.ts'
+import * as sql from '../model/sql.ts'
+
+/** By an operator: the VM is left running and untouched, unbilled, and no longer acted upon. */
+export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> {
+  const vm = await sql.lockVmById(tx, vmId)
+  if (!vm) throw notFound('VM')
+  await preemptOpenRun(tx, deps, vm)
+  if (!vm.provisioned) throw apiError('invalid_state', 'VM never came up, so there is nothing to leave running')
+  const now = deps.clock.now()
+  await sql.setStatus(tx, now, vmId, { status: 'UNMANAGED', reason: 'The operator has taken it out of management' })
+  await pauseFilter(tx, vmId)
+  recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm unmanage', resourceIds: [vmId] })
+  await recordVmEvent(tx, deps, vmId, 'vm.unmanaged')
+}
+
+/** Back under management, in the power state it is found in; nothing is rebooted. */
+export async function adopt(deps: Deps, vmId: string): Promise<void> {
+  const isOn = await probeUnmanagedVm(deps, vmId)
+  await deps.db.tx((tx) => adoptInPowerState(tx, deps, vmId, isOn))
+}
+
+/** Asks its host whether it is on. */
+export async function probeUnmanagedVm(deps: Deps, vmId: string): Promise<boolean> {
+  const vm = await sql.vmById(deps.db, vmId)
+  requireUnmanaged(vm)
+  const driver = await driverForVm(deps, vm)
+  const machine = await driver.findMachine(vmId, AbortSignal.timeout(10_000))
+  if (!machine) throw apiError('invalid_state', 'Its host has no such VM: delete it instead')
+  return machine.power === 'running'
+}
+
+export async function adoptInPowerState(tx: Tx, deps: Deps, vmId: string, isOn: boolean): Promise<void> {
+  const vm = await sql.lockVmById(tx, vmId)
+  requireUnmanaged(vm)
+  const now = deps.clock.now()
+  await sql.resumeBilling(tx, now, vmId)
+  await sql.setStatus(tx, now, vmId, { status: isOn ? 'RUNNING' : 'STOPPED', wantedOn: isOn })
+  await resumeFilter(tx, vmId)
+  recordByOperator(tx, now, { accountId: vm.account_id, action: 'vm adopt', resourceIds: [vmId] })
+  await recordVmEvent(tx, deps, vmId, 'vm.adopted')
+}
+
+function requireUnmanaged(vm: sql.VmDetails | undefined): asserts vm is sql.VmDetails {
+  if (!vm) throw notFound('VM')
+  if (vm.status !== 'UNMANAGED') throw apiError('invalid_state', `VM must be UNMANAGED to adopt; it is ${vm.status}`)
+}
