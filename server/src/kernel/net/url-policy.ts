@@ -6,7 +6,7 @@ import ipaddr from 'ipaddr.js'
 /** All public IPv6 addresses. Mapped, translated and tunnelled IPv4 (`::ffff:0:0/96`, `64:ff9b::/96`, `::/96`) is outside. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
-/** A public address, but the platform service that every VM of a large cloud reaches. */
+/** A public address, but the platform service that every machine of a large cloud reaches. */
 const CLOUD_SERVICE = '168.63.129.16'
 
 export function isPublicAddress(address: string): boolean {
