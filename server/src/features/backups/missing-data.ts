@@ -16,7 +16,7 @@ export interface LostCopy {
 export async function failMissingCopies(tx: Tx, now: Date, hostId: string, present: string[]): Promise<LostCopy[]> {
   const before = new Date(now.getTime() - BETWEEN_LOOKS_MS)
   const isIdle = sql`v.id = c.vm_id and v.status <> 'UNMANAGED'
-    and not exists (select from workflow_runs r where r.subject_id = c.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+    and not exists (select from workflow_runs r where r.subject_id = c.vm_id and (r.status in ('PENDING', 'RUNNING') or r.compensating))`
   const isMissing = sql`not exists (select from unnest(${present}::text[]) as p(id) where p.id = c.id)`
   const beside = sql`v.host_id = ${hostId} and c.status = 'AVAILABLE'`
   const kept = sql`c.host_id = ${hostId} and (c.status = 'AVAILABLE' or ${isKeptForOthers})`
@@ -39,7 +39,7 @@ export async function failMissingCopies(tx: Tx, now: Date, hostId: string, prese
 }
 
 /** Deleted by its owner, who no longer sees it. */
-const isKeptForOthers = sql`c.status = 'DELETING' and c.is_hidden and exists (select from backups d where d.parent_id = c.id)`
+const isKeptForOthers = sql`c.status = 'DELETING' and c.is_tombstone and exists (select from backups d where d.parent_id = c.id)`
 
 /** One that was being made when its parent was given up is found at a later look. Their data goes like that of others that failed, and
  *  until then builds on each other. */

@@ -62,6 +62,6 @@ export const dueVms = (db: Queries, now: Date, atOnce: number, vmId: string | nu
       from backup_schedules s join vms v on v.id = s.vm_id join hosts h on h.id = v.host_id
       where s.next_at <= ${now} and (${vmId}::text is null or v.id = ${vmId}) and v.daily_backup and v.provisioned and v.status in ('RUNNING', 'STOPPED')
         and h.unreachable_since is null
-        and not exists (select from left_machines l where l.host_id = v.host_id and l.vm_id = v.id) -- it is put right first
-        and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))) due
+        and not exists (select from stale_machines l where l.host_id = v.host_id and l.vm_id = v.id) -- it is put right first
+        and not exists (select from workflow_runs r where r.subject_id = v.id and (r.status in ('PENDING', 'RUNNING') or r.compensating))) due
     where turn + running <= ${atOnce}`)

@@ -42,14 +42,14 @@ export const paidButSuspended = (db: Queries, now: Date, triedBefore: Date) =>
   db.many<Pick<VmRow, 'id' | 'account_id'>>(sql`
     select id, account_id from vms v where billing_status = 'SUSPENDED' and status = 'SUSPENDED' and next_renewal_at > ${now}
       and not ${ofSuspendedAccount} and not exists (select from workflow_runs r where r.subject_id = v.id
-        and (r.created_at > ${triedBefore} or r.status in ('PENDING', 'RUNNING') or r.unwinding))
+        and (r.created_at > ${triedBefore} or r.status in ('PENDING', 'RUNNING') or r.compensating))
     order by id limit 500`)
 
 /** Whether the VM was to be taken off or brought back after `since`, or still is: that decides first whether it is paid for at all. */
 export const hasRecentLifecycleRun = async (tx: Tx, vmId: string, since: Date): Promise<boolean> =>
   (await tx.maybe(sql`
     select from workflow_runs where subject_id = ${vmId} and label in ('SUSPEND', 'UNSUSPEND', 'DELETE')
-      and (created_at > ${since} or status in ('PENDING', 'RUNNING') or unwinding) limit 1`)) !== undefined
+      and (created_at > ${since} or status in ('PENDING', 'RUNNING') or compensating) limit 1`)) !== undefined
 
 export interface Period {
   startsAt: Date

@@ -36,7 +36,7 @@ export async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql
 
 /** Until it is put right, its machine may have a disk that goes. */
 async function requireNoStaleMachine(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
-  if (await tx.maybe(query`select from left_machines where vm_id = ${id} and host_id = ${host_id}`))
+  if (await tx.maybe(query`select from stale_machines where vm_id = ${id} and host_id = ${host_id}`))
     throw apiError('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
 }
 

@@ -11,10 +11,10 @@ import { clearStaleMachine } from '../recovery/evacuate.ts'
 import { matchesRecord, repairVm } from '../recovery/repair.ts'
 import { lockVm } from '../model/sql.ts'
 
-export const reconcileStaleMachines = keyedReconciler('vms.left', '30s', {
+export const reconcileStaleMachines = keyedReconciler('vms.stale_machines', '30s', {
   busy: async ({ db, clock }) => {
     const left = new Set(
-      (await db.many<{ host_id: string }>(sql`select host_id from left_machines union select host_id from left_nics`)).map(
+      (await db.many<{ host_id: string }>(sql`select host_id from stale_machines union select host_id from stale_nics`)).map(
         (row) => row.host_id,
       ),
     )
@@ -30,7 +30,7 @@ export const reconcileStaleMachines = keyedReconciler('vms.left', '30s', {
 async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const left = (which = sql`true`) =>
     deps.db.many<{ vm_id: string }>(sql`
-      select l.vm_id from left_machines l left join vms v on v.id = l.vm_id
+      select l.vm_id from stale_machines l left join vms v on v.id = l.vm_id
       where l.host_id = ${hostId} and v.host_id is distinct from ${hostId} and ${which}`)
   for (const { vm_id } of await left()) {
     if ((await left(sql`l.vm_id = ${vm_id}`)).length === 0) continue // it came to live here again meanwhile
@@ -41,13 +41,13 @@ async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal)
   }
 }
 
-const hasOpenRun = sql`exists (select from workflow_runs r where r.subject_id = l.vm_id and (r.status in ('PENDING', 'RUNNING') or r.unwinding))`
+const hasOpenRun = sql`exists (select from workflow_runs r where r.subject_id = l.vm_id and (r.status in ('PENDING', 'RUNNING') or r.compensating))`
 
 /** Never while an action works on the VM, nor of one that is out of our hands. */
 async function putMachinesRight(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const left = await deps.db.many<{ vm_id: string }>(sql`
-    select l.vm_id from left_machines l join vms v on v.id = l.vm_id and v.host_id = l.host_id
-    where l.host_id = ${hostId} and l.left_at <= ${deps.clock.now()} and v.status <> 'UNMANAGED' and not ${hasOpenRun}`)
+    select l.vm_id from stale_machines l join vms v on v.id = l.vm_id and v.host_id = l.host_id
+    where l.host_id = ${hostId} and l.next_attempt_at <= ${deps.clock.now()} and v.status <> 'UNMANAGED' and not ${hasOpenRun}`)
   for (const { vm_id } of left) {
     let machine: Machine | null = null
     const look = callHost(deps, hostId, stopping, async (driver, signal) => (machine = await driver.findMachine(vm_id, signal)))
@@ -70,10 +70,10 @@ async function putRight(deps: Deps, hostId: string, vmId: string, machine: Machi
 /** The same of interfaces. */
 async function removeNics(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   const left = await deps.db.many<{ vm_id: string; mac: string }>(sql`
-    select l.vm_id, l.mac from left_nics l left join vms v on v.id = l.vm_id
+    select l.vm_id, l.mac from stale_nics l left join vms v on v.id = l.vm_id
     where l.host_id = ${hostId} and v.status is distinct from 'UNMANAGED' and not ${hasOpenRun}`)
   for (const { vm_id, mac } of left) {
     const error = await callHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoInterface(vm_id, mac, signal))
-    if (!error) await deps.db.run(sql`delete from left_nics where host_id = ${hostId} and vm_id = ${vm_id} and mac = ${mac}`)
+    if (!error) await deps.db.run(sql`delete from stale_nics where host_id = ${hostId} and vm_id = ${vm_id} and mac = ${mac}`)
   }
 }

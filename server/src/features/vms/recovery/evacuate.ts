@@ -52,7 +52,7 @@ async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Place
 export interface FailedMove {
   runId: string
   /** Something of it could not be removed from the host where it should have come up. */
-  stranded: boolean
+  cleanupFailed: boolean
 }
 
 /** The VM's home is where its old disk is, whether or not that host answers already: nothing else holds what it wrote since the backup.
@@ -72,8 +72,8 @@ export async function rollBackEvacuation(
   const { back, lost } = await reattachNetworks(tx, vm, before)
   await recordStaleNics(tx, vmId, before.host_id, lost)
   await reclaimPublicIp(tx, { address: before.ip_address, poolId: before.address_pool_id })
-  await releasePlacement(tx, now, vm, end.stranded)
-  if (end.stranded) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  await releasePlacement(tx, now, vm, end.cleanupFailed)
+  if (end.cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await assignToHost(tx, deps, vm, before)
   await resumeFilter(tx, vmId)
   await notifyResized(tx, deps, vmId) // its old machine did not hear of what was changed while it was away
@@ -90,14 +90,14 @@ export async function completeEvacuation(tx: Tx, now: Date, vmId: string, { host
 /** When its host answers it is removed, or made as the row says should the VM live there. */
 export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(query`
-    insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
+    insert into stale_machines (host_id, vm_id, next_attempt_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
 
 export const clearStaleMachine = (db: Queries, vmId: string, hostId: string) =>
-  db.run(query`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)
+  db.run(query`delete from stale_machines where host_id = ${hostId} and vm_id = ${vmId}`)
 
 /** The next time somebody tries to put it right. */
 export const postponeStaleMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
-  tx.run(query`update left_machines set left_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)
+  tx.run(query`update stale_machines set next_attempt_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)
 
 export async function detachLostNetworks(tx: Tx, vmId: string, withoutNetworks: boolean): Promise<PreviousAddress[]> {
   const held = (await attachmentsOf(tx, vmId)).map(({ network_id, mac, address }) => ({ network_id, mac, address }))
@@ -128,7 +128,7 @@ export async function reattachNetworks(
 /** What the machine still has of them is unplugged when its host answers. */
 export async function recordStaleNics(tx: Tx, vmId: string, hostId: string, lost: Pick<PreviousAddress, 'mac'>[]): Promise<void> {
   for (const { mac } of lost)
-    await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
+    await tx.run(sql`insert into stale_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
 }
 
 async function recordNetworkEvents(
