@@ -23,9 +23,9 @@ const LIST = {
 }
 const GET = {
   name: 'get',
-  text: `select ${columns}, coalesce(b.used_bytes, 0) as bandwidth_used_bytes, h.can_limit, v.bandwidth_pack_bytes, v.updated_at, v.readiness, v.status_reason,
+  text: `select ${columns}, coalesce(b.used_bytes, 0) as bandwidth_used_bytes, h.can_shape_traffic, v.bandwidth_pack_bytes, v.updated_at, v.readiness, v.status_reason,
       (select json_agg(json_build_object('id', k.id, 'name', k.name, 'fingerprint', k.fingerprint))
-        from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.user_id = v.id) as keys,
+        from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.vm_id = v.id) as keys,
       (select json_agg(json_build_object('id', f.id, 'name', f.name))
         from firewall_bindings b join firewalls f on f.id = b.firewall_id where b.vm_id = v.id) as firewalls,
       (select json_agg(json_build_object('id', n.id, 'name', n.name))
@@ -73,7 +73,7 @@ const item = (row: Record<string, unknown>) => ({
 })
 const full = (row: Record<string, unknown>) => ({
   ...item(row),
-  networkLimited: row['can_limit'],
+  networkLimited: row['can_shape_traffic'],
   bandwidthUsedBytes: Number(row['bandwidth_used_bytes']),
   bandwidthPackBytes: row['bandwidth_pack_bytes'],
   sshKeys: row['keys'] ?? [],

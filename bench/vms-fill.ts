@@ -46,7 +46,7 @@ async function fillAccount(tx: Tx, { accountId }: Customer, count: number, first
   const theirs = sql`from vms v where account_id = ${accountId}`
   await fillHost(tx, theirs)
   await tx.run(sql`
-    insert into vm_filters (vm_id, host_id, account_id, applied, applied_at, is_live) select id, host_id, account_id, 1, now(), true ${theirs}`)
+    insert into vm_filters (vm_id, host_id, account_id, applied_version, applied_at, is_managed) select id, host_id, account_id, 1, now(), true ${theirs}`)
   await tx.run(sql`
     insert into workflow_runs (id, name, label, owner_id, subject_id, input, status, attempt, progress, next_attempt_at, deadline_at, created_at,
       started_at, completed_at)

@@ -1,12 +1,15 @@
+-- A suspended account keeps its resources and cannot create new ones.
 create table accounts (
   id text primary key,
   email text not null,
   name text not null default '',
+  suspended_at timestamptz,
+  suspension_reason text,
   created_at timestamptz not null
 );
 create unique index accounts_email on accounts (lower(email));
 
--- Only the hash of a token is kept: the secret is shown once and cannot be read again.
+-- Only the hash of a token is stored: the secret is shown once and cannot be read again.
 create table api_tokens (
   id text primary key,
   account_id text not null references accounts,
@@ -24,7 +27,7 @@ create table api_tokens (
 );
 create index api_tokens_account on api_tokens (account_id, id);
 
--- The answer of a write, kept for a day so that a repeated request has no second effect. Bodies are encrypted.
+-- The response of a mutation, stored for a day so that a repeated request has no second effect. Bodies are encrypted.
 create table idempotency_keys (
   account_id text not null references accounts,
   key text not null,
@@ -38,8 +41,8 @@ create table idempotency_keys (
 );
 create index idempotency_keys_expiry on idempotency_keys (expires_at);
 
--- How many of each thing an account holds and may hold: counted in the transaction that makes or removes one. A null limit means the
--- catalog's default.
+-- Usage and limit of each resource type per account, counted in the transaction that creates or deletes a resource. A null limit means
+-- the catalog's default.
 create table account_quotas (
   account_id text not null references accounts,
   name text not null,

@@ -1,4 +1,4 @@
--- What VMs use. Rates are reckoned when they are sampled, from the counters seen the time before; so a series is read without a second look.
+-- Resource usage of VMs. Rates are computed at sampling time from the previous counters, so that reading a series needs no join.
 create table metrics_latest (
   vm_id text primary key,
   sampled_at timestamptz not null,
@@ -8,17 +8,17 @@ create table metrics_latest (
   disk_written_bytes bigint not null,
   received_bytes bigint not null,
   sent_bytes bigint not null
-) with (fillfactor = 50); -- every row is written each minute, and finds room on its own page
+) with (fillfactor = 50); -- every row is updated each minute (HOT)
 
--- Whoever moves a host on to the next minute samples it.
-create table metrics_hosts (
+-- The worker that advances a host's row to the next minute samples that host.
+create table metrics_sample_claims (
   host_id text primary key references hosts on delete cascade,
   minute timestamptz not null
 );
 
--- Cut by time: what is too old goes as a whole table, which costs nothing, and no row is ever deleted. No reference to vms for the same
--- reason: the rows of a VM that is gone are out of reach and go with their time. Null is what could not be told.
-create table metrics_minutes (
+-- Partitioned by time: retention drops whole partitions, and no row is ever deleted. No foreign key to vms for the same reason: rows of a
+-- deleted VM are unreachable and expire with their partition. Null means unknown.
+create table metrics_1m (
   vm_id text not null,
   at timestamptz not null,
   cpu_percent real,
@@ -30,12 +30,12 @@ create table metrics_minutes (
   network_out_rate real,
   primary key (vm_id, at)
 ) partition by range (at);
-create index metrics_minutes_at on metrics_minutes using brin (at) with (autosummarize = on); -- rows come in the order of time
+create index metrics_1m_at on metrics_1m using brin (at) with (autosummarize = on); -- rows arrive in time order
 
-create table metrics_quarters (
+create table metrics_15m (
   vm_id text not null,
   at timestamptz not null,
-  -- How many minutes the averages are made of.
+  -- The number of minutes behind the averages.
   rate_samples smallint not null,
   ram_samples smallint not null,
   cpu_percent double precision,
@@ -54,7 +54,7 @@ create table metrics_quarters (
   primary key (vm_id, at)
 ) partition by range (at);
 
--- Up to when minutes have become quarters of an hour.
+-- Up to when metrics_1m has been rolled up into metrics_15m.
 create table metrics_rollup (
   is_only boolean primary key default true check (is_only),
   until timestamptz not null

@@ -29,7 +29,7 @@ export async function migrateAndSeed(
 
 /** Only an empty database, without even a catalog, gets a test clock. */
 async function timeOf(db: Queries, testClock: boolean): Promise<Date> {
-  if (testClock) await createTestClock(db, (await db.maybe(sql`select from catalog_numbers limit 1`)) === undefined)
+  if (testClock) await createTestClock(db, (await db.maybe(sql`select from catalog_values limit 1`)) === undefined)
   return readClock(db, testClock)
 }
 
@@ -37,7 +37,7 @@ async function timeOf(db: Queries, testClock: boolean): Promise<Date> {
 export async function findPendingUpgrade(db: Queries): Promise<string | null> {
   try {
     const migration = await missingMigration(db, MIGRATIONS)
-    return migration ?? ((await db.maybe(sql`select from catalog_numbers limit 1`)) ? null : 'the catalog')
+    return migration ?? ((await db.maybe(sql`select from catalog_values limit 1`)) ? null : 'the catalog')
   } catch (error) {
     if ((error as { code?: string }).code === UNDEFINED_TABLE) return 'every migration'
     throw error

@@ -7,14 +7,15 @@ export type Files = Map<string, string>
 /** What each part of src may import besides itself. `compose.ts` and `commands` put the product together, so they see everything. */
 const PARTS: Record<string, string[]> = {
   kernel: [],
-  http: ['kernel'],
-  workflow: ['kernel'],
-  hypervisor: ['kernel'],
+  schema: ['kernel'],
+  http: ['kernel', 'schema'],
+  workflow: ['kernel', 'schema'],
+  hypervisor: ['kernel', 'schema'],
   invariants: ['kernel', 'hypervisor'],
   images: ['kernel', 'hypervisor'],
   'host-setup': ['kernel', 'hypervisor'],
   'config.ts': ['kernel'],
-  features: ['kernel', 'http', 'workflow', 'hypervisor', 'config.ts'],
+  features: ['kernel', 'schema', 'http', 'workflow', 'hypervisor', 'config.ts'],
   'database.ts': ['kernel', 'workflow', 'features', 'config.ts'],
   'compose.ts': ['kernel', 'http', 'workflow', 'hypervisor', 'host-setup', 'images', 'invariants', 'features', 'config.ts', 'database.ts'],
   commands: ['kernel', 'features', 'invariants', 'hypervisor', 'images', 'host-setup', 'config.ts', 'database.ts', 'compose.ts'],
@@ -92,6 +93,11 @@ const SPEECH: SpeechRule[] = [
     where: (path) => inParts(path, 'features'),
     pattern: /^(export )?(const|let) \w+(: [^=\n]+(=>[^=\n]+)?)? = \[\]/m,
     sentence: 'fills an array of its module: a hook is a member of Deps, listed in features/index.ts',
+  },
+  {
+    where: (path) => path !== 'src/kernel/database/db.test.ts', // which shows what becomes of one
+    pattern: /\b(select|returning)\s+\*|\b[a-z]+\.\*\s*(,|from\b|`)/,
+    sentence: 'selects a star: name the columns, or all of them with allColumns of schema/columns.ts',
   },
   {
     where: (path) => path.endsWith('routes.ts'),

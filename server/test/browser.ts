@@ -45,7 +45,7 @@ export async function givenPerson(app: TestApp, { isOperator = false } = {}) {
   const accountId = await app.db.tx(async (tx) => {
     const account = await createAccount(tx, now, { email, name: 'Ada' })
     await tx.run(sql`
-      insert into people (id, account_id, email, name, password_hash, is_operator, created_at)
+      insert into users (id, account_id, email, name, password_hash, is_operator, created_at)
       values (${id}, ${account.id}, ${email}, 'Ada', ${hash}, ${isOperator}, ${now})`)
     return account.id
   })

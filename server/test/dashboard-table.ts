@@ -59,7 +59,7 @@ const PLAN = { name: 'Tiny', vcpu: 1, ram: 512, disk: 5, bandwidth: 100, network
 export const DASHBOARD: Record<string, Arrange> = {
   getSetup: nothing,
   welcome: async ({ app }) => {
-    await app.db.run(sql`update people set is_operator = false`)
+    await app.db.run(sql`update users set is_operator = false`)
     const { url } = await issueWelcomeLink(app.db, app.clock.now(), 'http://localhost')
     return { body: { token: secretOf(url), email: someEmail(), password: PASSWORD } }
   },
@@ -149,7 +149,7 @@ export const DASHBOARD: Record<string, Arrange> = {
   operatorRetryAction: async ({ app }) => ({ params: { id: (await app.given.vm(await customer(app), {}, { settled: false })).actionId } }),
   operatorListQuarantine: async ({ app }) => {
     await app.db.run(sql`
-      insert into stray_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+      insert into orphan_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
       values (${app.host.id}, 'disk', ${newId()}, null, 1, 1024, false, ${app.clock.now()}, ${app.clock.now()})`)
     return {}
   },

@@ -31,7 +31,7 @@ export async function fleet() {
   }
   const core = await openCore(readConfig(settings), url, createLog({ level: 'silent', pretty: false }), { worker: false })
   const { db } = core.deps
-  await db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
   const running = new Set<Service>()
   afterAll(async () => {
@@ -62,7 +62,7 @@ export async function fleet() {
       select format('%s %s, attempt %s, step %s, lease until %s, next attempt at %s', r.label, r.status, r.attempt,
         (select s.name || ' try ' || s.tries from workflow_steps s where s.run_id = r.id and s.status = 'RUNNING' limit 1),
         r.lease_until, r.next_attempt_at) as what
-      from workflow_runs r where completed_at is null or unwinding order by id`)
+      from workflow_runs r where completed_at is null or compensating order by id`)
 
   /** Waits until all actions have ended; returns how long that took. */
   const ended = async (withinMs: number): Promise<number> => {

@@ -52,8 +52,15 @@ let databases = 0
 
 /** A new migrated database; dropped when the test file ends. */
 export async function testDatabase(): Promise<string> {
+  await templateUrl(inject('postgresUrl'))
+  return createDatabase(`template ${TEMPLATE}`)
+}
+
+/** A database without any table. */
+export const emptyDatabase = (): Promise<string> => createDatabase('')
+
+async function createDatabase(options: string): Promise<string> {
   const server = inject('postgresUrl')
-  await templateUrl(server)
   const name = `test_${process.pid}_${++databases}_${Math.random().toString(36).slice(2, 8)}`
   const admin = async (statement: string): Promise<void> => {
     const client = new pg.Client({ connectionString: server })
@@ -61,7 +68,7 @@ export async function testDatabase(): Promise<string> {
     await client.query('select pg_advisory_lock(1)') // a template cannot be in use while it is copied
     await client.query(statement).finally(() => client.end())
   }
-  await admin(`create database ${name} template ${TEMPLATE}`)
+  await admin(`create database ${name} ${options}`)
   afterAll(() => admin(`drop database if exists ${name} with (force)`))
   return withDatabase(server, name)
 }

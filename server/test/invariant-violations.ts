@@ -33,7 +33,7 @@ const LONG_AGO = new Date('2001-01-01T00:00:00Z')
 const entry = ({ accountId, now }: ViolationFixture, type: string, cents: number, vmId: string): Sql => sql`
   with wallet as (
     update wallets set balance_cents = balance_cents + ${cents}::int8, transaction_count = transaction_count + 1
-    where account_id = ${accountId} returning *)
+    where account_id = ${accountId} returning account_id, balance_cents, transaction_count)
   insert into wallet_transactions (id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at)
   select 'planted' || transaction_count, account_id, transaction_count, ${type}, ${cents}::int8, balance_cents, '', 'VM', ${vmId}, ${now}::timestamptz
   from wallet`
@@ -99,7 +99,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
       where id = ${vmId} on conflict (vm_id, mac) do update set used_bytes = 1e15`,
   ],
   'bandwidth.packs': ({ vmId }) => [sql`update vms set bandwidth_pack_bytes = 1000 where id = ${vmId}`],
-  'bandwidth.limits': ({ vmId }) => [sql`insert into bandwidth_limits (vm_id, next_try_at) values (${vmId}, ${LONG_AGO})`],
+  'bandwidth.limits': ({ vmId }) => [sql`insert into bandwidth_limit_queue (vm_id, next_try_at) values (${vmId}, ${LONG_AGO})`],
 
   'actions.deadline': (world) => [run(world, { deadline: LONG_AGO })],
   'actions.stalled': (world) => [run(world, { at: LONG_AGO })],
@@ -117,7 +117,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'quotas.counted': ({ accountId }) => [
     sql`update account_quotas set used = used + 1 where account_id = ${accountId} and name = 'ssh_keys'`,
   ],
-  'quotas.kept': () => [sql`update catalog_numbers set value = 0 where name = 'quota.firewalls'`],
+  'quotas.kept': () => [sql`update catalog_values set value = 0 where name = 'quota.firewalls'`],
 
   'networks.owner': ({ networkId, otherAccountId }) => [
     sql`update networks set account_id = ${otherAccountId} where id = ${networkId}`,
@@ -130,10 +130,10 @@ export const violationSetups: Record<string, ViolationSetup> = {
   'firewalls.owner': ({ firewallId, otherVmId, accountId }) => [
     sql`insert into firewall_bindings (firewall_id, vm_id, account_id, position, created_at) values (${firewallId}, ${otherVmId}, ${accountId}, 9, now())`,
   ],
-  'ssh_keys.owner': ({ keyId, otherVmId }) => [sql`insert into ssh_key_uses (ssh_key_id, user_id) values (${keyId}, ${otherVmId})`],
+  'ssh_keys.owner': ({ keyId, otherVmId }) => [sql`insert into ssh_key_uses (ssh_key_id, vm_id) values (${keyId}, ${otherVmId})`],
   'copies.owner': ({ backupId, otherAccountId }) => [sql`update backups set account_id = ${otherAccountId} where id = ${backupId}`],
   'firewalls.tracked': ({ vmId }) => [sql`delete from vm_filters where vm_id = ${vmId}`],
-  'firewalls.applied': ({ vmId }) => [sql`update vm_filters set wanted = wanted + 1 where vm_id = ${vmId}`],
+  'firewalls.applied': ({ vmId }) => [sql`update vm_filters set desired_version = desired_version + 1 where vm_id = ${vmId}`],
   'networks.applied': ({ networkId }) => [sql`update networks set is_applied = false where id = ${networkId}`],
 
   'events.numbering': ({ accountId }) => [sql`update event_counters set last_number = last_number + 1 where account_id = ${accountId}`],
@@ -144,7 +144,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
     sql`update webhook_deliveries set status = 'PENDING', completed_at = null, next_attempt_at = ${LONG_AGO} where webhook_id = ${webhookId}`,
   ],
   'emails.overdue': ({ accountId }) => [
-    sql`insert into mails (id, account_id, event_id, recipient, next_attempt_at, created_at)
+    sql`insert into emails (id, account_id, event_id, recipient, next_attempt_at, created_at)
       select 'planted', account_id, id, 'somebody@example.com', ${LONG_AGO}, ${LONG_AGO} from events where account_id = ${accountId} and number = 1`,
   ],
   'idempotency.finished': ({ accountId, now }) => [
@@ -202,7 +202,7 @@ export const violationSetups: Record<string, ViolationSetup> = {
     return []
   },
   'volumes.orphans': ({ host }) => [
-    sql`insert into stray_volumes (host_id, kind, id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+    sql`insert into orphan_volumes (host_id, kind, id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
       values (${host.id}, 'backup', 'cnowhere', 0, 1, false, ${LONG_AGO}, ${LONG_AGO})`,
   ],
 }

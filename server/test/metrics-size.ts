@@ -33,14 +33,14 @@ export async function provesCheapMetrics(count: number): Promise<void> {
 
     const sums = await plain.one(sql`
       select count(*)::int as rows, count(distinct vm_id)::int as vms, count(cpu_percent)::int as rates, max(network_in_rate)::int as fastest
-      from metrics_minutes`)
+      from metrics_1m`)
     expect(sums).toEqual({ rows: 4 * count, vms: count, rates: 3 * count, fastest: 8000 })
 
     clock.advance('15m')
     const beforeRollUp = statements()
     await rollUp({ db, clock })
     expect(statements() - beforeRollUp).toBeLessThanOrEqual(20)
-    expect(await plain.one(sql`select count(*)::int, sum(rate_samples)::int as samples from metrics_quarters`)).toEqual({
+    expect(await plain.one(sql`select count(*)::int, sum(rate_samples)::int as samples from metrics_15m`)).toEqual({
       count,
       samples: 3 * count,
     })

@@ -11,7 +11,7 @@ const ROUNDS = 5
 const ROUND = '31s'
 
 /** Receives host events asynchronously, which a test cannot await. */
-const ON_ITS_OWN = 'vms.hints'
+const ON_ITS_OWN = 'vms.host_events'
 
 export function restMaker(deps: Deps, clock: ManualClock, settle: ReturnType<typeof settler>) {
   const { db } = deps

@@ -8,7 +8,7 @@ import { eventually } from './processes.ts'
 import { guestFiles, nightOf } from './real-copies.ts'
 import { missingForRealHost, TIMEOUT_MS, realProduct, type RealProduct } from './real-product.ts'
 
-const MAKING = { snapshots: ['copy'], backups: ['begin', 'copy', 'carry', 'let go'] } as const
+const MAKING = { snapshots: ['copy'], backups: ['begin', 'copy', 'transfer', 'delete source copy'] } as const
 const RESTORING = ['stop', 'networks', 'filter', 'disk', 'boot', 'ready', 'clean up']
 
 export function describeDeathOf(victim: string, kill: (product: RealProduct) => Promise<unknown>): void {

@@ -120,10 +120,10 @@ describeIf(missingForSandbox())('backups on a second host', { timeout: 3 * TIMEO
 
   test.each<[who: string, step: string, kill: () => Promise<unknown>]>([
     ['the worker', 'copy', worker],
-    ['the worker', 'carry', worker],
-    ['the worker', 'let go', worker],
-    ['the libvirtd that keeps it', 'carry', () => daemon(keeper)],
-    ['the libvirtd that made it', 'carry', () => daemon(source)],
+    ['the worker', 'transfer', worker],
+    ['the worker', 'delete source copy', worker],
+    ['the libvirtd that keeps it', 'transfer', () => daemon(keeper)],
+    ['the libvirtd that made it', 'transfer', () => daemon(source)],
   ])('a backup completes although %s is killed in the step "%s"', async (_who, step, kill) => {
     expect(await killedIn(step, kill, `/vms/${vmId}/backups`, { name: step })).toBe('COMPLETED')
   })

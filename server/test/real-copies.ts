@@ -38,7 +38,9 @@ interface Made {
 
 /** Triggers the VM's daily backup now; returns it. */
 export async function nightOf(db: Db, vmId: string): Promise<Made> {
-  const newest = () => db.maybe<Made>(sql`select * from backups where vm_id = ${vmId} and type = 'DAILY' order by id desc limit 1`)
+  const newest = () =>
+    db.maybe<Made>(sql`
+    select id, status, parent_id, host_id, size_bytes, checksum, error from backups where vm_id = ${vmId} and type = 'DAILY' order by id desc limit 1`)
   const before = (await newest())?.id
   await db.run(sql`insert into backup_schedules (vm_id, next_at) values (${vmId}, now() - interval '1 minute')
     on conflict (vm_id) do update set next_at = excluded.next_at`)

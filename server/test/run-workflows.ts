@@ -26,7 +26,7 @@ export function settler(deps: Deps, clock: ManualClock) {
   const runner = testRunner(deps)
   const open = (subjectId: string | undefined) =>
     deps.db.many<{ id: string; next_attempt_at: Date }>(sql`
-      select id, next_attempt_at from workflow_runs where (status in ('PENDING', 'RUNNING') or unwinding)
+      select id, next_attempt_at from workflow_runs where (status in ('PENDING', 'RUNNING') or compensating)
         and (${subjectId ?? null}::text is null or subject_id = ${subjectId ?? null}) order by id`)
   return async ({ subjectId, rounds = 100 }: SettleOptions = {}): Promise<void> => {
     for (let round = 0; round < rounds; round++) {

@@ -49,7 +49,7 @@ export async function givenSecondHost(app: TestApp): Promise<HostRow> {
 
 /** Raises the VM quota. Limits per VM stay. */
 export const allowManyVms = (app: TestApp) =>
-  app.db.run(sql`update catalog_numbers set value = value * 1000 where name like 'quota.%' and position('_per_' in name) = 0`)
+  app.db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%' and position('_per_' in name) = 0`)
 
 /** Everything that creating, restoring and deleting copies can change. */
 export async function worldOf(app: TestApp, vmId: string) {
@@ -104,7 +104,7 @@ export async function proveOnVm(
       completed(await worldOf(app, vmId), before)
     },
     failed: async (run: RunRow) => {
-      expect(run).toMatchObject({ status: 'FAILED', stranded: false })
+      expect(run).toMatchObject({ status: 'FAILED', cleanup_failed: false })
       failed(await worldOf(app, vmId), before)
     },
   }

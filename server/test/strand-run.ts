@@ -24,5 +24,5 @@ export async function loseHostAt(app: TestApp, actionId: string, at: string): Pr
 /** The same where there is something to compensate. */
 export async function strand(app: TestApp, actionId: string, at: string): Promise<void> {
   await loseHostAt(app, actionId, at)
-  expect(await findRun(app.db, actionId)).toMatchObject({ status: 'FAILED', stranded: true })
+  expect(await findRun(app.db, actionId)).toMatchObject({ status: 'FAILED', cleanup_failed: true })
 }

@@ -27,6 +27,9 @@ const settings: Settings = {
   BERTH_METRICS_PORT: '0',
 }
 
+/** Each is read by statements that the old processes have prepared. */
+const CHANGED = ['workflow_runs', 'hosts', 'vms']
+
 /** The next release: the same product with one more migration. */
 function nextRelease() {
   const release = join(folder, 'next')
@@ -37,7 +40,7 @@ function nextRelease() {
   for (const name of ['node_modules', 'docs', 'ops']) symlinkSync(join(root, name), join(release, name))
   writeFileSync(
     join(release, 'server/migrations/9999_next.sql'),
-    `alter table vms add column of_next_release text not null default 'new';\n`,
+    CHANGED.map((table) => `alter table ${table} add column of_next_release text not null default 'new';\n`).join(''),
   )
   const berth = join(release, 'server/bin/berthd.mjs')
   const program = (role: string): string => {
@@ -73,6 +76,7 @@ const caller =
   async <T = Data>(path: string, body?: object, method = body ? 'POST' : 'GET'): Promise<T> => {
     const headers = { 'x-api-key': token, ...(body && { 'content-type': 'application/json' }) }
     const response = await fetch(`${url}${path}`, { headers, method, ...(body && { body: JSON.stringify(body) }) })
+    if (response.status >= 500) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
     return ((await response.json()) as { data: T }).data
   }
 type Call = ReturnType<typeof caller>
@@ -96,7 +100,11 @@ test('VMs keep running during an upgrade, and the new version finishes open acti
   const next = nextRelease()
   const underWay = await create('web-2')
   expect((await next.run('migrate')).stdout).toContain('applied 9999_next')
+  // The old processes go on with the statements that their connections have prepared for the tables as they were.
   expect((await before(`/vms/${running.vm.id}`)).status).toBe('RUNNING')
+  const beside = await create('web-3')
+  await ended(before, beside.vm.id, beside.actionId)
+  for (const process of [oldApi, oldWorker]) expect(process.output()).not.toContain('cached plan')
   expect((await fetch(new URL('/readyz', oldApi.url))).status).toBe(200)
 
   expect(await oldWorker.kill('SIGTERM')).toBe(0)
@@ -106,7 +114,7 @@ test('VMs keep running during an upgrade, and the new version finishes open acti
   const after = caller(newApi.url, token!)
   await ended(after, underWay.vm.id, underWay.actionId)
 
-  for (const { vm } of [running, underWay]) expect((await after(`/vms/${vm.id}`)).status).toBe('RUNNING')
+  for (const { vm } of [running, underWay, beside]) expect((await after(`/vms/${vm.id}`)).status).toBe('RUNNING')
   expect(await lifeOf(running.vm.id, settings)).toEqual(asStarted)
   const { code, stderr } = await berthd(settings, 'migrate')
   expect([code, stderr]).toEqual([1, expect.stringContaining('Start the newer version')])

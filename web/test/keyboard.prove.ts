@@ -91,7 +91,7 @@ describe('keyboard operation', async () => {
   test('the write continues after reauthentication', async () => {
     const database = new pg.Client({ connectionString: product.databaseUrl })
     await database.connect()
-    await database.query(`update sessions set proved_at = proved_at - interval '1 hour'`)
+    await database.query(`update sessions set authenticated_at = authenticated_at - interval '1 hour'`)
     await database.end()
     await page.goto('/settings')
     await button(page, 'Create API key').first().click()

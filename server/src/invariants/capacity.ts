@@ -7,7 +7,7 @@ import { isBusy } from './workflows.ts'
 const reservedCapacity = sql`
   select host_id, vcpu, ram_mib, disk_gib from vms union all
   select r.input -> 'placeBefore' ->> 'host_id', v.vcpu, v.ram_mib, v.disk_gib from workflow_runs r join vms v on v.id = r.subject_id
-  where (r.status in ('PENDING', 'RUNNING') or r.unwinding)`
+  where (r.status in ('PENDING', 'RUNNING') or r.compensating)`
 
 const capacity = invariant(
   'hosts.capacity',
@@ -78,10 +78,10 @@ const kept = invariant(
   'No account exceeds the limits of the catalog',
   () => sql`
     select q.account_id as id, format('%s: %s of %s', q.name, q.used, n.value) as what
-    from account_quotas q join catalog_numbers n on n.name = 'quota.' || q.name where q.limit_override is null and q.used > n.value
+    from account_quotas q join catalog_values n on n.name = 'quota.' || q.name where q.limit_override is null and q.used > n.value
     union all
     select s.vm_id, format('snapshots of VM %s: %s of %s', s.vm_id, count(*), n.value)
-    from snapshots s join catalog_numbers n on n.name = 'quota.snapshots_per_vm'
+    from snapshots s join catalog_values n on n.name = 'quota.snapshots_per_vm'
       left join account_quotas q on q.account_id = s.account_id and q.name = 'snapshots_per_vm'
     where q.limit_override is null group by s.vm_id, n.value having count(*) > n.value`,
 )

@@ -76,7 +76,7 @@ const overdueEmails = invariant(
   'No email is overdue',
   ({ now }) => sql`
     select m.id, format('mail of event %s was due at %s', m.event_id, m.next_attempt_at) as what
-    from mails m where m.status = 'PENDING' and m.next_attempt_at < ${new Date(now.getTime() - 2 * 3_600_000)}`,
+    from emails m where m.status = 'PENDING' and m.next_attempt_at < ${new Date(now.getTime() - 2 * 3_600_000)}`,
   { settle: '10m' },
 )
 

@@ -1,10 +1,10 @@
 // Invariants as queries that return violations. No rows means that the invariant holds.
-import { sql, type Queries, type Sql } from '../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Sql } from '../kernel/database/db.ts'
 import type { Host } from './inventory.ts'
 
 export interface Violation {
   /** Id of the row, VM or volume to inspect. */
-  id: string
+  id: NotNull<string>
   what: string
 }
 
@@ -26,7 +26,7 @@ export interface Invariant {
 }
 
 /** Limits the report of a systematic violation. */
-const atMost = (query: Sql): Sql => sql`select * from (${query}) violation limit 1000`
+const atMost = (query: Sql): Sql => sql`select id, what from (${query}) violation limit 1000`
 
 type Options = Pick<Invariant, 'settle'>
 const IMMEDIATELY: Options = { settle: '0s' }

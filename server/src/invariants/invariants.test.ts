@@ -99,7 +99,7 @@ describe('invariants', async () => {
 
   test('ignore an interface that is about to be detached, and no other', async () => {
     const leave = (mac: Sql): Sql =>
-      sql`insert into left_nics (host_id, vm_id, mac) select ${app.host.id}, a.vm_id, ${mac} from network_attachments a where a.vm_id = ${world.vmId}`
+      sql`insert into stale_nics (host_id, vm_id, mac) select ${app.host.id}, a.vm_id, ${mac} from network_attachments a where a.vm_id = ${world.vmId}`
     const lose: ViolationSetup = ({ vmId }) => [leave(sql`a.mac`), sql`delete from network_attachments where vm_id = ${vmId}`]
     const beside: ViolationSetup = ({ vmId }) => [
       leave(sql`'52:54:00:00:00:09'::macaddr`),
@@ -115,7 +115,7 @@ describe('invariants', async () => {
 
   test('ignore a machine that is about to be repaired', async () => {
     const leave: ViolationSetup = ({ vmId }) => [
-      sql`insert into left_machines (host_id, vm_id, left_at) values (${app.host.id}, ${vmId}, ${app.clock.now()})`,
+      sql`insert into stale_machines (host_id, vm_id, next_attempt_at) values (${app.host.id}, ${vmId}, ${app.clock.now()})`,
     ]
     for (const name of ['machines.power', 'machines.definition']) {
       const each = invariants.find((one) => one.name === name)!

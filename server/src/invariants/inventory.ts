@@ -63,8 +63,11 @@ async function inventoryOf(hypervisors: DriverPool, host: Pick<Host, 'id' | 'nam
 }
 
 const MACHINE = sql`"vmId" text, "accountId" text, uuid text, generation int, power text, vcpu int, "ramMiB" int, nics jsonb`
+const MACHINE_COLUMNS = sql`"vmId", "accountId", uuid, generation, power, vcpu, "ramMiB", nics`
 const VOLUME = sql`kind text, id text, "vmId" text, generation int, complete boolean`
+const VOLUME_COLUMNS = sql`kind, id, "vmId", generation, complete`
 const NETWORK = sql`"networkId" text, cidr text, gateway text, "enableSnat" boolean, "enableDhcp" boolean`
+const NETWORK_COLUMNS = sql`"networkId", cidr, gateway, "enableSnat", "enableDhcp"`
 const FILTER = sql`"vmId" text`
 
 export async function createTables(tx: Tx): Promise<void> {
@@ -76,13 +79,13 @@ export async function createTables(tx: Tx): Promise<void> {
 
 /** Machines without our ids belong to the operator. */
 export async function recordInventory(tx: Tx, { id, machines, volumes, networks, filters }: HostInventory): Promise<void> {
-  const found = (items: unknown[], columns: Sql): Sql =>
-    sql`select ${id}::text, f.* from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as f(${columns})`
+  const found = (items: unknown[], columns: Sql, types: Sql): Sql =>
+    sql`select ${id}::text, ${columns} from jsonb_to_recordset(${JSON.stringify(items)}::jsonb) as f(${types})`
   for await (const batch of batches(machines))
-    await tx.run(sql`insert into found_machines ${found(batch, MACHINE)} where f."vmId" is not null`)
-  for await (const batch of batches(volumes)) await tx.run(sql`insert into found_volumes ${found(batch, VOLUME)}`)
-  for await (const batch of batches(networks)) await tx.run(sql`insert into found_networks ${found(batch, NETWORK)}`)
-  for await (const batch of batches(filters)) await tx.run(sql`insert into found_filters ${found(batch, FILTER)}`)
+    await tx.run(sql`insert into found_machines ${found(batch, MACHINE_COLUMNS, MACHINE)} where f."vmId" is not null`)
+  for await (const batch of batches(volumes)) await tx.run(sql`insert into found_volumes ${found(batch, VOLUME_COLUMNS, VOLUME)}`)
+  for await (const batch of batches(networks)) await tx.run(sql`insert into found_networks ${found(batch, NETWORK_COLUMNS, NETWORK)}`)
+  for await (const batch of batches(filters)) await tx.run(sql`insert into found_filters ${found(batch, sql`"vmId"`, FILTER)}`)
 }
 
 async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
@@ -97,9 +100,9 @@ async function* batches<Item>(items: List<Item>): AsyncGenerator<Item[]> {
 
 /** Remains of the VM on this host, from a run that failed while the host was lost; a reconciler removes or repairs them. */
 export const isStale = ({ id }: Pick<Host, 'id'>, vmId: Sql): Sql =>
-  sql`exists (select from left_machines l where l.host_id = ${id} and l.vm_id = ${vmId})`
+  sql`exists (select from stale_machines l where l.host_id = ${id} and l.vm_id = ${vmId})`
 
-export const machinesOf = ({ id }: Host): Sql => sql`(select * from found_machines where host_id = ${id}) m`
-export const volumesOf = ({ id }: Host): Sql => sql`(select * from found_volumes where host_id = ${id}) f`
-export const networksOf = ({ id }: Host): Sql => sql`(select * from found_networks where host_id = ${id}) w`
-export const filtersOf = ({ id }: Host): Sql => sql`(select * from found_filters where host_id = ${id}) f`
+export const machinesOf = ({ id }: Host): Sql => sql`(select ${MACHINE_COLUMNS} from found_machines where host_id = ${id}) m`
+export const volumesOf = ({ id }: Host): Sql => sql`(select ${VOLUME_COLUMNS} from found_volumes where host_id = ${id}) f`
+export const networksOf = ({ id }: Host): Sql => sql`(select ${NETWORK_COLUMNS} from found_networks where host_id = ${id}) w`
+export const filtersOf = ({ id }: Host): Sql => sql`(select "vmId" from found_filters where host_id = ${id}) f`

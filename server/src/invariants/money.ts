@@ -89,7 +89,7 @@ const causes = invariant(
     from wallet_transactions t where t.created_at >= ${since} and case t.reference_type
       when 'PAYMENT' then not exists (select from payments p where p.id = t.reference_id and p.account_id = t.account_id)
       when 'ADMIN' then t.reference_id <> t.account_id and not exists (
-        select from wallet_orders o where o.id = t.reference_id and o.account_id = t.account_id and o.amount_cents = t.amount_cents)
+        select from wallet_adjustments o where o.id = t.reference_id and o.account_id = t.account_id and o.amount_cents = t.amount_cents)
       else false end`,
 )
 
@@ -98,12 +98,12 @@ const payments = invariant(
   'A payment is credited once, less refunds and chargebacks',
   () => sql`
     select p.id, format('%s with %s received and %s taken back, but the ledger has %s in and %s back', p.status, coalesce(p.received_cents, 0),
-      p.taken_back_cents, t.received, t.taken_back) as what
+      p.reversed_cents, t.received, t.taken_back) as what
     from payments p, lateral (
       select coalesce(sum(amount_cents) filter (where type = 'DEPOSIT'), 0) as received, count(*) filter (where type = 'DEPOSIT') as deposits,
         -coalesce(sum(amount_cents) filter (where type = 'ADJUSTMENT'), 0) as taken_back
       from wallet_transactions where reference_id = p.id) t
-    where t.received <> coalesce(p.received_cents, 0) or t.deposits <> (p.status = 'SUCCEEDED')::int or t.taken_back <> p.taken_back_cents`,
+    where t.received <> coalesce(p.received_cents, 0) or t.deposits <> (p.status = 'SUCCEEDED')::int or t.taken_back <> p.reversed_cents`,
 )
 
 export const moneyInvariants: Invariant[] = [balance, running, notNegative, paidFor, charged, refunds, firstMonth, causes, payments]

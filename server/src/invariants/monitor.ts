@@ -47,5 +47,5 @@ async function report({ db, metrics, log }: WatchDeps, broken: FailedInvariant[]
     log.error({ invariant, statement, count: violations.length, violations: violations.slice(0, MAX_LOGGED) }, 'invariant violated')
   }
   const total = broken.reduce((sum, { violations }) => sum + violations.length, 0)
-  await db.run(sql`insert into invariant_watch (violations) values (${total}) on conflict (is_only) do update set violations = ${total}`)
+  await db.run(sql`insert into invariant_status (violations) values (${total}) on conflict (is_only) do update set violations = ${total}`)
 }

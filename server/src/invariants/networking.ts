@@ -6,7 +6,7 @@ import { isBusy, isWorkedOn } from './workflows.ts'
 
 /** Whether this interface of the VM `v` is about to be detached, because its host was lost meanwhile. */
 const isStaleNic = (mac: Sql): Sql =>
-  sql`exists (select from left_nics l where l.host_id = v.host_id and l.vm_id = v.id and l.mac::text = ${mac})`
+  sql`exists (select from stale_nics l where l.host_id = v.host_id and l.vm_id = v.id and l.mac::text = ${mac})`
 
 const attached = hostInvariant(
   'nics.attached',
@@ -75,7 +75,7 @@ const networks = hostInvariant(
     select coalesce(n.id, w."networkId") as id, format('network %s should be %s, host %s has %s', n.name,
       coalesce(concat_ws(' ', n.cidr, host(n.gateway), n.enable_snat, n.enable_dhcp), 'gone'), ${host.name}::text,
       coalesce(concat_ws(' ', w.cidr, w.gateway, w."enableSnat", w."enableDhcp"), 'none')) as what
-    from (select * from networks where host_id = ${host.id}) n full join ${networksOf(host)} on w."networkId" = n.id
+    from (select id, name, cidr, gateway, enable_snat, enable_dhcp, is_applied, deleted_at from networks where host_id = ${host.id}) n full join ${networksOf(host)} on w."networkId" = n.id
     where n.id is null or (n.is_applied and n.deleted_at is null
       and (n.cidr::text, host(n.gateway), n.enable_snat, n.enable_dhcp) is distinct from (w.cidr, w.gateway, w."enableSnat", w."enableDhcp"))`,
   { settle: '2m' },

@@ -37,9 +37,9 @@ const keys = invariant(
   'ssh_keys.owner',
   'An SSH key is installed on VMs of its own account',
   () => sql`
-    select u.ssh_key_id as id, format('key %s of %s was given to VM %s of %s', k.name, k.account_id, u.user_id,
+    select u.ssh_key_id as id, format('key %s of %s was given to VM %s of %s', k.name, k.account_id, u.vm_id,
       coalesce(v.account_id, 'nobody')) as what
-    from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id left join vms v on v.id = u.user_id
+    from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id left join vms v on v.id = u.vm_id
     where v.id is null or v.account_id <> k.account_id`,
 )
 
@@ -60,19 +60,19 @@ const filters = invariant(
   () => sql`
     select coalesce(v.id, f.vm_id) as id, format('VM is on host %s, its filter is looked after on %s', coalesce(v.host_id, 'none'),
       coalesce(f.host_id, 'none')) as what
-    from (select * from vms where host_id is not null) v full join vm_filters f on f.vm_id = v.id
+    from (select id, host_id, account_id from vms where host_id is not null) v full join vm_filters f on f.vm_id = v.id
     where f.vm_id is null or f.host_id <> v.host_id or f.account_id <> v.account_id
-      or (v.id is null and (f.is_live or not exists (select from vms o where o.id = f.vm_id)))`,
+      or (v.id is null and (f.is_managed or not exists (select from vms o where o.id = f.vm_id)))`,
 )
 
 const applied = invariant(
   'firewalls.applied',
   'Firewall changes are applied on the host',
   () => sql`
-    select f.vm_id as id, format('version %s is wanted, the host has %s: %s', f.wanted, coalesce(f.applied::text, 'none'),
+    select f.vm_id as id, format('version %s is desired, the host has %s: %s', f.desired_version, coalesce(f.applied_version::text, 'none'),
       coalesce(f.error, 'it was not tried')) as what
     from vm_filters f join hosts h on h.id = f.host_id join vms v on v.id = f.vm_id
-    where (f.is_live or v.provisioned) and (not f.is_live or f.applied is distinct from f.wanted)
+    where (f.is_managed or v.provisioned) and (not f.is_managed or f.applied_version is distinct from f.desired_version)
       and h.unreachable_since is null and v.status <> 'UNMANAGED' and not ${isBusy}`,
   { settle: '2m' },
 )

@@ -13,7 +13,7 @@ const known = hostInvariant(
       coalesce(f."vmId", 'none'), coalesce(f.generation::text, 'none'), case when f.complete then 'whole' else 'half made' end) as what
     from ${volumesOf(host)}
     where f.kind <> 'unknown' and not ${isStale(host, sql`f."vmId"`)} and not ${isWorkedOn(sql`f."vmId"`)}
-      and not exists (select from stray_volumes q
+      and not exists (select from orphan_volumes q
         where q.host_id = ${host.id} and q.kind = f.kind and q.id = f.id and q.generation = coalesce(f.generation, 0))
       and not (f.complete and case f.kind
         when 'snapshot' then exists (select from snapshots s join vms v on v.id = s.vm_id
@@ -52,7 +52,7 @@ const orphans = invariant(
   'Orphan volumes are removed after their quarantine',
   ({ now }) => sql`
     select q.id, format('%s on host %s is quarantined since %s', q.kind, h.name, q.first_seen_at) as what
-    from stray_volumes q join hosts h on h.id = q.host_id
+    from orphan_volumes q join hosts h on h.id = q.host_id
     where h.unreachable_since is null and q.first_seen_at < ${new Date(now.getTime() - parseDurationMs(QUARANTINE))}`,
   { settle: '2m' },
 )

@@ -2,7 +2,7 @@
 import { sql, type Sql } from '../kernel/database/db.ts'
 import { invariant, type Invariant } from './invariant.ts'
 
-const open = sql`(r.status in ('PENDING', 'RUNNING') or r.unwinding)`
+const open = sql`(r.status in ('PENDING', 'RUNNING') or r.compensating)`
 
 /** Whether an action is open on the VM with this id, or is being rolled back. */
 export const isWorkedOn = (vmId: Sql): Sql => sql`exists (select from workflow_runs r where r.subject_id = ${vmId} and ${open})`

@@ -34,7 +34,7 @@ export function createMetrics() {
       labelNames: ['workflow', 'status'],
       registers,
     }),
-    stranded: new Counter({
+    cleanupFailed: new Counter({
       name: 'berth_workflow_cleanup_failed_total',
       help: 'Workflow runs whose compensation was abandoned; manual cleanup required',
       labelNames: ['workflow'],
@@ -54,7 +54,7 @@ export function createMetrics() {
       buckets: [0.01, 0.05, 0.25, 1, 5, 15],
       registers,
     }),
-    mails: new Counter({
+    emails: new Counter({
       name: 'berth_emails_total',
       help: 'Attempts to send an email by outcome: SENT, PENDING (will retry) or FAILED',
       labelNames: ['outcome'],
@@ -84,7 +84,7 @@ export function createMetrics() {
       registers,
     }),
   }
-  for (const outcome of ['SENT', 'PENDING', 'FAILED']) metrics.mails.inc({ outcome }, 0) // rate() and increase() need a first sample of zero
+  for (const outcome of ['SENT', 'PENDING', 'FAILED']) metrics.emails.inc({ outcome }, 0) // rate() and increase() need a first sample of zero
   return metrics
 }
 

@@ -59,11 +59,11 @@ describe('the workflow engine', async () => {
     }
     await resumeRun(interrupted, id)
     expect(await cancelled).toBe(true)
-    expect(await runOf(id)).toMatchObject({ status: 'CANCELLED', unwinding: true })
+    expect(await runOf(id)).toMatchObject({ status: 'CANCELLED', compensating: true })
     await expect(start({ subjectId: 'plot-8' })).resolves.toBeTypeOf('string')
     await resumeRun(runner, id)
     const run = await runOf(id)
-    expect(run).toMatchObject({ status: 'CANCELLED', unwinding: false, error: 'Made way for something more urgent' })
+    expect(run).toMatchObject({ status: 'CANCELLED', compensating: false, error: 'Made way for something more urgent' })
     expect(await houseOf(run)).toMatchObject({ plot: false, built: false })
   })
 

@@ -147,8 +147,8 @@ export async function startEngine(deps: RunnerDeps, options: EngineOptions): Pro
 }
 
 /** increase() needs a first sample of zero, or the first failure would go unnoticed. */
-function initCounters({ stranded, runs }: Metrics, workflow: string): void {
-  stranded.inc({ workflow }, 0)
+function initCounters({ cleanupFailed, runs }: Metrics, workflow: string): void {
+  cleanupFailed.inc({ workflow }, 0)
   runs.inc({ workflow, status: 'FAILED' }, 0)
 }
 

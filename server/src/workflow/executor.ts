@@ -93,8 +93,8 @@ class RunExecution {
   }
 
   async go(): Promise<void> {
-    if (!this.#run.unwinding && (await this.#forward())) return
-    if (this.#run.unwinding) await this.#backward()
+    if (!this.#run.compensating && (await this.#forward())) return
+    if (this.#run.compensating) await this.#backward()
   }
 
   /** Returns true when there is nothing more to do now. */
@@ -157,17 +157,17 @@ class RunExecution {
 
   async #giveUp(row: store.StepRow, error: unknown): Promise<false> {
     const { code, userMessage } = explain(error)
-    await this.#journal('unwinding', this.#run.progress, async (tx) => {
+    await this.#journal('compensating', this.#run.progress, async (tx) => {
       if (row.status === 'RUNNING') await store.failStep(tx, this.#run.id, row.position, userMessage, this.#now())
       await store.startCompensation(tx, this.#run.id, code, userMessage)
     })
     if (row.status === 'RUNNING') row.status = 'FAILED'
-    Object.assign(this.#run, { unwinding: true, error: userMessage, error_code: code })
+    Object.assign(this.#run, { compensating: true, error: userMessage, error_code: code })
     return false
   }
 
   async #backward(): Promise<void> {
-    let stranded = false
+    let cleanupFailed = false
     for (const row of this.#steps.toReversed()) {
       if (row.status === 'PENDING' || row.status === 'UNDONE') continue
       try {
@@ -176,28 +176,28 @@ class RunExecution {
         if (error instanceof store.AttemptLostError) throw error
         this.#runner.deps.log.warn({ err: error, runId: this.#run.id, step: row.name }, 'step compensation failed')
         if (this.#now() < addDuration(this.#run.deadline_at, UNDO_GRACE)) return void (await this.#wait(5))
-        stranded = true
+        cleanupFailed = true
       }
       this.#at(`${row.name} undone`)
       await this.#journal(`${row.name} undo saved`, this.#run.progress, (tx) =>
         store.markUndone(tx, this.#run.id, row.position, this.#now()),
       )
     }
-    if (stranded) this.#tellOperator()
+    if (cleanupFailed) this.#tellOperator()
     await this.#journal('end', this.#run.progress, (tx) =>
-      this.#end(tx, this.#run.status === 'CANCELLED' ? 'CANCELLED' : 'FAILED', stranded),
+      this.#end(tx, this.#run.status === 'CANCELLED' ? 'CANCELLED' : 'FAILED', cleanupFailed),
     )
   }
 
   #tellOperator(): void {
-    this.#runner.deps.metrics.stranded.inc({ workflow: this.#run.name })
+    this.#runner.deps.metrics.cleanupFailed.inc({ workflow: this.#run.name })
     this.#runner.deps.log.error({ runId: this.#run.id, workflow: this.#run.name }, 'compensation abandoned; manual cleanup required')
   }
 
-  async #end(tx: Tx, status: store.RunStatus, stranded = false): Promise<void> {
+  async #end(tx: Tx, status: store.RunStatus, cleanupFailed = false): Promise<void> {
     const hook = status === 'COMPLETED' ? this.#workflow.success : this.#workflow.failure
-    await hook?.(tx, this.#endContext(stranded) as never)
-    await store.endRun(tx, this.#run.id, status, this.#now(), stranded)
+    await hook?.(tx, this.#endContext(cleanupFailed) as never)
+    await store.endRun(tx, this.#run.id, status, this.#now(), cleanupFailed)
     tx.afterCommit(() => this.#runner.deps.metrics.runs.inc({ workflow: this.#run.name, status }))
   }
 
@@ -239,9 +239,9 @@ class RunExecution {
       .then(() => this.#at(where))
   }
 
-  #endContext(stranded = false): EndContext<unknown, unknown, object> {
+  #endContext(cleanupFailed = false): EndContext<unknown, unknown, object> {
     const { id, input, error, error_code } = this.#run
-    const why = this.#run.unwinding ? { code: error_code ?? 'internal_error', userMessage: error ?? '' } : null
+    const why = this.#run.compensating ? { code: error_code ?? 'internal_error', userMessage: error ?? '' } : null
     return {
       deps: this.#runner.stepDeps,
       runId: id,
@@ -250,7 +250,7 @@ class RunExecution {
       now: this.#now(),
       error: why,
       cancelled: this.#run.status === 'CANCELLED',
-      stranded,
+      cleanupFailed,
     }
   }
 

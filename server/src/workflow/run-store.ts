@@ -1,42 +1,12 @@
 // The workflow journal. Every write of a worker carries its attempt and changes nothing when a newer attempt exists (fencing).
 import { json, sql, type Queries, type Sql, type Tx } from '../kernel/database/db.ts'
+import { allColumns } from '../schema/columns.ts'
+import type { Row } from '../schema/rows.gen.ts'
 
-export type RunStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
-export type StepStatus = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'UNDONE'
+export type RunRow = Row<'workflow_runs'>
+export type RunStatus = RunRow['status']
 
-export interface RunRow {
-  id: string
-  name: string
-  label: string
-  owner_id: string | null
-  subject_id: string | null
-  input: unknown
-  status: RunStatus
-  unwinding: boolean
-  stranded: boolean
-  attempt: number
-  progress: number
-  error: string | null
-  error_code: string | null
-  next_attempt_at: Date
-  lease_until: Date | null
-  deadline_at: Date
-  created_at: Date
-  started_at: Date | null
-  completed_at: Date | null
-}
-
-export interface StepRow {
-  run_id: string
-  position: number
-  name: string
-  status: StepStatus
-  tries: number
-  result: unknown
-  error: string | null
-  started_at: Date | null
-  completed_at: Date | null
-}
+export type StepRow = Row<'workflow_steps'>
 
 /** This attempt is over: stop and write nothing more. */
 export class AttemptLostError extends Error {}
@@ -71,7 +41,7 @@ export const claimRun = (db: Queries, id: string, now: Date, leaseUntil: Date) =
   db.maybe<RunRow>(sql`
     update workflow_runs set attempt = attempt + 1, started_at = coalesce(started_at, ${now}), lease_until = ${leaseUntil},
       status = case when status = 'PENDING' then 'RUNNING' else status end
-    where id = ${id} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now}) returning *`)
+    where id = ${id} and (status in ('PENDING', 'RUNNING') or compensating) and (lease_until is null or lease_until <= ${now}) returning ${allColumns('workflow_runs')}`)
 
 export const extendLease = (db: Queries, run: RunRow, leaseUntil: Date) =>
   db.run(
@@ -79,7 +49,7 @@ export const extendLease = (db: Queries, run: RunRow, leaseUntil: Date) =>
   )
 
 export const stepsOf = (db: Queries, runIds: string[]) =>
-  db.many<StepRow>(sql`select * from workflow_steps where run_id = any(${runIds}) order by run_id, position`)
+  db.many<StepRow>(sql`select ${allColumns('workflow_steps')} from workflow_steps where run_id = any(${runIds}) order by run_id, position`)
 
 export const beginStep = (db: Queries, run: RunRow, position: number, now: Date) =>
   fenced(
@@ -110,11 +80,11 @@ export const postpone = (tx: Tx, runId: string, until: Date) =>
   tx.run(sql`update workflow_runs set next_attempt_at = ${until}, lease_until = null where id = ${runId}`)
 
 export const startCompensation = (tx: Tx, runId: string, code: string, error: string) =>
-  tx.run(sql`update workflow_runs set unwinding = true, error_code = ${code}, error = ${error} where id = ${runId}`)
+  tx.run(sql`update workflow_runs set compensating = true, error_code = ${code}, error = ${error} where id = ${runId}`)
 
-export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date, stranded: boolean): Promise<void> {
+export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date, cleanupFailed: boolean): Promise<void> {
   await tx.run(sql`
-    update workflow_runs set status = ${status}, unwinding = false, lease_until = null, stranded = ${stranded}, completed_at = coalesce(completed_at, ${now}),
+    update workflow_runs set status = ${status}, compensating = false, lease_until = null, cleanup_failed = ${cleanupFailed}, completed_at = coalesce(completed_at, ${now}),
       progress = case when ${status} = 'COMPLETED' then 100 else progress end
     where id = ${runId}`)
   await tx.run(sql`select pg_notify('berth_runs', ${runId})`)
@@ -123,18 +93,18 @@ export async function endRun(tx: Tx, runId: string, status: RunStatus, now: Date
 /** Ends the run for its owner and fences its worker; compensation continues in the background. */
 export const cancelRun = (tx: Tx, runId: string, userMessage: string, now: Date) =>
   tx.run(sql`
-    update workflow_runs set status = 'CANCELLED', unwinding = true, lease_until = null, attempt = attempt + 1, completed_at = ${now}, next_attempt_at = ${now},
+    update workflow_runs set status = 'CANCELLED', compensating = true, lease_until = null, attempt = attempt + 1, completed_at = ${now}, next_attempt_at = ${now},
       error = ${userMessage}, error_code = 'cancelled'
     where id = ${runId} and status in ('PENDING', 'RUNNING')`)
 
 export const makeRunDue = (tx: Tx, runId: string, now: Date) =>
   tx.run(sql`
     update workflow_runs set next_attempt_at = ${now}, lease_until = null
-    where id = ${runId} and (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until is null or lease_until <= ${now})`)
+    where id = ${runId} and (status in ('PENDING', 'RUNNING') or compensating) and (lease_until is null or lease_until <= ${now})`)
 
 /** Unfinished and without a worker: its lease expired, or its job was lost. */
 const isAbandoned = (now: Date, lostBefore: Date) => sql`
-  (status in ('PENDING', 'RUNNING') or unwinding) and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore}))`
+  (status in ('PENDING', 'RUNNING') or compensating) and (lease_until <= ${now} or (lease_until is null and next_attempt_at < ${lostBefore}))`
 
 export const abandonedRuns = (db: Queries, now: Date, lostBefore: Date) =>
   db.many<{ id: string }>(sql`select id from workflow_runs where ${isAbandoned(now, lostBefore)} limit 500`)
@@ -145,10 +115,12 @@ export const requeueAbandoned = (tx: Tx, runId: string, now: Date, lostBefore: D
     update workflow_runs set next_attempt_at = ${now}, lease_until = null where id = ${runId} and ${isAbandoned(now, lostBefore)}`)
 
 export const openRunOf = (db: Queries, subjectId: string) =>
-  db.maybe<RunRow>(sql`select * from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`)
+  db.maybe<RunRow>(
+    sql`select ${allColumns('workflow_runs')} from workflow_runs where subject_id = ${subjectId} and status in ('PENDING', 'RUNNING')`,
+  )
 
 /** Of a run `r`: it is to be carried out, or still undoes what it did. */
-export const isOpen = sql`(r.status in ('PENDING', 'RUNNING') or r.unwinding)`
+export const isOpen = sql`(r.status in ('PENDING', 'RUNNING') or r.compensating)`
 
 /** Whether such a run is of that subject, as a condition of a larger statement. */
 export const hasOpenRun = (subjectId: Sql): Sql => sql`exists (select from workflow_runs r where r.subject_id = ${subjectId} and ${isOpen})`
@@ -174,15 +146,18 @@ export const countRuns = async (db: Queries, filter: RunFilter) =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from workflow_runs where ${matching(filter)}`)).count)
 
 export const listRuns = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
-  db.many<RunRow>(sql`select * from workflow_runs where ${matching(filter)} order by id desc limit ${limit} offset ${offset}`)
+  db.many<RunRow>(
+    sql`select ${allColumns('workflow_runs')} from workflow_runs where ${matching(filter)} order by id desc limit ${limit} offset ${offset}`,
+  )
 
 /** Ended runs are kept for a while, for the history of actions. */
 export const deleteRunsEndedBefore = (db: Queries, before: Date) =>
   db.run(
-    sql`delete from workflow_runs where id in (select id from workflow_runs where completed_at < ${before} and not unwinding and not stranded limit 5000)`,
+    sql`delete from workflow_runs where id in (select id from workflow_runs where completed_at < ${before} and not compensating and not cleanup_failed limit 5000)`,
   )
 
-export const findRun = (db: Queries, id: string) => db.maybe<RunRow>(sql`select * from workflow_runs where id = ${id}`)
+export const findRun = (db: Queries, id: string) =>
+  db.maybe<RunRow>(sql`select ${allColumns('workflow_runs')} from workflow_runs where id = ${id}`)
 
 async function fenced(changed: Promise<number>): Promise<void> {
   if ((await changed) === 0) throw new FencedError('a newer attempt has taken this run over')

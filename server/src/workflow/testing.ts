@@ -122,7 +122,7 @@ async function drive(
     })
     const run = await store.findRun(setup.db, runId)
     if (!run) throw new Error(`BUG: run ${runId} is gone`)
-    if (run.status !== 'PENDING' && run.status !== 'RUNNING' && !run.unwinding) return run
+    if (run.status !== 'PENDING' && run.status !== 'RUNNING' && !run.compensating) return run
     setup.clock.advance('31s') // the dead worker's lease expires, or the backoff is over
   }
   throw new Error('did not end after 100 workers')

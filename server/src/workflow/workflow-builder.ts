@@ -31,7 +31,7 @@ export interface EndContext<D, I, R> extends SaveContext<D, I, R> {
   error: { code: string; userMessage: string } | null
   cancelled: boolean
   /** Compensation failed and something is left on a host. */
-  stranded: boolean
+  cleanupFailed: boolean
 }
 
 export interface Step<D = unknown, I = unknown, R = Record<string, unknown>, T = unknown, N extends string = string> {

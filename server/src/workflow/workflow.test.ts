@@ -111,11 +111,11 @@ describe('workflows', async () => {
       if (verb !== 'buy') throw new StepError('host', 'The host is gone', { retry: false })
     }
     await resumeRun(runner, id)
-    expect(await runOf(id)).toMatchObject({ status: 'RUNNING', unwinding: true })
+    expect(await runOf(id)).toMatchObject({ status: 'RUNNING', compensating: true })
     clock.advance('21m')
     await resumeRun(runner, id)
     const run = await runOf(id)
-    expect(run).toMatchObject({ status: 'FAILED', stranded: true })
+    expect(run).toMatchObject({ status: 'FAILED', cleanup_failed: true })
     expect((await houseOf(run)).row).toMatchObject({ what: 'failed: The host is gone' })
   })
 

@@ -1,4 +1,4 @@
-// A database as a real older release left it (migrations up to 0020) when all its processes were killed: a customer with funds, a key, a
+// A database as a real older release left it when all its processes were killed: a customer with funds, a key, a
 // network, a firewall and a webhook; web-1 and web-2 run, one VM is deleted; web-3 is being created, interrupted during its disk; web-2 has
 // a stop action that no worker has claimed.
 import { copyFileSync, mkdirSync } from 'node:fs'

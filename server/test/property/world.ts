@@ -32,7 +32,7 @@ async function cleanSlate({ db, clock, host }: TestApp): Promise<void> {
   const { tables } = await db.one<{ tables: string }>(sql`
     select string_agg(format('%I.%I', schemaname, tablename), ', ') as tables from pg_tables
     where schemaname in ('public', 'simulated') and format('%s.%s', schemaname, tablename) not in (
-      'public.regions', 'public.plans', 'public.os_templates', 'public.catalog_numbers', 'public.hosts', 'simulated.hosts', 'public.schema_migrations')`)
+      'public.regions', 'public.plans', 'public.os_templates', 'public.catalog_values', 'public.hosts', 'simulated.hosts', 'public.schema_migrations')`)
   await db.raw(`truncate ${tables} restart identity`)
   await db.run(sql`
     update hosts set vcpu_used = 0, ram_used_mib = 0, disk_used_gib = 0, unreachable_since = null, reachable_since = null, created_at = ${START}`)
@@ -55,7 +55,7 @@ export async function newWorld(app: TestApp, random: Random) {
   const openRuns = () =>
     db.many<{ id: string; label: string; due: boolean }>(sql`
       select id, label, next_attempt_at <= ${clock.now()} as due from workflow_runs
-      where status in ('PENDING', 'RUNNING') or unwinding order by created_at, subject_id, label`)
+      where status in ('PENDING', 'RUNNING') or compensating order by created_at, subject_id, label`)
 
   /** One attempt of every due run, sequentially. The worker crashes at the given checkpoint. */
   const work = async (diesAt = Infinity): Promise<string> => {

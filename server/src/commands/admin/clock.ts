@@ -83,7 +83,7 @@ const TIMEOUT_MS = 60_000
 /** Waits for open actions: advancing the clock would exceed their deadlines. */
 async function waitUntilIdle(db: Db): Promise<void> {
   const elapsed = stopwatch()
-  const isBusy = () => db.maybe(sql`select from workflow_runs where status in ('PENDING', 'RUNNING') or unwinding limit 1`)
+  const isBusy = () => db.maybe(sql`select from workflow_runs where status in ('PENDING', 'RUNNING') or compensating limit 1`)
   while (await isBusy()) {
     if (elapsed() > TIMEOUT_MS) throw new Error('Open actions are not being processed: start berthd up or berthd worker, then retry')
     await sleep(50)

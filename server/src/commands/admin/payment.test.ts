@@ -40,7 +40,7 @@ describe('berthd account adjust', { timeout: 120_000 }, () => {
     const { transactionId, ...rest } = await json(...adjust('-12.50', 'Credited twice'))
     expect(rest).toMatchObject({ amount: '-12.50', balance: '7.50' })
     const entry = await db.one(sql`
-      select t.type, t.reference_type, o.reason, o.amount_cents from wallet_transactions t join wallet_orders o on o.id = t.reference_id
+      select t.type, t.reference_type, o.reason, o.amount_cents from wallet_transactions t join wallet_adjustments o on o.id = t.reference_id
       where t.id = ${transactionId}`)
     expect(entry).toEqual({ type: 'ADJUSTMENT', reference_type: 'ADMIN', reason: 'Credited twice', amount_cents: -1_250n })
     const [tooMuch, nothing, silent] = await Promise.all([run(...adjust('-7.51')), run(...adjust('0')), run(...adjust('1', ' '))])
@@ -48,7 +48,7 @@ describe('berthd account adjust', { timeout: 120_000 }, () => {
     expect([nothing.code, nothing.stderr]).toEqual([1, 'Amount must not be 0.00\n'])
     expect([silent.code, silent.stderr]).toEqual([1, 'The reason must be 1-500 characters\n'])
     expect((await run('account', 'adjust', ...ACCOUNT, '--amount', '1')).code).toBe(2)
-    expect(await db.one(sql`select count(*)::int as orders from wallet_orders`)).toEqual({ orders: 2 })
+    expect(await db.one(sql`select count(*)::int as orders from wallet_adjustments`)).toEqual({ orders: 2 })
   })
 })
 

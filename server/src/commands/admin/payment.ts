@@ -39,7 +39,7 @@ async function list({ db }: Admin, { account, unrecovered }: { account?: string;
       status: row.status,
       amount: formatCents(row.received_cents ?? row.amount_cents),
       currency: row.currency,
-      takenBack: formatCents(row.taken_back_cents),
+      takenBack: formatCents(row.reversed_cents),
       lost: formatCents(row.lost_cents),
       createdAt: row.created_at.toISOString(),
     })),

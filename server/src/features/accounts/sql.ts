@@ -1,42 +1,25 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface AccountRow {
-  id: string
-  email: string
-  name: string
-  created_at: Date
-  suspended_at: Date | null
-  suspended_why: string | null
-}
+export type AccountRow = Row<'accounts'>
 
-export interface TokenRow {
-  id: string
-  account_id: string
-  name: string
-  prefix: string
-  hash: Buffer
-  scopes: string[]
-  requests_per_minute: number
-  allowed_ips: string[]
-  expires_at: Date | null
-  revoked_at: Date | null
-  last_used_at: Date | null
-  last_used_ip: string | null
-  created_at: Date
-}
+export type TokenRow = Row<'api_tokens'>
 
-export const insertAccount = (tx: Tx, row: Omit<AccountRow, 'suspended_at' | 'suspended_why'>) =>
+export const insertAccount = (tx: Tx, row: Omit<AccountRow, 'suspended_at' | 'suspension_reason'>) =>
   tx.maybe<AccountRow>(sql`
     insert into accounts (id, email, name, created_at) values (${row.id}, ${row.email}, ${row.name}, ${row.created_at})
-    on conflict do nothing returning *`)
+    on conflict do nothing returning ${allColumns('accounts')}`)
 
 export const findAccount = (db: Queries, idOrEmail: string) =>
-  db.maybe<AccountRow>(sql`select * from accounts where id = ${idOrEmail} or lower(email) = lower(${idOrEmail})`)
+  db.maybe<AccountRow>(sql`select ${allColumns('accounts')} from accounts where id = ${idOrEmail} or lower(email) = lower(${idOrEmail})`)
 
-export const listAccounts = (db: Queries) => db.many<AccountRow>(sql`select * from accounts order by id`)
+export const listAccounts = (db: Queries) => db.many<AccountRow>(sql`select ${allColumns('accounts')} from accounts order by id`)
 
 export const setSuspended = (tx: Tx, id: string, at: Date | null, why: string | null) =>
-  tx.maybe<AccountRow>(sql`update accounts set suspended_at = ${at}, suspended_why = ${why} where id = ${id} returning *`)
+  tx.maybe<AccountRow>(
+    sql`update accounts set suspended_at = ${at}, suspension_reason = ${why} where id = ${id} returning ${allColumns('accounts')}`,
+  )
 
 /** As part of another statement. */
 export const isSuspended = (accountId: Sql): Sql =>
@@ -48,28 +31,34 @@ export const insertToken = (tx: Tx, row: TokenRow) =>
     values (${row.id}, ${row.account_id}, ${row.name}, ${row.prefix}, ${row.hash}, ${row.scopes}, ${row.requests_per_minute},
       ${row.allowed_ips}, ${row.expires_at}, ${row.created_at})`)
 
-export const findTokenByHash = (db: Queries, hash: Buffer) => db.maybe<TokenRow>(sql`select * from api_tokens where hash = ${hash}`)
+export const findTokenByHash = (db: Queries, hash: Buffer) =>
+  db.maybe<TokenRow>(sql`select ${allColumns('api_tokens')} from api_tokens where hash = ${hash}`)
 
 export const listTokens = (db: Queries, accountId: string | null) =>
   db.many<TokenRow & { email: string }>(sql`
-    select t.*, a.email from api_tokens t join accounts a on a.id = t.account_id
+    select ${allColumns('api_tokens', 't')}, a.email from api_tokens t join accounts a on a.id = t.account_id
     where ${accountId}::text is null or t.account_id = ${accountId} order by t.id`)
 
 export const lockToken = (tx: Tx, accountId: string, id: string) =>
-  tx.maybe<TokenRow>(sql`select * from api_tokens where id = ${id} and account_id = ${accountId} for no key update`)
+  tx.maybe<TokenRow>(
+    sql`select ${allColumns('api_tokens')} from api_tokens where id = ${id} and account_id = ${accountId} for no key update`,
+  )
 
 export const renameToken = (tx: Tx, id: string, name: string) =>
-  tx.maybe<TokenRow>(sql`update api_tokens set name = ${name} where id = ${id} returning *`)
+  tx.maybe<TokenRow>(sql`update api_tokens set name = ${name} where id = ${id} returning ${allColumns('api_tokens')}`)
 
 export const revokeToken = (tx: Tx, id: string, at: Date) =>
-  tx.maybe<TokenRow>(sql`update api_tokens set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} returning *`)
+  tx.maybe<TokenRow>(
+    sql`update api_tokens set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} returning ${allColumns('api_tokens')}`,
+  )
 
 /** Whether each may still be used; one that was deleted is not answered. */
 export const tokenStates = (db: Queries, now: Date, ids: string[]) =>
   db.many<{ id: string; usable: boolean }>(sql`
     select id, revoked_at is null and (expires_at is null or expires_at > ${now}) as usable from api_tokens where id = any(${ids}::text[])`)
 
-export const deleteToken = (tx: Tx, id: string) => tx.maybe<TokenRow>(sql`delete from api_tokens where id = ${id} returning *`)
+export const deleteToken = (tx: Tx, id: string) =>
+  tx.maybe<TokenRow>(sql`delete from api_tokens where id = ${id} returning ${allColumns('api_tokens')}`)
 
 export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)
 
@@ -100,7 +89,7 @@ export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, b
         order by name for no key update) held,
       unnest(${Object.keys(amounts)}::text[], ${Object.values(amounts)}::int8[]) as more(name, amount)
     where account_id = ${accountId} and q.name = held.name and more.name = held.name and (more.amount <= 0 or used + more.amount <= coalesce(limit_override,
-      (select value from catalog_numbers n where n.name = 'quota.' || q.name)))
+      (select value from catalog_values n where n.name = 'quota.' || q.name)))
       and (more.amount <= 0 or q.name <> 'vms' or not ${isSuspended(sql`${accountId}`)})
     returning q.name`)
 
@@ -123,5 +112,5 @@ export const listQuotas = (db: Queries, accountId: string) =>
   db.many<QuotaRow>(sql`
     select substr(n.name, 7) as name, case when strpos(n.name, '_per_') = 0 then coalesce(q.used, 0) end as used,
       coalesce(q.limit_override, n.value) as limit, q.limit_override is null as is_default
-    from catalog_numbers n left join account_quotas q on q.account_id = ${accountId} and q.name = substr(n.name, 7)
+    from catalog_values n left join account_quotas q on q.account_id = ${accountId} and q.name = substr(n.name, 7)
     where n.name like 'quota.%' order by 1`)

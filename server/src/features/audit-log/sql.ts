@@ -1,25 +1,11 @@
 import { inline, sql, type Queries, type Sql } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
 /** The action of a line that only counts. */
 export const REFUSALS = 'refusals'
 
-export interface AuditRow {
-  account_id: string
-  created_at: Date
-  id: string
-  actor_type: 'token' | 'person' | 'operator' | 'system'
-  actor_id: string | null
-  actor_name: string
-  ip: string | null
-  action: string
-  method: string | null
-  route: string | null
-  resource_ids: string[]
-  status: number | null
-  code: string | null
-  request_id: string | null
-  count: number
-}
+export type AuditRow = Row<'audit_log'>
 
 export const insertion = (row: AuditRow): Sql => sql`
   insert into audit_log (account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code,
@@ -30,7 +16,8 @@ export const insertion = (row: AuditRow): Sql => sql`
 /** By their ids, so that a batch that is written again after an unclear end writes nothing twice. */
 export const insertAll = (db: Queries, rows: AuditRow[]) =>
   db.run(sql`
-    insert into audit_log select * from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::jsonb) on conflict do nothing`)
+    insert into audit_log (${allColumns('audit_log')})
+    select ${allColumns('audit_log')} from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::jsonb) on conflict do nothing`)
 
 /** Lines that a filter looks through; older ones are found by giving dates. */
 const MAX_SEARCHED = 100_000
@@ -52,15 +39,16 @@ export const countUpTo = async (db: Queries, accountId: string, filter: Filter, 
 
 export const list = (db: Queries, accountId: string, filter: Filter, limit: number, offset: number) =>
   db.many<AuditRow>(sql`
-    select * from ${matching(accountId, filter)} order by created_at desc, id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('audit_log')} from ${matching(accountId, filter)} order by created_at desc, id desc limit ${limit} offset ${offset}`)
 
 /** Only the conditions that were asked for, so that each combination has a plan of its own. What no index knows is not looked for without end. */
 function matching(accountId: string, { action, tokenId, from, before }: Filter): Sql {
-  let range = sql`select * from audit_log where account_id = ${accountId}`
+  let range = sql`select ${allColumns('audit_log')} from audit_log where account_id = ${accountId}`
   if (from) range = sql`${range} and created_at >= ${from}`
   if (before) range = sql`${range} and created_at < ${before}`
   if (!action && !tokenId) return sql`(${range}) line`
-  let found = sql`select * from (${range} order by created_at desc, id desc limit ${inline(MAX_SEARCHED)}) newest where true`
+  let found = sql`
+    select ${allColumns('audit_log')} from (${range} order by created_at desc, id desc limit ${inline(MAX_SEARCHED)}) newest where true`
   if (action) found = sql`${found} and action = ${action}`
   if (tokenId) found = sql`${found} and actor_type = 'token' and actor_id = ${tokenId}`
   return sql`(${found}) line`

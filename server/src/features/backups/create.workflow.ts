@@ -43,7 +43,7 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
       if (vm?.host_id) await (await driverForVm(deps, vm)).ensureNoBackup(vmId, backupId, signal)
     },
   })
-  .step('carry', {
+  .step('transfer', {
     timeout: '2h',
     run: async (context): Promise<TransferResult | null> => {
       const { from, to } = await endsOf(context)
@@ -53,20 +53,20 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
     undo: async ({ deps, input: { vmId, backupId, hostId }, signal }) =>
       (await deps.hypervisors.get(hostId)).ensureNoBackup(vmId, backupId, signal),
   })
-  .step('let go', { run: deleteSourceCopy, optional: true })
+  .step('delete source copy', { run: deleteSourceCopy, optional: true })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const backup = await sql.markAvailable(tx, now, input.backupId, {
       ...results.copy,
-      checksum: results.carry?.checksum ?? null,
+      checksum: results.transfer?.checksum ?? null,
       expiresAt: input.daily ? addDuration(now, `${KEEP_DAILY}d`) : null,
     })
     if (input.daily) await settleDaily(tx, now, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'backup.created', { actionId: runId }, { backup: toBackup(backup) })
   })
-  .onFailure(async (tx, { deps, input, error, cancelled, stranded, runId, now }) => {
-    if (cancelled) return rollBackBackup(tx, now, input, stranded)
+  .onFailure(async (tx, { deps, input, error, cancelled, cleanupFailed, runId, now }) => {
+    if (cancelled) return rollBackBackup(tx, now, input, cleanupFailed)
     const reason = error?.userMessage ?? ''
-    const backup = await sql.markFailed(tx, input.backupId, reason, stranded)
+    const backup = await sql.markFailed(tx, input.backupId, reason, cleanupFailed)
     if (input.daily) await scheduleRetry(tx, now, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'backup.failed', { actionId: runId, reason }, { backup: toBackup(backup) })
   })
@@ -90,10 +90,10 @@ async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {
 }
 
 /** Its owner did something else, deleted it, or deleted the VM. */
-async function rollBackBackup(tx: Tx, now: Date, { vmId, backupId, daily }: BackupInput, stranded: boolean): Promise<void> {
+async function rollBackBackup(tx: Tx, now: Date, { vmId, backupId, daily }: BackupInput, cleanupFailed: boolean): Promise<void> {
   const backup = await sql.findById(tx, backupId)
   if (!backup) return
   if (daily) await (backup.status === 'DELETING' ? scheduleNext : planAfterCancel)(tx, now, vmId)
-  if (stranded) await sql.markDeleting(tx, backupId, 'Cancelled')
+  if (cleanupFailed) await sql.markDeleting(tx, backupId, 'Cancelled')
   else await sql.deleteBackup(tx, backupId)
 }

@@ -67,12 +67,12 @@ describe('daily backups', async () => {
   test('wait for a VM whose machine is to be put right first', async () => {
     const vmId = await given()
     await app.db.run(
-      sql`insert into left_machines (host_id, vm_id, left_at) select host_id, id, ${app.clock.now()} from vms where id = ${vmId}`,
+      sql`insert into stale_machines (host_id, vm_id, next_attempt_at) select host_id, id, ${app.clock.now()} from vms where id = ${vmId}`,
     )
     untilNight(vmId)
     await pass()
     expect(await backupsOf(vmId)).toEqual([])
-    await app.db.run(sql`delete from left_machines where vm_id = ${vmId}`)
+    await app.db.run(sql`delete from stale_machines where vm_id = ${vmId}`)
     await pass()
     expect(await statusesOf(vmId)).toEqual(['AVAILABLE'])
     await gone(vmId)
@@ -94,7 +94,7 @@ describe('daily backups', async () => {
     const sizes = kept.map((each) => BigInt(each.size))
     const full = sizes.reduce((most, size) => (size > most ? size : most))
     expect(sizes.filter((size) => size === full)).toHaveLength(1) // one a week
-    const hidden = await app.db.many(sql`select id from backups where vm_id = ${vmId} and is_hidden`)
+    const hidden = await app.db.many(sql`select id from backups where vm_id = ${vmId} and is_tombstone`)
     expect(hidden).toHaveLength(5) // the full one and four more that the oldest kept ones build on
 
     const moments: (string | null)[] = []
@@ -149,7 +149,7 @@ describe('daily backups', async () => {
     expect((await customer.delete(`/vms/${vmId}`)).status).toBe(202)
     await app.settle()
     expect(await volumesOf(app, vmId)).toEqual([])
-    expect(await app.db.many(sql`select id from workflow_runs where subject_id = ${vmId} and (unwinding or stranded)`)).toEqual([])
+    expect(await app.db.many(sql`select id from workflow_runs where subject_id = ${vmId} and (compensating or cleanup_failed)`)).toEqual([])
   })
 
   test('that failed say so and are tried again, with growing pauses', async () => {

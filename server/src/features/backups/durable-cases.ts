@@ -14,7 +14,7 @@ const TIMEOUT_MS = 300_000
 
 async function given() {
   const app = await testApp()
-  await app.db.run(sql`update catalog_numbers set value = 1000000000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = 1000000000 where name like 'quota.%'`)
   return { app, customer: await app.given.customer({ credit: '100000.00' }) }
 }
 

@@ -87,12 +87,12 @@ describe('a restore elsewhere that fails', async () => {
     await other.faults.loseHost()
     app.clock.advance('6h')
     await app.settle()
-    expect(await app.db.many(sql`select host_id from left_machines where vm_id = ${vmId}`)).toEqual([{ host_id: elsewhere }])
+    expect(await app.db.many(sql`select host_id from stale_machines where vm_id = ${vmId}`)).toEqual([{ host_id: elsewhere }])
     await comeBack()
     await app.rest()
     expect(await vmOf(vmId)).toMatchObject({ status: 'RUNNING', ipAddress: before.ipAddress })
     expect(await control.drift.readFile(vmId, 'moment')).toBe('after')
-    expect(await app.db.many(sql`select from left_machines`)).toEqual([])
+    expect(await app.db.many(sql`select from stale_machines`)).toEqual([])
     await app.checkInvariants()
   })
 
@@ -119,7 +119,7 @@ describe('a restore elsewhere that fails', async () => {
       privateNetworks: [],
       currentAction: null,
     })
-    expect(await app.db.many(sql`select from left_nics`)).toEqual([])
+    expect(await app.db.many(sql`select from stale_nics`)).toEqual([])
     await app.rest()
     await app.checkInvariants()
     expect((await restore()).status).toBe(202)
@@ -132,7 +132,7 @@ describe('a restore elsewhere that fails', async () => {
     const { mac } = await app.db.one<{ mac: string }>(sql`select mac from network_attachments where vm_id = ${vmId}`)
     const nics = async () => (await (await app.deps.hypervisors.get(host.id)).findMachine(vmId, AbortSignal.timeout(5_000)))?.nics.length
     await app.db.run(sql`delete from network_attachments where vm_id = ${vmId}`)
-    await app.db.run(sql`insert into left_nics (host_id, vm_id, mac) values (${host.id}, ${vmId}, ${mac})`)
+    await app.db.run(sql`insert into stale_nics (host_id, vm_id, mac) values (${host.id}, ${vmId}, ${mac})`)
     await app.checkInvariants()
     await customer.post(`/vms/${vmId}/restart`)
     await reconcileStaleMachines.runOnce(app.deps)

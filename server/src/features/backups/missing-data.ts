@@ -40,7 +40,7 @@ export async function failMissingCopies(tx: Tx, now: Date, hostId: string, prese
 }
 
 /** Deleted by its owner, who no longer sees it. */
-const isKeptForOthers = sql`c.status = 'DELETING' and c.is_hidden and exists (select from backups d where d.parent_id = c.id)`
+const isKeptForOthers = sql`c.status = 'DELETING' and c.is_tombstone and exists (select from backups d where d.parent_id = c.id)`
 
 /** One that was being made when its parent was given up is found at a later look. Their data goes like that of others that failed, and
  *  until then builds on each other. */

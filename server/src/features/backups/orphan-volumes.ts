@@ -3,6 +3,8 @@ import type { Volume } from '../../hypervisor/driver.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/database/db.ts'
 import { hasOpenRun } from '../../workflow/run-store.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
 /** How long what nobody knows is left alone, and how long the old disk of a VM that lives. */
 const QUARANTINE_MS = parseDurationMs('24h')
@@ -17,22 +19,12 @@ export const quarantineEnds = (now: Date) => ({
 export const removedAfter = ({ is_old_disk, first_seen_at }: OrphanVolumeRow): Date =>
   new Date(first_seen_at.getTime() + (is_old_disk ? OLD_DISK_MS : QUARANTINE_MS))
 
-export interface OrphanVolumeRow {
-  host_id: string
-  kind: Volume['kind']
-  id: string
-  vm_id: string | null
-  generation: number
-  size_bytes: bigint
-  is_old_disk: boolean
-  first_seen_at: Date
-  last_seen_at: Date
-}
+export type OrphanVolumeRow = Row<'orphan_volumes'>
 
 /** For the operator: everything that is in quarantine, oldest first. */
 export const listOrphanVolumes = (db: Queries) =>
   db.many<OrphanVolumeRow & { host_name: string }>(
-    sql`select s.*, h.name as host_name from stray_volumes s join hosts h on h.id = s.host_id order by s.first_seen_at, s.host_id, s.kind, s.id`,
+    sql`select ${allColumns('orphan_volumes', 's')}, h.name as host_name from orphan_volumes s join hosts h on h.id = s.host_id order by s.first_seen_at, s.host_id, s.kind, s.id`,
   )
 
 /** A row that FAILED has no data; one that something still works on is left alone, and so is everything of a VM out of our hands. */
@@ -48,7 +40,7 @@ const isKnown = (hostId: string) => sql`case f.kind
 /** Writes down which of these volumes are strays, and when they were seen first. What does not carry our names is the operator's own. */
 export const recordOrphans = (db: Queries, now: Date, hostId: string, volumes: Volume[]) =>
   db.run(sql`
-    insert into stray_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+    insert into orphan_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
     select ${hostId}, f.kind, f.id, f.vm_id, f.generation, f.size_bytes, v.id is not null and f.kind in ('disk', 'seed'), ${now}, ${now}
     from unnest(${volumes.map((each) => each.kind)}::text[], ${volumes.map((each) => each.id)}::text[], ${volumes.map((each) => each.vmId)}::text[],
       ${volumes.map((each) => each.generation ?? 0)}::int[], ${volumes.map((each) => each.sizeBytes)}::int8[]) as f(kind, id, vm_id, generation, size_bytes)
@@ -59,14 +51,14 @@ export const recordOrphans = (db: Queries, now: Date, hostId: string, volumes: V
 
 /** What was not seen at the look that began then is gone, or known after all. */
 export const forgetUnseen = (db: Queries, hostId: string, since: Date) =>
-  db.run(sql`delete from stray_volumes where host_id = ${hostId} and last_seen_at < ${since}`)
+  db.run(sql`delete from orphan_volumes where host_id = ${hostId} and last_seen_at < ${since}`)
 
 export const forgetStray = (db: Queries, { host_id, kind, id, generation }: OrphanVolumeRow) =>
-  db.run(sql`delete from stray_volumes where host_id = ${host_id} and kind = ${kind} and id = ${id} and generation = ${generation}`)
+  db.run(sql`delete from orphan_volumes where host_id = ${host_id} and kind = ${kind} and id = ${id} and generation = ${generation}`)
 
 /** Those whose quarantine is over. Incremental backups come before what they build on, since they are younger. */
 export const expiredOrphans = (db: Queries, hostId: string, before: { oldDisks: Date; orphans: Date }) =>
   db.many<OrphanVolumeRow>(sql`
-    select * from stray_volumes where host_id = ${hostId}
+    select ${allColumns('orphan_volumes')} from orphan_volumes where host_id = ${hostId}
       and first_seen_at <= case when is_old_disk then ${before.oldDisks}::timestamptz else ${before.orphans}::timestamptz end
     order by id desc`)

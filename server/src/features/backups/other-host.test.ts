@@ -10,7 +10,7 @@ import { removeBackups } from './purge.reconciler.ts'
 
 describe('a backup that another host keeps', async () => {
   const app = await testApp()
-  await app.db.run(sql`update catalog_numbers set value = value * 1000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%'`)
   const customer = await app.given.customer({ credit: '10000.00' })
   const second = await givenSecondHost(app)
   const other = controlOf(app, second.id)
@@ -125,9 +125,9 @@ describe('a backup that another host keeps', async () => {
     await removeBackups.runOnce(app.deps)
     expect(await volumesOf(app, vmId)).toEqual([])
     expect(await app.db.many(sql`select from backups where vm_id = ${vmId}`)).toEqual([])
-    expect(await app.db.one(sql`select status, unwinding from workflow_runs where id = ${run_id}`)).toEqual({
+    expect(await app.db.one(sql`select status, compensating from workflow_runs where id = ${run_id}`)).toEqual({
       status: 'CANCELLED',
-      unwinding: false,
+      compensating: false,
     })
   })
 

@@ -49,7 +49,7 @@ async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
   await deps.db.tx(async (tx) => {
     await lockVmById(tx, vm_id) // before the backup, as by everybody
     const backup = await sql.deleteBackup(tx, id)
-    if (backup && !backup.is_hidden) await recordDeleted(tx, deps, backup)
+    if (backup && !backup.is_tombstone) await recordDeleted(tx, deps, backup)
   })
   return true
 }

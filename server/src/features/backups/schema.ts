@@ -1,10 +1,8 @@
 import { Bytes, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const STATUSES = ['PENDING', 'RUNNING', 'AVAILABLE', 'RESTORING', 'DELETING', 'FAILED'] as const
-export type BackupStatus = (typeof STATUSES)[number]
 
 const TYPES = ['DAILY', 'MANUAL'] as const
-export type BackupType = (typeof TYPES)[number]
 
 export const Backup = object(
   {

@@ -1,35 +1,14 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { isOpen } from '../../workflow/run-store.ts'
-import type { BackupStatus, BackupType } from './schema.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface BackupRow {
-  id: string
-  vm_id: string
-  account_id: string
-  os_template_id: string
-  name: string
-  type: BackupType
-  status: BackupStatus
-  parent_id: string | null
-  depth: number
-  size_bytes: bigint
-  run_id: string
-  started_at: Date | null
-  completed_at: Date | null
-  expires_at: Date | null
-  error: string | null
-  delete_reason: string | null
-  is_hidden: boolean
-  next_try_at: Date | null
-  created_at: Date
-  /** The host that keeps its data. */
-  host_id: string
-  checksum: string | null
+export type BackupRow = Row<'backups'> & {
   /** Null when its VM is gone. */
   vm_host_id: string | null
 }
 
-const row = sql`b.*, (select v.host_id from vms v where v.id = b.vm_id) as vm_host_id`
+const row = sql`${allColumns('backups', 'b')}, (select v.host_id from vms v where v.id = b.vm_id) as vm_host_id`
 
 export type NewBackup = Pick<
   BackupRow,
@@ -44,14 +23,14 @@ export const insertBackup = (tx: Tx, made: NewBackup) =>
     returning ${row}`)
 
 export const findBackup = (db: Queries, vmId: string, id: string) =>
-  db.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and vm_id = ${vmId} and not is_hidden`)
+  db.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id} and vm_id = ${vmId} and not is_tombstone`)
 
 export const listBackups = (db: Queries, vmId: string, limit: number, offset: number) =>
   db.many<BackupRow>(sql`
-    select ${row} from backups b where vm_id = ${vmId} and not is_hidden order by id desc limit ${limit} offset ${offset}`)
+    select ${row} from backups b where vm_id = ${vmId} and not is_tombstone order by id desc limit ${limit} offset ${offset}`)
 
 export const countBackups = async (db: Queries, vmId: string): Promise<number> =>
-  Number((await db.one<{ count: bigint }>(sql`select count(*) from backups where vm_id = ${vmId} and not is_hidden`)).count)
+  Number((await db.one<{ count: bigint }>(sql`select count(*) from backups where vm_id = ${vmId} and not is_tombstone`)).count)
 
 export const countManual = async (tx: Tx, vmId: string): Promise<number> =>
   Number(
@@ -105,9 +84,9 @@ export const markAvailable = (tx: Tx, now: Date, id: string, made: Made) =>
     where id = ${id} returning ${row}`)
 
 /** Without data it needs no parent. Where something may be left on the host, it keeps the parent that this may build on. */
-export const markFailed = (tx: Tx, id: string, error: string, stranded: boolean) =>
+export const markFailed = (tx: Tx, id: string, error: string, cleanupFailed: boolean) =>
   tx.one<BackupRow>(sql`
-    update backups b set status = 'FAILED', error = ${error}, parent_id = case when ${stranded} then parent_id end
+    update backups b set status = 'FAILED', error = ${error}, parent_id = case when ${cleanupFailed} then parent_id end
     where id = ${id} returning ${row}`)
 
 export const markRestoring = (tx: Tx, id: string, runId: string) =>
@@ -143,7 +122,7 @@ const isUnderWay = sql`exists (select from workflow_runs r where r.id = b.run_id
 const isBuiltOn = sql`exists (select from backups c where c.parent_id = b.id)`
 
 /** One that was kept for others and is lost has failed them, and is not wanted for itself. */
-const isUnwanted = sql`(b.status = 'DELETING' or b.status = 'FAILED' and b.is_hidden)`
+const isUnwanted = sql`(b.status = 'DELETING' or b.status = 'FAILED' and b.is_tombstone)`
 
 const removable = (now: Date): Sql => sql`
   ${isUnwanted} and (b.next_try_at is null or b.next_try_at <= ${now}) and not ${isBuiltOn} and not ${isUnderWay}`
@@ -151,7 +130,7 @@ const removable = (now: Date): Sql => sql`
 export const hostsWithRemovals = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`
     select distinct b.host_id from backups b join hosts h on h.id = b.host_id
-    where h.removed_at is null and (${removable(now)} or (b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn}))`)
+    where h.removed_at is null and (${removable(now)} or (b.status = 'DELETING' and not b.is_tombstone and ${isBuiltOn}))`)
 
 export const nextRemovable = (db: Queries, hostId: string, now: Date) =>
   db.maybe<BackupRow>(sql`
@@ -162,12 +141,12 @@ export const postpone = (db: Queries, id: string, until: Date) => db.run(sql`upd
 export const deletedWithChildren = (db: Queries, hostId: string) =>
   db.many<BackupRow>(sql`
     select ${row} from backups b
-    where b.host_id = ${hostId} and b.status = 'DELETING' and not b.is_hidden and ${isBuiltOn} and not ${isUnderWay}`)
+    where b.host_id = ${hostId} and b.status = 'DELETING' and not b.is_tombstone and ${isBuiltOn} and not ${isUnderWay}`)
 
 /** Answers nothing when somebody else was faster. */
 export const hide = (tx: Tx, id: string) =>
   tx.maybe<BackupRow>(
-    sql`update backups b set is_hidden = true where id = ${id} and status = 'DELETING' and not is_hidden returning ${row}`,
+    sql`update backups b set is_tombstone = true where id = ${id} and status = 'DELETING' and not is_tombstone returning ${row}`,
   )
 
 export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`delete from backups b where id = ${id} returning ${row}`)
@@ -176,5 +155,5 @@ export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`dele
 export async function detachFromVm(tx: Tx, vmId: string, hostId: string | null): Promise<void> {
   await tx.run(sql`delete from backups where vm_id = ${vmId} and host_id = ${hostId}`)
   await tx.run(sql`
-    update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_hidden = true, next_try_at = null where vm_id = ${vmId}`)
+    update backups set status = 'DELETING', delete_reason = 'Its VM was deleted', is_tombstone = true, next_try_at = null where vm_id = ${vmId}`)
 }

@@ -122,7 +122,7 @@ describe('a restore without private networks', async () => {
     expect(await vmOf(vmId)).toMatchObject({ status: 'RUNNING', privateNetworks: [] })
     await app.rest()
     expect((await nicsOf(vmId))?.nics).toHaveLength(1)
-    expect(await app.db.many(sql`select from left_nics`)).toEqual([])
+    expect(await app.db.many(sql`select from stale_nics`)).toEqual([])
     expect(await app.db.many(sql`select from networks where id = ${deleted}`)).toEqual([])
     await app.checkInvariants()
   })

@@ -5,7 +5,7 @@ import { suspendByOperator, unmanage } from '../vms/service.ts'
 
 describe('POST /vms/{vmId}/bandwidth/packs', async () => {
   const app = await testApp()
-  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
   const rich = () => app.given.customer({ credit: '10000.00' })
   type Customer = Awaited<ReturnType<typeof rich>>
@@ -47,7 +47,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const setPrice = (to: string) =>
-      app.db.run(sql`update catalog_numbers set value = ${Number(to) * 100} where name = 'price.bandwidth_100_gb'`)
+      app.db.run(sql`update catalog_values set value = ${Number(to) * 100} where name = 'price.bandwidth_100_gb'`)
     await setPrice(price)
     const { body } = await buy(customer, id, { gigabytes })
     await setPrice('1.00')

@@ -1,6 +1,6 @@
 // Which interfaces have to be brought to another speed. An order is written in the transaction that changes the wish and stays until
 // the host has followed it.
-import { sql, type Queries } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries } from '../../kernel/database/db.ts'
 import { hasOpenRun } from '../../workflow/run-store.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { VmRow } from '../vms/service.ts'
@@ -10,7 +10,7 @@ export const APPLY_LIMITS = 'bandwidth.limit'
 export async function enqueueLimitUpdates(tx: Queries, now: Date, vmIds: string[]): Promise<void> {
   if (vmIds.length === 0) return
   await tx.run(sql`
-    insert into bandwidth_limits as l (vm_id, next_try_at) select id, ${now} from vms where id = any(${vmIds}::text[]) order by id
+    insert into bandwidth_limit_queue as l (vm_id, next_try_at) select id, ${now} from vms where id = any(${vmIds}::text[]) order by id
     on conflict (vm_id) do update set version = l.version + 1, next_try_at = excluded.next_try_at`)
   await triggerReconciler(tx, APPLY_LIMITS)
 }
@@ -18,7 +18,7 @@ export async function enqueueLimitUpdates(tx: Queries, now: Date, vmIds: string[
 const onHost = sql`join vms v on v.id = l.vm_id and v.mac is not null and v.status <> 'UNMANAGED'`
 
 export const hostsWithOrders = (db: Queries, now: Date) =>
-  db.many<{ host_id: string }>(sql`select distinct v.host_id from bandwidth_limits l ${onHost} where l.next_try_at <= ${now}`)
+  db.many<{ host_id: NotNull<string> }>(sql`select distinct v.host_id from bandwidth_limit_queue l ${onHost} where l.next_try_at <= ${now}`)
 
 export interface LimitUpdate {
   vm_id: string
@@ -28,17 +28,17 @@ export interface LimitUpdate {
 /** Nobody else tries it before `until`. */
 export const claimOrder = (db: Queries, hostId: string, now: Date, until: Date) =>
   db.maybe<LimitUpdate>(sql`
-    update bandwidth_limits set next_try_at = ${until} where vm_id = (
-      select l.vm_id from bandwidth_limits l ${onHost} where v.host_id = ${hostId} and l.next_try_at <= ${now}
+    update bandwidth_limit_queue set next_try_at = ${until} where vm_id = (
+      select l.vm_id from bandwidth_limit_queue l ${onHost} where v.host_id = ${hostId} and l.next_try_at <= ${now}
       order by l.next_try_at limit 1 for update of l skip locked)
     returning vm_id, version`)
 
 /** Unless something else is wanted by now. */
 export const completeLimitUpdate = (db: Queries, { vm_id, version }: LimitUpdate) =>
-  db.run(sql`delete from bandwidth_limits where vm_id = ${vm_id} and version = ${version}`)
+  db.run(sql`delete from bandwidth_limit_queue where vm_id = ${vm_id} and version = ${version}`)
 
 export const postponeOrder = (db: Queries, { vm_id, version }: LimitUpdate, until: Date) =>
-  db.run(sql`update bandwidth_limits set next_try_at = ${until} where vm_id = ${vm_id} and version = ${version}`)
+  db.run(sql`update bandwidth_limit_queue set next_try_at = ${until} where vm_id = ${vm_id} and version = ${version}`)
 
 export type Speeds = Pick<VmRow, 'id' | 'mac' | 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'>
 

@@ -10,7 +10,7 @@ import { meter } from './meter.reconciler.ts'
 
 describe('metering', async () => {
   const app = await testApp()
-  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
   const customer = await app.given.customer({ credit: '10000.00' })
   const driver = await app.deps.hypervisors.get(app.host.id)

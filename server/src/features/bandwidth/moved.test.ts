@@ -76,7 +76,7 @@ describe('the traffic of a VM that is restored on another host', async () => {
     await other.faults.fillDisk()
     await vm.receive(3)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
-    await app.db.run(sql`delete from bandwidth_limits where vm_id = ${vm.id}`) // done elsewhere
+    await app.db.run(sql`delete from bandwidth_limit_queue where vm_id = ${vm.id}`) // done elsewhere
     await comeBack()
     await app.settle()
     await other.faults.freeDisk()

@@ -37,16 +37,17 @@ export interface Counted {
 export const countSamples = (tx: Tx, now: Date, hostId: string, tick: bigint, samples: NicCounters[]) =>
   tx.one<Counted>(sql`
     with sample as (
-      select * from unnest(${samples.map((each) => each.vmId)}::text[], ${samples.map((each) => each.mac)}::macaddr[],
+      select vm_id, mac, epoch, received, sent from unnest(${samples.map((each) => each.vmId)}::text[], ${samples.map((each) => each.mac)}::macaddr[],
         ${samples.map((each) => each.epoch)}::text[], ${samples.map((each) => each.receivedBytes)}::int8[],
         ${samples.map((each) => each.sentBytes)}::int8[]) as s(vm_id, mac, epoch, received, sent)),
     known as (
-      select s.*, v.status <> 'UNMANAGED' as counts, b.tick, b.epoch as last_epoch, b.received_bytes as last_received,
-        b.sent_bytes as last_sent
+      select s.vm_id, s.mac, s.epoch, s.received, s.sent, v.status <> 'UNMANAGED' as counts, b.tick, b.epoch as last_epoch,
+        b.received_bytes as last_received, b.sent_bytes as last_sent
       from sample s join vms v on v.id = s.vm_id and v.mac = s.mac and v.host_id = ${hostId}
         left join bandwidth_baselines b on b.vm_id = s.vm_id and b.mac = s.mac),
     fresh as (
-      select *, received + sent - case when epoch = last_epoch and received >= last_received and sent >= last_sent
+      select vm_id, mac, epoch, received, sent, counts, last_epoch, last_received, last_sent,
+        received + sent - case when epoch = last_epoch and received >= last_received and sent >= last_sent
         then last_received + last_sent else 0 end as bytes
       from known where tick is null or tick < ${tick}),
     moved as (

@@ -9,7 +9,7 @@ import { meter } from './meter.reconciler.ts'
 
 describe('a VM at its cap', async () => {
   const app = await testApp()
-  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
   const customer = await app.given.customer({ credit: '10000.00' })
   const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
@@ -49,9 +49,9 @@ describe('a VM at its cap', async () => {
     const vm = await quietVm(app, customer)
     const isLimited = async () => (await customer.get(`/vms/${vm.id}`)).body.data.networkLimited
     expect(await isLimited()).toBe(true)
-    await app.db.run(sql`update hosts set can_limit = false`)
+    await app.db.run(sql`update hosts set can_shape_traffic = false`)
     expect(await isLimited()).toBe(false)
-    await app.db.run(sql`update hosts set can_limit = true`)
+    await app.db.run(sql`update hosts set can_shape_traffic = true`)
   })
 
   test('is throttled although the host fails at first', async () => {
@@ -63,7 +63,7 @@ describe('a VM at its cap', async () => {
       expect(await vm.limitMbps()).toBe(limit)
       app.clock.advance('11s')
     }
-    expect(await app.db.many(sql`select from bandwidth_limits where vm_id = ${vm.id}`)).toEqual([])
+    expect(await app.db.many(sql`select from bandwidth_limit_queue where vm_id = ${vm.id}`)).toEqual([])
   })
 
   test('leaves the other VMs of its host as they are when its own limit can never be set', async () => {
@@ -71,7 +71,7 @@ describe('a VM at its cap', async () => {
     await Promise.all([lost.receive(2000 * GB), vm.receive(2000 * GB)])
     await app.db.run(sql`delete from simulated.nics where machine = ${lost.id}`)
     await app.db.run(sql`update vms set throttled_at = ${app.clock.now()} where id = ${lost.id}`)
-    await app.db.run(sql`insert into bandwidth_limits (vm_id, next_try_at) values (${lost.id}, ${app.clock.now()})`)
+    await app.db.run(sql`insert into bandwidth_limit_queue (vm_id, next_try_at) values (${lost.id}, ${app.clock.now()})`)
     await look()
     expect(await vm.limitMbps()).toBe(10)
     await customer.delete(`/vms/${lost.id}`)

@@ -8,7 +8,7 @@ import { suspendByOperator } from '../vms/service.ts'
 describe('a VM whose month is over', async () => {
   const app = await testApp()
   const { vm, pass, turn, toRenewal, balance, deposit } = await billingWorld(app)
-  await app.db.run(sql`update catalog_numbers set value = 500 where name = 'price.network_10g'`)
+  await app.db.run(sql`update catalog_values set value = 500 where name = 'price.network_10g'`)
   const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string }[]
   const large = { planId: plans.find((each) => each.slug === 'large')!.id }
 

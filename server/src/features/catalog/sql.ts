@@ -1,68 +1,12 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface RegionRow {
-  id: string
-  slug: string
-  name: string
-  country: string
-  city: string
-  flag: string
-  available: boolean
-  position: number
-  created_at: Date
-}
+export type RegionRow = Row<'regions'>
 
-export interface PlanRow {
-  id: string
-  slug: string
-  name: string
-  vcpu: number
-  ram_mib: number
-  disk_gib: number
-  bandwidth_gb: number
-  network_mbps: number
-  throttle_mbps: number
-  price_cents: bigint
-  available: boolean
-  is_default: boolean
-  /** null = sold everywhere. */
-  region_slugs: string[] | null
-  position: number
-  created_at: Date
-}
+export type PlanRow = Row<'plans'>
 
-export interface TemplateRow {
-  id: string
-  slug: string
-  name: string
-  version: string
-  distribution: string
-  arch: string
-  min_disk_gib: number
-  min_ram_mib: number
-  default_user: string
-  cloud_init: boolean
-  has_agent: boolean
-  size_bytes: bigint
-  /** Of the image; empty while there is none. */
-  checksum: string
-  /** As a guest sees the image: no disk can be smaller. */
-  virtual_bytes: bigint
-  /** By which an image can be built here. */
-  recipe: string | null
-  /** Where an image can be downloaded. */
-  image_url: string | null
-  /** In words, where the present image came from. */
-  origin: string
-  imported_at: Date | null
-  /** Offered by the operator, and with an image where that is needed. */
-  available: boolean
-  /** It has none, and there are hosts that boot from images. */
-  lacks_image: boolean
-  deprecated_at: Date | null
-  position: number
-  created_at: Date
-}
+export type TemplateRow = Row<'os_templates'> & { lacks_image: boolean }
 
 export const insertRegion = (tx: Tx, row: RegionRow) =>
   tx.run(sql`
@@ -91,18 +35,20 @@ export const insertTemplate = (tx: Tx, row: NewTemplate) =>
     on conflict (slug) do nothing`)
 
 export const insertNumber = (tx: Tx, name: string, value: bigint) =>
-  tx.run(sql`insert into catalog_numbers (name, value) values (${name}, ${value}) on conflict (name) do nothing`)
+  tx.run(sql`insert into catalog_values (name, value) values (${name}, ${value}) on conflict (name) do nothing`)
 
-export const listRegions = (db: Queries) => db.many<RegionRow>(sql`select * from regions order by position, slug`)
+export const listRegions = (db: Queries) => db.many<RegionRow>(sql`select ${allColumns('regions')} from regions order by position, slug`)
 
 /** By id or by slug. */
-export const findRegion = (db: Queries, key: string) => db.maybe<RegionRow>(sql`select * from regions where id = ${key} or slug = ${key}`)
+export const findRegion = (db: Queries, key: string) =>
+  db.maybe<RegionRow>(sql`select ${allColumns('regions')} from regions where id = ${key} or slug = ${key}`)
 
-export const listPlans = (db: Queries) => db.many<PlanRow>(sql`select * from plans order by position, slug`)
+export const listPlans = (db: Queries) => db.many<PlanRow>(sql`select ${allColumns('plans')} from plans order by position, slug`)
 
-export const findPlan = (db: Queries, key: string) => db.maybe<PlanRow>(sql`select * from plans where id = ${key} or slug = ${key}`)
+export const findPlan = (db: Queries, key: string) =>
+  db.maybe<PlanRow>(sql`select ${allColumns('plans')} from plans where id = ${key} or slug = ${key}`)
 
-export const findDefaultPlan = (db: Queries) => db.maybe<PlanRow>(sql`select * from plans where is_default`)
+export const findDefaultPlan = (db: Queries) => db.maybe<PlanRow>(sql`select ${allColumns('plans')} from plans where is_default`)
 
 export const updatePlan = (tx: Tx, row: PlanRow) =>
   tx.run(sql`
@@ -154,4 +100,4 @@ export async function lockTemplateUse(tx: Tx, id: string): Promise<TemplateUse> 
       (select count(*) from snapshots where os_template_id = ${id}) + (select count(*) from backups where os_template_id = ${id}) as copies`)
 }
 
-export const listNumbers = (db: Queries) => db.many<{ name: string; value: bigint }>(sql`select name, value from catalog_numbers`)
+export const listNumbers = (db: Queries) => db.many<{ name: string; value: bigint }>(sql`select name, value from catalog_values`)

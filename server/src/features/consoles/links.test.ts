@@ -8,7 +8,7 @@ import { pruneConsoles } from './prune.reconciler.ts'
 
 describe('POST /vms/{id}/console', async () => {
   const app = await testApp()
-  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
   const { port, ask, link, connect } = await consoleWorld(app)
   const rich = () => app.given.customer({ credit: '10000.00' })
@@ -40,7 +40,7 @@ describe('POST /vms/{id}/console', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const secret = (await link(customer, id)).split('/').at(-1)!
-    const [row] = await app.db.many<{ text: string }>(sql`select l::text as text from console_links l where vm_id = ${id}`)
+    const [row] = await app.db.many<{ text: string }>(sql`select l::text as text from console_tokens l where vm_id = ${id}`)
     expect(row!.text).not.toContain(secret.slice(4, 20))
     expect(row!.text).not.toContain(Buffer.from(secret).toString('hex'))
   })

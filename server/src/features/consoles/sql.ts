@@ -1,29 +1,24 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import type { ConsoleType } from '../../hypervisor/driver.ts'
 
-export interface LinkRow {
-  vm_id: string
-  account_id: string
-  actor_id: string
-  type: ConsoleType
-  expires_at: Date
-  used_at: Date | null
-}
+export type LinkRow = Row<'console_tokens'>
 
-export const insertLink = (tx: Tx, secretHash: Buffer, link: Omit<LinkRow, 'used_at'>) =>
+export const insertLink = (tx: Tx, secretHash: Buffer, link: Omit<LinkRow, 'secret_hash' | 'used_at'>) =>
   tx.run(sql`
-    insert into console_links (secret_hash, vm_id, account_id, actor_id, type, expires_at)
+    insert into console_tokens (secret_hash, vm_id, account_id, actor_id, type, expires_at)
     values (${secretHash}, ${link.vm_id}, ${link.account_id}, ${link.actor_id}, ${link.type}, ${link.expires_at})`)
 
 /** Of any number of clients, exactly one gets a row. */
 export const useLink = (db: Queries, now: Date, secretHash: Buffer) =>
   db.maybe<LinkRow>(sql`
-    update console_links set used_at = ${now} where secret_hash = ${secretHash} and used_at is null and expires_at > ${now} returning *`)
+    update console_tokens set used_at = ${now} where secret_hash = ${secretHash} and used_at is null and expires_at > ${now} returning ${allColumns('console_tokens')}`)
 
 export const findLink = (db: Queries, secretHash: Buffer) =>
-  db.maybe<LinkRow>(sql`select * from console_links where secret_hash = ${secretHash}`)
+  db.maybe<LinkRow>(sql`select ${allColumns('console_tokens')} from console_tokens where secret_hash = ${secretHash}`)
 
-export const deleteLinksOlderThan = (db: Queries, time: Date) => db.run(sql`delete from console_links where expires_at < ${time}`)
+export const deleteLinksOlderThan = (db: Queries, time: Date) => db.run(sql`delete from console_tokens where expires_at < ${time}`)
 
 /** Says which console has a new session. */
 export const SESSIONS = 'berth_consoles'

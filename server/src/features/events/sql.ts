@@ -1,17 +1,11 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
 /** Says which account has a new event. */
 export const EVENTS = 'berth_events'
 
-export interface EventRow {
-  account_id: string
-  number: bigint
-  id: string
-  type: string
-  subject_id: string | null
-  data: unknown
-  created_at: Date
-}
+export type EventRow = Row<'events'>
 
 /** Takes the account's place in the log ahead of something that must be locked after it, such as its wallet. */
 export const reserveLog = (tx: Tx, accountId: string) =>
@@ -27,10 +21,12 @@ export const insertEvent = (tx: Tx, event: Omit<EventRow, 'number' | 'data'> & {
     insert into events (account_id, number, id, type, subject_id, data, created_at)
     select ${event.account_id}, last_number, ${event.id}, ${event.type}, ${event.subject_id}, ${json(event.data)}, ${event.created_at}
     from counter, pg_notify(${EVENTS}, ${event.account_id})
-    returning *`)
+    returning ${allColumns('events')}`)
 
 export const eventsAfter = (db: Queries, accountId: string, after: bigint, limit: number) =>
-  db.many<EventRow>(sql`select * from events where account_id = ${accountId} and number > ${after} order by number limit ${limit}`)
+  db.many<EventRow>(
+    sql`select ${allColumns('events')} from events where account_id = ${accountId} and number > ${after} order by number limit ${limit}`,
+  )
 
 /** The number of the account's newest event, 0 before the first. */
 export const lastNumber = async (db: Queries, accountId: string): Promise<bigint> =>

@@ -187,8 +187,10 @@ describe('filters on hosts', async () => {
     await applying
     await apply()
     expect(await state()).toMatchObject({ applied: true })
-    const row = await db.one<{ wanted: number; applied: number }>(sql`select wanted, applied from vm_filters where vm_id = ${vmId}`)
-    expect(row.applied).toBe(row.wanted)
+    const row = await db.one<{ desired_version: number; applied_version: number }>(
+      sql`select desired_version, applied_version from vm_filters where vm_id = ${vmId}`,
+    )
+    expect(row.applied_version).toBe(row.desired_version)
   })
 
   test('of an older version are brought up again', async () => {

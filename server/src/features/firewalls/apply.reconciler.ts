@@ -3,6 +3,7 @@
 // turns: whoever changes one VM does not wait for all the VMs of somebody else.
 import { addDuration, sleep } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/database/db.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, CLAIM, isUnreachable, retryDelay } from '../hosts/service.ts'
 import { APPLY, filterOf } from './filter-state.ts'
@@ -38,14 +39,14 @@ function roundRobinByAccount(): (rows: PendingRow[]) => PendingRow | undefined {
   }
 }
 
-/** Says whether the wanted version is the same as at the look before; always yes in the end, when the changes do not end. */
+/** Says whether the desired version is the same as at the check before; always yes in the end, when the changes do not end. */
 function debounceByVersion(): (row: PendingRow) => boolean {
-  const seen = new Map<string, { wanted: number; looks: number }>()
-  return ({ vm_id, wanted }) => {
+  const seen = new Map<string, { desired_version: number; looks: number }>()
+  return ({ vm_id, desired_version }) => {
     const before = seen.get(vm_id)
     const looks = (before?.looks ?? 0) + 1
-    seen.set(vm_id, { wanted, looks })
-    return before?.wanted === wanted || looks > MAX_CHECKS
+    seen.set(vm_id, { desired_version, looks })
+    return before?.desired_version === desired_version || looks > MAX_CHECKS
   }
 }
 
@@ -66,20 +67,16 @@ async function applyOne(deps: Deps, hostId: string, vmId: string, stopping: Abor
 }
 
 const pending = (now: Date) => sql`
-  is_live and applied is distinct from wanted and coalesce(claimed_until, '-infinity') <= ${now} and coalesce(next_try_at, '-infinity') <= ${now}`
+  is_managed and applied_version is distinct from desired_version and coalesce(claimed_until, '-infinity') <= ${now} and coalesce(next_try_at, '-infinity') <= ${now}`
 
 const hostsWithPending = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`select distinct host_id from vm_filters where ${pending(now)}`)
 
-interface PendingRow {
-  vm_id: string
-  account_id: string
-  wanted: number
-}
+type PendingRow = Pick<Row<'vm_filters'>, 'vm_id' | 'account_id' | 'desired_version'>
 
 const pendingOn = (db: Queries, hostId: string, now: Date) =>
   db.many<PendingRow>(sql`
-    select vm_id, account_id, wanted from vm_filters where host_id = ${hostId} and ${pending(now)}
+    select vm_id, account_id, desired_version from vm_filters where host_id = ${hostId} and ${pending(now)}
     order by row_number() over (partition by account_id order by next_try_at nulls first, vm_id), next_try_at nulls first, vm_id limit 200`)
 
 const claimFilter = (db: Queries, vmId: string, now: Date, until: Date) =>
@@ -88,7 +85,7 @@ const claimFilter = (db: Queries, vmId: string, now: Date, until: Date) =>
 // Both write only while the claim holds: whoever has it by now knows better.
 const recordApplied = (db: Queries, vmId: string, claim: Date, version: number, now: Date) =>
   db.run(sql`
-    update vm_filters set applied = ${version}, applied_at = ${now}, error = null, claimed_until = null, next_try_at = null
+    update vm_filters set applied_version = ${version}, applied_at = ${now}, error = null, claimed_until = null, next_try_at = null
     where vm_id = ${vmId} and claimed_until = ${claim}`)
 
 const recordFailed = (db: Queries, vmId: string, claim: Date, error: string | null, nextTryAt: Date) =>
@@ -96,4 +93,5 @@ const recordFailed = (db: Queries, vmId: string, claim: Date, error: string | nu
     update vm_filters set error = ${error}, claimed_until = null, next_try_at = ${nextTryAt} where vm_id = ${vmId} and claimed_until = ${claim}`)
 
 /** For whoever comes so late that another has the claim, or had it: an older filter may have come to the host after a newer one. */
-const bumpWantedVersion = (db: Queries, vmId: string) => db.run(sql`update vm_filters set wanted = wanted + 1 where vm_id = ${vmId}`)
+const bumpWantedVersion = (db: Queries, vmId: string) =>
+  db.run(sql`update vm_filters set desired_version = desired_version + 1 where vm_id = ${vmId}`)

@@ -55,7 +55,7 @@ export interface BindingRow {
   next_try_at: Date | null
 }
 
-const state = sql`coalesce(v.applied = v.wanted, false) as applied, v.applied_at, v.error, v.next_try_at`
+const state = sql`coalesce(v.applied_version = v.desired_version, false) as applied, v.applied_at, v.error, v.next_try_at`
 
 export const listBindings = (db: Queries, firewallId: string) =>
   db.many<BindingRow>(sql`

@@ -24,7 +24,7 @@ async function compareHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   await triggerReconciler(db, APPLY)
 }
 
-const APPLIED = sql`is_live and applied is not null`
+const APPLIED = sql`is_managed and applied_version is not null`
 
 const appliedAfter = (db: Queries, hostId: string, after: string, limit: number) =>
   db.many<{ id: string }>(sql`
@@ -35,7 +35,7 @@ async function markMissing(db: Queries, hostId: string, present: ReadonlySet<str
   for await (const absent of findMissingIds(present, (after, limit) => appliedAfter(db, hostId, after, limit)))
     missing.push(
       ...(await db.many<{ vm_id: string }>(sql`
-        update vm_filters set applied = null where host_id = ${hostId} and ${APPLIED} and vm_id = any(${absent}::text[]) returning vm_id`)),
+        update vm_filters set applied_version = null where host_id = ${hostId} and ${APPLIED} and vm_id = any(${absent}::text[]) returning vm_id`)),
     )
   return missing.map((row) => row.vm_id)
 }

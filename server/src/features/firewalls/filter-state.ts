@@ -18,13 +18,13 @@ export interface WantedFilter {
 export const createFilterState = (tx: Tx, vmId: string, hostId: string, accountId: string) =>
   tx.run(sql`
     insert into vm_filters (vm_id, host_id, account_id) values (${vmId}, ${hostId}, ${accountId})
-    on conflict (vm_id) do update set host_id = excluded.host_id, wanted = vm_filters.wanted + 1, applied = null, is_live = false, error = null,
+    on conflict (vm_id) do update set host_id = excluded.host_id, desired_version = vm_filters.desired_version + 1, applied_version = null, is_managed = false, error = null,
       claimed_until = null, next_try_at = null`)
 
 /** For the reconciler, which holds the claim. The version is read first, so the rules are at least as new. */
 export async function filterOf(db: Queries, vmId: string): Promise<WantedFilter> {
-  const row = await db.maybe<{ wanted: number }>(sql`select wanted from vm_filters where vm_id = ${vmId}`)
-  return { version: row?.wanted ?? 0, filter: compileFilter(await rulesOf(db, vmId)) }
+  const row = await db.maybe<{ desired_version: number }>(sql`select desired_version from vm_filters where vm_id = ${vmId}`)
+  return { version: row?.desired_version ?? 0, filter: compileFilter(await rulesOf(db, vmId)) }
 }
 
 /** Null when the VM has no firewall. */
@@ -37,23 +37,23 @@ export async function rulesOf(db: Queries, vmId: string): Promise<RuleRow[] | nu
  *  puts nothing older there. */
 export async function filterForBoot(db: Queries, now: Date, vmId: string): Promise<{ version: number | null; filter: Filter }> {
   const row = await db.maybe<{ version: number | null }>(sql`
-    select case when coalesce(claimed_until, '-infinity') <= ${now} then wanted end as version from vm_filters where vm_id = ${vmId}`)
+    select case when coalesce(claimed_until, '-infinity') <= ${now} then desired_version end as version from vm_filters where vm_id = ${vmId}`)
   return { version: row?.version ?? null, filter: compileFilter(await rulesOf(db, vmId)) }
 }
 
 /** Once the host has the filter of `filterToPut`. While the reconciler is at it nobody knows whose filter stays, so another one is wanted:
  *  its claim is left alone, since nothing may be put there before it has ended. */
 export async function markFilterApplied(tx: Tx, now: Date, vmId: string, version: number | null): Promise<void> {
-  const row = await tx.maybe<{ wanted: number }>(sql`
-    update vm_filters set applied = ${version}, applied_at = ${now}, error = null, is_live = true, next_try_at = null,
-      wanted = wanted + case when claimed_until > ${now} then 1 else 0 end
-    where vm_id = ${vmId} returning wanted`)
-  if (row && row.wanted !== version) await triggerReconciler(tx, APPLY)
+  const row = await tx.maybe<{ desired_version: number }>(sql`
+    update vm_filters set applied_version = ${version}, applied_at = ${now}, error = null, is_managed = true, next_try_at = null,
+      desired_version = desired_version + case when claimed_until > ${now} then 1 else 0 end
+    where vm_id = ${vmId} returning desired_version`)
+  if (row && row.desired_version !== version) await triggerReconciler(tx, APPLY)
 }
 
 /** From here on nobody touches the VM's filter on its host: call it before the VM is taken off, or the filter may come back. */
 export async function quiesceFilter({ db, clock }: { db: Db; clock: Clock }, vmId: string, signal: AbortSignal): Promise<void> {
-  await db.run(sql`update vm_filters set is_live = false where vm_id = ${vmId}`)
+  await db.run(sql`update vm_filters set is_managed = false where vm_id = ${vmId}`)
   const busy = () => db.maybe(sql`select from vm_filters where vm_id = ${vmId} and claimed_until > ${clock.now()}`)
   while (await busy()) {
     signal.throwIfAborted()
@@ -62,11 +62,13 @@ export async function quiesceFilter({ db, clock }: { db: Db; clock: Clock }, vmI
 }
 
 /** Nobody touches the filter of a VM that is not managed. */
-export const pauseFilter = (tx: Tx, vmId: string) => tx.run(sql`update vm_filters set is_live = false where vm_id = ${vmId}`)
+export const pauseFilter = (tx: Tx, vmId: string) => tx.run(sql`update vm_filters set is_managed = false where vm_id = ${vmId}`)
 
 /** What has changed meanwhile, here or on the host, is put right. */
 export async function resumeFilter(tx: Tx, vmId: string): Promise<void> {
-  await tx.run(sql`update vm_filters set is_live = true, wanted = wanted + 1, next_try_at = null where vm_id = ${vmId}`)
+  await tx.run(
+    sql`update vm_filters set is_managed = true, desired_version = desired_version + 1, next_try_at = null where vm_id = ${vmId}`,
+  )
   await triggerReconciler(tx, APPLY)
 }
 
@@ -79,8 +81,8 @@ export const wantNewFilters = (tx: Tx, firewallId: string) =>
 
 /** In one order, so that two changes to the same VMs do not wait for each other. */
 async function wantNew(tx: Tx, vmIds: Sql): Promise<void> {
-  const changed = await tx.many<{ is_live: boolean }>(sql`
-    update vm_filters set wanted = wanted + 1, next_try_at = null
-    where vm_id in (select vm_id from vm_filters where vm_id in (${vmIds}) order by vm_id for update) returning is_live`)
-  if (changed.some((row) => row.is_live)) await triggerReconciler(tx, APPLY)
+  const changed = await tx.many<{ is_managed: boolean }>(sql`
+    update vm_filters set desired_version = desired_version + 1, next_try_at = null
+    where vm_id in (select vm_id from vm_filters where vm_id in (${vmIds}) order by vm_id for update) returning is_managed`)
+  if (changed.some((row) => row.is_managed)) await triggerReconciler(tx, APPLY)
 }

@@ -1,31 +1,19 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import type { RuleFields } from './rule-input.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface FirewallRow {
-  id: string
-  account_id: string
-  name: string
-  description: string
-  created_at: Date
-  updated_at: Date
-}
+export type FirewallRow = Row<'firewalls'>
 
 export type CountedRow = FirewallRow & { rule_count: number; binding_count: number; applied: boolean }
 
-export interface RuleRow extends RuleFields {
-  id: string
-  firewall_id: string
-  position: number
-  created_at: Date
-  updated_at: Date
-}
+export type RuleRow = Row<'firewall_rules'>
 
 const counts = sql`
   (select count(*)::int from firewall_rules r where r.firewall_id = f.id) as rule_count,
   (select count(*)::int from firewall_bindings b where b.firewall_id = f.id) as binding_count,
   not exists (
     select from firewall_bindings b left join vm_filters v on v.vm_id = b.vm_id
-    where b.firewall_id = f.id and v.applied is distinct from coalesce(v.wanted, 0)) as applied`
+    where b.firewall_id = f.id and v.applied_version is distinct from coalesce(v.desired_version, 0)) as applied`
 
 export const insertFirewall = (tx: Tx, row: FirewallRow) =>
   tx.run(sql`
@@ -34,31 +22,33 @@ export const insertFirewall = (tx: Tx, row: FirewallRow) =>
 
 export const listFirewalls = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<CountedRow>(sql`
-    select f.*, ${counts} from firewalls f where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
 
 export const findFirewall = (db: Queries, accountId: string, id: string) =>
-  db.maybe<CountedRow>(sql`select f.*, ${counts} from firewalls f where id = ${id} and account_id = ${accountId}`)
+  db.maybe<CountedRow>(
+    sql`select ${allColumns('firewalls', 'f')}, ${counts} from firewalls f where id = ${id} and account_id = ${accountId}`,
+  )
 
 export const updateFirewall = (tx: Tx, accountId: string, id: string, name: string | null, description: string | null, now: Date) =>
   tx.maybe<CountedRow>(sql`
     update firewalls f set name = coalesce(${name}, name), description = coalesce(${description}, description), updated_at = ${now}
-    where id = ${id} and account_id = ${accountId} returning f.*, ${counts}`)
+    where id = ${id} and account_id = ${accountId} returning ${allColumns('firewalls', 'f')}, ${counts}`)
 
 /** Alone with the firewall until the transaction ends: its rules stay as they are, and nobody binds it. */
 export const lockFirewall = (tx: Tx, accountId: string, id: string) =>
-  tx.maybe<FirewallRow>(sql`select * from firewalls where id = ${id} and account_id = ${accountId} for update`)
+  tx.maybe<FirewallRow>(sql`select ${allColumns('firewalls')} from firewalls where id = ${id} and account_id = ${accountId} for update`)
 
 /** Together with other readers: whoever binds must not miss a change of rules that is under way. In one order, against deadlocks. */
 export const holdFirewalls = (tx: Tx, accountId: string, ids: string[]) =>
   tx.many<FirewallRow>(sql`
-    select * from firewalls where id = any(${ids}::text[]) and account_id = ${accountId} order by id for share`)
+    select ${allColumns('firewalls')} from firewalls where id = any(${ids}::text[]) and account_id = ${accountId} order by id for share`)
 
 export const touchFirewall = (tx: Tx, id: string, now: Date) => tx.run(sql`update firewalls set updated_at = ${now} where id = ${id}`)
 
 export const deleteFirewall = (tx: Tx, id: string) => tx.run(sql`delete from firewalls where id = ${id}`)
 
 export const listRules = (db: Queries, firewallId: string) =>
-  db.many<RuleRow>(sql`select * from firewall_rules where firewall_id = ${firewallId} order by position`)
+  db.many<RuleRow>(sql`select ${allColumns('firewall_rules')} from firewall_rules where firewall_id = ${firewallId} order by position`)
 
 export const insertRule = (tx: Tx, row: RuleRow) =>
   tx.run(sql`
@@ -83,5 +73,5 @@ export const renumberRules = (tx: Tx, ids: string[]) =>
 /** A row for every rule of the VM's firewalls in the order they are asked, or one without a rule for a firewall that has none. */
 export const listRulesOfVm = (db: Queries, vmId: string) =>
   db.many<RuleRow | { id: null }>(sql`
-    select r.* from firewall_bindings b left join firewall_rules r on r.firewall_id = b.firewall_id where b.vm_id = ${vmId}
+    select ${allColumns('firewall_rules', 'r')} from firewall_bindings b left join firewall_rules r on r.firewall_id = b.firewall_id where b.vm_id = ${vmId}
     order by b.position, r.position`)

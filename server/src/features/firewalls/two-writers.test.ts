@@ -10,7 +10,7 @@ import { filterToPut, markFilterApplied } from './service.ts'
 describe('a filter that two write at once', async () => {
   const app = await testApp()
   const { deps, db, clock } = app
-  await db.run(sql`update catalog_numbers set value = value * 1000 where name like 'quota.%'`)
+  await db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%'`)
   const customer = await app.given.customer({ credit: '1000.00' })
   const driver = await deps.hypervisors.get(app.host.id)
   const apply = () => applyFilters.runOnce(deps)

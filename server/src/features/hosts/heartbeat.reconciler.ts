@@ -65,5 +65,5 @@ const markUnreachable = (db: Db, id: string, now: Date) =>
 
 const writeFacts = (db: Db, id: string, { acceleration, arch, canLimit }: HostFacts) =>
   db.run(sql`
-    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_limit = ${canLimit}
-    where id = ${id} and (acceleration, arch, can_limit) is distinct from (${acceleration}, ${arch}, ${canLimit}::bool)`)
+    update hosts set acceleration = ${acceleration}, arch = ${arch}, can_shape_traffic = ${canLimit}
+    where id = ${id} and (acceleration, arch, can_shape_traffic) is distinct from (${acceleration}, ${arch}, ${canLimit}::bool)`)

@@ -3,21 +3,15 @@ import { randomInt } from 'node:crypto'
 import { contains, covers, formatAddress, formatCidr, lastAddress, parseAddress, parseCidr } from '../../kernel/cidr.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { CatalogPool } from '../catalog/seed.ts'
 import { getRegion } from '../catalog/service.ts'
 import { findHost, type HostRow } from './sql.ts'
 
-export interface PoolRow {
-  id: string
-  region_id: string
-  host_id: string | null
-  cidr: string
-  gateway: string
-  dns: string[]
-  created_at: Date
-}
+export type PoolRow = Row<'address_pools'>
 
 export interface TakenAddress {
   address: string
@@ -61,7 +55,7 @@ export const overlapsPool = async (db: Queries, cidr: string): Promise<boolean> 
 
 export const listPools = (db: Queries) =>
   db.many<PoolRow & { region_slug: string; host_name: string | null; free: bigint }>(sql`
-    select p.*, r.slug as region_slug, h.name as host_name, (select count(*) from free_addresses f where f.pool_id = p.id) as free
+    select ${allColumns('address_pools', 'p')}, r.slug as region_slug, h.name as host_name, (select count(*) from free_addresses f where f.pool_id = p.id) as free
     from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id order by p.cidr`)
 
 /** A range of a host that is forgotten, with every address of it. */
@@ -70,12 +64,13 @@ export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
   await tx.run(sql`delete from address_pools where host_id = ${hostId}`)
 }
 
-export const getPool = (db: Queries, id: string) => db.one<PoolRow>(sql`select * from address_pools where id = ${id}`)
+export const getPool = (db: Queries, id: string) =>
+  db.one<PoolRow>(sql`select ${allColumns('address_pools')} from address_pools where id = ${id}`)
 
 /** Takes an address that VMs of this host can use. */
 export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
   const pools = await tx.many<PoolRow>(
-    sql`select * from address_pools where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})`,
+    sql`select ${allColumns('address_pools')} from address_pools where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})`,
   )
   for (const pool of pools) {
     const address = (await takeFrom(tx, now, pool, randomStart(pool))) ?? (await takeFrom(tx, now, pool, firstOf(pool)))

@@ -1,31 +1,9 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { isOpen } from '../../workflow/run-store.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface HostRow {
-  id: string
-  region_id: string
-  name: string
-  driver: 'libvirt' | 'simulated'
-  uri: string
-  vcpu_total: number
-  ram_total_mib: number
-  disk_total_gib: number
-  vcpu_overcommit: number
-  vcpu_used: number
-  ram_used_mib: number
-  disk_used_gib: number
-  maintenance: boolean
-  last_seen_at: Date | null
-  unreachable_since: Date | null
-  reachable_since: Date | null
-  arch: string | null
-  acceleration: 'kvm' | 'emulation' | null
-  /** Whether its kernel can hold an interface to a speed. */
-  can_limit: boolean
-  /** Left the fleet with VMs that are no longer managed. */
-  removed_at: Date | null
-  created_at: Date
-}
+export type HostRow = Row<'hosts'>
 
 export type NewHost = Pick<
   HostRow,
@@ -40,14 +18,14 @@ export const insertHost = (tx: Tx, row: NewHost) =>
 
 export const listHosts = (db: Queries) =>
   db.many<HostRow & { region_slug: string }>(
-    sql`select h.*, r.slug as region_slug from hosts h join regions r on r.id = h.region_id where h.removed_at is null order by h.name`,
+    sql`select ${allColumns('hosts', 'h')}, r.slug as region_slug from hosts h join regions r on r.id = h.region_id where h.removed_at is null order by h.name`,
   )
 
 export const listHostsIn = (db: Queries, regionId: string) =>
-  db.many<HostRow>(sql`select * from hosts where region_id = ${regionId} and removed_at is null order by name`)
+  db.many<HostRow>(sql`select ${allColumns('hosts')} from hosts where region_id = ${regionId} and removed_at is null order by name`)
 
 export const findHost = (db: Queries, idOrName: string) =>
-  db.maybe<HostRow>(sql`select * from hosts where id = ${idOrName} or name = ${idOrName}`)
+  db.maybe<HostRow>(sql`select ${allColumns('hosts')} from hosts where id = ${idOrName} or name = ${idOrName}`)
 
 /** Known facts of a host that is new, or back. */
 export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'uri' | 'arch' | 'acceleration'>) =>

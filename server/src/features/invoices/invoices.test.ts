@@ -113,8 +113,10 @@ describe('invoices', () => {
 
   test('do not change', async () => {
     const { id } = await app.db.one<{ id: string }>(sql`select id from invoices limit 1`)
-    await expect(app.db.run(sql`update invoices set charged_cents = 0, paid_cents = 0 where id = ${id}`)).rejects.toThrow('does not change')
-    await expect(app.db.run(sql`delete from invoices where id = ${id}`)).rejects.toThrow('does not change')
+    await expect(app.db.run(sql`update invoices set charged_cents = 0, paid_cents = 0 where id = ${id}`)).rejects.toThrow(
+      'issued invoices are immutable',
+    )
+    await expect(app.db.run(sql`delete from invoices where id = ${id}`)).rejects.toThrow('issued invoices are immutable')
   })
 })
 

@@ -1,21 +1,12 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import type { TransactionRow } from '../wallet/service.ts'
 
-export interface InvoiceRow {
-  id: string
-  account_id: string
-  number: number
+export interface InvoiceRow extends Omit<Row<'invoices'>, 'month'> {
   month: string
-  first_entry: number
-  last_entry: number
-  currency: string
-  opening_cents: bigint
-  charged_cents: bigint
-  paid_cents: bigint
-  closing_cents: bigint
   seller: Seller
   customer: { name: string; email: string }
-  issued_at: Date
 }
 
 export interface Seller {
@@ -52,7 +43,7 @@ export const dueInvoices = (tx: Queries, until: Date, limit: number) =>
         where account_id = w.account_id order by last_entry desc limit 1) i on true
       join wallet_transactions f on f.account_id = w.account_id and f.number = coalesce(i.last_entry, 0) + 1
       where f.created_at < ${until}),
-    oldest as (select * from due where month < (${until}::timestamptz at time zone 'UTC')::date order by month, account_id limit ${limit})
+    oldest as (select account_id, first_entry, opening_cents, month from due where month < (${until}::timestamptz at time zone 'UTC')::date order by month, account_id limit ${limit})
     select d.account_id, to_char(d.month, 'YYYY-MM') as month, d.first_entry, e.last_entry, d.opening_cents, t.charged_cents, t.paid_cents,
       d.opening_cents + t.paid_cents - t.charged_cents as closing_cents, jsonb_build_object('name', a.name, 'email', a.email) as customer
     from oldest d join accounts a on a.id = d.account_id,
@@ -74,7 +65,7 @@ export const insertInvoice = (tx: Tx, row: InvoiceRow) =>
       ${row.opening_cents}, ${row.charged_cents}, ${row.paid_cents}, ${row.closing_cents}, ${json(row.seller)}, ${json(row.customer)},
       ${row.issued_at})`)
 
-const invoice = sql`select i.*, ${columns} from invoices i`
+const invoice = sql`select ${allColumns('invoices', 'i')}, ${columns} from invoices i`
 
 export const findInvoice = (db: Queries, id: string) => db.maybe<InvoiceRow>(sql`${invoice} where id = ${id}`)
 
@@ -86,4 +77,4 @@ export const listInvoices = (db: Queries, accountId: string, limit: number, offs
 
 export const linesOf = (db: Queries, { account_id, first_entry, last_entry }: InvoiceRow) =>
   db.many<TransactionRow>(sql`
-    select * from wallet_transactions where account_id = ${account_id} and number between ${first_entry} and ${last_entry} order by number`)
+    select ${allColumns('wallet_transactions')} from wallet_transactions where account_id = ${account_id} and number between ${first_entry} and ${last_entry} order by number`)

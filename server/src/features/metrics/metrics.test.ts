@@ -9,7 +9,7 @@ import type { VmMetrics } from './schema.ts'
 
 describe('GET /vms/{id}/metrics', async () => {
   const app = await testApp()
-  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   const customer = await app.given.customer({ credit: '10000.00' })
   const quiet = () => quietVm(app, customer)
 
@@ -28,7 +28,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect(status, body.error).toBe(200)
     return body.data as VmMetrics
   }
-  const rowsOf = (vmId: string) => app.db.many<{ at: Date }>(sql`select at from metrics_minutes where vm_id = ${vmId} order by at`)
+  const rowsOf = (vmId: string) => app.db.many<{ at: Date }>(sql`select at from metrics_1m where vm_id = ${vmId} order by at`)
 
   test('answers rates minute by minute, and null for what was not measured', async () => {
     const from = nextMinute()
@@ -160,7 +160,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect((await read(vm.id, { from, to })).series.networkInBytesPerSecond).toEqual(means)
     app.clock.advance('35d')
     await pruneMetrics.runOnce(app.deps)
-    expect(await app.db.many(sql`select from metrics_quarters where vm_id = ${vm.id}`)).toEqual([])
+    expect(await app.db.many(sql`select from metrics_15m where vm_id = ${vm.id}`)).toEqual([])
     const { status, body } = await customer.get(`/vms/${vm.id}/metrics?from=${from.toISOString()}`)
     expect([status, body.error]).toEqual([400, 'Validation failed: from must lie within the last 30 days: metrics are kept no longer'])
   })

@@ -9,8 +9,8 @@ interface Series {
   keepMs: number
 }
 
-export const MINUTES: Series = { table: 'metrics_minutes', spanMs: parseDurationMs('6h'), keepMs: parseDurationMs(KEEP_MINUTES) }
-export const QUARTERS: Series = { table: 'metrics_quarters', spanMs: parseDurationMs('5d'), keepMs: parseDurationMs(KEEP_QUARTERS) }
+export const MINUTES: Series = { table: 'metrics_1m', spanMs: parseDurationMs('6h'), keepMs: parseDurationMs(KEEP_MINUTES) }
+export const QUARTERS: Series = { table: 'metrics_15m', spanMs: parseDurationMs('5d'), keepMs: parseDurationMs(KEEP_QUARTERS) }
 
 /** One process at a time makes and drops parts. */
 const alone = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>

@@ -5,13 +5,13 @@ import type { Window } from './time-range.ts'
 /** Hosts that answer and were not sampled in this minute yet. */
 export const unsampledHosts = (db: Queries, minute: Date) =>
   db.many<{ id: string }>(sql`
-    select h.id from hosts h left join metrics_hosts m on m.host_id = h.id
+    select h.id from hosts h left join metrics_sample_claims m on m.host_id = h.id
     where h.unreachable_since is null and (m.minute is null or m.minute <> ${minute}) order by h.id`)
 
 /** Of any number of workers, one gets the minute of a host. */
 export const claimMinute = async (db: Queries, hostId: string, minute: Date): Promise<boolean> =>
   (await db.run(sql`
-    insert into metrics_hosts as m (host_id, minute) values (${hostId}, ${minute})
+    insert into metrics_sample_claims as m (host_id, minute) values (${hostId}, ${minute})
     on conflict (host_id) do update set minute = excluded.minute where m.minute <> excluded.minute`)) > 0
 
 /**
@@ -21,19 +21,22 @@ export const claimMinute = async (db: Queries, hostId: string, minute: Date): Pr
 export const storeSamples = (db: Queries, hostId: string, minute: Date, at: Date, samples: MetricsSample[]) =>
   db.run(sql`
     with sample as (
-      select * from unnest(${samples.map((each) => each.vmId)}::text[], ${samples.map((each) => each.epoch)}::text[],
+      select vm_id, epoch, vcpu, cpu_ns, ram_mib, ram_used_mib, disk_read, disk_written, received, sent
+      from unnest(${samples.map((each) => each.vmId)}::text[], ${samples.map((each) => each.epoch)}::text[],
         ${samples.map((each) => each.vcpu)}::int[], ${samples.map((each) => each.cpuNs)}::int8[],
         ${samples.map((each) => each.ramMiB)}::int[], ${samples.map((each) => each.ramUsedMiB)}::int[],
         ${samples.map((each) => each.diskReadBytes)}::int8[], ${samples.map((each) => each.diskWrittenBytes)}::int8[],
         ${samples.map((each) => each.receivedBytes)}::int8[], ${samples.map((each) => each.sentBytes)}::int8[])
         as s(vm_id, epoch, vcpu, cpu_ns, ram_mib, ram_used_mib, disk_read, disk_written, received, sent)),
     known as (
-      select s.*, s.cpu_ns - l.cpu_ns as cpu_step, s.disk_read - l.disk_read_bytes as read_step,
+      select s.vm_id, s.epoch, s.vcpu, s.cpu_ns, s.ram_mib, s.ram_used_mib, s.disk_read, s.disk_written, s.received, s.sent,
+        s.cpu_ns - l.cpu_ns as cpu_step, s.disk_read - l.disk_read_bytes as read_step,
         s.disk_written - l.disk_written_bytes as written_step, s.received - l.received_bytes as received_step, s.sent - l.sent_bytes as sent_step,
         case when s.epoch = l.epoch then extract(epoch from ${at}::timestamptz - l.sampled_at)::float8 end as seconds
       from sample s join vms v on v.id = s.vm_id and v.host_id = ${hostId} left join metrics_latest l on l.vm_id = s.vm_id),
     timed as (
-      select *, case when seconds between 10 and 150 and least(cpu_step, read_step, written_step, received_step, sent_step) >= 0
+      select vm_id, epoch, vcpu, cpu_ns, ram_mib, ram_used_mib, disk_read, disk_written, received, sent,
+        cpu_step, read_step, written_step, received_step, sent_step, case when seconds between 10 and 150 and least(cpu_step, read_step, written_step, received_step, sent_step) >= 0
         then seconds end as span
       from known order by vm_id),
     moved as (
@@ -42,7 +45,7 @@ export const storeSamples = (db: Queries, hostId: string, minute: Date, at: Date
       on conflict (vm_id) do update set sampled_at = excluded.sampled_at, epoch = excluded.epoch, cpu_ns = excluded.cpu_ns,
         disk_read_bytes = excluded.disk_read_bytes, disk_written_bytes = excluded.disk_written_bytes,
         received_bytes = excluded.received_bytes, sent_bytes = excluded.sent_bytes)
-    insert into metrics_minutes (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
+    insert into metrics_1m (vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate)
     select vm_id, ${minute}, case when span > 0 then least(100, cpu_step / (span * 1e7 * vcpu)) end, ram_used_mib, ram_mib, read_step / span, written_step / span,
       received_step / span, sent_step / span
     from timed on conflict do nothing`)
@@ -71,11 +74,11 @@ const averaged = sql`
 
 export const rollUp = (tx: Tx, from: Date, to: Date) =>
   tx.run(sql`
-    insert into metrics_quarters (vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib,
+    insert into metrics_15m (vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib,
       disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max,
       network_out_rate, network_out_rate_max)
     select vm_id, date_bin('15 minutes', at, 'epoch'), count(cpu_percent), count(ram_used_mib), ${averaged}
-    from metrics_minutes where at >= ${from} and at < ${to} group by 1, 2
+    from metrics_1m where at >= ${from} and at < ${to} group by 1, 2
     on conflict do nothing`)
 
 export interface PointRow {
@@ -99,11 +102,11 @@ export interface PointRow {
 const minutesAsQuarters = sql`
   select at, (cpu_percent is not null)::int, (ram_used_mib is not null)::int, cpu_percent, cpu_percent, ram_used_mib, ram_used_mib, ram_mib,
     disk_read_rate, disk_read_rate, disk_write_rate, disk_write_rate, network_in_rate, network_in_rate, network_out_rate, network_out_rate
-  from metrics_minutes`
+  from metrics_1m`
 const quarters = sql`
   select at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate,
     disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max
-  from metrics_quarters`
+  from metrics_15m`
 
 /** Where the minutes are there from the beginning, they are all it takes; else they only follow on what has become quarters. */
 export const readPoints = (db: Queries, vmId: string, { from, to, step, isFine }: Window) => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { NetworkSpec } from '../../hypervisor/driver.ts'
 import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { lockNetworks, type NetworkRow } from './sql.ts'
 
@@ -64,7 +65,7 @@ const insertAttachment = (tx: Tx, network: NetworkRow, vmId: string, { mac, addr
     with a as (
       insert into network_attachments (network_id, vm_id, account_id, mac, address)
       values (${network.id}, ${vmId}, ${network.account_id}, ${mac}, ${address})
-      on conflict do nothing returning *)
+      on conflict do nothing returning ${allColumns('network_attachments')})
     select ${columns} from a join networks n on n.id = a.network_id`)
 
 function full({ name, cidr }: NetworkRow): Error {
@@ -102,7 +103,7 @@ export const networksAsJson = (vmId: Sql) => sql`
 /** The networks themselves, in the order the VM was attached to them. */
 export const attachedNetworks = (db: Queries, vmId: string) =>
   db.many<NetworkRow>(sql`
-    select n.* from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId} order by a.number`)
+    select ${allColumns('networks', 'n')} from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId} order by a.number`)
 
 /** Random, unicast and locally administered. `02` comes first because hypervisors keep `fe` for their own end of an interface. */
 export const randomMac = (): string => [0x02, ...randomBytes(5)].map((octet) => octet.toString(16).padStart(2, '0')).join(':')

@@ -1,23 +1,8 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface NetworkRow {
-  id: string
-  account_id: string
-  region_id: string
-  host_id: string
-  name: string
-  cidr: string
-  gateway: string | null
-  enable_snat: boolean
-  enable_dhcp: boolean
-  last_address: string | null
-  is_applied: boolean
-  claimed_until: Date | null
-  next_try_at: Date | null
-  deleted_at: Date | null
-  created_at: Date
-  updated_at: Date
-}
+export type NetworkRow = Row<'networks'>
 
 export type CountedRow = NetworkRow & { attachment_count: number }
 
@@ -34,11 +19,11 @@ export const insertNetwork = (tx: Tx, row: NewNetwork) =>
     insert into networks (id, account_id, region_id, host_id, name, cidr, gateway, enable_snat, enable_dhcp, created_at, updated_at)
     values (${row.id}, ${row.account_id}, ${row.region_id}, ${row.host_id}, ${row.name}, ${row.cidr}, ${row.gateway},
       ${row.enable_snat}, ${row.enable_dhcp}, ${row.created_at}, ${row.created_at})
-    on conflict do nothing returning *, 0 as attachment_count`)
+    on conflict do nothing returning ${allColumns('networks')}, 0 as attachment_count`)
 
 export const findOverlap = (tx: Tx, accountId: string, cidr: string) =>
   tx.maybe<NetworkRow>(sql`
-    select * from networks where account_id = ${accountId} and cidr && ${cidr}::inet and deleted_at is null order by id limit 1`)
+    select ${allColumns('networks')} from networks where account_id = ${accountId} and cidr && ${cidr}::inet and deleted_at is null order by id limit 1`)
 
 /** Whether the account itself deleted what still holds the range on one of these hosts. */
 export const findLeaving = (tx: Tx, accountId: string, hostIds: string[], cidr: string) =>
@@ -48,22 +33,22 @@ export const findLeaving = (tx: Tx, accountId: string, hostIds: string[], cidr: 
 
 export const listNetworks = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<CountedRow>(sql`
-    select n.*, ${attachmentCount} from networks n where account_id = ${accountId} and deleted_at is null
+    select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where account_id = ${accountId} and deleted_at is null
     order by id desc limit ${limit} offset ${offset}`)
 
 export const findNetwork = (db: Queries, accountId: string, id: string) =>
   db.maybe<CountedRow>(sql`
-    select n.*, ${attachmentCount} from networks n where id = ${id} and account_id = ${accountId} and deleted_at is null`)
+    select ${allColumns('networks', 'n')}, ${attachmentCount} from networks n where id = ${id} and account_id = ${accountId} and deleted_at is null`)
 
 export const renameNetwork = (tx: Tx, accountId: string, id: string, name: string, now: Date) =>
   tx.maybe<CountedRow>(sql`
     update networks n set name = ${name}, updated_at = ${now}
-    where id = ${id} and account_id = ${accountId} and deleted_at is null returning n.*, ${attachmentCount}`)
+    where id = ${id} and account_id = ${accountId} and deleted_at is null returning ${allColumns('networks', 'n')}, ${attachmentCount}`)
 
 /** In one order everywhere, so that two requests for the same networks do not wait for each other. */
 export const lockNetworks = (tx: Tx, accountId: string, ids: string[]) =>
   tx.many<NetworkRow>(sql`
-    select * from networks where id = any(${ids}::text[]) and account_id = ${accountId} and deleted_at is null order by id for update`)
+    select ${allColumns('networks')} from networks where id = any(${ids}::text[]) and account_id = ${accountId} and deleted_at is null order by id for update`)
 
 export const markDeleted = (tx: Tx, id: string, now: Date) => tx.run(sql`update networks set deleted_at = ${now} where id = ${id}`)
 
@@ -81,7 +66,7 @@ export const claimPending = (db: Queries, hostId: string, now: Date, until: Date
   db.maybe<NetworkRow>(sql`
     update networks set claimed_until = ${until} where id = (
       select id from networks where host_id = ${hostId} and ${pending(now)} order by deleted_at nulls last, id limit 1 for update skip locked)
-    returning *`)
+    returning ${allColumns('networks')}`)
 
 export const markApplied = (db: Queries, { id, claimed_until }: NetworkRow) =>
   db.run(

@@ -29,7 +29,7 @@ type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
 const send = () => sendMails.runOnce(app.deps)
 const mailsOf = (customer: Customer, from = app) =>
-  from.db.many<MailRow>(sql`select status, attempts, error, message_id from mails where account_id = ${customer.accountId} order by id`)
+  from.db.many<MailRow>(sql`select status, attempts, error, message_id from emails where account_id = ${customer.accountId} order by id`)
 const receivedBy = (customer: Customer) => server.received.filter(({ to }) => to.includes(customer.email))
 const subjectsOf = (customer: Customer) => receivedBy(customer).map((mail) => headerOf(mail, 'subject') ?? '')
 
@@ -196,7 +196,7 @@ describe('two workers', () => {
     const [survivor] = customers as [Customer]
     // What a worker leaves that died between the server's word and its own.
     await app.db.run(sql`
-      update mails set status = 'PENDING', next_attempt_at = ${app.clock.now()}, completed_at = null,
+      update emails set status = 'PENDING', next_attempt_at = ${app.clock.now()}, completed_at = null,
         claimed_until = ${new Date(app.clock.now().getTime() + 60_000)} where account_id = ${survivor.accountId}`)
     await send()
     expect(receivedBy(survivor)).toHaveLength(1)
@@ -207,7 +207,7 @@ describe('two workers', () => {
   })
 })
 
-describe('mails.prune', () => {
+describe('emails.prune', () => {
   test('keeps what was sent for 30 days', async () => {
     const customer = await app.given.customer()
     await answered(customer)

@@ -6,7 +6,7 @@ import type { EventRow } from '../events/service.ts'
 import { isNotified } from './email-templates.ts'
 import { insertMail } from './sql.ts'
 
-export const SEND = 'mails.send'
+export const SEND = 'emails.send'
 
 export async function queueMail(tx: Tx, event: EventRow): Promise<void> {
   if (isNotified(event.type)) await Promise.all([insertMail(tx, newId(), event), triggerReconciler(tx, SEND)])

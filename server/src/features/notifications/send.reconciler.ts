@@ -51,7 +51,7 @@ async function sendOne({ db, clock, log, metrics }: Deps, mailer: Mailer, claim:
   const error = await mailer.send({ messageId, to, date, ...renderEmail(type, data, to) }).then(() => null, asMailError)
   const outcome = outcomeOf(clock.now(), claim, error)
   await sql.settle(db, clock.now(), claim, outcome)
-  metrics.mails.inc({ outcome: outcome.status })
+  metrics.emails.inc({ outcome: outcome.status })
   if (error)
     log.warn({ mail: id, type, err: error }, outcome.status === 'FAILED' ? 'email delivery abandoned' : 'email delivery failed; will retry')
   return error
@@ -73,6 +73,6 @@ function outcomeOf(now: Date, { attempts }: sql.Claim, error: MailError | null):
 
 const AT_ONCE = 1_000
 
-export const pruneMails = reconciler('mails.prune', '1h', async ({ db, clock }, stopping) => {
+export const pruneMails = reconciler('emails.prune', '1h', async ({ db, clock }, stopping) => {
   while (!stopping?.aborted && (await sql.deleteBefore(db, subtractDuration(clock.now(), KEEP), AT_ONCE)) === AT_ONCE);
 })

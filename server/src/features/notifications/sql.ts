@@ -1,9 +1,9 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { EventRow } from '../events/service.ts'
 
 export const insertMail = (tx: Tx, id: string, event: EventRow) =>
   tx.run(sql`
-    insert into mails (id, account_id, event_id, recipient, next_attempt_at, created_at)
+    insert into emails (id, account_id, event_id, recipient, next_attempt_at, created_at)
     select ${id}, id, ${event.id}, email, ${event.created_at}, ${event.created_at} from accounts where id = ${event.account_id}`)
 
 export interface Claim {
@@ -11,7 +11,7 @@ export interface Claim {
   claims: number
   attempts: number
   recipient: string
-  message_id: string
+  message_id: NotNull<string>
   type: string
   data: unknown
   created_at: Date
@@ -21,9 +21,9 @@ export interface Claim {
 export const claimDue = (db: Queries, now: Date, until: Date, domain: string, limit: number) =>
   db.many<Claim>(sql`
     with due as (
-      select id from mails where status = 'PENDING' and next_attempt_at <= ${now} and (claimed_until is null or claimed_until <= ${now})
+      select id from emails where status = 'PENDING' and next_attempt_at <= ${now} and (claimed_until is null or claimed_until <= ${now})
       order by next_attempt_at limit ${limit} for update skip locked)
-    update mails m set claims = m.claims + 1, claimed_until = ${until}, message_id = coalesce(m.message_id, m.id || '@' || ${domain}::text)
+    update emails m set claims = m.claims + 1, claimed_until = ${until}, message_id = coalesce(m.message_id, m.id || '@' || ${domain}::text)
     from due, events e where m.id = due.id and e.id = m.event_id
     returning m.id, m.claims, m.attempts, m.recipient, m.message_id, e.type, e.data, m.created_at`)
 
@@ -36,20 +36,20 @@ export interface Outcome {
 /** A claim that is no longer the last one changes nothing. */
 export const settle = (db: Queries, now: Date, { id, claims }: Claim, { status, error, nextAttemptAt }: Outcome) =>
   db.run(sql`
-    update mails set status = ${status}, attempts = attempts + 1, next_attempt_at = ${nextAttemptAt}, claimed_until = null, error = ${error},
+    update emails set status = ${status}, attempts = attempts + 1, next_attempt_at = ${nextAttemptAt}, claimed_until = null, error = ${error},
       completed_at = ${status === 'PENDING' ? null : now}::timestamptz
     where id = ${id} and claims = ${claims} and status = 'PENDING'`)
 
 export const giveBack = (db: Queries, claims: Claim[]) =>
   db.run(sql`
-    update mails m set claimed_until = null from unnest(${claims.map(({ id }) => id)}::text[], ${claims.map((each) => each.claims)}::int[]) as c(id, claims)
+    update emails m set claimed_until = null from unnest(${claims.map(({ id }) => id)}::text[], ${claims.map((each) => each.claims)}::int[]) as c(id, claims)
     where m.id = c.id and m.claims = c.claims`)
 
 export const discardBefore = (db: Queries, now: Date, createdBefore: Date) =>
   db.run(sql`
-    update mails set status = 'DISCARDED', next_attempt_at = null, claimed_until = null, completed_at = ${now}, error = 'Mail is switched off'
+    update emails set status = 'DISCARDED', next_attempt_at = null, claimed_until = null, completed_at = ${now}, error = 'Mail is switched off'
     where status = 'PENDING' and created_at <= ${createdBefore}`)
 
 export const deleteBefore = (db: Queries, completedBefore: Date, most: number) =>
   db.run(sql`
-    delete from mails where id in (select id from mails where status <> 'PENDING' and completed_at < ${completedBefore} limit ${most})`)
+    delete from emails where id in (select id from emails where status <> 'PENDING' and completed_at < ${completedBefore} limit ${most})`)

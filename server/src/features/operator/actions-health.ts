@@ -31,7 +31,8 @@ export async function showAction(db: Queries, id: string): Promise<OperatorActio
 /** Only what waits can be hurried: what has ended has been undone and paid back, and is ordered anew by its owner. */
 export async function retryAction(tx: Tx, { workflows, clock }: Deps, id: string): Promise<OperatorAction> {
   const row = await requireAction(tx, id)
-  if (row.completed_at && !row.unwinding) throw apiError('invalid_state', `This action has ended as ${row.status}: order it again instead`)
+  if (row.completed_at && !row.compensating)
+    throw apiError('invalid_state', `This action has ended as ${row.status}: order it again instead`)
   if (!(await workflows.retryNow(tx, id))) throw apiError('busy', 'A worker is at this action right now: look again in a moment')
   if (row.owner_id) recordByOperator(tx, clock.now(), { accountId: row.owner_id, action: 'action retry', resourceIds: [id] })
   return toAction(await requireAction(tx, id))

@@ -190,7 +190,7 @@ describe('quarantine and health', () => {
   test('say what will be removed when, and what is wrong', async () => {
     const [id, now] = [newId(), app.clock.now()]
     await app.db.run(sql`
-      insert into stray_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
+      insert into orphan_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
       values (${app.host.id}, 'disk', ${id}, null, 1, 4096, false, ${now}, ${now})`)
     const removedAfter = new Date(now.getTime() + 86_400_000).toISOString()
     expect((await operator.get('/operator/quarantine')).body.data).toMatchObject([{ host: 'local', id, sizeBytes: '4096', removedAfter }])
@@ -198,7 +198,7 @@ describe('quarantine and health', () => {
     expect(body.data.checks).toContainEqual({ name: 'database', isOk: true, message: 'ok' })
     expect(body.data.counts).toContainEqual({ name: 'quarantinedVolumes', count: 1, isAlert: false })
     expect(body.data.counts).toContainEqual({ name: 'cleanupFailedActions', count: 0, isAlert: false })
-    await app.db.run(sql`delete from stray_volumes where id = ${id}`)
+    await app.db.run(sql`delete from orphan_volumes where id = ${id}`)
   })
 
   test('say what the watch in another process has found', async () => {

@@ -1,5 +1,6 @@
 // What operators look at across all accounts. Everything that changes something goes through the services of the features.
-import { sql, type Queries, type Sql } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Sql } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
 import { isOpen } from '../../workflow/run-store.ts'
 import type { RunRow } from '../../workflow/run-store.ts'
 
@@ -62,7 +63,7 @@ export const listVms = (db: Queries, filter: VmFilter, limit: number, offset: nu
     where ${ofVms(filter)} order by d.id desc limit ${limit} offset ${offset}`)
 
 export const vmsPerHost = (db: Queries) =>
-  db.many<{ host_id: string; count: number }>(
+  db.many<{ host_id: NotNull<string>; count: number }>(
     sql`select host_id, count(*)::int as count from vms where host_id is not null group by host_id`,
   )
 
@@ -77,13 +78,13 @@ export type ActionRow = RunRow & { email: string | null; subject_name: string | 
 
 const ofRuns = ({ status, account, vm, cleanupFailed }: RunFilter): Sql => sql`
   (${status ?? null}::text is null or r.status = ${status ?? null}) and (${account ?? null}::text is null or r.owner_id = ${account ?? null})
-  and (${vm ?? null}::text is null or r.subject_id = ${vm ?? null}) and (${cleanupFailed ?? null}::bool is null or r.stranded = ${cleanupFailed ?? null})`
+  and (${vm ?? null}::text is null or r.subject_id = ${vm ?? null}) and (${cleanupFailed ?? null}::bool is null or r.cleanup_failed = ${cleanupFailed ?? null})`
 
 export const countActions = (db: Queries, filter: RunFilter): Promise<number> =>
   count(db, sql`from workflow_runs r where ${ofRuns(filter)}`)
 
 const actions = sql`
-  select r.*, a.email, v.name as subject_name
+  select ${allColumns('workflow_runs', 'r')}, a.email, v.name as subject_name
   from workflow_runs r left join accounts a on a.id = r.owner_id left join vms v on v.id = r.subject_id`
 
 export const listActions = (db: Queries, filter: RunFilter, limit: number, offset: number) =>
@@ -115,15 +116,15 @@ export const systemCounts = (db: Queries, now: Date, lateSince: Date, dayAgo: Da
   db.one<Counts>(sql`
     select (select count(*)::int from workflow_runs r where ${isOpen} and lease_until > ${now}) as running_actions,
       (select count(*)::int from workflow_runs r where ${isOpen} and (lease_until is null or lease_until <= ${now})) as waiting_actions,
-      (select count(*)::int from workflow_runs where stranded) as cleanup_failed_actions,
+      (select count(*)::int from workflow_runs where cleanup_failed) as cleanup_failed_actions,
       (select count(*)::int from workflow_runs where status = 'FAILED' and completed_at > ${dayAgo}) as failed_actions,
       (select count(*)::int from vms where status = 'ERROR') as error_vms,
       (select count(*)::int from hosts where unreachable_since is not null and removed_at is null) as unreachable_hosts,
       (select count(*)::int from tickets where status = 'OPEN') as open_tickets,
-      (select count(*)::int from stray_volumes) as quarantined_volumes,
-      (select count(*)::int from mails where status = 'FAILED') as failed_mails,
+      (select count(*)::int from orphan_volumes) as quarantined_volumes,
+      (select count(*)::int from emails where status = 'FAILED') as failed_mails,
       (select count(*)::int from webhook_deliveries where status = 'PENDING' and next_attempt_at < ${lateSince}) as late_deliveries,
-      (select coalesce(max(violations), 0) from invariant_watch) as invariant_violations`)
+      (select coalesce(max(violations), 0) from invariant_status) as invariant_violations`)
 
 export const newestMigration = async (db: Queries): Promise<string> =>
   (await db.one<{ name: string }>(sql`select max(name) as name from schema_migrations`)).name

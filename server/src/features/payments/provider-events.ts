@@ -75,18 +75,18 @@ async function applyReversals(tx: Tx, deps: NoticeDeps, payment: sql.PaymentRow)
   if (payment.received_cents === null) return
   const gone = payment.refunded_cents + payment.disputed_cents
   const wanted = gone > payment.received_cents ? payment.received_cents : gone < 0n ? 0n : gone
-  const missing = wanted - payment.taken_back_cents
+  const missing = wanted - payment.reversed_cents
   const entry = { type: 'ADJUSTMENT', referenceType: 'PAYMENT', referenceId: payment.id } as const
   if (missing < 0n) {
     await creditReversal(tx, deps, payment.account_id, -missing, { ...entry, description: 'Dispute of a deposit was settled' })
-    payment.taken_back_cents = wanted
+    payment.reversed_cents = wanted
   }
   if (missing <= 0n) return
   const taken = await debitUpTo(tx, deps.clock.now(), payment.account_id, missing, {
     ...entry,
     description: 'Deposit was refunded or disputed',
   })
-  payment.taken_back_cents += taken
+  payment.reversed_cents += taken
   if (taken === missing) return
   const lost = formatCents(missing - taken)
   deps.log.warn(

@@ -1,26 +1,9 @@
 import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import type { ProviderEvent, NoticeKind, PaymentProvider } from './provider.ts'
-import type { Deposit } from './schema.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import type { ProviderEvent, NoticeKind } from './provider.ts'
 
-export interface PaymentRow {
-  id: string
-  account_id: string
-  provider: PaymentProvider['name']
-  status: Deposit['status']
-  amount_cents: bigint
-  currency: string
-  session_id: string | null
-  intent_id: string | null
-  checkout_url: string | null
-  instructions: string | null
-  received_cents: bigint | null
-  refunded_cents: bigint
-  disputed_cents: bigint
-  taken_back_cents: bigint
-  transaction_id: string | null
-  created_at: Date
-  updated_at: Date
-}
+export type PaymentRow = Row<'payments'>
 
 export type NewPayment = Pick<
   PaymentRow,
@@ -31,22 +14,23 @@ export const insertPayment = (tx: Tx, row: NewPayment) =>
   tx.one<PaymentRow>(sql`
     insert into payments (id, account_id, provider, amount_cents, currency, session_id, checkout_url, instructions, created_at, updated_at)
     values (${row.id}, ${row.account_id}, ${row.provider}, ${row.amount_cents}, ${row.currency}, ${row.session_id}, ${row.checkout_url},
-      ${row.instructions}, ${row.created_at}, ${row.created_at}) returning *`)
+      ${row.instructions}, ${row.created_at}, ${row.created_at}) returning ${allColumns('payments')}`)
 
 export const findPayment = (db: Queries, accountId: string, id: string) =>
-  db.maybe<PaymentRow>(sql`select * from payments where id = ${id} and account_id = ${accountId}`)
+  db.maybe<PaymentRow>(sql`select ${allColumns('payments')} from payments where id = ${id} and account_id = ${accountId}`)
 
-export const lockPayment = (tx: Tx, id: string) => tx.maybe<PaymentRow>(sql`select * from payments where id = ${id} for update`)
+export const lockPayment = (tx: Tx, id: string) =>
+  tx.maybe<PaymentRow>(sql`select ${allColumns('payments')} from payments where id = ${id} for update`)
 
 /** By our id where the provider has kept it, else by the provider's own. */
 export const lockPaymentOf = (tx: Tx, { paymentId, intentId }: Pick<ProviderEvent, 'paymentId' | 'intentId'>) =>
   tx.maybe<PaymentRow>(sql`
-    select * from payments where case when ${paymentId}::text is null then intent_id = ${intentId} else id = ${paymentId} end for update`)
+    select ${allColumns('payments')} from payments where case when ${paymentId}::text is null then intent_id = ${intentId} else id = ${paymentId} end for update`)
 
 export const savePayment = (tx: Tx, now: Date, row: PaymentRow) =>
   tx.run(sql`
     update payments set status = ${row.status}, intent_id = ${row.intent_id}, received_cents = ${row.received_cents},
-      refunded_cents = ${row.refunded_cents}, disputed_cents = ${row.disputed_cents}, taken_back_cents = ${row.taken_back_cents},
+      refunded_cents = ${row.refunded_cents}, disputed_cents = ${row.disputed_cents}, reversed_cents = ${row.reversed_cents},
       transaction_id = ${row.transaction_id}, updated_at = ${now}
     where id = ${row.id}`)
 
@@ -56,13 +40,13 @@ export const queueForIntent = (tx: Tx, intentId: string) => tx.run(sql`select pg
 /** False when it is known already; one that another process is about to write is waited for. */
 export const insertNotice = async (tx: Tx, now: Date, provider: string, notice: ProviderEvent): Promise<boolean> =>
   (await tx.run(sql`
-    insert into payment_notices (id, provider, type, object_id, intent_id, change, received_at)
+    insert into payment_events (id, provider, type, object_id, intent_id, change, received_at)
     values (${notice.id}, ${provider}, ${notice.type}, ${notice.objectId}, ${notice.intentId},
       ${json({ kind: notice.kind, cents: notice.amount.toString(), currency: notice.currency })}, ${now})
     on conflict do nothing`)) > 0
 
 export const assignNotice = (tx: Tx, id: string, paymentId: string) =>
-  tx.run(sql`update payment_notices set payment_id = ${paymentId} where id = ${id}`)
+  tx.run(sql`update payment_events set payment_id = ${paymentId} where id = ${id}`)
 
 export interface Change {
   kind: NoticeKind
@@ -74,7 +58,7 @@ export interface Change {
 export const takeWaiting = async (tx: Tx, intentId: string, paymentId: string): Promise<Change[]> =>
   (
     await tx.many<{ change: Change }>(sql`
-      update payment_notices set payment_id = ${paymentId} where intent_id = ${intentId} and payment_id is null returning change`)
+      update payment_events set payment_id = ${paymentId} where intent_id = ${intentId} and payment_id is null returning change`)
   ).map(({ change }) => change)
 
 export const countPayments = async (db: Queries, accountId: string): Promise<number> =>
@@ -82,16 +66,16 @@ export const countPayments = async (db: Queries, accountId: string): Promise<num
 
 export const listPayments = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<PaymentRow>(sql`
-    select * from payments where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('payments')} from payments where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
 
 export type ListedPayment = PaymentRow & { email: string; lost_cents: bigint }
 
 /** For operators: of everybody or one account, the newest first. `lost`: what the provider took back and the wallet did not hold. */
 export const listAllPayments = (db: Queries, filter: { accountId: string | null; onlyLosses: boolean }) =>
   db.many<ListedPayment>(sql`
-    select * from (
-      select p.*, a.email, case when p.transaction_id is null then 0
-        else greatest(0, least(p.refunded_cents + p.disputed_cents, p.received_cents)) - p.taken_back_cents end as lost_cents
+    select ${allColumns('payments')}, email, lost_cents from (
+      select ${allColumns('payments', 'p')}, a.email, case when p.transaction_id is null then 0
+        else greatest(0, least(p.refunded_cents + p.disputed_cents, p.received_cents)) - p.reversed_cents end as lost_cents
       from payments p join accounts a on a.id = p.account_id
       where ${filter.accountId}::text is null or a.id = ${filter.accountId}) each
     where not ${filter.onlyLosses} or lost_cents > 0 order by id desc limit 1000`)

@@ -263,7 +263,7 @@ describe('POST /webhooks/stripe', () => {
   ])('refuses a message %s', async (_, bytes, signature) => {
     const { status, body } = await deliver(bytes, signature)
     expect([status, body.error]).toEqual([400, expect.stringContaining('signature')])
-    expect(await app.db.many(sql`select id from payment_notices where id = ${(JSON.parse(payload) as { id: string }).id}`)).toEqual([])
+    expect(await app.db.many(sql`select id from payment_events where id = ${(JSON.parse(payload) as { id: string }).id}`)).toEqual([])
   })
 
   test('takes what it knows nothing of', async () => {

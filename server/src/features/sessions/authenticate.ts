@@ -35,11 +35,11 @@ export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'co
     return {
       accountId: row.account_id,
       actorType: 'person',
-      actorId: row.person_id,
+      actorId: row.user_id,
       actorName: row.email,
       scopes: row.is_operator ? OF_OPERATORS : OF_CUSTOMERS,
       requestsPerMinute: REQUESTS_PER_MINUTE,
-      signedIn: { sessionId: row.id, isOperator: row.is_operator, authenticatedAt: isPrevious ? new Date(0) : row.proved_at },
+      signedIn: { sessionId: row.id, isOperator: row.is_operator, authenticatedAt: isPrevious ? new Date(0) : row.authenticated_at },
     }
   }
 }

@@ -141,12 +141,12 @@ describe('a forgotten password', () => {
     app.clock.advance('1h')
     expect((await browserOf(app).post('/password-reset/complete', { token: secretOf(url), password: PASSWORD })).status).toBe(410)
     await prunePeople.runOnce(app.deps)
-    expect(await app.db.many(sql`select from person_links where person_id = ${id}`)).toEqual([])
+    expect(await app.db.many(sql`select from one_time_links where user_id = ${id}`)).toEqual([])
   })
 
   test('does not replace a second factor', async () => {
     const { email, id } = await givenPerson(app)
-    await app.db.run(sql`update people set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
+    await app.db.run(sql`update users set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
     await askFor(email)
     const browser = browserOf(app)
     const done = await browser.post('/password-reset/complete', {

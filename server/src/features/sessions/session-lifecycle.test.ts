@@ -33,7 +33,7 @@ describe('a session', () => {
     const { person } = await givenBrowser(app)
     app.clock.advance('24h')
     await pruneSessions.runOnce(app.deps)
-    expect(await app.db.many(sql`select from sessions where person_id = ${person.id}`)).toEqual([])
+    expect(await app.db.many(sql`select from sessions where user_id = ${person.id}`)).toEqual([])
   })
 
   test('ends by signing out, and its cookie with it', async () => {
@@ -66,7 +66,7 @@ describe('a session', () => {
   test('of an operator who no longer is one shows the operator area no more', async () => {
     const browser = await givenBrowser(app, { isOperator: true })
     expect((await browser.get('/operator/hosts')).status).toBe(200)
-    await app.db.run(sql`update people set is_operator = false where id = ${browser.person.id}`)
+    await app.db.run(sql`update users set is_operator = false where id = ${browser.person.id}`)
     expect((await browser.get('/operator/hosts')).status).toBe(403)
   })
 })
@@ -103,7 +103,7 @@ describe('the list of sessions', () => {
     const browser = await givenBrowser(app)
     const person = browser.person.id
     await app.db.run(sql`
-      insert into sessions (id, hash, person_id, proved_at, ip, user_agent, created_at, last_seen_at, expires_at)
+      insert into sessions (id, hash, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at)
       select 'old' || n, sha256(${person}::bytea || n::text::bytea), ${person}, now(), '', '', now(), ${app.clock.now()}::timestamptz - interval '1 minute', ${app.clock.now()}::timestamptz + interval '1 day'
       from generate_series(1, 60) n`)
     await browserOf(app, '10.8.0.3').signIn(browser.person.email)

@@ -33,8 +33,8 @@ export async function startSession(tx: Tx, now: Date, personId: string, { ip, us
   const row = await sql.insertSession(tx, {
     id: newId(),
     hash: sha256(secret),
-    person_id: personId,
-    proved_at: now,
+    user_id: personId,
+    authenticated_at: now,
     ip,
     user_agent: userAgent.slice(0, 300),
     created_at: now,

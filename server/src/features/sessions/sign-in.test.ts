@@ -30,7 +30,7 @@ describe('POST /sign-in', () => {
     const browser = await givenBrowser(app)
     const secret = browser.cookie()!.split('=')[1]!
     const rows = await app.db.many<{ row: string }>(sql`
-      select s::text as row from sessions s union all select p::text from people p union all select a::text from audit_log a`)
+      select s::text as row from sessions s union all select p::text from users p union all select a::text from audit_log a`)
     expect(rows.map(({ row }) => row).join()).not.toContain(secret)
     expect(rows.map(({ row }) => row).join()).not.toContain(PASSWORD)
   })
@@ -68,7 +68,7 @@ describe('POST /sign-in', () => {
 
   test('is refused to who has no password yet', async () => {
     const { email, id } = await givenPerson(app)
-    await app.db.run(sql`update people set password_hash = null where id = ${id}`)
+    await app.db.run(sql`update users set password_hash = null where id = ${id}`)
     expect((await browserOf(app, somewhere()).signIn(email)).status).toBe(401)
   })
 

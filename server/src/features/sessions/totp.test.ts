@@ -39,7 +39,7 @@ describe('a second factor', () => {
 
   test('is kept encrypted', async () => {
     const { browser, secret } = await withTotp()
-    const { row } = await app.db.one<{ row: string }>(sql`select p::text as row from people p where id = ${browser.person.id}`)
+    const { row } = await app.db.one<{ row: string }>(sql`select p::text as row from users p where id = ${browser.person.id}`)
     expect(row).not.toContain(secret)
     expect(row).not.toContain(Buffer.from(secret).toString('hex'))
   })
@@ -125,7 +125,7 @@ describe('recovery codes', () => {
 
   test('are kept as hashes, and their use is in the audit log', async () => {
     const { browser, email, recoveryCodes } = await withTotp()
-    const rows = await app.db.many<{ row: string }>(sql`select r::text as row from recovery_codes r where person_id = ${browser.person.id}`)
+    const rows = await app.db.many<{ row: string }>(sql`select r::text as row from recovery_codes r where user_id = ${browser.person.id}`)
     const kept = rows.map(({ row }) => row).join('\n')
     for (const code of recoveryCodes)
       for (const form of [code, code.replaceAll('-', '')]) {

@@ -14,7 +14,7 @@ export const toSession = (config: Config, account: { id: string; name: string },
   },
   account: { id: account.id, name: account.name },
   settings: { signUpOpen: config.signUp === 'open', currency: config.currency, version: VERSION },
-  reauthenticatedAt: row.proved_at.toISOString(),
+  reauthenticatedAt: row.authenticated_at.toISOString(),
   expiresAt: row.expires_at.toISOString(),
 })
 

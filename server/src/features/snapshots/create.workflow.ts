@@ -8,7 +8,7 @@ export interface SnapshotInput {
   snapshotId: string
 }
 
-export const takeSnapshot = workflow<SnapshotInput>('snapshot.take', { deadline: '3h' })
+export const takeSnapshot = workflow<SnapshotInput>('snapshot.create', { deadline: '3h' })
   .step('copy', {
     timeout: '1h',
     run: async ({ deps, input, signal }) => (await driverForVmId(deps, input.vmId)).ensureSnapshot(input.vmId, input.snapshotId, signal),

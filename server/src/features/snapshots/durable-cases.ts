@@ -12,7 +12,7 @@ const TIMEOUT_MS = 300_000
 export function describeDurability({ thorough }: { thorough: boolean }): void {
   describe('every workflow of snapshots survives death and failure at any step', async () => {
     const app = await testApp()
-    await app.db.run(sql`update catalog_numbers set value = 1000 where name = 'quota.snapshots_per_vm'`)
+    await app.db.run(sql`update catalog_values set value = 1000 where name = 'quota.snapshots_per_vm'`)
     const customer = await app.given.customer({ credit: '1000.00' })
     const { id: vmId } = await app.given.vm(customer)
     const take = async () => (await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })).body.data
@@ -24,7 +24,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     const without = (world: World, copies: World['copies']) => ({ ...world, copies })
 
     test(
-      'snapshot.take',
+      'snapshot.create',
       async () => {
         await proveOnVm(
           app,

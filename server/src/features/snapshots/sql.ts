@@ -1,42 +1,35 @@
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import type { SnapshotStatus } from './schema.ts'
 
-export interface SnapshotRow {
-  id: string
-  vm_id: string
-  account_id: string
-  os_template_id: string
-  name: string
-  description: string
-  status: SnapshotStatus
-  size_bytes: bigint
-  size_refreshed_at: Date | null
-  created_at: Date
-}
+export type SnapshotRow = Row<'snapshots'>
 
-export type NewSnapshot = Omit<SnapshotRow, 'status' | 'size_bytes' | 'size_refreshed_at'>
+export type NewSnapshot = Omit<SnapshotRow, 'status' | 'size_bytes' | 'size_refreshed_at' | 'missing_since'>
 
 export const insertSnapshot = (tx: Tx, row: NewSnapshot) =>
   tx.one<SnapshotRow>(sql`
     insert into snapshots (id, vm_id, account_id, os_template_id, name, description, created_at)
     values (${row.id}, ${row.vm_id}, ${row.account_id}, ${row.os_template_id}, ${row.name}, ${row.description}, ${row.created_at})
-    returning *`)
+    returning ${allColumns('snapshots')}`)
 
 export const findSnapshot = (db: Queries, vmId: string, id: string) =>
-  db.maybe<SnapshotRow>(sql`select * from snapshots where id = ${id} and vm_id = ${vmId}`)
+  db.maybe<SnapshotRow>(sql`select ${allColumns('snapshots')} from snapshots where id = ${id} and vm_id = ${vmId}`)
 
 export const listSnapshots = (db: Queries, vmId: string, limit: number, offset: number) =>
-  db.many<SnapshotRow>(sql`select * from snapshots where vm_id = ${vmId} order by id desc limit ${limit} offset ${offset}`)
+  db.many<SnapshotRow>(
+    sql`select ${allColumns('snapshots')} from snapshots where vm_id = ${vmId} order by id desc limit ${limit} offset ${offset}`,
+  )
 
 export const countSnapshots = async (db: Queries, vmId: string): Promise<number> =>
   Number((await db.one<{ count: bigint }>(sql`select count(*) from snapshots where vm_id = ${vmId}`)).count)
 
 export const setStatus = (tx: Tx, id: string, status: SnapshotStatus) =>
-  tx.one<SnapshotRow>(sql`update snapshots set status = ${status} where id = ${id} returning *`)
+  tx.one<SnapshotRow>(sql`update snapshots set status = ${status} where id = ${id} returning ${allColumns('snapshots')}`)
 
 export const markTaken = (tx: Tx, now: Date, id: string, sizeBytes: number) =>
   tx.one<SnapshotRow>(sql`
-    update snapshots set status = 'AVAILABLE', size_bytes = ${sizeBytes}, size_refreshed_at = ${now} where id = ${id} returning *`)
+    update snapshots set status = 'AVAILABLE', size_bytes = ${sizeBytes}, size_refreshed_at = ${now} where id = ${id} returning ${allColumns('snapshots')}`)
 
 /** Without data it has no size either. */
 export const markFailed = (tx: Tx, id: string) =>
@@ -46,4 +39,5 @@ export const markFailed = (tx: Tx, id: string) =>
 export const markAllFailed = (tx: Tx, vmId: string) =>
   tx.run(sql`update snapshots set status = 'FAILED', size_bytes = 0, size_refreshed_at = null where vm_id = ${vmId}`)
 
-export const deleteSnapshot = (tx: Tx, id: string) => tx.one<SnapshotRow>(sql`delete from snapshots where id = ${id} returning *`)
+export const deleteSnapshot = (tx: Tx, id: string) =>
+  tx.one<SnapshotRow>(sql`delete from snapshots where id = ${id} returning ${allColumns('snapshots')}`)

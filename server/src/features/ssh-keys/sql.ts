@@ -1,14 +1,8 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface SshKeyRow {
-  id: string
-  account_id: string
-  name: string
-  type: string
-  fingerprint: string
-  public_key: string
-  created_at: Date
-}
+export type SshKeyRow = Row<'ssh_keys'>
 
 export type CountedRow = SshKeyRow & { vm_count: number }
 
@@ -19,20 +13,22 @@ export const insertKey = (tx: Tx, row: SshKeyRow) =>
   tx.maybe<SshKeyRow>(sql`
     insert into ssh_keys (id, account_id, name, type, fingerprint, public_key, created_at)
     values (${row.id}, ${row.account_id}, ${row.name}, ${row.type}, ${row.fingerprint}, ${row.public_key}, ${row.created_at})
-    on conflict (account_id, fingerprint) do nothing returning *`)
+    on conflict (account_id, fingerprint) do nothing returning ${allColumns('ssh_keys')}`)
 
 /** With how many there are in all, which a quota keeps small. */
 export const listKeys = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<CountedRow & { total: number }>(sql`
-    select k.*, ${vmCount}, (count(*) over ())::int as total from ssh_keys k
+    select ${allColumns('ssh_keys', 'k')}, ${vmCount}, (count(*) over ())::int as total from ssh_keys k
     where account_id = ${accountId} order by id desc limit ${limit} offset ${offset}`)
 
 export const findKey = (db: Queries, accountId: string, id: string) =>
-  db.maybe<CountedRow>(sql`select k.*, ${vmCount} from ssh_keys k where id = ${id} and account_id = ${accountId}`)
+  db.maybe<CountedRow>(
+    sql`select ${allColumns('ssh_keys', 'k')}, ${vmCount} from ssh_keys k where id = ${id} and account_id = ${accountId}`,
+  )
 
 export const renameKey = (tx: Tx, accountId: string, id: string, name: string) =>
   tx.maybe<CountedRow>(sql`
-    update ssh_keys k set name = ${name} where id = ${id} and account_id = ${accountId} returning k.*, ${vmCount}`)
+    update ssh_keys k set name = ${name} where id = ${id} and account_id = ${accountId} returning ${allColumns('ssh_keys', 'k')}, ${vmCount}`)
 
 export const deleteKey = (tx: Tx, accountId: string, id: string) =>
   tx.run(sql`delete from ssh_keys where id = ${id} and account_id = ${accountId}`)
@@ -40,20 +36,20 @@ export const deleteKey = (tx: Tx, accountId: string, id: string) =>
 /** Held until the transaction ends, so that none of them can be deleted before its use is noted. */
 export const holdKeys = (tx: Tx, accountId: string, ids: string[]) =>
   tx.many<SshKeyRow>(sql`
-    select * from ssh_keys where id = any(${ids}::text[]) and account_id = ${accountId} order by id for key share`)
+    select ${allColumns('ssh_keys')} from ssh_keys where id = any(${ids}::text[]) and account_id = ${accountId} order by id for key share`)
 
 /** Keys that have been deleted since are left out. */
 export const insertUses = (tx: Tx, userId: string, keyIds: string[]) =>
   tx.run(sql`
-    insert into ssh_key_uses (ssh_key_id, user_id) select id, ${userId} from ssh_keys where id = any(${keyIds}::text[]) on conflict do nothing`)
+    insert into ssh_key_uses (ssh_key_id, vm_id) select id, ${userId} from ssh_keys where id = any(${keyIds}::text[]) on conflict do nothing`)
 
-export const deleteUses = (tx: Tx, userId: string) => tx.run(sql`delete from ssh_key_uses where user_id = ${userId}`)
+export const deleteUses = (tx: Tx, userId: string) => tx.run(sql`delete from ssh_key_uses where vm_id = ${userId}`)
 
 /** The same as a list in another statement. */
 export const keysAsJson = (userId: Sql) => sql`
   (select coalesce(json_agg(json_build_object('id', k.id, 'name', k.name, 'fingerprint', k.fingerprint) order by k.id), '[]')
-    from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.user_id = ${userId})`
+    from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.vm_id = ${userId})`
 
 export const listKeysUsedBy = (db: Queries, userId: string) =>
   db.many<SshKeyRow>(sql`
-    select k.* from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.user_id = ${userId} order by k.id`)
+    select ${allColumns('ssh_keys', 'k')} from ssh_key_uses u join ssh_keys k on k.id = u.ssh_key_id where u.vm_id = ${userId} order by k.id`)

@@ -30,7 +30,7 @@ interface Order {
 async function issue(db: Queries, now: Date, { kind, personId, life, page }: Order): Promise<IssuedLink> {
   const secret = newToken(PREFIX)
   const expiresAt = addDuration(now, life)
-  await sql.insertLink(db, { hash: sha256(secret), kind, person_id: personId, created_at: now, expires_at: expiresAt })
+  await sql.insertLink(db, { hash: sha256(secret), kind, user_id: personId, created_at: now, expires_at: expiresAt })
   return { url: `${page}#${secret}`, expiresAt }
 }
 
@@ -43,7 +43,7 @@ export async function useWelcomeLink(tx: Tx, now: Date, secret: string): Promise
 /** Answers whose it is. */
 export async function usePasswordLink(tx: Tx, now: Date, secret: string): Promise<sql.PersonRow> {
   const link = await sql.takePasswordLink(tx, now, sha256(secret))
-  const person = link && (await sql.lockPerson(tx, link.person_id))
+  const person = link && (await sql.lockPerson(tx, link.user_id))
   if (!person) throw gone('Ask for a new one')
   await sql.dropLinksOf(tx, person.id)
   return person

@@ -1,101 +1,93 @@
-import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface PersonRow {
-  id: string
-  account_id: string
-  email: string
-  name: string
-  /** Null until the first one is set by a link. */
-  password_hash: string | null
-  is_operator: boolean
-  totp_secret: Buffer | null
-  totp_enabled_at: Date | null
-  created_at: Date
-}
+export type PersonRow = Row<'users'>
 
-export type NewPerson = Omit<PersonRow, 'totp_secret' | 'totp_enabled_at'>
+export type NewPerson = Omit<PersonRow, 'totp_secret' | 'totp_enabled_at' | 'totp_step'>
 
 export const insertPerson = (tx: Tx, row: NewPerson) =>
   tx.maybe<PersonRow>(sql`
-    insert into people (id, account_id, email, name, password_hash, is_operator, created_at)
+    insert into users (id, account_id, email, name, password_hash, is_operator, created_at)
     values (${row.id}, ${row.account_id}, ${row.email}, ${row.name}, ${row.password_hash}, ${row.is_operator}, ${row.created_at})
-    on conflict do nothing returning *`)
+    on conflict do nothing returning ${allColumns('users')}`)
 
-export const findPerson = (db: Queries, id: string) => db.maybe<PersonRow>(sql`select * from people where id = ${id}`)
+export const findPerson = (db: Queries, id: string) => db.maybe<PersonRow>(sql`select ${allColumns('users')} from users where id = ${id}`)
 
 export const findByEmail = (db: Queries, email: string) =>
-  db.maybe<PersonRow>(sql`select * from people where lower(email) = lower(${email})`)
+  db.maybe<PersonRow>(sql`select ${allColumns('users')} from users where lower(email) = lower(${email})`)
 
-export const lockPerson = (tx: Tx, id: string) => tx.maybe<PersonRow>(sql`select * from people where id = ${id} for no key update`)
+export const lockPerson = (tx: Tx, id: string) =>
+  tx.maybe<PersonRow>(sql`select ${allColumns('users')} from users where id = ${id} for no key update`)
 
 export const hasOperator = async (db: Queries): Promise<boolean> =>
-  (await db.maybe(sql`select from people where is_operator limit 1`)) !== undefined
+  (await db.maybe(sql`select from users where is_operator limit 1`)) !== undefined
 
 export const listPeople = (db: Queries, accountId: string | null) =>
   db.many<PersonRow & { last_seen_at: Date | null }>(sql`
-    select p.*, (select max(last_used_at) from person_addresses a where a.person_id = p.id) as last_seen_at from people p
+    select ${allColumns('users', 'p')}, (select max(last_used_at) from known_ips a where a.user_id = p.id) as last_seen_at from users p
     where ${accountId}::text is null or p.account_id = ${accountId} order by p.id`)
 
-export const setPassword = (tx: Tx, id: string, hash: string) => tx.run(sql`update people set password_hash = ${hash} where id = ${id}`)
+export const setPassword = (tx: Tx, id: string, hash: string) => tx.run(sql`update users set password_hash = ${hash} where id = ${id}`)
 
-export const setName = (tx: Tx, id: string, name: string) => tx.run(sql`update people set name = ${name} where id = ${id}`)
+export const setName = (tx: Tx, id: string, name: string) => tx.run(sql`update users set name = ${name} where id = ${id}`)
 
-export const setOperator = (tx: Tx, id: string, is: boolean) => tx.run(sql`update people set is_operator = ${is} where id = ${id}`)
+export const setOperator = (tx: Tx, id: string, is: boolean) => tx.run(sql`update users set is_operator = ${is} where id = ${id}`)
 
 export const setTotp = (tx: Tx, id: string, { secret, enabledAt }: { secret: Buffer | null; enabledAt: Date | null }) =>
-  tx.run(sql`update people set totp_secret = ${secret}, totp_enabled_at = ${enabledAt} where id = ${id}`)
+  tx.run(sql`update users set totp_secret = ${secret}, totp_enabled_at = ${enabledAt} where id = ${id}`)
 
 /** Changes nothing when a code of this step, or a later one, was used before. */
 export const spendStep = (tx: Tx, id: string, step: bigint) =>
-  tx.run(sql`update people set totp_step = ${step} where id = ${id} and totp_step < ${step}`)
+  tx.run(sql`update users set totp_step = ${step} where id = ${id} and totp_step < ${step}`)
 
 export const insertRecoveryCodes = (tx: Tx, now: Date, personId: string, hashes: Buffer[]) =>
   tx.run(sql`
-    insert into recovery_codes (person_id, hash, created_at)
+    insert into recovery_codes (user_id, hash, created_at)
     select ${personId}, hash, ${now} from unnest(${hashes}::bytea[]) as hash`)
 
 /** Of two who send the same, a single one deletes it. */
 export const takeRecoveryCode = (tx: Tx, personId: string, hash: Buffer) =>
-  tx.run(sql`delete from recovery_codes where person_id = ${personId} and hash = ${hash}`)
+  tx.run(sql`delete from recovery_codes where user_id = ${personId} and hash = ${hash}`)
 
-export const dropRecoveryCodes = (tx: Tx, personId: string) => tx.run(sql`delete from recovery_codes where person_id = ${personId}`)
+export const dropRecoveryCodes = (tx: Tx, personId: string) => tx.run(sql`delete from recovery_codes where user_id = ${personId}`)
 
 export const countRecoveryCodes = async (db: Queries, personId: string): Promise<number> =>
-  (await db.one<{ count: number }>(sql`select count(*)::int as count from recovery_codes where person_id = ${personId}`)).count
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from recovery_codes where user_id = ${personId}`)).count
 
 export interface NewLink {
   hash: Buffer
   kind: 'welcome' | 'password'
-  person_id: string | null
+  user_id: string | null
   created_at: Date
   expires_at: Date
 }
 
 export const insertLink = (tx: Queries, row: NewLink) =>
   tx.run(sql`
-    insert into person_links (hash, kind, person_id, created_at, expires_at)
-    values (${row.hash}, ${row.kind}, ${row.person_id}, ${row.created_at}, ${row.expires_at})`)
+    insert into one_time_links (hash, kind, user_id, created_at, expires_at)
+    values (${row.hash}, ${row.kind}, ${row.user_id}, ${row.created_at}, ${row.expires_at})`)
 
 /** Whose password it sets; nothing when it does not work any more. */
 export const takePasswordLink = (tx: Tx, now: Date, hash: Buffer) =>
-  tx.maybe<{ person_id: string }>(
-    sql`delete from person_links where hash = ${hash} and kind = 'password' and expires_at > ${now} returning person_id`,
+  tx.maybe<{ user_id: NotNull<string> }>(
+    sql`delete from one_time_links where hash = ${hash} and kind = 'password' and expires_at > ${now} returning user_id`,
   )
 
 /** All of them at once, so that of several who hold one a single person becomes the owner. */
 export const takeWelcomeLinks = (tx: Tx) =>
-  tx.many<{ hash: Buffer; expires_at: Date }>(sql`delete from person_links where kind = 'welcome' returning hash, expires_at`)
+  tx.many<{ hash: Buffer; expires_at: Date }>(sql`delete from one_time_links where kind = 'welcome' returning hash, expires_at`)
 
-export const dropLinksOf = (tx: Tx, personId: string) => tx.run(sql`delete from person_links where person_id = ${personId}`)
+export const dropLinksOf = (tx: Tx, personId: string) => tx.run(sql`delete from one_time_links where user_id = ${personId}`)
 
-export const dropOldLinks = (db: Queries, now: Date) => db.run(sql`delete from person_links where expires_at <= ${now}`)
+export const dropOldLinks = (db: Queries, now: Date) => db.run(sql`delete from one_time_links where expires_at <= ${now}`)
 
 export const noteAddress = (tx: Tx, now: Date, personId: string, address: string) =>
   tx.run(sql`
-    insert into person_addresses (person_id, address, last_used_at) values (${personId}, ${address}, ${now})
-    on conflict (person_id, address) do update set last_used_at = excluded.last_used_at`)
+    insert into known_ips (user_id, address, last_used_at) values (${personId}, ${address}, ${now})
+    on conflict (user_id, address) do update set last_used_at = excluded.last_used_at`)
 
 export const isKnownAddress = async (db: Queries, personId: string, address: string): Promise<boolean> =>
-  (await db.maybe(sql`select from person_addresses where person_id = ${personId} and address = ${address}`)) !== undefined
+  (await db.maybe(sql`select from known_ips where user_id = ${personId} and address = ${address}`)) !== undefined
 
-export const dropOldAddresses = (db: Queries, before: Date) => db.run(sql`delete from person_addresses where last_used_at < ${before}`)
+export const dropOldAddresses = (db: Queries, before: Date) => db.run(sql`delete from known_ips where last_used_at < ${before}`)

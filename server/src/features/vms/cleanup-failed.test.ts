@@ -7,7 +7,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { listHosts } from '../hosts/service.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 
-describe('what a stranded action left on its host', async () => {
+describe('what an action whose cleanup failed left on its host', async () => {
   const app = await testApp()
   await allowManyVms(app)
   const customer = await app.given.customer({ credit: '1000.00' })
@@ -27,7 +27,7 @@ describe('what a stranded action left on its host', async () => {
   const restsWell = async () => {
     await app.rest()
     await app.checkInvariants()
-    expect(await app.db.many(sql`select from left_machines`)).toEqual([])
+    expect(await app.db.many(sql`select from stale_machines`)).toEqual([])
   }
   /** Only the host with this name takes new VMs. */
   const closeOthers = (name: string | null) => app.db.run(sql`update hosts set maintenance = ${name}::text is not null and name <> ${name}`)

@@ -60,7 +60,7 @@ describe('a dry run', async () => {
       expect(await rehearseDelete(customer, failed)).toEqual(nothing('100.00'))
 
       const { id } = await app.given.vm(customer)
-      const setRefunds = (on: number) => app.db.run(sql`update catalog_numbers set value = ${on} where name = 'setting.refund_unused_days'`)
+      const setRefunds = (on: number) => app.db.run(sql`update catalog_values set value = ${on} where name = 'setting.refund_unused_days'`)
       await setRefunds(0)
       expect(await rehearseDelete(customer, id)).toEqual(nothing('94.00'))
       await setRefunds(1)

@@ -18,7 +18,7 @@ const MINUTES = 600_000
 export function describeDurability({ thorough }: { thorough: boolean }): void {
   describe('every workflow of a VM survives death and failure at any step', async () => {
     const app = await testApp()
-    await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+    await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
     await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
     const customer = await app.given.customer({ credit: '1000000.00' })
     const input = await app.given.vmInput()
@@ -78,7 +78,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
             completed(await look(vmId), before)
           },
           failed: async (run) => {
-            expect((await findRun(app.db, run.id))!.stranded).toBe(false)
+            expect((await findRun(app.db, run.id))!.cleanup_failed).toBe(false)
             expect(await look(vmId)).toEqual(before)
           },
         },
@@ -124,12 +124,12 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       )
     })
 
-    test('vm.put_right', { timeout: MINUTES }, async () => {
+    test('vm.repair', { timeout: MINUTES }, async () => {
       const driver = await app.deps.hypervisors.get(app.host.id)
       const signal = AbortSignal.timeout(MINUTES)
       let vmId = ''
       const machine = () => driver.findMachine(vmId, signal)
-      const left = () => app.db.many(sql`select from left_machines where vm_id = ${vmId}`)
+      const left = () => app.db.many(sql`select from stale_machines where vm_id = ${vmId}`)
       const start = async (): Promise<string> => {
         vmId = await running()
         const vm = await getVmRow(app.db, vmId)

@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/db.ts'
 describe('the life of a VM', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '10000.00' })
-  await app.db.run(sql`update catalog_numbers set value = 1000000 where name like 'quota.%'`)
+  await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
   await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
   const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
   const plan = (slug: string) => plans.find((each) => each.slug === slug)!.id

@@ -1,38 +1,24 @@
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import type { ReferenceType, TransactionType } from './schema.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import type { TransactionType } from './schema.ts'
 
-export interface WalletRow {
-  account_id: string
-  balance_cents: bigint
-  /** The ledger's length, and so the number of its newest entry. */
-  transaction_count: number
-}
+export type WalletRow = Row<'wallets'>
 
-export interface TransactionRow {
-  id: string
-  account_id: string
-  number: number
-  type: TransactionType
-  amount_cents: bigint
-  balance_after_cents: bigint
-  description: string
-  reference_type: ReferenceType
-  reference_id: string
-  created_at: Date
-}
+export type TransactionRow = Row<'wallet_transactions'>
 
 export type NewTransaction = Omit<TransactionRow, 'number' | 'balance_after_cents'>
 
 export const findWallet = (db: Queries, accountId: string) =>
-  db.maybe<WalletRow>(sql`select * from wallets where account_id = ${accountId}`)
+  db.maybe<WalletRow>(sql`select ${allColumns('wallets')} from wallets where account_id = ${accountId}`)
 
-export const listWallets = (db: Queries) => db.many<WalletRow>(sql`select * from wallets`)
+export const listWallets = (db: Queries) => db.many<WalletRow>(sql`select ${allColumns('wallets')} from wallets`)
 
 export const ensureWallet = (tx: Tx, accountId: string) =>
   tx.run(sql`insert into wallets (account_id) values (${accountId}) on conflict do nothing`)
 
 export const lockWallet = (tx: Tx, accountId: string) =>
-  tx.maybe<WalletRow>(sql`select * from wallets where account_id = ${accountId} for no key update`)
+  tx.maybe<WalletRow>(sql`select ${allColumns('wallets')} from wallets where account_id = ${accountId} for no key update`)
 
 export const addMoney = (tx: Tx, entry: NewTransaction) =>
   append(
@@ -62,19 +48,13 @@ const append = (tx: Tx, entry: NewTransaction, change: Sql) =>
       reference_id, created_at)
     select ${entry.id}, ${entry.account_id}, transaction_count, ${entry.type}, ${entry.amount_cents}::int8, balance_cents,
       ${entry.description}, ${entry.reference_type}, ${entry.reference_id}, ${entry.created_at}::timestamptz
-    from changed returning *`)
+    from changed returning ${allColumns('wallet_transactions')}`)
 
-export interface OrderRow {
-  id: string
-  account_id: string
-  amount_cents: bigint
-  reason: string
-  created_at: Date
-}
+export type OrderRow = Row<'wallet_adjustments'>
 
 export const insertOrder = (tx: Tx, row: OrderRow) =>
   tx.run(sql`
-    insert into wallet_orders (id, account_id, amount_cents, reason, created_at)
+    insert into wallet_adjustments (id, account_id, amount_cents, reason, created_at)
     values (${row.id}, ${row.account_id}, ${row.amount_cents}, ${row.reason}, ${row.created_at})`)
 
 /** What was charged for a thing and not given back yet. */
@@ -89,7 +69,7 @@ export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
  */
 export const listNewest = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<{ transaction_count: number } & (TransactionRow | { id: null })>(sql`
-    select w.transaction_count, t.* from wallets w left join wallet_transactions t
+    select w.transaction_count, ${allColumns('wallet_transactions', 't')} from wallets w left join wallet_transactions t
       on t.account_id = w.account_id and t.number <= w.transaction_count - ${offset}::int8 and t.number > w.transaction_count - ${offset + limit}::int8
     where w.account_id = ${accountId} order by t.number desc`)
 
@@ -106,7 +86,7 @@ export const countMatching = async (db: Queries, accountId: string, filter: Filt
 
 export const listMatching = (db: Queries, accountId: string, filter: Filter, limit: number, offset: number) =>
   db.many<TransactionRow>(sql`
-    select * from wallet_transactions where ${matching(accountId, filter)} order by number desc limit ${limit} offset ${offset}`)
+    select ${allColumns('wallet_transactions')} from wallet_transactions where ${matching(accountId, filter)} order by number desc limit ${limit} offset ${offset}`)
 
 /** Only the conditions that were asked for, so that each combination has a plan of its own. */
 function matching(accountId: string, { type, from, before, referenceId }: Filter): Sql {

@@ -1,5 +1,6 @@
 // The queue of deliveries: written with the event, claimed by whichever worker is free, settled in batches.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
 import type { EventRow } from '../events/service.ts'
 import type { DeliveryStatus, WebhookRow } from './sql.ts'
 
@@ -46,7 +47,7 @@ export interface Claim {
   account_id: string
   failing: boolean
   /** It has not worked for so long that more failures end it. */
-  isDisableCandidate: boolean
+  is_disable_candidate: boolean
   url: string
   secret: Buffer
   previous_secret: Buffer | null
@@ -74,7 +75,7 @@ export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date, f
     update webhook_deliveries d set claims = d.claims + 1, claimed_until = ${until}
     from due, webhooks w, events e where d.id = due.id and w.id = d.webhook_id and e.id = d.event_id
     returning d.id, d.claims, d.attempts, d.webhook_id, w.account_id, w.fail_count > 0 as failing, w.url, w.secret,
-      greatest(w.last_success_at, w.active_since) <= ${forlornSince} as forlorn,
+      greatest(w.last_success_at, w.active_since) <= ${forlornSince} as is_disable_candidate,
       case when w.previous_secret_until > ${now} then w.previous_secret end as previous_secret,
       e.id as event_id, e.type, e.data::text as data, e.created_at as happened_at`)
 
@@ -118,7 +119,7 @@ export const settleDeliveries = (settled: Settled[], now: Date): Sql =>
 export const disable = (tx: Tx, webhookIds: string[], reason: string, now: Date) =>
   tx.many<WebhookRow>(sql`
     update webhooks set is_active = false, disabled_reason = ${reason}, updated_at = ${now}
-    where id = any(${webhookIds}::text[]) and is_active returning *`)
+    where id = any(${webhookIds}::text[]) and is_active returning ${allColumns('webhooks')}`)
 
 /** Of these, the ones that have failed often enough, and worked for the last time (or began) before `since`. */
 export const receiversToDisable = async (tx: Tx, webhookIds: string[], failures: number, since: Date): Promise<string[]> =>

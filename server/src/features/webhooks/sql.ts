@@ -1,23 +1,9 @@
 // Subscriptions and their log. Whoever locks rows of both tables locks the subscription first.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 
-export interface WebhookRow {
-  id: string
-  account_id: string
-  url: string
-  events: string[]
-  description: string
-  is_active: boolean
-  disabled_reason: string | null
-  fail_count: number
-  last_success_at: Date | null
-  active_since: Date
-  secret: Buffer
-  previous_secret: Buffer | null
-  previous_secret_until: Date | null
-  created_at: Date
-  updated_at: Date
-}
+export type WebhookRow = Row<'webhooks'>
 
 export type NewWebhook = Pick<WebhookRow, 'id' | 'account_id' | 'url' | 'events' | 'description' | 'secret' | 'created_at'>
 
@@ -26,19 +12,21 @@ export const insertWebhook = (tx: Tx, row: NewWebhook) =>
     insert into webhooks (id, account_id, url, events, description, secret, active_since, created_at, updated_at)
     values (${row.id}, ${row.account_id}, ${row.url}, ${row.events}, ${row.description}, ${row.secret},
       ${row.created_at}, ${row.created_at}, ${row.created_at})
-    returning *`)
+    returning ${allColumns('webhooks')}`)
 
 export const listWebhooks = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<WebhookRow>(sql`
-    select * from webhooks where account_id = ${accountId} and deleted_at is null order by id desc limit ${limit} offset ${offset}`)
+    select ${allColumns('webhooks')} from webhooks where account_id = ${accountId} and deleted_at is null order by id desc limit ${limit} offset ${offset}`)
 
 export const findWebhook = (db: Queries, accountId: string, id: string) =>
-  db.maybe<WebhookRow>(sql`select * from webhooks where id = ${id} and account_id = ${accountId} and deleted_at is null`)
+  db.maybe<WebhookRow>(
+    sql`select ${allColumns('webhooks')} from webhooks where id = ${id} and account_id = ${accountId} and deleted_at is null`,
+  )
 
 /** Held until the transaction ends. Events and their deliveries do not wait for it. */
 export const lockWebhook = (tx: Tx, accountId: string, id: string) =>
   tx.maybe<WebhookRow>(sql`
-    select * from webhooks where id = ${id} and account_id = ${accountId} and deleted_at is null for no key update`)
+    select ${allColumns('webhooks')} from webhooks where id = ${id} and account_id = ${accountId} and deleted_at is null for no key update`)
 
 /** Writes what its owner may change. */
 export const updateWebhook = (tx: Tx, row: WebhookRow) =>
@@ -47,7 +35,7 @@ export const updateWebhook = (tx: Tx, row: WebhookRow) =>
       disabled_reason = ${row.disabled_reason}, fail_count = ${row.fail_count}, active_since = ${row.active_since},
       secret = ${row.secret}, previous_secret = ${row.previous_secret}, previous_secret_until = ${row.previous_secret_until},
       updated_at = ${row.updated_at}
-    where id = ${row.id} returning *`)
+    where id = ${row.id} returning ${allColumns('webhooks')}`)
 
 export const markDeleted = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`
@@ -55,37 +43,16 @@ export const markDeleted = (tx: Tx, id: string, now: Date) =>
 
 export type DeliveryStatus = 'PENDING' | 'SUCCEEDED' | 'EXHAUSTED' | 'CANCELLED'
 
-export interface DeliveryRow {
-  id: string
-  webhook_id: string
-  event_id: string | null
-  type: string
-  status: DeliveryStatus
-  attempts: number
-  claims: number
-  next_attempt_at: Date | null
-  created_at: Date
-  completed_at: Date | null
-}
+export type DeliveryRow = Row<'webhook_deliveries'>
 
-export interface AttemptRow {
-  delivery_id: string
-  number: number
-  url: string
-  signature: string
-  status: number | null
-  error: string | null
-  response: string
-  latency_ms: number
-  attempted_at: Date
-}
+export type AttemptRow = Row<'webhook_attempts'>
 
 /** A delivery with the last attempt at it. */
 export type LoggedRow = DeliveryRow & { last_status: number | null; last_error: string | null; last_latency_ms: number | null }
 
 const logged = sql`
-  select d.*, a.status as last_status, a.error as last_error, a.latency_ms as last_latency_ms from webhook_deliveries d
-  left join lateral (select * from webhook_attempts where delivery_id = d.id order by number desc limit 1) a on true`
+  select ${allColumns('webhook_deliveries', 'd')}, a.status as last_status, a.error as last_error, a.latency_ms as last_latency_ms from webhook_deliveries d
+  left join lateral (select ${allColumns('webhook_attempts')} from webhook_attempts where delivery_id = d.id order by number desc limit 1) a on true`
 
 export const countDeliveries = async (db: Queries, webhookId: string, status: DeliveryStatus | null): Promise<number> =>
   (
@@ -103,7 +70,7 @@ export const findDelivery = (db: Queries, webhookId: string, id: string) =>
   db.maybe<LoggedRow>(sql`${logged} where d.id = ${id} and d.webhook_id = ${webhookId}`)
 
 export const attemptsAt = (db: Queries, deliveryId: string) =>
-  db.many<AttemptRow>(sql`select * from webhook_attempts where delivery_id = ${deliveryId} order by number`)
+  db.many<AttemptRow>(sql`select ${allColumns('webhook_attempts')} from webhook_attempts where delivery_id = ${deliveryId} order by number`)
 
 export const attemptsOf = (db: Queries, deliveryIds: string[]) =>
   db.many<Pick<AttemptRow, 'delivery_id' | 'number'>>(
@@ -133,9 +100,10 @@ export const insertTest = (tx: Tx, row: Pick<DeliveryRow, 'id' | 'webhook_id' | 
 export const insertAttempts = (rows: AttemptRow[]): Sql =>
   sql`
     insert into webhook_attempts (delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at)
-    select r.* from unnest(${rows.map((row) => row.delivery_id)}::text[], ${rows.map((row) => row.number)}::int[],
+    select id, number, url, signature, status, error, response, latency_ms, attempted_at from unnest(${rows.map((row) => row.delivery_id)}::text[], ${rows.map((row) => row.number)}::int[],
       ${rows.map((row) => row.url)}::text[], ${rows.map((row) => row.signature)}::text[], ${rows.map((row) => row.status)}::int[],
       ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.response)}::text[], ${rows.map((row) => row.latency_ms)}::int[],
-      ${rows.map((row) => row.attempted_at)}::timestamptz[]) as r(id)
+      ${rows.map((row) => row.attempted_at)}::timestamptz[])
+      as r(id, number, url, signature, status, error, response, latency_ms, attempted_at)
     where exists (select 1 from webhook_deliveries where id = r.id)
     on conflict do nothing`

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
 import { sha256, type Vault } from '../../kernel/crypto.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import { invalid, apiError, type ApiError } from '../../kernel/errors.ts'
 import { bodyOf } from './operation.ts'
 
@@ -34,12 +35,7 @@ export function idempotencyOf(request: FastifyRequest, accountId: string, vault:
   return { key, accountId, fingerprint: vault.digest(`${request.method}\n${request.url}\n${JSON.stringify(bodyOf(request))}`) }
 }
 
-interface Row {
-  fingerprint: Buffer
-  status: number
-  body: Buffer
-  location: string | null
-}
+type StoredRow = Pick<Row<'idempotency_keys'>, 'fingerprint' | 'status' | 'body' | 'location'>
 
 /** Locks the key for this transaction; returns the stored response, or null when this request is the first. */
 export async function loadStoredResponse(
@@ -50,7 +46,7 @@ export async function loadStoredResponse(
   const lock = sha256(`${accountId}\n${key}`).readBigInt64BE()
   const { claimed } = await tx.one<{ claimed: boolean }>(sql`select pg_try_advisory_xact_lock(${lock}::int8) as claimed`)
   if (!claimed) throw inProgress()
-  const row = await tx.maybe<Row>(sql`
+  const row = await tx.maybe<StoredRow>(sql`
     select fingerprint, status, body, location from idempotency_keys
     where account_id = ${accountId} and key = ${key} and expires_at > ${clock.now()}`)
   if (!row) return null

@@ -15,9 +15,9 @@ describe('an error', async () => {
       throw new ApiError(params.code as ErrorCode, 'This is the sentence', [{ field: 'name', message: 'is wrong' }])
     })
     routes.get('/breaks', { ...about, operationId: 'break' }, async () => {
-      throw new Error('select * from secrets')
+      throw new Error('select hash from secrets')
     })
-    routes.get('/misquotes', { ...about, operationId: 'misquote' }, () => app.db.one<{ ok: boolean }>(sql`select * from no_such_table`))
+    routes.get('/misquotes', { ...about, operationId: 'misquote' }, () => app.db.one<{ ok: boolean }>(sql`select hash from no_such_table`))
     routes.get('/loses-database', { ...about, operationId: 'loseDatabase' }, async () => {
       throw Object.assign(new Error('terminating connection'), { code: '57P01' })
     })

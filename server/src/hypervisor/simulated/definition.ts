@@ -1,32 +1,22 @@
 // Defines machines: size, generation, interfaces.
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
-import { GIB, DriverError, type Machines, type MachineSpec, type NicSpec, type Power, type StopReason } from '../driver.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import { GIB, DriverError, type Machines, type MachineSpec, type NicSpec } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { claimSpace, diskName, usedOf, requireComplete } from './volumes.ts'
 
-export interface MachineRow {
-  name: string
-  vm_id: string | null
-  account_id: string | null
-  uuid: string
-  generation: number | null
-  vcpu: number
-  ram_mib: number
-  has_agent: boolean
-  power: Power
-  stop_reason: StopReason | null
-  epoch: bigint
-  started_at: Date | null
-  booted_at: Date | null
-  last_restart_id: string | null
-  is_stuck: boolean
-}
+export type MachineRow = Row<'simulated.machines'>
 
 export const findRow = (queries: Queries, hostId: string, vmId: string): Promise<MachineRow | undefined> =>
-  queries.maybe<MachineRow>(sql`select * from simulated.machines where host_id = ${hostId} and name = ${vmId}`)
+  queries.maybe<MachineRow>(
+    sql`select ${allColumns('simulated.machines')} from simulated.machines where host_id = ${hostId} and name = ${vmId}`,
+  )
 
 export const lockRow = (tx: Tx, hostId: string, vmId: string): Promise<MachineRow | undefined> =>
-  tx.maybe<MachineRow>(sql`select * from simulated.machines where host_id = ${hostId} and name = ${vmId} for update`)
+  tx.maybe<MachineRow>(
+    sql`select ${allColumns('simulated.machines')} from simulated.machines where host_id = ${hostId} and name = ${vmId} for update`,
+  )
 
 export function requireMachine(row: MachineRow | undefined, hostId: string, vmId: string): MachineRow {
   if (!row) throw new DriverError('not_found', `Simulated host ${hostId} has no machine ${vmId}`)

@@ -1,7 +1,7 @@
 // Drift: changes that are not made through the driver, by operators with a shell on the host, by guests, by traffic.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../kernel/clock.ts'
-import { sql, type Db } from '../../kernel/database/db.ts'
+import { sql, type Db, type NotNull } from '../../kernel/database/db.ts'
 import { DriverError, type StopReason } from '../driver.ts'
 import { countNow } from './stats.ts'
 import { start, stop } from './power.ts'
@@ -28,7 +28,7 @@ export interface DriftControl {
 export function driftControl(db: Db, clock: Clock, hostId: string): DriftControl {
   const machine = (vmId: string) => sql`host_id = ${hostId} and name = ${vmId}`
   const disk = async (vmId: string) => {
-    const row = await db.maybe<{ generation: number }>(sql`select generation from simulated.machines where ${machine(vmId)}`)
+    const row = await db.maybe<{ generation: NotNull<number> }>(sql`select generation from simulated.machines where ${machine(vmId)}`)
     if (!row) throw new DriverError('not_found', `Simulated host ${hostId} has no machine ${vmId}`)
     return requireComplete(db, hostId, diskName(vmId, row.generation))
   }

@@ -1,5 +1,6 @@
 // Inventory of the host, read page by page, in constant memory.
 import { sql } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
 import type { Machine, Network, Monitoring, Volume } from '../driver.ts'
 import type { SimulatedHost, Verb } from './host.ts'
 import { agentConnected } from './power.ts'
@@ -42,7 +43,7 @@ const PAGE = 500
 
 export function inventoryMethods(host: SimulatedHost): Lists {
   const { hostId, db, call } = host
-  const machines = sql`select m.*, array(select json_build_object('mac', mac, 'networkId', network_id, 'limitMbps', limit_mbps)
+  const machines = sql`select ${allColumns('simulated.machines', 'm')}, array(select json_build_object('mac', mac, 'networkId', network_id, 'limitMbps', limit_mbps)
     from simulated.nics n where n.host_id = m.host_id and n.machine = m.name order by mac) as nics from simulated.machines m`
 
   return {
@@ -70,7 +71,7 @@ export function inventoryMethods(host: SimulatedHost): Lists {
         PAGE,
         (last) =>
           db.many(
-            sql`select * from simulated.volumes where host_id = ${hostId} and name > ${last?.name ?? ''} order by name limit ${PAGE}`,
+            sql`select ${allColumns('simulated.volumes')} from simulated.volumes where host_id = ${hostId} and name > ${last?.name ?? ''} order by name limit ${PAGE}`,
           ),
         toVolume,
       ),
@@ -82,7 +83,7 @@ export function inventoryMethods(host: SimulatedHost): Lists {
         signal,
         PAGE,
         (last) =>
-          db.many(sql`select w.*, array(select mac from simulated.nics n where n.host_id = w.host_id and n.network_id = w.network_id order by mac) as macs
+          db.many(sql`select ${allColumns('simulated.networks', 'w')}, array(select mac from simulated.nics n where n.host_id = w.host_id and n.network_id = w.network_id order by mac) as macs
           from simulated.networks w where host_id = ${hostId} and network_id > ${last?.network_id ?? ''} order by network_id limit ${PAGE}`),
         toNetwork,
       ),

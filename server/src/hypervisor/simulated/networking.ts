@@ -1,5 +1,7 @@
 // Networks, interfaces, limits and filters.
 import { json, sql } from '../../kernel/database/db.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
 import { DriverError, type Networking, type NetworkSpec } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { countNow } from './stats.ts'
@@ -8,12 +10,7 @@ import { addNic, lockRow, requireMachine } from './definition.ts'
 type NetworkMethods = Pick<Networking, 'ensureNetwork' | 'ensureNoNetwork'>
 type InterfaceMethods = Omit<Networking, keyof NetworkMethods>
 
-interface NetworkRow {
-  cidr: string
-  gateway: string | null
-  enable_snat: boolean
-  enable_dhcp: boolean
-}
+type NetworkRow = Row<'simulated.networks'>
 
 const isSame = (row: NetworkRow, wanted: NetworkSpec): boolean =>
   row.cidr === wanted.cidr &&
@@ -26,7 +23,7 @@ export function networkMethods({ hostId, db, call, pace }: SimulatedHost): Netwo
     ensureNetwork: (network, signal) =>
       call('ensureNetwork', signal, async (pause) => {
         const { networkId, cidr, gateway, enableSnat, enableDhcp } = network
-        const find = sql`select * from simulated.networks where host_id = ${hostId} and network_id = ${networkId} for update`
+        const find = sql`select ${allColumns('simulated.networks')} from simulated.networks where host_id = ${hostId} and network_id = ${networkId} for update`
         const row = await db.maybe<NetworkRow>(find)
         if (row && isSame(row, network)) return
         await pause(pace.delays.networkMs)

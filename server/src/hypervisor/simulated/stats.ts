@@ -1,6 +1,6 @@
 // Traffic and load, computed from the time a machine has been running; nothing is written meanwhile.
 import { crc32 } from 'node:zlib'
-import { sql, type Sql } from '../../kernel/database/db.ts'
+import { sql, type NotNull, type Sql } from '../../kernel/database/db.ts'
 import type { MetricsSample, NicCounters, Monitoring } from '../driver.ts'
 import type { SimulatedHost } from './host.ts'
 import { paged } from './inventory.ts'
@@ -27,7 +27,7 @@ interface LoadRow {
   vcpu: number
   ram_mib: number
   has_agent: boolean
-  started_at: Date
+  started_at: NotNull<Date>
   received: bigint
   sent: bigint
 }

@@ -1,7 +1,9 @@
 // Volumes and their space. A volume is inserted as incomplete, with its space, before the slow part, and completed after it: what a crash leaves
 // is visible, counted, and never used as complete.
 import { json, sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
-import { GIB, DriverError, type Volume } from '../driver.ts'
+import { allColumns } from '../../schema/columns.ts'
+import type { Row } from '../../schema/rows.gen.ts'
+import { GIB, DriverError } from '../driver.ts'
 
 export interface Content {
   instanceId: string
@@ -12,18 +14,8 @@ export interface Content {
   files: Record<string, string>
 }
 
-export interface VolumeRow {
-  name: string
-  kind: Exclude<Volume['kind'], 'unknown'>
-  id: string
-  vm_id: string | null
-  generation: number | null
-  parent: string | null
-  is_complete: boolean
-  capacity_bytes: bigint
-  size_bytes: bigint
+export interface VolumeRow extends Row<'simulated.volumes'> {
   content: Partial<Content>
-  checkpoints: string[]
 }
 
 export const diskName = (vmId: string, generation: number): string => `disk-${vmId}-${generation}`
@@ -40,7 +32,9 @@ export const parentBackupId = ({ kind, vm_id, parent }: Pick<VolumeRow, 'kind' |
 export const usedOf = (capacityBytes: number): number => Math.round(capacityBytes / 10)
 
 export const findVolume = (queries: Queries, hostId: string, name: string): Promise<VolumeRow | undefined> =>
-  queries.maybe<VolumeRow>(sql`select * from simulated.volumes where host_id = ${hostId} and name = ${name}`)
+  queries.maybe<VolumeRow>(
+    sql`select ${allColumns('simulated.volumes')} from simulated.volumes where host_id = ${hostId} and name = ${name}`,
+  )
 
 export async function requireComplete(queries: Queries, hostId: string, name: string): Promise<VolumeRow> {
   const volume = await findVolume(queries, hostId, name)

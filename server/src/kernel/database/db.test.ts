@@ -64,3 +64,42 @@ describe('a transaction', async () => {
     expect(await noted()).toEqual([1, 2])
   })
 })
+
+describe('statements that connections have prepared', async () => {
+  const db = openDb({ url: await testDatabase(), maxConnections: 4, onError: () => {} })
+  await db.raw('create table notes (number int)')
+  await db.raw('insert into notes values (1)')
+  const stars = sql`select * from notes`
+  const read = () => Promise.all([db.one(stars), db.one(stars), db.one(stars), db.one(stars)])
+
+  test('survive a migration that changes their result', async () => {
+    expect(await read()).toEqual(Array(4).fill({ number: 1 }))
+    await db.raw('alter table notes add text text')
+    expect(await read()).toEqual(Array(4).fill({ number: 1, text: null }))
+    await db.raw('alter table notes alter number type bigint')
+    expect(await read()).toEqual(Array(4).fill({ number: 1n, text: null }))
+  })
+
+  test('survive it inside a transaction, which runs again as a whole and commits once', async () => {
+    await read()
+    await db.raw('alter table notes drop text')
+    let runs = 0
+    const seen = await db.tx(async (tx) => {
+      runs++
+      await tx.run(sql`update notes set number = number + 1`)
+      return tx.one(stars)
+    })
+    expect([seen, runs]).toEqual([{ number: 2n }, 2])
+    expect(await db.one(stars)).toEqual({ number: 2n })
+  })
+
+  test('survive it in a transaction that swallows the error', async () => {
+    await read()
+    await db.raw('alter table notes add text text')
+    await db.tx(async (tx) => {
+      await tx.one(stars).catch(() => undefined)
+      await tx.run(sql`update notes set number = 7`).catch(() => undefined)
+    })
+    expect(await db.one(stars)).toEqual({ number: 7n, text: null })
+  })
+})

@@ -54,6 +54,9 @@ export const inline = (whole: number): Sql => new Sql(String(Math.trunc(whole)),
 /** For jsonb parameters: node-postgres would turn a bare array into a PostgreSQL array. */
 export const json = (value: unknown): string => JSON.stringify(value)
 
+/** For a column that its table allows to be null and that this statement never answers as null: the check of row types believes it. */
+export type NotNull<T> = T
+
 export interface Queries {
   many<Row>(query: Sql): Promise<Row[]>
   maybe<Row>(query: Sql): Promise<Row | undefined>
@@ -78,7 +81,10 @@ export interface Tx extends Queries {
 }
 
 export interface Db extends Queries {
-  /** Runs `work` in one transaction. A deadlock runs it again from the start, so `work` must touch nothing but the database. */
+  /**
+   * Runs `work` in one transaction. A deadlock or a migration beside it runs it again from the start, so `work` must touch nothing but the
+   * database.
+   */
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /**
    * Calls `onNotify` on every NOTIFY; `onListening(false)` when notifications may be missed from now on, `onListening(true)` when no longer.
@@ -88,10 +94,32 @@ export interface Db extends Queries {
   close(): Promise<void>
 }
 
-type Client = Pick<pg.PoolClient, 'query'>
+/**
+ * PostgreSQL refuses a prepared statement whose result a migration has changed: `cached plan must not change result type`. It does so
+ * before it runs anything, so the statement, or the transaction that it has failed, is run again under a name that no connection has
+ * prepared yet. The old names end with their connections.
+ */
+class StatementNames {
+  generation = 0
 
-function queriesOf(client: () => Client): Queries {
-  const rows = async <Row>(query: Sql): Promise<Row[]> => (await client().query(query)).rows as Row[]
+  /** The query as it is to be sent. */
+  current(query: Sql | string): Sql | string {
+    if (this.generation === 0 || typeof query === 'string') return query
+    return new Sql(query.text, query.values, `${query.name}.${this.generation}`)
+  }
+
+  /** Of many statements that fail at once only the first starts a new generation. */
+  renew(failed: number): void {
+    if (failed === this.generation) this.generation++
+  }
+}
+
+const isOutdated = (error: unknown): boolean => (error as { routine?: string }).routine === 'RevalidateCachedQuery'
+
+type Send = (query: Sql | string) => Promise<pg.QueryResult>
+
+function queriesOf(send: Send): Queries {
+  const rows = async <Row>(query: Sql): Promise<Row[]> => (await send(query)).rows as Row[]
   return {
     many: rows,
     maybe: async <Row>(query: Sql) => (await rows<Row>(query))[0],
@@ -100,8 +128,8 @@ function queriesOf(client: () => Client): Queries {
       if (row === undefined) throw new Error(`BUG: no row for: ${query.text}`)
       return row
     },
-    run: async (query) => (await client().query(query)).rowCount ?? 0,
-    raw: async (text, values) => client().query(values ? new Sql(text, values, nameOf(text)) : text),
+    run: async (query) => (await send(query)).rowCount ?? 0,
+    raw: async (text, values) => send(values ? new Sql(text, values, nameOf(text)) : text),
   }
 }
 
@@ -144,9 +172,21 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, un
     delete error.client
     onError(error)
   })
+  const names = new StatementNames()
+  const send: Send = async (query) => {
+    for (let attempt = 1; ; attempt++) {
+      const { generation } = names
+      try {
+        return await pool.query(names.current(query))
+      } catch (error) {
+        if (!isOutdated(error) || attempt === MAX_ATTEMPTS) throw error
+        names.renew(generation)
+      }
+    }
+  }
   return {
-    ...queriesOf(() => pool as unknown as Client),
-    tx: (work) => inTransaction(pool, work, onError, onDeadlock),
+    ...queriesOf(send),
+    tx: (work) => inTransaction(pool, names, work, onError, onDeadlock),
     listen: listenerOn(url, unresponsiveMs / 2), // half for the ping, half for its response
     url,
     close: () => pool.end(),
@@ -154,25 +194,29 @@ export function openDb({ url, maxConnections, onError, onDeadlock = () => {}, un
 }
 
 const DEADLOCK = '40P01'
+const MAX_ATTEMPTS = 5
 
 async function inTransaction<T>(
   pool: pg.Pool,
+  names: StatementNames,
   work: (tx: Tx) => Promise<T>,
   onError: (error: Error) => void,
   onDeadlock: () => void,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
+    const { generation } = names
     try {
-      return await once(pool, work, onError)
+      return await once(pool, names, work, onError)
     } catch (error) {
-      if ((error as { code?: string }).code !== DEADLOCK) throw error
-      onDeadlock()
-      if (attempt === 5) throw error
+      if (isOutdated(error)) names.renew(generation)
+      else if ((error as { code?: string }).code === DEADLOCK) onDeadlock()
+      else throw error
+      if (attempt === MAX_ATTEMPTS) throw error
     }
   }
 }
 
-async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
+async function once<T>(pool: pg.Pool, names: StatementNames, work: (tx: Tx) => Promise<T>, onError: (error: Error) => void): Promise<T> {
   const client = await pool.connect()
   const hints: (() => void)[] = []
   const last: Sql[] = []
@@ -182,16 +226,22 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
   const lose = (error: Error): void => void (broken = error) // while nothing is asked, nobody else would hear of it
   client.on('error', lose)
   let over = false
-  const open = (): Client => {
+  let outdated: Error | undefined // whatever `work` makes of it
+  const send: Send = async (query) => {
     if (over) throw new Error('BUG: a statement after the end of its transaction')
     sendTogether(client)
-    return client
+    try {
+      return await client.query(names.current(query))
+    } catch (error) {
+      if (isOutdated(error)) outdated = error as Error
+      throw error
+    }
   }
   try {
-    const begun = open().query('begin')
-    begun.catch(() => {}) // onNotify below
+    const begun = send('begin')
+    begun.catch(() => {}) // thrown below
     const tx = {
-      ...queriesOf(open),
+      ...queriesOf(send),
       afterCommit: (hint: () => void) => void hints.push(hint),
       beforeCommit: (query: Sql) => void last.push(query),
       rollBack: () => void (isRolledBack = true),
@@ -199,23 +249,24 @@ async function once<T>(pool: pg.Pool, work: (tx: Tx) => Promise<T>, onError: (er
         changed = true
         const ms = parseDurationMs(duration)
         streamOf(client).setTimeout(ms + SLACK_MS)
-        return open().query(`set local statement_timeout = ${ms}`)
+        return send(`set local statement_timeout = ${ms}`)
       },
     }
     const result = await work(tx)
     over = true
+    if (outdated) throw outdated
     sendTogether(client)
     if (isRolledBack) {
       await Promise.all([begun, client.query('rollback')])
       return result
     }
-    await Promise.all([begun, ...last.map((query) => client.query(query)), client.query('commit')]) // a commit after a failure is a rollback
+    await Promise.all([begun, ...last.map((query) => client.query(names.current(query))), client.query('commit')]) // a commit after a failure is a rollback
     queueMicrotask(() => hints.forEach((hint) => attempt(hint, onError)))
     return result
   } catch (error) {
     over = true
     await client.query('rollback').catch((failure: Error) => (broken = failure))
-    throw error
+    throw outdated ?? error
   } finally {
     client.off('error', lose)
     client.release(broken ?? changed) // with other limits it is not for everybody

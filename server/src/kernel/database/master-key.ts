@@ -9,7 +9,7 @@ export const keyFingerprint = (path: string): Buffer => markOf(openVault(path))
 const markOf = (vault: Vault): Buffer => vault.digest('which key is this')
 
 export const storedFingerprint = async (db: Queries): Promise<Buffer | undefined> =>
-  (await db.maybe<{ mark: Buffer }>(sql`select mark from master_key`))?.mark
+  (await db.maybe<{ fingerprint: Buffer }>(sql`select fingerprint from master_key`))?.fingerprint
 
 /** After the key was lost: the next process stores a new fingerprint. */
 export const clearFingerprint = (db: Queries): Promise<number> => db.run(sql`delete from master_key`)
@@ -18,7 +18,7 @@ export const clearFingerprint = (db: Queries): Promise<number> => db.run(sql`del
 export async function openVerifiedVault(db: Queries, path: string): Promise<Vault> {
   if ((await storedFingerprint(db)) && !existsSync(path)) throw wrongKey(path, 'is missing')
   const vault = openVault(path)
-  await db.run(sql`insert into master_key (mark) values (${markOf(vault)}) on conflict do nothing`)
+  await db.run(sql`insert into master_key (fingerprint) values (${markOf(vault)}) on conflict do nothing`)
   if (!(await storedFingerprint(db))?.equals(markOf(vault))) throw wrongKey(path, 'is another one')
   return vault
 }

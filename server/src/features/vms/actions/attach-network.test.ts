@@ -4,8 +4,8 @@ import { parseDurationMs } from '../../../kernel/clock.ts'
 import { attachNetwork, detachNetwork } from './attach-network.ts'
 
 test.each([
-  ['plugged in', attachNetwork, 'plug in'],
-  ['unplugged', detachNetwork, 'unplug'],
+  ['plugged in', attachNetwork, 'attach'],
+  ['unplugged', detachNetwork, 'detach'],
 ])('an interface that is %s is waited for longer than its guest takes to let go of it', (_, workflow, name) => {
   const { timeout } = workflow.steps.find((step) => step.name === name)!
   expect(parseDurationMs(timeout)).toBeGreaterThan(NIC_RELEASE_TIMEOUT_MS)

@@ -36,21 +36,21 @@ const toldOf = ({ networkId }: Input) => ({ network: { id: networkId } })
 
 export const attachNetwork = workflow<Input>('vm.network_attach', { deadline: '6m' })
   .step('network', { run: prepareNetworks })
-  .step('plug in', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
+  .step('attach', { timeout: PLUG_STEP, run: plugIn, undo: unplug })
   .onSuccess((tx, { deps, input, runId }) => recordVmEvent(tx, deps, input.vmId, 'vm.network_attached', { actionId: runId }, toldOf(input)))
-  .onFailure(async (tx, { input: { vmId, networkId, mac }, stranded }) => {
-    if (stranded) await recordStaleNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
+  .onFailure(async (tx, { input: { vmId, networkId, mac }, cleanupFailed }) => {
+    if (cleanupFailed) await recordStaleNics(tx, vmId, (await getVmRow(tx, vmId)).host_id!, [{ mac }])
     await releaseAddress(tx, networkId, vmId)
   })
 
 export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6m' })
-  .step('unplug', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
+  .step('detach', { timeout: PLUG_STEP, run: unplug, undo: plugIn })
   .onSuccess(async (tx, { deps, input, runId }) => {
     await releaseAddress(tx, input.networkId, input.vmId)
     await recordVmEvent(tx, deps, input.vmId, 'vm.network_detached', { actionId: runId }, toldOf(input))
   })
-  .onFailure(async (tx, { input: { vmId }, stranded, now }) => {
-    if (stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+  .onFailure(async (tx, { input: { vmId }, cleanupFailed, now }) => {
+    if (cleanupFailed) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
   })
 
 export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<Started> =>

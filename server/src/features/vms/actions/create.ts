@@ -187,14 +187,14 @@ export const provisionVm = workflow<ProvisionInput>('vm.provision', { deadline: 
     await recordVmEvent(tx, deps, vm.id, 'vm.created', { actionId: runId })
     await recordVmEvent(tx, deps, vm.id, 'vm.started', { actionId: runId })
   })
-  .onFailure(async (tx, { deps, input, error, stranded, runId, now }) => {
+  .onFailure(async (tx, { deps, input, error, cleanupFailed, runId, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     const reason = error?.userMessage ?? 'It was cancelled'
-    if (stranded) {
+    if (cleanupFailed) {
       await pauseFilter(tx, vm.id)
       await recordStaleMachine(tx, now, vm.id, vm.host_id!)
     }
-    await releasePlacement(tx, now, vm, stranded)
+    await releasePlacement(tx, now, vm, cleanupFailed)
     await sql.clearPlacement(tx, now, vm.id)
     await sql.setStatus(tx, now, vm.id, { status: 'ERROR', reason, wantedOn: false })
     await recordVmEvent(tx, deps, vm.id, 'vm.error', { actionId: runId, reason })

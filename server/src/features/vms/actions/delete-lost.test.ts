@@ -9,7 +9,7 @@ import { unmanage } from '../service.ts'
 describe('DELETE /vms/{id} when the host is lost', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '100.00' })
-  const left = () => app.db.many<{ vm_id: string }>(sql`select vm_id from left_machines`)
+  const left = () => app.db.many<{ vm_id: string }>(sql`select vm_id from stale_machines`)
   const awaySince = (time: Date | null) => app.db.run(sql`update hosts set unreachable_since = ${time} where id = ${app.host.id}`)
   const ago = (minutes: number): Date => new Date(app.clock.now().getTime() - minutes * 60_000)
 

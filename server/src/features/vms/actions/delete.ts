@@ -30,7 +30,7 @@ interface Input extends VmInput {
 }
 
 export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
-  .step('remove from the host', {
+  .step('purge host', {
     timeout: '10m',
     tries: 100,
     run: async (context) => {
@@ -41,7 +41,7 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
       return 'gone'
     },
   })
-  .onSuccess((tx, { deps, input, results, runId }) => deleteVmRecords(tx, deps, runId, input, results['remove from the host'] === 'left'))
+  .onSuccess((tx, { deps, input, results, runId }) => deleteVmRecords(tx, deps, runId, input, results['purge host'] === 'left'))
   .onFailure(async (tx, { input, error, now }) => {
     const vm = await getVmRow(tx, input.vmId)
     await sql.setStatus(tx, now, vm.id, { status: vm.status, reason: `It could not be deleted: ${error?.userMessage ?? ''}` })

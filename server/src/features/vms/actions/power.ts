@@ -96,7 +96,7 @@ export interface PasswordInput extends VmInput {
   passwordHash: string
 }
 
-export const setPassword = workflow<PasswordInput>('vm.password', { deadline: '5m' }).step('password', {
+export const setPassword = workflow<PasswordInput>('vm.reset_password', { deadline: '5m' }).step('password', {
   timeout: '1m',
   run: async (context) => {
     const { vm, driver } = await vmAndDriver(context)
@@ -130,13 +130,13 @@ export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' }
   .step('filter', { run: applyFilter, save: saveFilter })
   .step('boot', {
     run: async (context) => {
-      if ((await vmAndDriver(context)).vm.wanted_on) await boot(context)
+      if ((await vmAndDriver(context)).vm.desired_running) await boot(context)
     },
     undo: (context) => powerOff(context, 0),
   })
   .step('ready', {
     timeout: READY_STEP,
-    run: async (context) => ((await vmAndDriver(context)).vm.wanted_on ? awaitReady(context) : null),
+    run: async (context) => ((await vmAndDriver(context)).vm.desired_running ? awaitReady(context) : null),
   })
   .onSuccess(async (tx, { deps, input, results, runId, now }) => {
     const { ready } = results

@@ -122,9 +122,9 @@ export const rebuildVm = replaceDiskWorkflow<RebuildInput>('vm.rebuild', { sourc
     await recordVmEvent(tx, deps, input.vmId, 'vm.rebuilt', { actionId: runId })
     await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
   })
-  .onFailure(async (tx, { deps, input, error, runId, now, stranded }) => {
+  .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
     const reason = `The rebuild failed and the old disk was kept: ${error?.userMessage ?? 'it was cancelled'}`
-    await finishOnOldDisk(tx, now, input, { reason, stranded })
+    await finishOnOldDisk(tx, now, input, { reason, cleanupFailed })
     await forgetKeyUse(tx, input.vmId)
     await noteKeyUse(tx, input.vmId, input.keysBefore)
     await recordVmEvent(tx, deps, input.vmId, 'vm.rebuild_failed', { actionId: runId, reason })

@@ -118,10 +118,10 @@ export const finishOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready
 interface FailedOnDisk {
   reason: string
   /** Its machine may still have the new disk. */
-  stranded: boolean
+  cleanupFailed: boolean
 }
 
 export async function finishOnOldDisk(tx: Tx, now: Date, { vmId, statusBefore }: NewDiskInput, end: FailedOnDisk): Promise<void> {
   await sql.setStatus(tx, now, vmId, { status: statusBefore, reason: end.reason })
-  if (end.stranded) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
+  if (end.cleanupFailed) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
 }

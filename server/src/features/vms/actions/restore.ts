@@ -42,11 +42,11 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
       await recordVmEvent(tx, deps, input.vmId, `${thing}.restored`, { actionId: runId }, { [thing]: copy })
       await recordVmEvent(tx, deps, input.vmId, 'vm.started', { actionId: runId })
     })
-    .onFailure(async (tx, { deps, input, error, runId, now, stranded }) => {
-      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, deps, input.vmId, input.placeBefore, { runId, stranded }))
+    .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
+      const isBack = !input.placeBefore || (await rollBackEvacuation(tx, deps, input.vmId, input.placeBefore, { runId, cleanupFailed }))
       const outcome = isBack ? ' and the old disk was kept' : ', and its old disk is gone with its host'
       const reason = `The restore failed${outcome}: ${error?.userMessage ?? 'it was cancelled'}`
-      const end = { reason, stranded: stranded && !(input.placeBefore && isBack) }
+      const end = { reason, cleanupFailed: cleanupFailed && !(input.placeBefore && isBack) }
       await finishOnOldDisk(tx, now, isBack ? input : { ...input, statusBefore: 'ERROR' }, end)
       const copy = await release(tx, input.copyId)
       await recordVmEvent(tx, deps, input.vmId, 'vm.restore_failed', { actionId: runId, reason }, { [thing]: copy })

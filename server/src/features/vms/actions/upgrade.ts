@@ -170,7 +170,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     await sql.setStatus(tx, now, input.vmId, results.ready ? { status: 'RUNNING', ...results.ready } : { status: 'STOPPED' })
     await recordVmEvent(tx, deps, input.vmId, 'vm.upgraded', { actionId: runId })
   })
-  .onFailure(async (tx, { deps, input, error, runId, now, stranded }) => {
+  .onFailure(async (tx, { deps, input, error, runId, now, cleanupFailed }) => {
     const vm = await getVmRow(tx, input.vmId)
     const { before, more } = input
     const price = {
@@ -179,7 +179,7 @@ export const upgradeVm = workflow<Input>('vm.upgrade', { deadline: '20m' })
     }
     await giveBackVmQuotas(tx, vm.account_id, more, 0n)
     await releaseCapacity(tx, vm.host_id!, more)
-    if (stranded) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
+    if (cleanupFailed) await recordStaleMachine(tx, now, vm.id, vm.host_id!)
     await resizeVm(tx, deps, vm.id, { ...before, ...price })
     await sql.setPaidAddOns(tx, vm.id, {
       daily_backup_paid_until: dateOf(before.dailyBackupPaidUntil),

@@ -7,7 +7,7 @@ import { adopt, unmanage } from '../service.ts'
 describe('add-ons in the middle of a period', async () => {
   const app = await testApp()
   const { turn, toRenewal, balance, renewalsOf } = await billingWorld(app)
-  await app.db.run(sql`update catalog_numbers set value = 500 where name = 'price.network_10g'`)
+  await app.db.run(sql`update catalog_values set value = 500 where name = 'price.network_10g'`)
   const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string; priceMonthly: string }[]
   const plan = (slug: string) => plans.find((each) => each.slug === slug)!
   const [small, large] = [plan('small'), plan('large')].map((each) => Math.round(Number(each.priceMonthly) * 100))
@@ -82,9 +82,9 @@ describe('add-ons in the middle of a period', async () => {
     const slow = await speed()
     await set(customer, id, { network10gEnabled: true })
     expect(await speed()).toBe(10_000)
-    expect(await app.db.many(sql`select vm_id from bandwidth_limits where vm_id = ${id}`)).toEqual([{ vm_id: id }])
+    expect(await app.db.many(sql`select vm_id from bandwidth_limit_queue where vm_id = ${id}`)).toEqual([{ vm_id: id }])
     await app.rest()
-    expect(await app.db.many(sql`select vm_id from bandwidth_limits where vm_id = ${id}`)).toEqual([])
+    expect(await app.db.many(sql`select vm_id from bandwidth_limit_queue where vm_id = ${id}`)).toEqual([])
     await set(customer, id, { network10gEnabled: false })
     expect(await speed()).toBe(slow)
   })
@@ -127,14 +127,14 @@ describe('add-ons in the middle of a period', async () => {
 
   test('that were worth more than an upgrade pay for what is switched on after it', async () => {
     const medium = Math.round(Number(plan('medium').priceMonthly) * 100)
-    await app.db.run(sql`update catalog_numbers set value = 2000 where name = 'price.network_10g'`)
+    await app.db.run(sql`update catalog_values set value = 2000 where name = 'price.network_10g'`)
     const { customer, id, spent } = await twoThirdsThrough({ network10gEnabled: true })
     await set(customer, id, { network10gEnabled: false })
     expect((await customer.post(`/vms/${id}/upgrade`, { planId: plan('medium').id })).status).toBe(202)
     await app.settle()
     expect(await spent()).toBe(0)
     await set(customer, id, { network10gEnabled: true })
-    await app.db.run(sql`update catalog_numbers set value = 500 where name = 'price.network_10g'`)
+    await app.db.run(sql`update catalog_values set value = 500 where name = 'price.network_10g'`)
     expect(await spent()).toBe(aThird(medium - small!))
   })
 

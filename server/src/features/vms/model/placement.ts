@@ -18,10 +18,10 @@ export async function allocatePlacement(
   region: RegionRow,
   size: Size,
   { hostId, arch }: { hostId: string | null; arch: string },
-): Promise<Placement & { host_id: string; can_limit: boolean }> {
+): Promise<Placement & { host_id: string; can_shape_traffic: boolean }> {
   const host = await reserveCapacityInRegion(tx, region, { ...size, hostId, arch })
   const { address, poolId } = await allocatePublicIp(tx, now, host, region.slug)
-  return { host_id: host.id, can_limit: host.can_limit, ip_address: address, address_pool_id: poolId, mac: randomMac() }
+  return { host_id: host.id, can_shape_traffic: host.can_shape_traffic, ip_address: address, address_pool_id: poolId, mac: randomMac() }
 }
 
 /** `left`: something of the VM may still run on a host that did not answer, so nobody else gets its address for a day. */

@@ -1,66 +1,16 @@
 import { sql, type Queries, type Tx } from '../../../kernel/database/db.ts'
 import type { OpenRun } from '../../../workflow/run-store.ts'
+import { allColumns } from '../../../schema/columns.ts'
+import type { Row } from '../../../schema/rows.gen.ts'
 import { isSuspended } from '../../accounts/service.ts'
 import type { VmStatus } from '../schema.ts'
 
-export interface VmRow {
-  id: string
-  account_id: string
-  region_id: string
-  host_id: string | null
-  plan_id: string | null
-  os_template_id: string
-  uuid: string
-  generation: number
-  name: string
-  hostname: string
-  status: VmStatus
-  status_reason: string | null
-  readiness: 'booting' | 'reachable'
-  wanted_on: boolean
-  provisioned: boolean
-  vcpu: number
-  ram_mib: number
-  disk_gib: number
-  bandwidth_gb: number
-  network_mbps: number
-  throttle_mbps: number
-  custom_price_cents: bigint | null
-  network_10g: boolean
-  daily_backup: boolean
-  is_protected: boolean
-  ip_address: string | null
-  address_pool_id: string | null
-  mac: string | null
-  billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED' | 'CANCELLED'
-  renewal_day: number
-  period_started_at: Date
-  period_price_cents: bigint
-  next_renewal_at: Date
-  past_due_at: Date | null
-  suspended_at: Date | null
-  bandwidth_pack_bytes: bigint
-  throttled_at: Date | null
-  seen_power: string | null
-  seen_at: Date | null
-  event_sequence: number
-  created_at: Date
-  updated_at: Date
-}
+export type VmRow = Row<'vms'>
 
 /** A row of the view `vm_details`, and how its account stands. */
-export interface VmDetails extends VmRow {
-  region_slug: string
-  region_name: string
-  template_slug: string
-  template_name: string
-  template_version: string
-  template_checksum: string
-  has_agent: boolean
-  default_user: string
-  bandwidth_used_bytes: bigint
-  plan_slug: string
+export interface VmDetails extends Row<'vm_details'> {
   plan_name: string
+  // A VM has a plan or a custom price: a constraint of `vms`.
   plan_price_cents: bigint
   renewal_price_cents: bigint
   account_suspended: boolean
@@ -117,7 +67,7 @@ export interface VmDetailRow
       | 'updated_at'
       | 'account_suspended'
     > {
-  can_limit: boolean
+  can_shape_traffic: boolean
   ssh_keys: (Named & { fingerprint: string })[]
   firewalls: Named[]
   networks: (Named & { address: string })[]
@@ -127,18 +77,21 @@ export interface VmDetailRow
 export type NewVm = Omit<
   VmRow,
   | 'generation'
+  | 'last_generation'
+  | 'network_10g_paid_until'
+  | 'daily_backup_paid_until'
   | 'status'
   | 'status_reason'
   | 'readiness'
-  | 'wanted_on'
+  | 'desired_running'
   | 'provisioned'
   | 'billing_status'
   | 'past_due_at'
   | 'suspended_at'
   | 'bandwidth_pack_bytes'
   | 'throttled_at'
-  | 'seen_power'
-  | 'seen_at'
+  | 'observed_power'
+  | 'observed_at'
   | 'event_sequence'
   | 'updated_at'
 >
@@ -156,7 +109,7 @@ export const insertVm = (tx: Tx, vm: NewVm) =>
       ${vm.is_protected}, ${vm.ip_address}, ${vm.address_pool_id}, ${vm.mac}, ${vm.renewal_day}, ${vm.period_started_at}, ${vm.period_price_cents}, ${vm.next_renewal_at}, ${vm.created_at}, ${vm.created_at})`)
 
 const details = sql`
-  select d.*, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended from vm_details d`
+  select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, ${isSuspended(sql`d.account_id`)} as account_suspended from vm_details d`
 
 export const findVm = (db: Queries, accountId: string, id: string) =>
   db.maybe<VmDetails>(sql`${details} where d.id = ${id} and d.account_id = ${accountId}`)
@@ -181,7 +134,7 @@ export interface StatusChange {
 export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null, readiness, wantedOn }: StatusChange) =>
   tx.run(sql`
     update vms set status = ${status}, status_reason = ${reason}, readiness = coalesce(${readiness ?? null}, readiness),
-      wanted_on = coalesce(${wantedOn ?? null}, wanted_on), seen_power = null, seen_at = null, updated_at = ${now}
+      desired_running = coalesce(${wantedOn ?? null}, desired_running), observed_power = null, observed_at = null, updated_at = ${now}
     where id = ${id}`)
 
 export const markProvisioned = (tx: Tx, now: Date, id: string, generation: number) =>
@@ -295,6 +248,6 @@ export const vmIdsOfAccount = async (db: Queries, accountId: string): Promise<st
 /** For operators: every account's. */
 export const listAllVms = (db: Queries, accountId: string | null) =>
   db.many<VmDetails & { email: string; host_name: string | null }>(sql`
-    select d.*, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, a.email, h.name as host_name
+    select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, a.email, h.name as host_name
     from vm_details d join accounts a on a.id = d.account_id left join hosts h on h.id = d.host_id
     where ${accountId}::text is null or a.id = ${accountId} order by d.id`)

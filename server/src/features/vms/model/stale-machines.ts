@@ -6,18 +6,18 @@ import { hasOpenRun } from '../../../workflow/run-store.ts'
 /** A host that was removed from the fleet has nothing to clean up. */
 export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(sql`
-    insert into left_machines (host_id, vm_id, left_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
+    insert into stale_machines (host_id, vm_id, next_attempt_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
 
 export const clearStaleMachine = (db: Queries, vmId: string, hostId: string) =>
-  db.run(sql`delete from left_machines where host_id = ${hostId} and vm_id = ${vmId}`)
+  db.run(sql`delete from stale_machines where host_id = ${hostId} and vm_id = ${vmId}`)
 
 /** The next time its repair is tried. */
 export const postponeStaleMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
-  tx.run(sql`update left_machines set left_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)
+  tx.run(sql`update stale_machines set next_attempt_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)
 
 /** Whether a machine is to be repaired on the host where its VM lives. */
 export const isStale = (vmId: Sql, hostId: Sql): Sql =>
-  sql`exists (select from left_machines l where l.host_id = ${hostId} and l.vm_id = ${vmId})`
+  sql`exists (select from stale_machines l where l.host_id = ${hostId} and l.vm_id = ${vmId})`
 
 export const hasStaleMachine = async (db: Queries, vmId: string, hostId: string | null): Promise<boolean> =>
   (await db.one<{ stale: boolean }>(sql`select ${isStale(sql`${vmId}`, sql`${hostId}`)} as stale`)).stale
@@ -25,15 +25,15 @@ export const hasStaleMachine = async (db: Queries, vmId: string, hostId: string 
 /** Their machines still have these interfaces. */
 export async function recordStaleNics(tx: Tx, vmId: string, hostId: string, nics: { mac: string }[]): Promise<void> {
   for (const { mac } of nics)
-    await tx.run(sql`insert into left_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
+    await tx.run(sql`insert into stale_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
 }
 
 export const clearStaleNic = (db: Queries, hostId: string, vmId: string, mac: string) =>
-  db.run(sql`delete from left_nics where host_id = ${hostId} and vm_id = ${vmId} and mac = ${mac}`)
+  db.run(sql`delete from stale_nics where host_id = ${hostId} and vm_id = ${vmId} and mac = ${mac}`)
 
 export const hostsWithStaleMachines = async (db: Queries): Promise<Set<string>> =>
   new Set(
-    (await db.many<{ host_id: string }>(sql`select host_id from left_machines union select host_id from left_nics`)).map(
+    (await db.many<{ host_id: string }>(sql`select host_id from stale_machines union select host_id from stale_nics`)).map(
       (row) => row.host_id,
     ),
   )
@@ -41,7 +41,7 @@ export const hostsWithStaleMachines = async (db: Queries): Promise<Set<string>> 
 /** Of VMs that live elsewhere by now, or nowhere. */
 export const removableMachines = (db: Queries, hostId: string, vmId: string | null = null) =>
   db.many<{ vm_id: string }>(sql`
-    select l.vm_id from left_machines l left join vms v on v.id = l.vm_id
+    select l.vm_id from stale_machines l left join vms v on v.id = l.vm_id
     where l.host_id = ${hostId} and v.host_id is distinct from ${hostId} and (${vmId}::text is null or l.vm_id = ${vmId})`)
 
 const hasAction = hasOpenRun(sql`l.vm_id`)
@@ -49,10 +49,10 @@ const hasAction = hasOpenRun(sql`l.vm_id`)
 /** Of VMs that live there: never while an action works on them, nor of those that are out of management. */
 export const repairableMachines = (db: Queries, hostId: string, now: Date) =>
   db.many<{ vm_id: string }>(sql`
-    select l.vm_id from left_machines l join vms v on v.id = l.vm_id and v.host_id = l.host_id
-    where l.host_id = ${hostId} and l.left_at <= ${now} and v.status <> 'UNMANAGED' and not ${hasAction}`)
+    select l.vm_id from stale_machines l join vms v on v.id = l.vm_id and v.host_id = l.host_id
+    where l.host_id = ${hostId} and l.next_attempt_at <= ${now} and v.status <> 'UNMANAGED' and not ${hasAction}`)
 
 export const removableNics = (db: Queries, hostId: string) =>
   db.many<{ vm_id: string; mac: string }>(sql`
-    select l.vm_id, l.mac from left_nics l left join vms v on v.id = l.vm_id
+    select l.vm_id, l.mac from stale_nics l left join vms v on v.id = l.vm_id
     where l.host_id = ${hostId} and v.status is distinct from 'UNMANAGED' and not ${hasAction}`)

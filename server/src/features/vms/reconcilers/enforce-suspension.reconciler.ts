@@ -10,7 +10,7 @@ import { lockVmById } from '../model/sql.ts'
 /** Between two attempts: short, because it runs on meanwhile. */
 const RETRY = '2m'
 
-export const enforceSuspension = reconciler('vms.left_on', '30s', async (deps) => {
+export const enforceSuspension = reconciler('vms.enforce_suspension', '30s', async (deps) => {
   for (const { id } of await vmsToSuspend(deps.db, subtractDuration(deps.clock.now(), RETRY))) {
     await switchOff(deps, id).catch((error: unknown) => {
       if (error instanceof ApiError) deps.log.info({ vmId: id, code: error.code, reason: error.message }, 'VM suspension postponed')

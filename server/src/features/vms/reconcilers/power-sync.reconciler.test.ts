@@ -19,7 +19,7 @@ describe('the power sweep', async () => {
   const mails = async (id: string) =>
     (
       await app.db.one<{ count: number }>(
-        sql`select count(*)::int from mails m join events e on e.id = m.event_id where e.subject_id = ${id}`,
+        sql`select count(*)::int from emails m join events e on e.id = m.event_id where e.subject_id = ${id}`,
       )
     ).count
   const events = async (id: string) =>

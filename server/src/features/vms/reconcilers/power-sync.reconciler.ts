@@ -17,7 +17,7 @@ const BATCH = 500
 
 type Seen = Pick<Machine, 'power' | 'stopReason'> | null
 
-export const syncPowerStates = reconciler('vms.power', '15s', async (deps) => {
+export const syncPowerStates = reconciler('vms.power_sync', '15s', async (deps) => {
   const hosts = await listHosts(deps.db)
   await Promise.all(hosts.filter((host) => isStable(host, deps.clock.now())).map((host) => sweepHost(deps, host)))
 })
@@ -73,12 +73,12 @@ const isExpected = ({ status }: ComparableVm, power: Power | 'absent'): boolean 
 async function comparePower(deps: Deps, vm: ComparableVm, seen: Seen): Promise<void> {
   const power = seen?.power ?? 'absent'
   if (isExpected(vm, power)) {
-    if (vm.seen_power !== null) await recordObservedPower(deps.db, vm.id, null, null)
+    if (vm.observed_power !== null) await recordObservedPower(deps.db, vm.id, null, null)
     return
   }
   const now = deps.clock.now()
-  if (vm.seen_power !== power || vm.seen_at === null) return void (await recordObservedPower(deps.db, vm.id, power, now))
-  if (now.getTime() - vm.seen_at.getTime() >= CONFIRM_AFTER_MS) await applyObservedPower(deps, vm.id, seen)
+  if (vm.observed_power !== power || vm.observed_at === null) return void (await recordObservedPower(deps.db, vm.id, power, now))
+  if (now.getTime() - vm.observed_at.getTime() >= CONFIRM_AFTER_MS) await applyObservedPower(deps, vm.id, seen)
 }
 
 const REASONS: Record<StopReason, string> = {
@@ -91,7 +91,7 @@ const REASONS: Record<StopReason, string> = {
 async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise<void> {
   await deps.db.tx(async (tx) => {
     const vm = await lockVmById(tx, vmId)
-    if (!vm || vm.seen_power === null || (await openRunOf(tx, vmId))) return
+    if (!vm || vm.observed_power === null || (await openRunOf(tx, vmId))) return
     const now = deps.clock.now()
     if (seen === null) {
       await setStatus(tx, now, vmId, {
@@ -112,7 +112,7 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
     }
     const reason = isPaused ? 'host' : (seen.stopReason ?? 'crash')
     const why = isPaused ? 'Paused on the host' : REASONS[reason]
-    const bringBack = reason === 'host' && vm.wanted_on
+    const bringBack = reason === 'host' && vm.desired_running
     await setStatus(tx, now, vmId, { status: 'STOPPED', reason: why, readiness: 'booting', wantedOn: bringBack })
     await recordVmEvent(tx, deps, vmId, 'vm.stopped', { reason })
     if (bringBack && !vm.account_suspended) await deps.workflows.start(tx, startVm, { vmId }, { label: 'START', ...options })
@@ -122,7 +122,7 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
 /** A hint from the host counts as the first look, so that the second corrects the row soon after. */
 export async function recordPowerEvent(db: Db, now: Date, vmId: string, power: Power): Promise<void> {
   const vm = await vmById(db, vmId)
-  if (vm && EXPECTED[vm.status] !== undefined && EXPECTED[vm.status] !== power && vm.seen_power !== power)
+  if (vm && EXPECTED[vm.status] !== undefined && EXPECTED[vm.status] !== power && vm.observed_power !== power)
     await recordObservedPower(db, vmId, power, now)
 }
 
@@ -130,7 +130,7 @@ export async function recordPowerEvent(db: Db, now: Date, vmId: string, power: P
 const subscribedDrivers = new WeakSet<Driver>()
 
 /** Subscribes to hosts that were added, or could not be reached the last time. The pool ends subscriptions when it closes. */
-export const subscribeHostEvents = reconciler('vms.hints', '30s', async (deps, stopping = new AbortController().signal) => {
+export const subscribeHostEvents = reconciler('vms.host_events', '30s', async (deps, stopping = new AbortController().signal) => {
   const hear = async (driver: Driver, signal: AbortSignal): Promise<void> => {
     if (subscribedDrivers.has(driver)) return
     await driver.subscribe((event) => void note(deps, event), signal)
@@ -147,11 +147,11 @@ async function note(deps: Deps, event: DriverEvent): Promise<void> {
   )
 }
 
-export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'wanted_on' | 'seen_power' | 'seen_at' | 'generation' | 'account_id'>
+export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'desired_running' | 'observed_power' | 'observed_at' | 'generation' | 'account_id'>
 
 /** What the power sweep compares: VMs in a stable state without open work, but for those whose machine is to be put right first. */
 const comparable = (hostId: string, which: Sql) => sql`
-    select id, status, wanted_on, seen_power, seen_at, generation, account_id from vms v
+    select id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
     where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned
       and not ${hasOpenRun(sql`v.id`)} and not ${isStale(sql`v.id`, sql`v.host_id`)}`
 
@@ -162,4 +162,4 @@ export const vmsOnHost = (db: Queries, hostId: string, after: string, limit: num
   db.many<{ id: string }>(sql`select id from vms where host_id = ${hostId} and id > ${after} order by id limit ${limit}`)
 
 export const recordObservedPower = (db: Queries, id: string, power: string | null, at: Date | null) =>
-  db.run(sql`update vms set seen_power = ${power}, seen_at = ${at} where id = ${id}`)
+  db.run(sql`update vms set observed_power = ${power}, observed_at = ${at} where id = ${id}`)

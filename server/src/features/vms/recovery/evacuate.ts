@@ -48,7 +48,7 @@ async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Place
 export interface FailedMove {
   runId: string
   /** Something of it could not be removed from the host where it should have come up. */
-  stranded: boolean
+  cleanupFailed: boolean
 }
 
 /** The VM's home is where its old disk is, whether or not that host answers already: nothing else holds what it wrote since the backup.
@@ -68,8 +68,8 @@ export async function rollBackEvacuation(
   const { back, lost } = await reattachNetworks(tx, vm, before)
   await recordStaleNics(tx, vmId, before.host_id, lost)
   await reclaimPublicIp(tx, { address: before.ip_address, poolId: before.address_pool_id })
-  await releasePlacement(tx, now, vm, end.stranded)
-  if (end.stranded) await recordStaleMachine(tx, now, vmId, vm.host_id!)
+  await releasePlacement(tx, now, vm, end.cleanupFailed)
+  if (end.cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await assignToHost(tx, deps, vm, before)
   await resumeFilter(tx, vmId)
   await notifyResized(tx, deps, vmId) // its old machine did not hear of what was changed while it was away

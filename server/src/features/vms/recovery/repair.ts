@@ -22,9 +22,9 @@ export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], mac
 
 const TRY_AGAIN = '10m'
 
-export const repairVm = workflow<Input>('vm.put_right', { deadline: '30m' })
+export const repairVm = workflow<Input>('vm.repair', { deadline: '30m' })
   .step('stop', { timeout: '3m', run: (context) => steps.powerOff(context, steps.SHUTDOWN_GRACE_MS) })
-  .step('shape', { run: steps.applySpec })
+  .step('define', { run: steps.applySpec })
   .step('networks', { run: steps.prepareNetworks })
   .step('filter', { run: steps.applyFilter, save: steps.saveFilter })
   .step('boot', {

@@ -1,0 +1,899 @@
+// The rows of all tables and views. Generated from the migrations by `npm run db:types`: do not edit.
+// A column that a check constraint limits to a list is typed as that list. jsonb is unknown here: who reads it says what it holds.
+
+/** A row of this table or view. */
+export type Row<Name extends keyof Tables> = Tables[Name]
+
+export interface Tables {
+  account_quotas: {
+    account_id: string
+    name: string
+    used: bigint
+    limit_override: bigint | null
+  }
+  accounts: {
+    id: string
+    email: string
+    name: string
+    suspended_at: Date | null
+    suspension_reason: string | null
+    created_at: Date
+  }
+  address_pools: {
+    id: string
+    region_id: string
+    host_id: string | null
+    cidr: string
+    gateway: string
+    dns: string[]
+    created_at: Date
+  }
+  api_tokens: {
+    id: string
+    account_id: string
+    name: string
+    prefix: string
+    hash: Buffer
+    scopes: string[]
+    requests_per_minute: number
+    allowed_ips: string[]
+    expires_at: Date | null
+    revoked_at: Date | null
+    last_used_at: Date | null
+    last_used_ip: string | null
+    created_at: Date
+  }
+  audit_log: {
+    account_id: string
+    created_at: Date
+    id: string
+    actor_type: 'token' | 'person' | 'operator' | 'system'
+    actor_id: string | null
+    actor_name: string
+    ip: string | null
+    action: string
+    method: string | null
+    route: string | null
+    resource_ids: string[]
+    status: number | null
+    code: string | null
+    request_id: string | null
+    count: number
+  }
+  backup_schedules: {
+    vm_id: string
+    next_at: Date
+    failures: number
+  }
+  backups: {
+    id: string
+    vm_id: string
+    account_id: string
+    host_id: string
+    os_template_id: string
+    name: string
+    type: 'DAILY' | 'MANUAL'
+    status: 'PENDING' | 'RUNNING' | 'AVAILABLE' | 'RESTORING' | 'DELETING' | 'FAILED'
+    parent_id: string | null
+    depth: number
+    size_bytes: bigint
+    checksum: string | null
+    run_id: string
+    started_at: Date | null
+    completed_at: Date | null
+    expires_at: Date | null
+    error: string | null
+    delete_reason: string | null
+    is_tombstone: boolean
+    next_try_at: Date | null
+    missing_since: Date | null
+    created_at: Date
+  }
+  bandwidth_baselines: {
+    vm_id: string
+    mac: string
+    epoch: string
+    received_bytes: bigint
+    sent_bytes: bigint
+    tick: bigint
+    used_bytes: bigint
+  }
+  bandwidth_limit_queue: {
+    vm_id: string
+    version: number
+    next_try_at: Date
+  }
+  catalog_values: {
+    name: string
+    value: bigint
+  }
+  console_sessions: {
+    vm_id: string
+    type: 'serial' | 'vnc'
+    id: string
+    account_id: string
+    opened_at: Date
+    alive_until: Date
+  }
+  console_tokens: {
+    secret_hash: Buffer
+    vm_id: string
+    account_id: string
+    actor_id: string
+    type: 'serial' | 'vnc'
+    expires_at: Date
+    used_at: Date | null
+  }
+  counters: {
+    key: string
+    count: number
+    ends_at: Date
+  }
+  emails: {
+    id: string
+    account_id: string
+    event_id: string
+    recipient: string
+    message_id: string | null
+    status: 'PENDING' | 'SENT' | 'FAILED' | 'DISCARDED'
+    attempts: number
+    claims: number
+    next_attempt_at: Date | null
+    claimed_until: Date | null
+    error: string | null
+    created_at: Date
+    completed_at: Date | null
+  }
+  event_counters: {
+    account_id: string
+    last_number: bigint
+  }
+  events: {
+    account_id: string
+    number: bigint
+    id: string
+    type: string
+    subject_id: string | null
+    data: unknown
+    created_at: Date
+  }
+  firewall_bindings: {
+    firewall_id: string
+    vm_id: string
+    account_id: string
+    position: number
+    created_at: Date
+  }
+  firewall_rules: {
+    id: string
+    firewall_id: string
+    position: number
+    direction: 'IN' | 'OUT'
+    action: 'ACCEPT' | 'DROP' | 'REJECT'
+    protocol: 'TCP' | 'UDP' | 'ICMP' | 'ICMPV6' | 'ANY'
+    port: string | null
+    source_ips: string[]
+    dest_ips: string[]
+    description: string
+    created_at: Date
+    updated_at: Date
+  }
+  firewalls: {
+    id: string
+    account_id: string
+    name: string
+    description: string
+    created_at: Date
+    updated_at: Date
+  }
+  free_addresses: {
+    address: string
+    pool_id: string
+    available_at: Date
+  }
+  hosts: {
+    id: string
+    region_id: string
+    name: string
+    driver: 'libvirt' | 'simulated'
+    uri: string
+    arch: string | null
+    acceleration: 'kvm' | 'emulation' | null
+    can_shape_traffic: boolean
+    vcpu_total: number
+    ram_total_mib: number
+    disk_total_gib: number
+    vcpu_overcommit: number
+    vcpu_used: number
+    ram_used_mib: number
+    disk_used_gib: number
+    maintenance: boolean
+    last_seen_at: Date | null
+    unreachable_since: Date | null
+    reachable_since: Date | null
+    removed_at: Date | null
+    created_at: Date
+  }
+  idempotency_keys: {
+    account_id: string
+    key: string
+    fingerprint: Buffer
+    status: number
+    body: Buffer
+    location: string | null
+    created_at: Date
+    expires_at: Date
+  }
+  invariant_status: {
+    is_only: boolean
+    violations: number
+  }
+  invoice_counter: {
+    is_only: boolean
+    last_number: number
+  }
+  invoices: {
+    id: string
+    account_id: string
+    number: number
+    month: Date
+    first_entry: number
+    last_entry: number
+    currency: string
+    opening_cents: bigint
+    charged_cents: bigint
+    paid_cents: bigint
+    closing_cents: bigint
+    seller: unknown
+    customer: unknown
+    issued_at: Date
+  }
+  known_ips: {
+    user_id: string
+    address: string
+    last_used_at: Date
+  }
+  low_balance_warnings: {
+    account_id: string
+    warned_at: Date
+  }
+  master_key: {
+    is_only: boolean
+    fingerprint: Buffer
+  }
+  metrics_15m: {
+    vm_id: string
+    at: Date
+    rate_samples: number
+    ram_samples: number
+    cpu_percent: number | null
+    cpu_percent_max: number | null
+    ram_used_mib: number | null
+    ram_used_mib_max: number | null
+    ram_mib: number
+    disk_read_rate: number | null
+    disk_read_rate_max: number | null
+    disk_write_rate: number | null
+    disk_write_rate_max: number | null
+    network_in_rate: number | null
+    network_in_rate_max: number | null
+    network_out_rate: number | null
+    network_out_rate_max: number | null
+  }
+  metrics_1m: {
+    vm_id: string
+    at: Date
+    cpu_percent: number | null
+    ram_used_mib: number | null
+    ram_mib: number
+    disk_read_rate: number | null
+    disk_write_rate: number | null
+    network_in_rate: number | null
+    network_out_rate: number | null
+  }
+  metrics_latest: {
+    vm_id: string
+    sampled_at: Date
+    epoch: string
+    cpu_ns: bigint
+    disk_read_bytes: bigint
+    disk_written_bytes: bigint
+    received_bytes: bigint
+    sent_bytes: bigint
+  }
+  metrics_rollup: {
+    is_only: boolean
+    until: Date
+  }
+  metrics_sample_claims: {
+    host_id: string
+    minute: Date
+  }
+  network_attachments: {
+    network_id: string
+    vm_id: string
+    account_id: string
+    mac: string
+    address: string
+    number: bigint
+  }
+  networks: {
+    id: string
+    account_id: string
+    region_id: string
+    host_id: string
+    name: string
+    cidr: string
+    gateway: string | null
+    enable_snat: boolean
+    enable_dhcp: boolean
+    last_address: string | null
+    is_applied: boolean
+    claimed_until: Date | null
+    next_try_at: Date | null
+    deleted_at: Date | null
+    created_at: Date
+    updated_at: Date
+  }
+  one_time_links: {
+    hash: Buffer
+    kind: 'welcome' | 'password'
+    user_id: string | null
+    created_at: Date
+    expires_at: Date
+  }
+  orphan_volumes: {
+    host_id: string
+    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template'
+    id: string
+    vm_id: string | null
+    generation: number
+    size_bytes: bigint
+    is_old_disk: boolean
+    first_seen_at: Date
+    last_seen_at: Date
+  }
+  os_templates: {
+    id: string
+    slug: string
+    name: string
+    version: string
+    distribution: string
+    arch: string
+    min_disk_gib: number
+    min_ram_mib: number
+    default_user: string
+    cloud_init: boolean
+    has_agent: boolean
+    size_bytes: bigint
+    virtual_bytes: bigint
+    checksum: string
+    recipe: string | null
+    image_url: string | null
+    origin: string
+    imported_at: Date | null
+    available: boolean
+    deprecated_at: Date | null
+    position: number
+    created_at: Date
+  }
+  payment_events: {
+    id: string
+    provider: string
+    type: string
+    object_id: string
+    intent_id: string | null
+    change: unknown
+    payment_id: string | null
+    received_at: Date
+  }
+  payments: {
+    id: string
+    account_id: string
+    provider: 'manual' | 'stripe'
+    status: 'PENDING' | 'PROCESSING' | 'SUCCEEDED' | 'FAILED' | 'EXPIRED'
+    amount_cents: bigint
+    currency: string
+    session_id: string | null
+    intent_id: string | null
+    checkout_url: string | null
+    instructions: string | null
+    received_cents: bigint | null
+    refunded_cents: bigint
+    disputed_cents: bigint
+    reversed_cents: bigint
+    transaction_id: string | null
+    created_at: Date
+    updated_at: Date
+  }
+  plans: {
+    id: string
+    slug: string
+    name: string
+    vcpu: number
+    ram_mib: number
+    disk_gib: number
+    bandwidth_gb: number
+    network_mbps: number
+    throttle_mbps: number
+    price_cents: bigint
+    available: boolean
+    is_default: boolean
+    region_slugs: string[] | null
+    position: number
+    created_at: Date
+  }
+  recovery_codes: {
+    user_id: string
+    hash: Buffer
+    created_at: Date
+  }
+  regions: {
+    id: string
+    slug: string
+    name: string
+    country: string
+    city: string
+    flag: string
+    available: boolean
+    position: number
+    created_at: Date
+  }
+  renewals: {
+    vm_id: string
+    period_started_at: Date
+    period_ends_at: Date
+    transaction_id: string
+  }
+  sessions: {
+    id: string
+    hash: Buffer
+    previous_hash: Buffer | null
+    previous_until: Date | null
+    user_id: string
+    authenticated_at: Date
+    ip: string
+    user_agent: string
+    created_at: Date
+    last_seen_at: Date
+    expires_at: Date
+  }
+  snapshots: {
+    id: string
+    vm_id: string
+    account_id: string
+    os_template_id: string
+    name: string
+    description: string
+    status: 'CREATING' | 'AVAILABLE' | 'RESTORING' | 'DELETING' | 'FAILED'
+    size_bytes: bigint
+    size_refreshed_at: Date | null
+    missing_since: Date | null
+    created_at: Date
+  }
+  ssh_key_uses: {
+    ssh_key_id: string
+    vm_id: string
+  }
+  ssh_keys: {
+    id: string
+    account_id: string
+    name: string
+    type: string
+    fingerprint: string
+    public_key: string
+    created_at: Date
+  }
+  stale_machines: {
+    host_id: string
+    vm_id: string
+    next_attempt_at: Date
+  }
+  stale_nics: {
+    host_id: string
+    vm_id: string
+    mac: string
+  }
+  test_clock: {
+    is_only: boolean
+    ahead_ms: bigint
+  }
+  ticket_replies: {
+    id: string
+    ticket_id: string
+    author: 'customer' | 'staff'
+    body: string
+    created_at: Date
+  }
+  tickets: {
+    id: string
+    account_id: string
+    subject: string
+    body: string
+    status: 'OPEN' | 'ANSWERED' | 'CLOSED'
+    reply_count: number
+    created_at: Date
+    updated_at: Date
+    closed_at: Date | null
+  }
+  users: {
+    id: string
+    account_id: string
+    email: string
+    name: string
+    password_hash: string | null
+    is_operator: boolean
+    totp_secret: Buffer | null
+    totp_enabled_at: Date | null
+    totp_step: bigint
+    created_at: Date
+  }
+  vm_details: {
+    id: string
+    account_id: string
+    region_id: string
+    host_id: string | null
+    plan_id: string | null
+    os_template_id: string
+    uuid: string
+    generation: number
+    last_generation: number
+    name: string
+    hostname: string
+    status: 'PROVISIONING' | 'RUNNING' | 'STOPPED' | 'SUSPENDED' | 'REBUILDING' | 'UPGRADING' | 'UNMANAGED' | 'ERROR'
+    status_reason: string | null
+    readiness: 'booting' | 'reachable'
+    desired_running: boolean
+    provisioned: boolean
+    vcpu: number
+    ram_mib: number
+    disk_gib: number
+    bandwidth_gb: number
+    network_mbps: number
+    throttle_mbps: number
+    custom_price_cents: bigint | null
+    network_10g: boolean
+    network_10g_paid_until: Date | null
+    daily_backup: boolean
+    daily_backup_paid_until: Date | null
+    is_protected: boolean
+    ip_address: string | null
+    address_pool_id: string | null
+    mac: string | null
+    billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED' | 'CANCELLED'
+    renewal_day: number
+    period_started_at: Date
+    period_price_cents: bigint
+    next_renewal_at: Date
+    past_due_at: Date | null
+    suspended_at: Date | null
+    bandwidth_pack_bytes: bigint
+    throttled_at: Date | null
+    observed_power: string | null
+    observed_at: Date | null
+    event_sequence: number
+    created_at: Date
+    updated_at: Date
+    region_slug: string
+    region_name: string
+    template_slug: string
+    template_name: string
+    template_version: string
+    has_agent: boolean
+    template_checksum: string
+    default_user: string
+    bandwidth_used_bytes: bigint
+    plan_slug: string
+    plan_name: string | null
+    plan_price_cents: bigint | null
+    renewal_price_cents: bigint | null
+  }
+  vm_filters: {
+    vm_id: string
+    host_id: string
+    account_id: string
+    desired_version: number
+    applied_version: number | null
+    applied_at: Date | null
+    error: string | null
+    is_managed: boolean
+    claimed_until: Date | null
+    next_try_at: Date | null
+  }
+  vms: {
+    id: string
+    account_id: string
+    region_id: string
+    host_id: string | null
+    plan_id: string | null
+    os_template_id: string
+    uuid: string
+    generation: number
+    last_generation: number
+    name: string
+    hostname: string
+    status: 'PROVISIONING' | 'RUNNING' | 'STOPPED' | 'SUSPENDED' | 'REBUILDING' | 'UPGRADING' | 'UNMANAGED' | 'ERROR'
+    status_reason: string | null
+    readiness: 'booting' | 'reachable'
+    desired_running: boolean
+    provisioned: boolean
+    vcpu: number
+    ram_mib: number
+    disk_gib: number
+    bandwidth_gb: number
+    network_mbps: number
+    throttle_mbps: number
+    custom_price_cents: bigint | null
+    network_10g: boolean
+    network_10g_paid_until: Date | null
+    daily_backup: boolean
+    daily_backup_paid_until: Date | null
+    is_protected: boolean
+    ip_address: string | null
+    address_pool_id: string | null
+    mac: string | null
+    billing_status: 'ACTIVE' | 'PAST_DUE' | 'SUSPENDED' | 'CANCELLED'
+    renewal_day: number
+    period_started_at: Date
+    period_price_cents: bigint
+    next_renewal_at: Date
+    past_due_at: Date | null
+    suspended_at: Date | null
+    bandwidth_pack_bytes: bigint
+    throttled_at: Date | null
+    observed_power: string | null
+    observed_at: Date | null
+    event_sequence: number
+    created_at: Date
+    updated_at: Date
+  }
+  wallet_adjustments: {
+    id: string
+    account_id: string
+    amount_cents: bigint
+    reason: string
+    created_at: Date
+  }
+  wallet_transactions: {
+    id: string
+    account_id: string
+    number: number
+    type: 'CREDIT' | 'DEPOSIT' | 'VM_CHARGE' | 'VM_RENEWAL' | 'VM_REFUND' | 'VM_UPGRADE' | 'ADDON_CHARGE' | 'BANDWIDTH_PACK' | 'ADJUSTMENT'
+    amount_cents: bigint
+    balance_after_cents: bigint
+    description: string
+    reference_type: 'VM' | 'PAYMENT' | 'ADMIN'
+    reference_id: string
+    created_at: Date
+  }
+  wallets: {
+    account_id: string
+    balance_cents: bigint
+    transaction_count: number
+  }
+  webhook_attempts: {
+    delivery_id: string
+    number: number
+    url: string
+    signature: string
+    status: number | null
+    error: string | null
+    response: string
+    latency_ms: number
+    attempted_at: Date
+  }
+  webhook_deliveries: {
+    id: string
+    webhook_id: string
+    event_id: string | null
+    type: string
+    status: 'PENDING' | 'SUCCEEDED' | 'EXHAUSTED' | 'CANCELLED'
+    attempts: number
+    claims: number
+    next_attempt_at: Date | null
+    claimed_until: Date | null
+    created_at: Date
+    completed_at: Date | null
+  }
+  webhooks: {
+    id: string
+    account_id: string
+    url: string
+    events: string[]
+    description: string
+    is_active: boolean
+    disabled_reason: string | null
+    fail_count: number
+    last_success_at: Date | null
+    active_since: Date
+    secret: Buffer
+    previous_secret: Buffer | null
+    previous_secret_until: Date | null
+    created_at: Date
+    updated_at: Date
+    deleted_at: Date | null
+  }
+  workflow_runs: {
+    id: string
+    name: string
+    label: string
+    owner_id: string | null
+    subject_id: string | null
+    input: unknown
+    status: 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
+    compensating: boolean
+    cleanup_failed: boolean
+    attempt: number
+    progress: number
+    error: string | null
+    error_code: string | null
+    next_attempt_at: Date
+    lease_until: Date | null
+    deadline_at: Date
+    created_at: Date
+    started_at: Date | null
+    completed_at: Date | null
+  }
+  workflow_steps: {
+    run_id: string
+    position: number
+    name: string
+    status: 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'UNDONE'
+    tries: number
+    result: unknown
+    error: string | null
+    started_at: Date | null
+    completed_at: Date | null
+  }
+  'simulated.faults': {
+    id: bigint
+    host_id: string
+    verb: string
+    kind: 'transient' | 'permanent' | 'guest_failed' | 'halfway' | 'lost_answer' | 'hang'
+    calls: number
+    first_call: number
+    last_call: number
+  }
+  'simulated.filters': {
+    host_id: string
+    vm_id: string
+    filter: unknown
+  }
+  'simulated.hosts': {
+    host_id: string
+    disk_total_bytes: bigint
+    disk_used_bytes: bigint
+    is_full: boolean
+    is_gone: boolean
+  }
+  'simulated.machines': {
+    host_id: string
+    name: string
+    vm_id: string | null
+    account_id: string | null
+    uuid: string
+    generation: number | null
+    vcpu: number
+    ram_mib: number
+    has_agent: boolean
+    power: 'running' | 'stopped' | 'paused'
+    stop_reason: 'user' | 'guest' | 'crash' | 'host' | null
+    epoch: bigint
+    started_at: Date | null
+    booted_at: Date | null
+    last_restart_id: string | null
+    is_stuck: boolean
+  }
+  'simulated.networks': {
+    host_id: string
+    network_id: string
+    cidr: string
+    gateway: string | null
+    enable_snat: boolean
+    enable_dhcp: boolean
+  }
+  'simulated.nics': {
+    host_id: string
+    machine: string
+    mac: string
+    kind: 'public' | 'private'
+    network_id: string | null
+    address: string
+    limit_mbps: number | null
+    epoch: bigint
+    bytes_per_second: number
+    received_bytes: bigint
+    sent_bytes: bigint
+    counted_at: Date | null
+  }
+  'simulated.volumes': {
+    host_id: string
+    name: string
+    kind: 'disk' | 'seed' | 'snapshot' | 'backup' | 'template'
+    id: string
+    vm_id: string | null
+    generation: number | null
+    parent: string | null
+    is_complete: boolean
+    capacity_bytes: bigint
+    size_bytes: bigint
+    content: unknown
+    checkpoints: string[]
+  }
+}
+
+/** For `allColumns`. */
+export const COLUMNS: Record<keyof Tables, string> = {
+  account_quotas: 'account_id, name, used, limit_override',
+  accounts: 'id, email, name, suspended_at, suspension_reason, created_at',
+  address_pools: 'id, region_id, host_id, cidr, gateway, dns, created_at',
+  api_tokens: 'id, account_id, name, prefix, hash, scopes, requests_per_minute, allowed_ips, expires_at, revoked_at, last_used_at, last_used_ip, created_at',
+  audit_log: 'account_id, created_at, id, actor_type, actor_id, actor_name, ip, action, method, route, resource_ids, status, code, request_id, count',
+  backup_schedules: 'vm_id, next_at, failures',
+  backups: 'id, vm_id, account_id, host_id, os_template_id, name, type, status, parent_id, depth, size_bytes, checksum, run_id, started_at, completed_at, expires_at, error, delete_reason, is_tombstone, next_try_at, missing_since, created_at',
+  bandwidth_baselines: 'vm_id, mac, epoch, received_bytes, sent_bytes, tick, used_bytes',
+  bandwidth_limit_queue: 'vm_id, version, next_try_at',
+  catalog_values: 'name, value',
+  console_sessions: 'vm_id, type, id, account_id, opened_at, alive_until',
+  console_tokens: 'secret_hash, vm_id, account_id, actor_id, type, expires_at, used_at',
+  counters: 'key, count, ends_at',
+  emails: 'id, account_id, event_id, recipient, message_id, status, attempts, claims, next_attempt_at, claimed_until, error, created_at, completed_at',
+  event_counters: 'account_id, last_number',
+  events: 'account_id, number, id, type, subject_id, data, created_at',
+  firewall_bindings: 'firewall_id, vm_id, account_id, position, created_at',
+  firewall_rules: 'id, firewall_id, position, direction, action, protocol, port, source_ips, dest_ips, description, created_at, updated_at',
+  firewalls: 'id, account_id, name, description, created_at, updated_at',
+  free_addresses: 'address, pool_id, available_at',
+  hosts: 'id, region_id, name, driver, uri, arch, acceleration, can_shape_traffic, vcpu_total, ram_total_mib, disk_total_gib, vcpu_overcommit, vcpu_used, ram_used_mib, disk_used_gib, maintenance, last_seen_at, unreachable_since, reachable_since, removed_at, created_at',
+  idempotency_keys: 'account_id, key, fingerprint, status, body, location, created_at, expires_at',
+  invariant_status: 'is_only, violations',
+  invoice_counter: 'is_only, last_number',
+  invoices: 'id, account_id, number, month, first_entry, last_entry, currency, opening_cents, charged_cents, paid_cents, closing_cents, seller, customer, issued_at',
+  known_ips: 'user_id, address, last_used_at',
+  low_balance_warnings: 'account_id, warned_at',
+  master_key: 'is_only, fingerprint',
+  metrics_15m: 'vm_id, at, rate_samples, ram_samples, cpu_percent, cpu_percent_max, ram_used_mib, ram_used_mib_max, ram_mib, disk_read_rate, disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max',
+  metrics_1m: 'vm_id, at, cpu_percent, ram_used_mib, ram_mib, disk_read_rate, disk_write_rate, network_in_rate, network_out_rate',
+  metrics_latest: 'vm_id, sampled_at, epoch, cpu_ns, disk_read_bytes, disk_written_bytes, received_bytes, sent_bytes',
+  metrics_rollup: 'is_only, until',
+  metrics_sample_claims: 'host_id, minute',
+  network_attachments: 'network_id, vm_id, account_id, mac, address, number',
+  networks: 'id, account_id, region_id, host_id, name, cidr, gateway, enable_snat, enable_dhcp, last_address, is_applied, claimed_until, next_try_at, deleted_at, created_at, updated_at',
+  one_time_links: 'hash, kind, user_id, created_at, expires_at',
+  orphan_volumes: 'host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at',
+  os_templates: 'id, slug, name, version, distribution, arch, min_disk_gib, min_ram_mib, default_user, cloud_init, has_agent, size_bytes, virtual_bytes, checksum, recipe, image_url, origin, imported_at, available, deprecated_at, position, created_at',
+  payment_events: 'id, provider, type, object_id, intent_id, change, payment_id, received_at',
+  payments: 'id, account_id, provider, status, amount_cents, currency, session_id, intent_id, checkout_url, instructions, received_cents, refunded_cents, disputed_cents, reversed_cents, transaction_id, created_at, updated_at',
+  plans: 'id, slug, name, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, price_cents, available, is_default, region_slugs, position, created_at',
+  recovery_codes: 'user_id, hash, created_at',
+  regions: 'id, slug, name, country, city, flag, available, position, created_at',
+  renewals: 'vm_id, period_started_at, period_ends_at, transaction_id',
+  sessions: 'id, hash, previous_hash, previous_until, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at',
+  snapshots: 'id, vm_id, account_id, os_template_id, name, description, status, size_bytes, size_refreshed_at, missing_since, created_at',
+  ssh_key_uses: 'ssh_key_id, vm_id',
+  ssh_keys: 'id, account_id, name, type, fingerprint, public_key, created_at',
+  stale_machines: 'host_id, vm_id, next_attempt_at',
+  stale_nics: 'host_id, vm_id, mac',
+  test_clock: 'is_only, ahead_ms',
+  ticket_replies: 'id, ticket_id, author, body, created_at',
+  tickets: 'id, account_id, subject, body, status, reply_count, created_at, updated_at, closed_at',
+  users: 'id, account_id, email, name, password_hash, is_operator, totp_secret, totp_enabled_at, totp_step, created_at',
+  vm_details: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at, region_slug, region_name, template_slug, template_name, template_version, has_agent, template_checksum, default_user, bandwidth_used_bytes, plan_slug, plan_name, plan_price_cents, renewal_price_cents',
+  vm_filters: 'vm_id, host_id, account_id, desired_version, applied_version, applied_at, error, is_managed, claimed_until, next_try_at',
+  vms: 'id, account_id, region_id, host_id, plan_id, os_template_id, uuid, generation, last_generation, name, hostname, status, status_reason, readiness, desired_running, provisioned, vcpu, ram_mib, disk_gib, bandwidth_gb, network_mbps, throttle_mbps, custom_price_cents, network_10g, network_10g_paid_until, daily_backup, daily_backup_paid_until, is_protected, ip_address, address_pool_id, mac, billing_status, renewal_day, period_started_at, period_price_cents, next_renewal_at, past_due_at, suspended_at, bandwidth_pack_bytes, throttled_at, observed_power, observed_at, event_sequence, created_at, updated_at',
+  wallet_adjustments: 'id, account_id, amount_cents, reason, created_at',
+  wallet_transactions: 'id, account_id, number, type, amount_cents, balance_after_cents, description, reference_type, reference_id, created_at',
+  wallets: 'account_id, balance_cents, transaction_count',
+  webhook_attempts: 'delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at',
+  webhook_deliveries: 'id, webhook_id, event_id, type, status, attempts, claims, next_attempt_at, claimed_until, created_at, completed_at',
+  webhooks: 'id, account_id, url, events, description, is_active, disabled_reason, fail_count, last_success_at, active_since, secret, previous_secret, previous_secret_until, created_at, updated_at, deleted_at',
+  workflow_runs: 'id, name, label, owner_id, subject_id, input, status, compensating, cleanup_failed, attempt, progress, error, error_code, next_attempt_at, lease_until, deadline_at, created_at, started_at, completed_at',
+  workflow_steps: 'run_id, position, name, status, tries, result, error, started_at, completed_at',
+  'simulated.faults': 'id, host_id, verb, kind, calls, first_call, last_call',
+  'simulated.filters': 'host_id, vm_id, filter',
+  'simulated.hosts': 'host_id, disk_total_bytes, disk_used_bytes, is_full, is_gone',
+  'simulated.machines': 'host_id, name, vm_id, account_id, uuid, generation, vcpu, ram_mib, has_agent, power, stop_reason, epoch, started_at, booted_at, last_restart_id, is_stuck',
+  'simulated.networks': 'host_id, network_id, cidr, gateway, enable_snat, enable_dhcp',
+  'simulated.nics': 'host_id, machine, mac, kind, network_id, address, limit_mbps, epoch, bytes_per_second, received_bytes, sent_bytes, counted_at',
+  'simulated.volumes': 'host_id, name, kind, id, vm_id, generation, parent, is_complete, capacity_bytes, size_bytes, content, checkpoints',
+}
