@@ -8,7 +8,7 @@ import { serveConsoles } from './features/consoles/websocket-endpoint.ts'
 import type { Deps, Routes } from './features/deps.ts'
 import { openEventFeed } from './features/events/feed.ts'
 import { hooks, personalRoutes, reconcilers, routes, workflows } from './features/index.ts'
-import { findHost, followFleet, listHosts } from './features/hosts/service.ts'
+import { findHost, syncDriverPool, listHosts } from './features/hosts/service.ts'
 import { serveInvoices } from './features/invoices/page.ts'
 import { servePayments } from './features/payments/stripe-webhook-endpoint.ts'
 import { openPayments } from './features/payments/create-provider.ts'
@@ -102,7 +102,7 @@ export async function openCore(config: Config, url: string, log: Log, options: C
     },
     lookup: (hostId) => findHost(db, hostId),
   })
-  const unfollow = followFleet({ db, hypervisors, log })
+  const unfollow = syncDriverPool({ db, hypervisors, log })
   const watch = await createRunWatcher(db)
   const feed = openEventFeed(db)
   const audit = openAuditTrail({ db, clock, log })

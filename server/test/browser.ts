@@ -34,12 +34,12 @@ export function browserOf({ request }: Pick<TestApp, 'request'>, address = '127.
   }
 }
 
-let people = 0
+let users = 0
 
 /** With its own account. */
-export async function givenPerson(app: TestApp, { isOperator = false } = {}) {
+export async function givenUser(app: TestApp, { isOperator = false } = {}) {
   const hash = await (hashed ??= hashPassword(PASSWORD))
-  const email = `person${++people}@example.com`
+  const email = `person${++users}@example.com`
   const now = app.clock.now()
   const id = newId()
   const accountId = await app.db.tx(async (tx) => {
@@ -54,10 +54,10 @@ export async function givenPerson(app: TestApp, { isOperator = false } = {}) {
 
 /** Already signed in. */
 export async function givenBrowser(app: TestApp, options: { isOperator?: boolean } = {}) {
-  const person = await givenPerson(app, options)
+  const user = await givenUser(app, options)
   const browser = browserOf(app)
   const caller = { ip: '127.0.0.1', userAgent: 'test' }
-  const { secret } = await app.db.tx((tx) => startSession(tx, app.clock.now(), person.id, caller))
+  const { secret } = await app.db.tx((tx) => startSession(tx, app.clock.now(), user.id, caller))
   browser.keep(`berth=${secret}`)
-  return { ...browser, person }
+  return { ...browser, person: user }
 }

@@ -46,7 +46,7 @@ import { pruneMails, sendMails } from './notifications/send.reconciler.ts'
 import { operatorRoutes } from './operator/routes.ts'
 import type { HealthChecks } from './operator/actions-health.ts'
 import { depositRoutes } from './payments/routes.ts'
-import { prunePeople } from './users/prune.reconciler.ts'
+import { pruneUsers } from './users/prune.reconciler.ts'
 import { pruneSessions } from './sessions/prune.reconciler.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { snapshotRoutes } from './snapshots/routes.ts'
@@ -101,7 +101,7 @@ export const workflows: AnyWorkflow[] = [...vmWorkflows, ...snapshotWorkflows, .
 
 export const reconcilers: Reconciler<Deps>[] = [
   pruneAuditLog,
-  prunePeople,
+  pruneUsers,
   pruneSessions,
   heartbeat,
   applyNetworks,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { browserOf, givenPerson, PASSWORD } from '../../../test/browser.ts'
+import { browserOf, givenUser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { berthd, berthdJson } from '../../../test/processes.ts'
 import { sql } from '../../kernel/database/db.ts'
@@ -23,12 +23,12 @@ describe('berthd user', { timeout: 120_000 }, async () => {
     const { url } = await berthdJson(settings, 'user', 'link', '--account', email)
     const done = await browserOf(app).post('/password-reset/complete', { token: tokenOf(url!), password: PASSWORD })
     expect(done.body.data.user).toMatchObject({ email, isOperator: false })
-    const people = await berthdJson<{ email: string; password: boolean }[]>(settings, 'user', 'list')
-    expect(people).toContainEqual(expect.objectContaining({ email, password: true, operator: false, totp: false }))
+    const users = await berthdJson<{ email: string; password: boolean }[]>(settings, 'user', 'list')
+    expect(users).toContainEqual(expect.objectContaining({ email, password: true, operator: false, totp: false }))
   })
 
   test('set grants operator rights and removes a lost second factor', async () => {
-    const { email, id } = await givenPerson(app)
+    const { email, id } = await givenUser(app)
     await app.db.run(sql`update users set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
     const changed = await berthd(settings, 'user', 'set', email, '--operator', 'true', '--without-totp')
     expect([changed.code, changed.stdout]).toEqual([0, `${email} is an operator and has no second factor\n`])

@@ -2,10 +2,10 @@ import { InvalidArgumentError, type Command } from 'commander'
 import { getAccount } from '../../features/accounts/service.ts'
 import { recordByOperator } from '../../features/audit-log/operator.ts'
 import {
-  getPersonByEmail,
+  getUserByEmail,
   issuePasswordLink,
-  listPeople,
-  lockPerson,
+  listUsers,
+  lockUser,
   ensureUser,
   removeTotp,
   setOperator,
@@ -39,7 +39,7 @@ export function userCommands(program: Command): void {
 }
 
 async function list({ db }: Admin): Promise<Result> {
-  const rows = (await listPeople(db, null)).map((row) => ({
+  const rows = (await listUsers(db, null)).map((row) => ({
     id: row.id,
     email: row.email,
     name: row.name,
@@ -67,11 +67,11 @@ async function set({ db, now }: Admin, input: { operator?: boolean; withoutTotp?
   if (input.operator === undefined && !input.withoutTotp)
     throw new UsageError('Nothing to change. For example: npx berthd user set you@example.com --operator true')
   const changed = await db.tx(async (tx) => {
-    const person = await lockPerson(tx, (await getPersonByEmail(tx, email)).id)
+    const person = await lockUser(tx, (await getUserByEmail(tx, email)).id)
     if (input.operator !== undefined) await setOperator(tx, person.id, input.operator)
     if (input.withoutTotp) await removeTotp(tx, person)
     recordByOperator(tx, now, { accountId: person.account_id, action: 'user set', resourceIds: [person.id] })
-    return lockPerson(tx, person.id)
+    return lockUser(tx, person.id)
   })
   const data = { id: changed.id, email: changed.email, operator: changed.is_operator, totp: changed.totp_enabled_at !== null }
   return {

@@ -17,7 +17,7 @@ import type { Backup, CreateBackup, RestoreBackup } from './schema.ts'
 import * as sql from './sql.ts'
 import { toBackup } from './view.ts'
 
-export { listOrphanVolumes as listStrays, removedAfter, type OrphanVolumeRow as StrayRow } from './orphan-volumes.ts'
+export { listOrphanVolumes, removedAfter, type OrphanVolumeRow } from './orphan-volumes.ts'
 
 const BACKUP_CREATE = 'BACKUP_CREATE'
 const DAY_MS = parseDurationMs('1d')

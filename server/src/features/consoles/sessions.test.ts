@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { consoleWorld, TIMEOUT } from '../../../test/console-client.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
-import { followFleet } from '../hosts/service.ts'
+import { syncDriverPool } from '../hosts/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
 import { CLOSE_CODES } from './close-codes.ts'
 
@@ -71,7 +71,7 @@ describe('a session at a console', async () => {
     const { id } = await app.given.vm(customer)
     const client = await atPrompt(customer, id)
     await app.db.run(sql`update hosts set uri = 'simulated:///?vcpu=32' where id = ${app.host.id}`)
-    const unfollow = followFleet(app.deps, 20)
+    const unfollow = syncDriverPool(app.deps, 20)
     expect(await client.closed).toMatchObject({ code: CLOSE_CODES.host_ended[0] })
     unfollow()
     const again = await atPrompt(customer, id)

@@ -8,7 +8,7 @@ import { newId } from '../../kernel/ids.ts'
 import { applyFilters } from './apply.reconciler.ts'
 import { watchFilters } from './drift.reconciler.ts'
 import { filterOf } from './filter-state.ts'
-import { bindFirewall, filterToPut, forgetFilter, markFilterApplied, settleFilter, trackFilter } from './service.ts'
+import { bindFirewall, filterForBoot, forgetFilter, markFilterApplied, quiesceFilter, createFilterState } from './service.ts'
 
 const port = (number: number) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: String(number) })
 
@@ -35,11 +35,11 @@ describe('filters on hosts', async () => {
     const vmId = newId()
     const { id } = (await customer.post('/firewalls', { name: 'web' })).body.data
     await db.tx(async (tx) => {
-      await trackFilter(tx, vmId, host.id, customer.accountId)
+      await createFilterState(tx, vmId, host.id, customer.accountId)
       await bindFirewall(tx, clock.now(), customer.accountId, id, vmId)
     })
     const build = async (): Promise<void> => {
-      const { version, filter } = await filterToPut(db, clock.now(), vmId)
+      const { version, filter } = await filterForBoot(db, clock.now(), vmId)
       await (await deps.hypervisors.get(host.id)).ensureFilter(vmId, filter, soon())
       await db.tx((tx) => markFilterApplied(tx, clock.now(), vmId, version))
     }
@@ -108,7 +108,7 @@ describe('filters on hosts', async () => {
     const vmOf = async ({ accountId }: typeof one, firewallId: string): Promise<string> => {
       const vmId = newId()
       await db.tx(async (tx) => {
-        await trackFilter(tx, vmId, host.id, accountId)
+        await createFilterState(tx, vmId, host.id, accountId)
         await markFilterApplied(tx, clock.now(), vmId, 1)
         await bindFirewall(tx, clock.now(), accountId, firewallId, vmId)
       })
@@ -219,7 +219,7 @@ describe('filters on hosts', async () => {
     const { host, vmId, addRule } = await givenBuilt()
     await addRule(22)
     const applying = apply()
-    await settleFilter(deps, vmId, soon())
+    await quiesceFilter(deps, vmId, soon())
     await (await deps.hypervisors.get(host.id)).ensurePurged(vmId, soon())
     await applying
     await addRule(23)
@@ -243,7 +243,7 @@ describe('filters on hosts', async () => {
   test('belong to the host a VM is placed on anew', async () => {
     const { vmId, customer, addRule, state } = await givenBuilt()
     const other = await givenHost(app, `filter-${++hosts}`)
-    await db.tx((tx) => trackFilter(tx, vmId, other.id, customer.accountId))
+    await db.tx((tx) => createFilterState(tx, vmId, other.id, customer.accountId))
     expect(await state()).toMatchObject({ applied: false })
     await apply()
     expect(await onHost(other.id, vmId)).toBeUndefined()

@@ -9,7 +9,7 @@ import {
   firewallsOf,
   forgetFilter,
   requireFirewalls,
-  trackFilter,
+  createFilterState,
   unbindAll,
   unbindFirewall,
 } from './service.ts'
@@ -23,7 +23,7 @@ const accept = (port: string) => ({ direction: 'IN', action: 'ACCEPT', protocol:
 const given = async () => {
   const customer = await app.given.customer()
   const vmId = newId()
-  await app.db.tx((tx) => trackFilter(tx, vmId, hostId, customer.accountId))
+  await app.db.tx((tx) => createFilterState(tx, vmId, hostId, customer.accountId))
   const firewall = async (name: string, ...ports: string[]): Promise<string> => {
     const { id } = (await customer.post('/firewalls', { name })).body.data
     for (const port of ports) await customer.post(`/firewalls/${id}/rules`, accept(port))

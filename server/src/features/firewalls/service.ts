@@ -13,13 +13,13 @@ import { toBindingState, toFirewall, toRule } from './view.ts'
 
 export { bind, firewallsAsJson, firewallsOf, unbindAll } from './bindings.ts'
 export {
-  filterForBoot as filterToPut,
+  filterForBoot,
   forgetFilter,
   markFilterApplied,
   pauseFilter,
   resumeFilter,
-  quiesceFilter as settleFilter,
-  createFilterState as trackFilter,
+  quiesceFilter,
+  createFilterState,
 } from './filter-state.ts'
 
 const QUOTA = 'firewalls'

@@ -5,7 +5,7 @@ import type { Driver, Filter } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { applyFilters } from './apply.reconciler.ts'
-import { filterToPut, markFilterApplied } from './service.ts'
+import { filterForBoot, markFilterApplied } from './service.ts'
 
 describe('a filter that two write at once', async () => {
   const app = await testApp()
@@ -39,7 +39,7 @@ describe('a filter that two write at once', async () => {
 
   /** The same steps as those of an action. */
   const act = async ({ id }: Given, beforeIt: () => Promise<unknown>, afterIt: () => Promise<unknown>) => {
-    const { version, filter } = await filterToPut(db, clock.now(), id)
+    const { version, filter } = await filterForBoot(db, clock.now(), id)
     await beforeIt()
     await put(id, filter)
     await afterIt()
@@ -114,7 +114,7 @@ describe('a filter that two write at once', async () => {
 
   test('is not the older one when the reconciler has died, and what it asked for is done all the same', async () => {
     const vm = await given()
-    const { filter } = await filterToPut(db, clock.now(), vm.id)
+    const { filter } = await filterForBoot(db, clock.now(), vm.id)
     await db.run(sql`update vm_filters set claimed_until = ${addDuration(clock.now(), '30s')} where vm_id = ${vm.id}`)
     await vm.close()
     await act(vm, nothing, nothing)

@@ -9,8 +9,8 @@ import * as sql from './sql.ts'
 
 export * from './host-call.ts'
 export * from './registration.ts'
-export { syncDriverPool as followFleet } from './driver-pool-sync.ts'
-export { supportsArch as canRun } from './placement.ts'
+export { syncDriverPool } from './driver-pool-sync.ts'
+export { supportsArch } from './placement.ts'
 export type { HostRow } from './sql.ts'
 export { addPool, listPools, overlapsPool, type PoolRow } from './public-addresses.ts'
 

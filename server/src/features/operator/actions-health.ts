@@ -6,7 +6,7 @@ import { notFound, apiError } from '../../kernel/errors.ts'
 import { VERSION } from '../../kernel/version.ts'
 import { stepsOf } from '../../workflow/run-store.ts'
 import { recordByOperator } from '../audit-log/service.ts'
-import { listStrays } from '../backups/service.ts'
+import { listOrphanVolumes } from '../backups/service.ts'
 import type { Deps } from '../deps.ts'
 import type { OperatorAction, OperatorActionDetails, Stray, SystemHealth } from './schema.ts'
 import * as sql from './sql.ts'
@@ -38,7 +38,7 @@ export async function retryAction(tx: Tx, { workflows, clock }: Deps, id: string
   return toAction(await requireAction(tx, id))
 }
 
-export const listQuarantine = async (db: Queries): Promise<Stray[]> => (await listStrays(db)).map(toStray)
+export const listQuarantine = async (db: Queries): Promise<Stray[]> => (await listOrphanVolumes(db)).map(toStray)
 
 export type HealthChecks = () => Promise<[name: string, message: string][]>
 

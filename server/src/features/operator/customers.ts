@@ -6,13 +6,13 @@ import { formatCents, parseCents } from '../../kernel/money.ts'
 import { createAccount, getAccount, listQuotas, setQuotaLimit, setSuspended } from '../accounts/service.ts'
 import { recordByOperator } from '../audit-log/service.ts'
 import type { Deps } from '../deps.ts'
-import { issuePasswordLink, listPeople, ensureUser } from '../users/service.ts'
+import { issuePasswordLink, listUsers, ensureUser } from '../users/service.ts'
 import { unsuspendAccountVms, suspendAccountVms, type SuspensionOutcome } from '../vms/service.ts'
 import { notifyCredited } from '../wallet/service.ts'
 import { adjustByOperator, creditByOperator } from '../wallet/adjustments.ts'
 import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, OperatorAccount, OperatorVm } from './schema.ts'
 import * as sql from './sql.ts'
-import { toAccount, toLimit, toPerson, toVm } from './view.ts'
+import { toAccount, toLimit, toUser, toVm } from './view.ts'
 
 /** How long a customer has to use it. */
 const LINK_LIFE = '24h'
@@ -34,8 +34,8 @@ async function requireAccount(db: Queries, id: string): Promise<sql.AccountRow> 
 
 export async function showAccount(db: Queries, currency: string, id: string): Promise<AccountDetails> {
   const account = toAccount(await requireAccount(db, id), currency)
-  const [limits, people] = [await listQuotas(db, id), await listPeople(db, id)]
-  return { ...account, limits: limits.map(toLimit), people: people.map(toPerson) }
+  const [limits, people] = [await listQuotas(db, id), await listUsers(db, id)]
+  return { ...account, limits: limits.map(toLimit), people: people.map(toUser) }
 }
 
 export async function makeAccount(tx: Tx, { clock, config }: Place, input: CreateAccount): Promise<OperatorAccount> {

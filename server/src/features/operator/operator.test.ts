@@ -105,7 +105,7 @@ describe('accounts', () => {
     const customer = browserOf(app)
     const token = (body.data.url as string).split('#')[1]
     expect((await customer.post('/password-reset/complete', { token, password: PASSWORD })).body.data.account.id).toBe(accountId)
-    const { people } = (await operator.get(`/operator/accounts/${accountId}`)).body.data as { people: unknown[] }
+    const { users: people } = (await operator.get(`/operator/accounts/${accountId}`)).body.data as { users: unknown[] }
     expect(people).toMatchObject([{ email, hasPassword: true, isOperator: false }])
   })
 

@@ -2,10 +2,10 @@ import { formatCidr, lastAddress, parseCidr } from '../../kernel/cidr.ts'
 import { formatCents } from '../../kernel/money.ts'
 import type { StepRow } from '../../workflow/run-store.ts'
 import type { QuotaRow } from '../accounts/service.ts'
-import { removedAfter, type StrayRow } from '../backups/service.ts'
+import { removedAfter, type OrphanVolumeRow } from '../backups/service.ts'
 import type { TemplateRow } from '../catalog/service.ts'
 import type { HostRow, PoolRow } from '../hosts/service.ts'
-import type { PersonRow } from '../users/service.ts'
+import type { UserRow } from '../users/service.ts'
 import type { AccountDetails, OperatorAccount, OperatorAction, OperatorHost, OperatorTemplate, OperatorVm, Pool, Stray } from './schema.ts'
 import type { AccountRow, ActionRow, VmRow } from './sql.ts'
 
@@ -98,7 +98,7 @@ export const toLimit = ({ name, limit, used, is_default }: QuotaRow): AccountDet
   isDefault: is_default,
 })
 
-export const toPerson = (row: PersonRow & { last_seen_at: Date | null }): AccountDetails['people'][number] => ({
+export const toUser = (row: UserRow & { last_seen_at: Date | null }): AccountDetails['people'][number] => ({
   id: row.id,
   email: row.email,
   name: row.name,
@@ -152,7 +152,7 @@ export const toStep = ({ name, status, tries, error, started_at, completed_at }:
   completedAt: iso(completed_at),
 })
 
-export const toStray = (row: StrayRow & { host_name: string }): Stray => ({
+export const toStray = (row: OrphanVolumeRow & { host_name: string }): Stray => ({
   host: row.host_name,
   kind: row.kind,
   id: row.id,

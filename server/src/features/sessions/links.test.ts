@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { browserOf, givenBrowser, givenPerson, PASSWORD } from '../../../test/browser.ts'
+import { browserOf, givenBrowser, givenUser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { headerOf, smtpServer } from '../../../test/smtp-server.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { createAccount } from '../accounts/service.ts'
 import { issueWelcomeLink } from '../users/service.ts'
-import { prunePeople } from '../users/prune.reconciler.ts'
+import { pruneUsers } from '../users/prune.reconciler.ts'
 
 const server = await smtpServer()
 const mail = { BERTH_SMTP_URL: server.url(), BERTH_MAIL_FROM: 'Example Cloud <noreply@cloud.example>' }
@@ -111,7 +111,7 @@ describe('a forgotten password', () => {
 
   test('answers the same for nobody, and sends nothing', async () => {
     const before = server.received.length
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     const [nobody, somebody] = [await askFor('nobody@example.com'), await askFor(email)]
     expect(nobody.body).toEqual(somebody.body)
     await mailTo(email)
@@ -119,33 +119,33 @@ describe('a forgotten password', () => {
   })
 
   test('leads to us, whatever the one who asks calls us', async () => {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     await askFor(email, { host: 'evil.example', origin: 'http://evil.example' })
     await askFor(email, { 'x-forwarded-host': 'evil.example' })
     expect(linkIn(await mailTo(email))).toMatch(/^http:\/\/localhost\/reset#/)
   })
 
   test('fills no mailbox', async () => {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     for (let i = 0; i < 10; i++) await askFor(email)
-    const later = await givenPerson(app)
+    const later = await givenUser(app)
     await askFor(later.email)
     await mailTo(later.email)
     expect(server.received.filter(({ to }) => to.includes(email))).toHaveLength(3)
   })
 
   test('is a matter of an hour', async () => {
-    const { email, id } = await givenPerson(app)
+    const { email, id } = await givenUser(app)
     await askFor(email)
     const url = linkIn(await mailTo(email))
     app.clock.advance('1h')
     expect((await browserOf(app).post('/password-reset/complete', { token: secretOf(url), password: PASSWORD })).status).toBe(410)
-    await prunePeople.runOnce(app.deps)
+    await pruneUsers.runOnce(app.deps)
     expect(await app.db.many(sql`select from one_time_links where user_id = ${id}`)).toEqual([])
   })
 
   test('does not replace a second factor', async () => {
-    const { email, id } = await givenPerson(app)
+    const { email, id } = await givenUser(app)
     await app.db.run(sql`update users set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
     await askFor(email)
     const browser = browserOf(app)

@@ -27,23 +27,23 @@ async function listen(cookie: string | undefined) {
 const happen = (accountId: string) => app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type: 'vm.created', data: {} }))
 
 test('events reach a person as they happen, as a browser asks for them', async () => {
-  const { person, cookie } = await givenBrowser(app)
+  const { person: user, cookie } = await givenBrowser(app)
   const stream = await listen(cookie())
-  await happen(person.accountId)
+  await happen(user.accountId)
   await expect.poll(stream.text, SOON).toContain('event: vm.created')
   stream.cut()
 })
 
 test('a page that only listens keeps no session alive, and hears nothing after its end', async () => {
-  const { person, cookie, get: read } = await givenBrowser(app)
+  const { person: user, cookie, get: read } = await givenBrowser(app)
   const stream = await listen(cookie())
   app.clock.advance('23h')
-  await happen(person.accountId)
+  await happen(user.accountId)
   await expect.poll(stream.text, SOON).toContain('event: vm.created')
   expect((await read('/v1/events?after=0')).status).toBe(200)
   app.clock.advance('1h')
   const ended = once(stream.response, 'end')
-  await happen(person.accountId)
+  await happen(user.accountId)
   await ended
   expect(stream.text().match(/event: vm.created/g)).toHaveLength(1)
   expect((await read('/session')).status).toBe(401)

@@ -16,11 +16,11 @@ describe.each([
 ])('wrong attempts, by counters %s,', (_, open) => {
   test('are stopped at the first bar that is reached, and count against none behind it', async () => {
     const counters = open()
-    const all = [attemptLimits.personAt('ada', '10.0.0.1'), attemptLimits.person('ada')]
+    const all = [attemptLimits.userAt('ada', '10.0.0.1'), attemptLimits.user('ada')]
     const codes = await Promise.all(Array.from({ length: 50 }, () => withAttemptLimits(counters, all, wrong).catch(codeOf)))
     expect(codes.filter((code) => code === 'wrong_credentials')).toHaveLength(10)
     expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(40)
-    const elsewhere = [attemptLimits.personAt('ada', '10.0.0.2'), attemptLimits.person('ada')]
+    const elsewhere = [attemptLimits.userAt('ada', '10.0.0.2'), attemptLimits.user('ada')]
     expect(await withAttemptLimits(counters, elsewhere, async () => 'in')).toBe('in')
   })
 

@@ -15,10 +15,10 @@ export interface AttemptLimit {
 
 export const attemptLimits = {
   address: (ip: string): AttemptLimit => ({ key: `address:${ip}`, most: 50 }),
-  personAt: (email: string, ip: string): AttemptLimit => ({ key: `person:${email}:${ip}`, most: 10 }),
-  person: (email: string): AttemptLimit => ({ key: `person:${email}`, most: 50 }),
+  userAt: (email: string, ip: string): AttemptLimit => ({ key: `person:${email}:${ip}`, most: 10 }),
+  user: (email: string): AttemptLimit => ({ key: `person:${email}`, most: 50 }),
   /** Who gets here knows the password already. */
-  code: (personId: string): AttemptLimit => ({ key: `code:${personId}`, most: 10 }),
+  code: (userId: string): AttemptLimit => ({ key: `code:${userId}`, most: 10 }),
 }
 
 /** What is behind a bar that was reached is not tried, nor counted by the bars after it. */

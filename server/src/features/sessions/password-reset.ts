@@ -1,13 +1,13 @@
 // A forgotten password. Whoever asks is answered at once and always the same; whether there is such a person shows in their mailbox alone.
 // The link is in the mail and nowhere else, so a mail that gets lost is asked for again.
-import { toPersonAuditRecord } from '../../http/api/audit.ts'
+import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import { escapeHtml } from '../../http/server/html-page.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientInfo } from './sign-in.ts'
-import { findByEmail, issuePasswordLink, type PersonRow } from '../users/service.ts'
+import { findByEmail, issuePasswordLink, type UserRow } from '../users/service.ts'
 
 const LIFE = '1h'
 const MAILS_PER_HOUR = 3
@@ -17,18 +17,18 @@ type ResetDeps = Pick<Deps, 'db' | 'clock' | 'audit' | 'mailer'>
 /** `base`: where the dashboard is. Never taken from the request: its sender would decide where the link leads. */
 export async function mailReset(deps: ResetDeps, counters: Counters, base: string, email: string, visitor: ClientInfo): Promise<void> {
   const { db, clock, mailer } = deps
-  const person = await findByEmail(db, email)
-  if (!person || !mailer) return
-  const { count } = await counters.add(`reset:${person.id}`, 1, parseDurationMs('1h'))
+  const user = await findByEmail(db, email)
+  if (!user || !mailer) return
+  const { count } = await counters.add(`reset:${user.id}`, 1, parseDurationMs('1h'))
   if (count > MAILS_PER_HOUR) return
   const { url } = await db.tx((tx) => {
-    deps.audit.recordSuccess(tx, toPersonAuditRecord(visitor, person, 202, null))
-    return issuePasswordLink(tx, clock.now(), person.id, base, LIFE)
+    deps.audit.recordSuccess(tx, toUserAuditRecord(visitor, user, 202, null))
+    return issuePasswordLink(tx, clock.now(), user.id, base, LIFE)
   })
-  await mailer.send({ messageId: `${newId()}@${mailer.domain}`, to: person.email, date: clock.now(), ...letter(person, url) })
+  await mailer.send({ messageId: `${newId()}@${mailer.domain}`, to: user.email, date: clock.now(), ...letter(user, url) })
 }
 
-function letter({ email }: PersonRow, url: string): { subject: string; text: string; html: string } {
+function letter({ email }: UserRow, url: string): { subject: string; text: string; html: string } {
   const paragraphs = [
     'Somebody, hopefully you, asked for a new password of the dashboard.',
     `Set it here within an hour: ${url}`,

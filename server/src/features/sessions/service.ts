@@ -5,7 +5,7 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { getAccount } from '../accounts/service.ts'
 import type { Deps } from '../deps.ts'
-import * as people from '../users/service.ts'
+import * as users from '../users/service.ts'
 import { sessionExpired, idleSince, rotateSession } from './session-lifecycle.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
 import type { ChangePassword, Reauthenticate, Session, SessionEntry, Totp, TotpSetup } from './schema.ts'
@@ -20,15 +20,15 @@ export function signedIn({ signedIn: found }: Principal): SessionContext {
   return found
 }
 
-export async function describeSession({ db, config }: Deps, person: people.PersonRow, row: sql.SessionRow): Promise<Session> {
+export async function describeSession({ db, config }: Deps, person: users.UserRow, row: sql.SessionRow): Promise<Session> {
   return toSession(config, await getAccount(db, person.account_id), person, row)
 }
 
 export async function getSession(deps: Deps, principal: Principal, from: Queries = deps.db): Promise<Session> {
-  const person = await people.findPerson(from, principal.actorId)
+  const user = await users.findUser(from, principal.actorId)
   const row = await sql.findSession(from, signedIn(principal).sessionId)
-  if (!person || !row) throw sessionExpired()
-  return toSession(deps.config, await getAccount(from, person.account_id), person, row)
+  if (!user || !row) throw sessionExpired()
+  return toSession(deps.config, await getAccount(from, user.account_id), user, row)
 }
 
 /** What must be proved outside of a transaction: hashing takes its time. */
@@ -43,16 +43,16 @@ export class ReauthService {
 
   /** Answers the hash that was looked at, so that the change can make sure that it is still the same. */
   async password({ actorId }: Principal, password: string): Promise<string> {
-    const person = await people.findPerson(this.#deps.db, actorId)
-    return withAttemptLimits(this.#counters, [attemptLimits.person(actorId)], async () => {
-      const isRight = await people.isPassword(person?.password_hash, password)
-      if (!isRight || !person?.password_hash) throw apiError('wrong_credentials', 'The password is wrong')
-      return person.password_hash
+    const user = await users.findUser(this.#deps.db, actorId)
+    return withAttemptLimits(this.#counters, [attemptLimits.user(actorId)], async () => {
+      const isRight = await users.verifyPassword(user?.password_hash, password)
+      if (!isRight || !user?.password_hash) throw apiError('wrong_credentials', 'The password is wrong')
+      return user.password_hash
     })
   }
 
   async change(principal: Principal, { currentPassword, newPassword }: ChangePassword): Promise<{ checked: string; hash: string }> {
-    return { checked: await this.password(principal, currentPassword), hash: await people.hashPassword(newPassword) }
+    return { checked: await this.password(principal, currentPassword), hash: await users.hashPassword(newPassword) }
   }
 
   /** Whoever is signed in may not guess codes without end either. */
@@ -61,10 +61,10 @@ export class ReauthService {
   }
 }
 
-async function lockChecked(tx: Tx, { actorId }: Principal, checked: string): Promise<people.PersonRow> {
-  const person = await people.lockPerson(tx, actorId)
-  if (person.password_hash !== checked) throw apiError('wrong_credentials', 'The password has just been changed: give the new one')
-  return person
+async function lockChecked(tx: Tx, { actorId }: Principal, checked: string): Promise<users.UserRow> {
+  const user = await users.lockUser(tx, actorId)
+  if (user.password_hash !== checked) throw apiError('wrong_credentials', 'The password has just been changed: give the new one')
+  return user
 }
 
 export async function reauthenticate(
@@ -75,8 +75,8 @@ export async function reauthenticate(
   checked: string,
 ): Promise<{ secret: string; withRecoveryCode: boolean }> {
   const now = clock.now()
-  const person = await lockChecked(tx, principal, checked)
-  const spent = person.totp_enabled_at && (await people.spendAnyCode(tx, vault, now, person, totp ?? ''))
+  const user = await lockChecked(tx, principal, checked)
+  const spent = user.totp_enabled_at && (await users.consumeCode(tx, vault, now, user, totp ?? ''))
   const { secret } = await rotateSession(tx, now, signedIn(principal).sessionId, now)
   return { secret, withRecoveryCode: spent === 'recovery' }
 }
@@ -89,21 +89,21 @@ export async function changePassword(
   { checked, hash }: { checked: string; hash: string },
 ): Promise<string> {
   const { sessionId } = signedIn(principal)
-  const person = await lockChecked(tx, principal, checked)
-  await people.setPassword(tx, person.id, hash)
-  await people.dropLinksOf(tx, person.id)
-  await sql.endOthers(tx, person.id, sessionId)
+  const user = await lockChecked(tx, principal, checked)
+  await users.setPassword(tx, user.id, hash)
+  await users.dropLinksOf(tx, user.id)
+  await sql.endOthers(tx, user.id, sessionId)
   return (await rotateSession(tx, clock.now(), sessionId, clock.now())).secret
 }
 
-export const rename = (tx: Tx, { actorId }: Principal, name: string) => people.setName(tx, actorId, name)
+export const rename = (tx: Tx, { actorId }: Principal, name: string) => users.setName(tx, actorId, name)
 
 export const beginTotp = async (tx: Tx, { vault }: Deps, { actorId }: Principal): Promise<TotpSetup> =>
-  people.beginTotp(tx, vault, await people.lockPerson(tx, actorId))
+  users.beginTotp(tx, vault, await users.lockUser(tx, actorId))
 
 export async function getTotp({ db }: Deps, { actorId }: Principal): Promise<Totp> {
-  const person = await people.findPerson(db, actorId)
-  return { enabled: (person?.totp_enabled_at ?? null) !== null, recoveryCodesLeft: await people.countRecoveryCodes(db, actorId) }
+  const user = await users.findUser(db, actorId)
+  return { enabled: (user?.totp_enabled_at ?? null) !== null, recoveryCodesLeft: await users.countRecoveryCodes(db, actorId) }
 }
 
 interface Changed {
@@ -113,19 +113,19 @@ interface Changed {
 }
 
 export async function confirmTotp(tx: Tx, deps: Deps, principal: Principal, code: string): Promise<Changed> {
-  const person = await people.lockPerson(tx, principal.actorId)
-  const recoveryCodes = await people.confirmTotp(tx, deps.vault, deps.clock.now(), person, code)
+  const user = await users.lockUser(tx, principal.actorId)
+  const recoveryCodes = await users.confirmTotp(tx, deps.vault, deps.clock.now(), user, code)
   return { secret: await afterChange(tx, deps, principal), recoveryCodes }
 }
 
 export async function renewRecoveryCodes(tx: Tx, deps: Deps, principal: Principal): Promise<Changed> {
-  const person = await people.lockPerson(tx, principal.actorId)
-  const recoveryCodes = await people.renewRecoveryCodes(tx, deps.vault, deps.clock.now(), person)
+  const user = await users.lockUser(tx, principal.actorId)
+  const recoveryCodes = await users.renewRecoveryCodes(tx, deps.vault, deps.clock.now(), user)
   return { secret: await afterChange(tx, deps, principal), recoveryCodes }
 }
 
 export async function removeTotp(tx: Tx, deps: Deps, principal: Principal): Promise<string> {
-  await people.removeTotp(tx, await people.lockPerson(tx, principal.actorId))
+  await users.removeTotp(tx, await users.lockUser(tx, principal.actorId))
   return afterChange(tx, deps, principal)
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { browserOf, givenBrowser, givenPerson, PASSWORD } from '../../../test/browser.ts'
+import { browserOf, givenBrowser, givenUser, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { pruneSessions } from './prune.reconciler.ts'
@@ -73,7 +73,7 @@ describe('a session', () => {
 
 describe('the list of sessions', () => {
   async function twice() {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     const [here, there] = [browserOf(app, '10.8.0.1'), browserOf(app, '10.8.0.2')]
     await there.post('/sign-in', { email, password: PASSWORD }, { 'user-agent': 'Phone' })
     app.clock.advance('1m')
@@ -101,10 +101,10 @@ describe('the list of sessions', () => {
 
   test('holds the last fifty', async () => {
     const browser = await givenBrowser(app)
-    const person = browser.person.id
+    const user = browser.person.id
     await app.db.run(sql`
       insert into sessions (id, hash, user_id, authenticated_at, ip, user_agent, created_at, last_seen_at, expires_at)
-      select 'old' || n, sha256(${person}::bytea || n::text::bytea), ${person}, now(), '', '', now(), ${app.clock.now()}::timestamptz - interval '1 minute', ${app.clock.now()}::timestamptz + interval '1 day'
+      select 'old' || n, sha256(${user}::bytea || n::text::bytea), ${user}, now(), '', '', now(), ${app.clock.now()}::timestamptz - interval '1 minute', ${app.clock.now()}::timestamptz + interval '1 day'
       from generate_series(1, 60) n`)
     await browserOf(app, '10.8.0.3').signIn(browser.person.email)
     expect((await browser.get('/sessions')).body.data).toHaveLength(50)

@@ -28,12 +28,12 @@ export const idleSince = (now: Date): Date => subtractDuration(now, IDLE)
 
 export const isOver = (row: sql.SessionRow, now: Date): boolean => row.expires_at <= now || row.last_seen_at <= idleSince(now)
 
-export async function startSession(tx: Tx, now: Date, personId: string, { ip, userAgent }: Caller): Promise<Started> {
+export async function startSession(tx: Tx, now: Date, userId: string, { ip, userAgent }: Caller): Promise<Started> {
   const secret = newToken(PREFIX)
   const row = await sql.insertSession(tx, {
     id: newId(),
     hash: sha256(secret),
-    user_id: personId,
+    user_id: userId,
     authenticated_at: now,
     ip,
     user_agent: userAgent.slice(0, 300),
@@ -41,7 +41,7 @@ export async function startSession(tx: Tx, now: Date, personId: string, { ip, us
     last_seen_at: now,
     expires_at: addDuration(now, LONGEST),
   })
-  await sql.endBeyond(tx, personId, MAX_PER_USER)
+  await sql.endBeyond(tx, userId, MAX_PER_USER)
   return { secret, row }
 }
 

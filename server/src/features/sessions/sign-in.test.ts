@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { browserOf, givenBrowser, givenPerson, OWN_PAGE, PASSWORD } from '../../../test/browser.ts'
+import { browserOf, givenBrowser, givenUser, OWN_PAGE, PASSWORD } from '../../../test/browser.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 
@@ -10,7 +10,7 @@ const somewhere = (): string => `10.9.${Math.floor(++addresses / 250)}.${address
 
 describe('POST /sign-in', () => {
   test('opens a session of the person', async () => {
-    const { email, id, accountId } = await givenPerson(app)
+    const { email, id, accountId } = await givenUser(app)
     const browser = browserOf(app)
     const { status, body, headers } = await browser.signIn(email.toUpperCase())
     expect(status).toBe(200)
@@ -37,7 +37,7 @@ describe('POST /sign-in', () => {
 
   test('over https is held by a cookie that no other host can set', async () => {
     const secure = await testApp({ environment: { BERTH_PUBLIC_URL: 'https://cloud.example.com' } })
-    const { email } = await givenPerson(secure)
+    const { email } = await givenUser(secure)
     const page = { host: 'cloud.example.com', origin: 'https://cloud.example.com' }
     const { headers } = await secure.request('POST', '/api/dashboard/sign-in', { body: { email, password: PASSWORD }, headers: page })
     expect(headers['set-cookie']).toMatch(/^__Host-berth=ses_\w+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/)
@@ -48,7 +48,7 @@ describe('POST /sign-in', () => {
   })
 
   test('is refused over plain http from other machines', async () => {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     const headers = { host: 'cloud.example.com', origin: 'http://cloud.example.com' }
     const answer = await app.request('POST', '/api/dashboard/sign-in', { body: { email, password: PASSWORD }, headers })
     expect([answer.status, answer.headers['x-error-code']]).toEqual([403, 'https_required'])
@@ -59,7 +59,7 @@ describe('POST /sign-in', () => {
     ['an unknown person', { email: 'nobody@example.com' }],
     ['nobody at all', { email: '' }],
   ])('answers %s the same', async (_, change) => {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     const browser = browserOf(app, somewhere())
     const { status, body, headers } = await browser.post('/sign-in', { email, password: PASSWORD, ...change })
     expect([status, headers['x-error-code'], body.error]).toEqual([401, 'wrong_credentials', 'The e-mail address or the password is wrong'])
@@ -67,7 +67,7 @@ describe('POST /sign-in', () => {
   })
 
   test('is refused to who has no password yet', async () => {
-    const { email, id } = await givenPerson(app)
+    const { email, id } = await givenUser(app)
     await app.db.run(sql`update users set password_hash = null where id = ${id}`)
     expect((await browserOf(app, somewhere()).signIn(email)).status).toBe(401)
   })
@@ -77,7 +77,7 @@ describe('POST /sign-in', () => {
     const planted = attacker.cookie()!
     const victim = browserOf(app)
     victim.keep(planted)
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     await victim.signIn(email)
     expect(victim.cookie()).not.toBe(planted)
     expect((await victim.get('/session')).body.data.user.email).toBe(email)
@@ -88,7 +88,7 @@ describe('POST /sign-in', () => {
   })
 
   test('is in the audit log, with what was refused', async () => {
-    const { email, id } = await givenPerson(app)
+    const { email, id } = await givenUser(app)
     const browser = browserOf(app, somewhere())
     await browser.signIn(email, 'wrong')
     app.clock.advance('1s')
@@ -112,7 +112,7 @@ describe('fifty wrong passwords', () => {
   }
 
   test('from one address are stopped at ten, the right one too, and forgotten after a quarter of an hour', async () => {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     const address = somewhere()
     expect(await wrongFrom(email, address, 50)).toEqual([...Array(10).fill(401), ...Array(40).fill(429)])
     const stopped = await browserOf(app, address).signIn(email)
@@ -127,14 +127,14 @@ describe('fifty wrong passwords', () => {
   })
 
   test('at once get no further than one after the other', async () => {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     const browser = browserOf(app, somewhere())
     const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await browser.signIn(email, 'wrong')).status))
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
   })
 
   test('from everywhere keep strangers out, and not who has been here before', async () => {
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     const [home, elsewhere] = [somewhere(), somewhere()]
     expect((await browserOf(app, home).signIn(email)).status).toBe(200)
     for (let i = 0; i < 5; i++) expect(await wrongFrom(email, somewhere(), 10)).toEqual(Array(10).fill(401))
@@ -147,7 +147,7 @@ describe('fifty wrong passwords', () => {
   test('at many people from one address are stopped as well', async () => {
     const address = somewhere()
     for (let i = 0; i < 5; i++) await wrongFrom(`nobody${i}@example.com`, address, 10)
-    const { email } = await givenPerson(app)
+    const { email } = await givenUser(app)
     expect((await browserOf(app, address).signIn(email)).status).toBe(429)
   })
 })

@@ -1,12 +1,12 @@
 // Where people come in: by password and second factor, by the welcome link, by signing up, or by a link to a new password. Hashing is done
 // before a transaction is opened. Every arrival and every refusal at a known person's door is in that account's audit log.
-import { toPersonAuditRecord } from '../../http/api/audit.ts'
+import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { sha256 } from '../../kernel/crypto.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError, ApiError } from '../../kernel/errors.ts'
 import type { Deps } from '../deps.ts'
-import * as people from '../users/service.ts'
+import * as users from '../users/service.ts'
 import { startSession, type Caller, type Started } from './session-lifecycle.ts'
 import { attemptLimits, withAttemptLimits } from './lockout.ts'
 import type { CompleteReset, SignIn, SignUp, Welcome } from './schema.ts'
@@ -20,7 +20,7 @@ export interface ClientInfo extends Caller {
 }
 
 export interface SignInResult extends Started {
-  person: people.PersonRow
+  person: users.UserRow
 }
 
 type DeskDeps = Pick<Deps, 'db' | 'clock' | 'vault' | 'audit' | 'config'>
@@ -37,14 +37,10 @@ export class SignInService {
   /** Null when the password is right and the code of the second factor is missing. */
   async signIn(visitor: ClientInfo, { email, password, totp }: SignIn): Promise<SignInResult | null> {
     const { db, vault } = this.#deps
-    const person = await people.findByEmail(db, email)
+    const person = await users.findByEmail(db, email)
     const who = vault.digest(email.toLowerCase()).toString('base64url') // counters are no place for addresses of people
-    const isAtHome = person !== undefined && (await people.isKnownAddress(db, person.id, visitor.ip))
-    const all = [
-      attemptLimits.address(visitor.ip),
-      attemptLimits.personAt(who, visitor.ip),
-      ...(isAtHome ? [] : [attemptLimits.person(who)]),
-    ]
+    const isAtHome = person !== undefined && (await users.isKnownAddress(db, person.id, visitor.ip))
+    const all = [attemptLimits.address(visitor.ip), attemptLimits.userAt(who, visitor.ip), ...(isAtHome ? [] : [attemptLimits.user(who)])]
     try {
       return await withAttemptLimits(this.#counters, all, () => this.#prove(visitor, person, password, totp))
     } catch (error) {
@@ -53,60 +49,60 @@ export class SignInService {
     }
   }
 
-  async #prove(visitor: ClientInfo, person: people.PersonRow | undefined, password: string, totp?: string): Promise<SignInResult | null> {
-    const isRight = await people.isPassword(person?.password_hash, password)
+  async #prove(visitor: ClientInfo, person: users.UserRow | undefined, password: string, totp?: string): Promise<SignInResult | null> {
+    const isRight = await users.verifyPassword(person?.password_hash, password)
     if (!isRight || !person) throw wrong()
     if (person.totp_enabled_at && totp === undefined) return null
     const enter = () => this.#deps.db.tx((tx) => this.#enter(tx, visitor, person, totp))
     return person.totp_enabled_at ? withAttemptLimits(this.#counters, [attemptLimits.code(person.id)], enter) : enter()
   }
 
-  async #enter(tx: Tx, visitor: ClientInfo, checked: people.PersonRow, totp?: string): Promise<SignInResult> {
+  async #enter(tx: Tx, visitor: ClientInfo, checked: users.UserRow, totp?: string): Promise<SignInResult> {
     const { vault, clock } = this.#deps
-    const person = await people.lockPerson(tx, checked.id)
+    const person = await users.lockUser(tx, checked.id)
     if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was looked at
-    const spent = person.totp_enabled_at && (await people.spendAnyCode(tx, vault, clock.now(), person, totp ?? ''))
+    const spent = person.totp_enabled_at && (await users.consumeCode(tx, vault, clock.now(), person, totp ?? ''))
     return this.#arrive(tx, spent === 'recovery' ? withRecoveryCode(visitor) : visitor, person)
   }
 
   async welcome(visitor: ClientInfo, { token, password, ...user }: Welcome): Promise<SignInResult> {
-    const passwordHash = await people.hashPassword(password)
+    const passwordHash = await users.hashPassword(password)
     const { db, clock } = this.#deps
-    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
+    return db.tx(async (tx) => this.#arrive(tx, visitor, await users.createOwner(tx, clock.now(), { ...user, token, passwordHash }), 201))
   }
 
   async signUp(visitor: ClientInfo, { password, ...user }: SignUp): Promise<SignInResult> {
     const { db, clock, config } = this.#deps
     if (config.signUp === 'closed') throw apiError('sign_up_closed', 'Accounts are made by the operator here: ask for one')
-    const passwordHash = await people.hashPassword(password)
-    return db.tx(async (tx) => this.#arrive(tx, visitor, await people.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
+    const passwordHash = await users.hashPassword(password)
+    return db.tx(async (tx) => this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
   }
 
   /** Ends every session there was. Null when the person has a second factor, which a link does not replace. */
   async setPassword(visitor: ClientInfo, { token, password }: CompleteReset): Promise<SignInResult | null> {
-    const passwordHash = await people.hashPassword(password)
+    const passwordHash = await users.hashPassword(password)
     const { db, clock } = this.#deps
     return db.tx(async (tx) => {
-      const person = await people.usePasswordLink(tx, clock.now(), token)
-      await people.setPassword(tx, person.id, passwordHash)
+      const person = await users.usePasswordLink(tx, clock.now(), token)
+      await users.setPassword(tx, person.id, passwordHash)
       await sql.endOthers(tx, person.id, null)
       if (!person.totp_enabled_at) return this.#arrive(tx, visitor, person)
-      this.#deps.audit.recordSuccess(tx, toPersonAuditRecord(visitor, person, 200, null))
+      this.#deps.audit.recordSuccess(tx, toUserAuditRecord(visitor, person, 200, null))
       return null
     })
   }
 
-  async #arrive(tx: Tx, visitor: ClientInfo, person: people.PersonRow, status = 200): Promise<SignInResult> {
+  async #arrive(tx: Tx, visitor: ClientInfo, person: users.UserRow, status = 200): Promise<SignInResult> {
     const now = this.#deps.clock.now()
     if (visitor.oldSecret) await sql.endByHash(tx, sha256(visitor.oldSecret))
-    await people.noteAddress(tx, now, person.id, visitor.ip)
+    await users.noteAddress(tx, now, person.id, visitor.ip)
     const started = await startSession(tx, now, person.id, visitor)
-    this.#deps.audit.recordSuccess(tx, toPersonAuditRecord(visitor, person, status, null, [started.row.id]))
+    this.#deps.audit.recordSuccess(tx, toUserAuditRecord(visitor, person, status, null, [started.row.id]))
     return { ...started, person }
   }
 
-  #noteRefusal(visitor: ClientInfo, person: people.PersonRow, { status, code }: ApiError): void {
-    this.#deps.audit.recordDenied(toPersonAuditRecord(visitor, person, status, code))
+  #noteRefusal(visitor: ClientInfo, person: users.UserRow, { status, code }: ApiError): void {
+    this.#deps.audit.recordDenied(toUserAuditRecord(visitor, person, status, code))
   }
 }
 

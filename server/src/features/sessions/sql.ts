@@ -43,23 +43,22 @@ export const rotate = (tx: Tx, { id, hash, provedAt, previousUntil }: Rotation) 
     update sessions set previous_hash = hash, previous_until = ${previousUntil}, hash = ${hash}, authenticated_at = ${provedAt}
     where id = ${id} returning ${allColumns('sessions')}`)
 
-export const listOf = (db: Queries, now: Date, idleSince: Date, personId: string) =>
+export const listOf = (db: Queries, now: Date, idleSince: Date, userId: string) =>
   db.many<SessionRow>(sql`
-    select ${allColumns('sessions')} from sessions where user_id = ${personId} and expires_at > ${now} and last_seen_at > ${idleSince} order by last_seen_at desc, id`)
+    select ${allColumns('sessions')} from sessions where user_id = ${userId} and expires_at > ${now} and last_seen_at > ${idleSince} order by last_seen_at desc, id`)
 
-export const endSession = (tx: Tx, personId: string, id: string) =>
-  tx.run(sql`delete from sessions where id = ${id} and user_id = ${personId}`)
+export const endSession = (tx: Tx, userId: string, id: string) => tx.run(sql`delete from sessions where id = ${id} and user_id = ${userId}`)
 
 export const endByHash = (tx: Tx, hash: Buffer) => tx.run(sql`delete from sessions where hash = ${hash}`)
 
-export const endOthers = (tx: Tx, personId: string, keptId: string | null) =>
-  tx.run(sql`delete from sessions where user_id = ${personId} and id is distinct from ${keptId}`)
+export const endOthers = (tx: Tx, userId: string, keptId: string | null) =>
+  tx.run(sql`delete from sessions where user_id = ${userId} and id is distinct from ${keptId}`)
 
 /** Only so many are kept: the one that was not used for longest goes. */
-export const endBeyond = (tx: Tx, personId: string, most: number) =>
+export const endBeyond = (tx: Tx, userId: string, most: number) =>
   tx.run(sql`
     delete from sessions where id in (
-      select id from sessions where user_id = ${personId} order by last_seen_at desc, id desc offset ${most})`)
+      select id from sessions where user_id = ${userId} order by last_seen_at desc, id desc offset ${most})`)
 
 export const dropOver = (db: Queries, now: Date, idleSince: Date) =>
   db.run(sql`delete from sessions where expires_at <= ${now} or last_seen_at <= ${idleSince}`)

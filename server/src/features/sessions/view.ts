@@ -1,10 +1,10 @@
 import type { Config } from '../../config.ts'
 import { VERSION } from '../../kernel/version.ts'
-import type { PersonRow } from '../users/service.ts'
+import type { UserRow } from '../users/service.ts'
 import type { Session, SessionEntry } from './schema.ts'
 import type { SessionRow } from './sql.ts'
 
-export const toSession = (config: Config, account: { id: string; name: string }, person: PersonRow, row: SessionRow): Session => ({
+export const toSession = (config: Config, account: { id: string; name: string }, person: UserRow, row: SessionRow): Session => ({
   user: {
     id: person.id,
     email: person.email,

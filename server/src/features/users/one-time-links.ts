@@ -15,19 +15,19 @@ export interface IssuedLink {
 
 /** For whoever is to be the owner. `base`: where the dashboard is, such as http://127.0.0.1:8080. */
 export const issueWelcomeLink = (db: Queries, now: Date, base: string): Promise<IssuedLink> =>
-  issue(db, now, { kind: 'welcome', personId: null, life: WELCOME_LIFE, page: `${base}/welcome` })
+  issue(db, now, { kind: 'welcome', userId: null, life: WELCOME_LIFE, page: `${base}/welcome` })
 
 export const issuePasswordLink = (db: Queries, now: Date, personId: string, base: string, life: string): Promise<IssuedLink> =>
-  issue(db, now, { kind: 'password', personId, life, page: `${base}/reset` })
+  issue(db, now, { kind: 'password', userId: personId, life, page: `${base}/reset` })
 
 interface Order {
   kind: 'welcome' | 'password'
-  personId: string | null
+  userId: string | null
   life: string
   page: string
 }
 
-async function issue(db: Queries, now: Date, { kind, personId, life, page }: Order): Promise<IssuedLink> {
+async function issue(db: Queries, now: Date, { kind, userId: personId, life, page }: Order): Promise<IssuedLink> {
   const secret = newToken(PREFIX)
   const expiresAt = addDuration(now, life)
   await sql.insertLink(db, { hash: sha256(secret), kind, user_id: personId, created_at: now, expires_at: expiresAt })
@@ -41,12 +41,12 @@ export async function useWelcomeLink(tx: Tx, now: Date, secret: string): Promise
 }
 
 /** Answers whose it is. */
-export async function usePasswordLink(tx: Tx, now: Date, secret: string): Promise<sql.PersonRow> {
+export async function usePasswordLink(tx: Tx, now: Date, secret: string): Promise<sql.UserRow> {
   const link = await sql.takePasswordLink(tx, now, sha256(secret))
-  const person = link && (await sql.lockPerson(tx, link.user_id))
-  if (!person) throw gone('Ask for a new one')
-  await sql.dropLinksOf(tx, person.id)
-  return person
+  const user = link && (await sql.lockUser(tx, link.user_id))
+  if (!user) throw gone('Ask for a new one')
+  await sql.dropLinksOf(tx, user.id)
+  return user
 }
 
 const gone = (what: string): ApiError => apiError('link_gone', `This link was used already, has expired or is not complete. ${what}`)

@@ -5,7 +5,7 @@ import * as sql from './sql.ts'
 /** How long a place is remembered from which somebody has signed in. */
 const KEEP_ADDRESSES = '90d'
 
-export const prunePeople = reconciler('users.prune', '1h', async ({ db, clock }) => {
+export const pruneUsers = reconciler('users.prune', '1h', async ({ db, clock }) => {
   const now = clock.now()
   await sql.dropOldLinks(db, now)
   await sql.dropOldAddresses(db, subtractDuration(now, KEEP_ADDRESSES))

@@ -1,4 +1,4 @@
-// People: who they are and how they prove it. Being signed in is the business of `sessions`.
+// Users: who they are and how they authenticate. Being signed in is the business of `sessions`.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -6,22 +6,22 @@ import { createAccount, findAccount } from '../accounts/service.ts'
 import { useWelcomeLink } from './one-time-links.ts'
 import * as sql from './sql.ts'
 
-export { hashPassword, verifyPassword as isPassword } from './password-hash.ts'
-export { beginTotp, confirmTotp, removeTotp, consumeCode as spendAnyCode } from './totp.ts'
+export { hashPassword, verifyPassword } from './password-hash.ts'
+export { beginTotp, confirmTotp, removeTotp, consumeCode } from './totp.ts'
 export { countRecoveryCodes, renewRecoveryCodes } from './recovery-codes.ts'
 export { issuePasswordLink, issueWelcomeLink, usePasswordLink } from './one-time-links.ts'
 export {
   dropLinksOf,
   findByEmail,
-  findPerson,
+  findUser,
   hasOperator,
   isKnownAddress,
-  listPeople,
+  listUsers,
   noteAddress,
   setName,
   setOperator,
   setPassword,
-  type PersonRow,
+  type UserRow,
 } from './sql.ts'
 
 interface NewUser {
@@ -31,21 +31,21 @@ interface NewUser {
 }
 
 /** The account may be there already: whoever has the welcome link runs this machine. */
-export async function createOwner(tx: Tx, now: Date, { token, ...user }: NewUser & { token: string }): Promise<sql.PersonRow> {
+export async function createOwner(tx: Tx, now: Date, { token, ...user }: NewUser & { token: string }): Promise<sql.UserRow> {
   await useWelcomeLink(tx, now, token)
   const account = (await findAccount(tx, user.email)) ?? (await createAccount(tx, now, user))
   return insert(tx, now, account.id, { ...user, isOperator: true })
 }
 
 /** Never into an account that exists: whoever signs up has not proved to be at that address. */
-export async function signUp(tx: Tx, now: Date, user: NewUser): Promise<sql.PersonRow> {
+export async function signUp(tx: Tx, now: Date, user: NewUser): Promise<sql.UserRow> {
   const account = await createAccount(tx, now, user)
   return insert(tx, now, account.id, { ...user, isOperator: false })
 }
 
 /** Somebody for an account that has nobody yet, with no password so far. */
-export async function ensureUser(tx: Tx, now: Date, account: { id: string; email: string; name: string }): Promise<sql.PersonRow> {
-  const [first] = await sql.listPeople(tx, account.id)
+export async function ensureUser(tx: Tx, now: Date, account: { id: string; email: string; name: string }): Promise<sql.UserRow> {
+  const [first] = await sql.listUsers(tx, account.id)
   return first ?? insert(tx, now, account.id, { email: account.email, name: account.name, passwordHash: null, isOperator: false })
 }
 
@@ -54,20 +54,20 @@ async function insert(
   now: Date,
   accountId: string,
   { email, name = '', passwordHash, isOperator }: { email: string; name?: string; passwordHash: string | null; isOperator: boolean },
-): Promise<sql.PersonRow> {
+): Promise<sql.UserRow> {
   const row = { id: newId(), account_id: accountId, email, name, password_hash: passwordHash, is_operator: isOperator, created_at: now }
-  const made = await sql.insertPerson(tx, row)
+  const made = await sql.insertUser(tx, row)
   if (!made) throw apiError('already_exists', `Somebody signs in with ${email} already`)
   return made
 }
 
-export async function lockPerson(tx: Tx, id: string): Promise<sql.PersonRow> {
-  const person = await sql.lockPerson(tx, id)
+export async function lockUser(tx: Tx, id: string): Promise<sql.UserRow> {
+  const person = await sql.lockUser(tx, id)
   if (!person) throw notFound('Person')
   return person
 }
 
-export async function getPersonByEmail(db: Queries, email: string): Promise<sql.PersonRow> {
+export async function getUserByEmail(db: Queries, email: string): Promise<sql.UserRow> {
   const person = await sql.findByEmail(db, email)
   if (!person) throw notFound(`Person ${email}`)
   return person

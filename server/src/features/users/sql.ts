@@ -2,29 +2,29 @@ import { sql, type NotNull, type Queries, type Tx } from '../../kernel/database/
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
-export type PersonRow = Row<'users'>
+export type UserRow = Row<'users'>
 
-export type NewPerson = Omit<PersonRow, 'totp_secret' | 'totp_enabled_at' | 'totp_step'>
+export type NewUser = Omit<UserRow, 'totp_secret' | 'totp_enabled_at' | 'totp_step'>
 
-export const insertPerson = (tx: Tx, row: NewPerson) =>
-  tx.maybe<PersonRow>(sql`
+export const insertUser = (tx: Tx, row: NewUser) =>
+  tx.maybe<UserRow>(sql`
     insert into users (id, account_id, email, name, password_hash, is_operator, created_at)
     values (${row.id}, ${row.account_id}, ${row.email}, ${row.name}, ${row.password_hash}, ${row.is_operator}, ${row.created_at})
     on conflict do nothing returning ${allColumns('users')}`)
 
-export const findPerson = (db: Queries, id: string) => db.maybe<PersonRow>(sql`select ${allColumns('users')} from users where id = ${id}`)
+export const findUser = (db: Queries, id: string) => db.maybe<UserRow>(sql`select ${allColumns('users')} from users where id = ${id}`)
 
 export const findByEmail = (db: Queries, email: string) =>
-  db.maybe<PersonRow>(sql`select ${allColumns('users')} from users where lower(email) = lower(${email})`)
+  db.maybe<UserRow>(sql`select ${allColumns('users')} from users where lower(email) = lower(${email})`)
 
-export const lockPerson = (tx: Tx, id: string) =>
-  tx.maybe<PersonRow>(sql`select ${allColumns('users')} from users where id = ${id} for no key update`)
+export const lockUser = (tx: Tx, id: string) =>
+  tx.maybe<UserRow>(sql`select ${allColumns('users')} from users where id = ${id} for no key update`)
 
 export const hasOperator = async (db: Queries): Promise<boolean> =>
   (await db.maybe(sql`select from users where is_operator limit 1`)) !== undefined
 
-export const listPeople = (db: Queries, accountId: string | null) =>
-  db.many<PersonRow & { last_seen_at: Date | null }>(sql`
+export const listUsers = (db: Queries, accountId: string | null) =>
+  db.many<UserRow & { last_seen_at: Date | null }>(sql`
     select ${allColumns('users', 'p')}, (select max(last_used_at) from known_ips a where a.user_id = p.id) as last_seen_at from users p
     where ${accountId}::text is null or p.account_id = ${accountId} order by p.id`)
 
@@ -41,19 +41,19 @@ export const setTotp = (tx: Tx, id: string, { secret, enabledAt }: { secret: Buf
 export const spendStep = (tx: Tx, id: string, step: bigint) =>
   tx.run(sql`update users set totp_step = ${step} where id = ${id} and totp_step < ${step}`)
 
-export const insertRecoveryCodes = (tx: Tx, now: Date, personId: string, hashes: Buffer[]) =>
+export const insertRecoveryCodes = (tx: Tx, now: Date, userId: string, hashes: Buffer[]) =>
   tx.run(sql`
     insert into recovery_codes (user_id, hash, created_at)
-    select ${personId}, hash, ${now} from unnest(${hashes}::bytea[]) as hash`)
+    select ${userId}, hash, ${now} from unnest(${hashes}::bytea[]) as hash`)
 
 /** Of two who send the same, a single one deletes it. */
-export const takeRecoveryCode = (tx: Tx, personId: string, hash: Buffer) =>
-  tx.run(sql`delete from recovery_codes where user_id = ${personId} and hash = ${hash}`)
+export const takeRecoveryCode = (tx: Tx, userId: string, hash: Buffer) =>
+  tx.run(sql`delete from recovery_codes where user_id = ${userId} and hash = ${hash}`)
 
-export const dropRecoveryCodes = (tx: Tx, personId: string) => tx.run(sql`delete from recovery_codes where user_id = ${personId}`)
+export const dropRecoveryCodes = (tx: Tx, userId: string) => tx.run(sql`delete from recovery_codes where user_id = ${userId}`)
 
-export const countRecoveryCodes = async (db: Queries, personId: string): Promise<number> =>
-  (await db.one<{ count: number }>(sql`select count(*)::int as count from recovery_codes where user_id = ${personId}`)).count
+export const countRecoveryCodes = async (db: Queries, userId: string): Promise<number> =>
+  (await db.one<{ count: number }>(sql`select count(*)::int as count from recovery_codes where user_id = ${userId}`)).count
 
 export interface NewLink {
   hash: Buffer
@@ -78,16 +78,16 @@ export const takePasswordLink = (tx: Tx, now: Date, hash: Buffer) =>
 export const takeWelcomeLinks = (tx: Tx) =>
   tx.many<{ hash: Buffer; expires_at: Date }>(sql`delete from one_time_links where kind = 'welcome' returning hash, expires_at`)
 
-export const dropLinksOf = (tx: Tx, personId: string) => tx.run(sql`delete from one_time_links where user_id = ${personId}`)
+export const dropLinksOf = (tx: Tx, userId: string) => tx.run(sql`delete from one_time_links where user_id = ${userId}`)
 
 export const dropOldLinks = (db: Queries, now: Date) => db.run(sql`delete from one_time_links where expires_at <= ${now}`)
 
-export const noteAddress = (tx: Tx, now: Date, personId: string, address: string) =>
+export const noteAddress = (tx: Tx, now: Date, userId: string, address: string) =>
   tx.run(sql`
-    insert into known_ips (user_id, address, last_used_at) values (${personId}, ${address}, ${now})
+    insert into known_ips (user_id, address, last_used_at) values (${userId}, ${address}, ${now})
     on conflict (user_id, address) do update set last_used_at = excluded.last_used_at`)
 
-export const isKnownAddress = async (db: Queries, personId: string, address: string): Promise<boolean> =>
-  (await db.maybe(sql`select from known_ips where user_id = ${personId} and address = ${address}`)) !== undefined
+export const isKnownAddress = async (db: Queries, userId: string, address: string): Promise<boolean> =>
+  (await db.maybe(sql`select from known_ips where user_id = ${userId} and address = ${address}`)) !== undefined
 
 export const dropOldAddresses = (db: Queries, before: Date) => db.run(sql`delete from known_ips where last_used_at < ${before}`)

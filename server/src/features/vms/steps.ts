@@ -3,7 +3,7 @@ import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
 import type { Deps } from '../deps.ts'
-import { filterToPut, markFilterApplied, settleFilter } from '../firewalls/service.ts'
+import { filterForBoot, markFilterApplied, quiesceFilter } from '../firewalls/service.ts'
 import { attachedNetworks, networkSpec } from '../networks/service.ts'
 import { runBeforePowerOff } from './model/hooks.ts'
 import { driverForVm, getVmRow, machineSpec } from './model/machine-spec.ts'
@@ -35,7 +35,7 @@ export async function prepareNetworks(context: Context): Promise<void> {
 /** A machine never runs unfiltered: its filter is there before it starts. */
 export async function applyFilter(context: Context): Promise<{ version: number | null }> {
   const { driver } = await vmAndDriver(context)
-  const { filter, version } = await filterToPut(context.deps.db, context.deps.clock.now(), context.input.vmId)
+  const { filter, version } = await filterForBoot(context.deps.db, context.deps.clock.now(), context.input.vmId)
   await driver.ensureFilter(context.input.vmId, filter, context.signal)
   return { version }
 }
@@ -91,6 +91,6 @@ export async function powerOff(context: Context, graceMs: number): Promise<void>
 /** Takes everything of the VM off its host. */
 export async function purgeFromHost(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  await settleFilter(context.deps, vm.id, context.signal) // or its filter might be put back behind us
+  await quiesceFilter(context.deps, vm.id, context.signal) // or its filter might be put back behind us
   await driver.ensurePurged(vm.id, context.signal)
 }

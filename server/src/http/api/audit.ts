@@ -58,17 +58,17 @@ interface Visit {
 }
 
 /** Of a call that is made without a principal, such as a sign-in, once it is known whose it is. */
-export const toPersonAuditRecord = (
+export const toUserAuditRecord = (
   { ip, requestId, operation }: Visit,
-  person: { id: string; account_id: string; email: string },
+  user: { id: string; account_id: string; email: string },
   status: number,
   code: string | null,
   ids: string[] = [],
 ): AuditRecord => ({
-  accountId: person.account_id,
+  accountId: user.account_id,
   actorType: 'person',
-  actorId: person.id,
-  actorName: person.email,
+  actorId: user.id,
+  actorName: user.email,
   ip,
   requestId,
   ...operation,

@@ -9,7 +9,7 @@ import { apiError } from '../../../kernel/errors.ts'
 import { newId } from '../../../kernel/ids.ts'
 import { catalogNumbers, getRegion, getTemplate, type RegionRow, type TemplateRow } from '../../catalog/service.ts'
 import { type Deps, workflow } from '../../deps.ts'
-import { bind, pauseFilter, requireFirewalls, trackFilter } from '../../firewalls/service.ts'
+import { bind, pauseFilter, requireFirewalls, createFilterState } from '../../firewalls/service.ts'
 import { allocateAddress, type NetworkRow, requireNetworks } from '../../networks/service.ts'
 import { noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, refund, requireEnough, toQuote } from '../../wallet/service.ts'
@@ -96,7 +96,7 @@ export async function createVm(
   const [, actionId] = await Promise.all([
     sql.insertVm(tx, row),
     deps.workflows.start(tx, provisionVm, run, { label: 'CREATE', ownerId: accountId, subjectId: id }),
-    trackFilter(tx, id, place.host_id, accountId),
+    createFilterState(tx, id, place.host_id, accountId),
     noteKeyUse(
       tx,
       id,

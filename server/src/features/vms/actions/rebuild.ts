@@ -6,8 +6,8 @@ import { apiError } from '../../../kernel/errors.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import { getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
 import type { Deps } from '../../deps.ts'
-import { trackFilter } from '../../firewalls/service.ts'
-import { canRun, getHost } from '../../hosts/service.ts'
+import { createFilterState } from '../../firewalls/service.ts'
+import { supportsArch, getHost } from '../../hosts/service.ts'
 import { attachedNetworks } from '../../networks/service.ts'
 import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/service.ts'
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
@@ -78,7 +78,7 @@ async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cen
 /** A VM stays on its host, which may be of another kind than a new image. */
 async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {
   const host = await getHost(tx, vm.host_id!)
-  if (!canRun(host, template.arch))
+  if (!supportsArch(host, template.arch))
     throw apiError('incompatible', `OS template ${template.slug} is for ${template.arch}, but this VM runs on ${host.arch}: choose another`)
 }
 
@@ -98,7 +98,7 @@ async function provisionAgain(
   const where = { hostId: networks[0]?.host_id ?? null, arch }
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), where)
   await sql.assignPlacement(tx, now, vm.id, { ...place, period_price_cents: price, next_renewal_at: nextRenewal(now, now.getUTCDate()) })
-  await trackFilter(tx, vm.id, place.host_id, vm.account_id)
+  await createFilterState(tx, vm.id, place.host_id, vm.account_id)
   await sql.setStatus(tx, now, vm.id, { status: 'PROVISIONING', wantedOn: true })
   const started = await start(provisionVm, { vmId: vm.id, chargedCents: price.toString(), passwordHash })
   await recordVmEvent(tx, deps, vm.id, 'vm.provisioning', started)

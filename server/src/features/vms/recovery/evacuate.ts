@@ -6,7 +6,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { EventDeps } from '../../deps.ts'
 import { getRegion, getTemplate } from '../../catalog/service.ts'
-import { resumeFilter, trackFilter } from '../../firewalls/service.ts'
+import { resumeFilter, createFilterState } from '../../firewalls/service.ts'
 import { releaseCapacity } from '../../hosts/capacity.ts'
 import { reclaimPublicIp, releasePublicIp } from '../../hosts/public-addresses.ts'
 import { findHost } from '../../hosts/service.ts'
@@ -41,7 +41,7 @@ export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, move: M
 
 async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Placement & { host_id: string }): Promise<void> {
   await setPlacement(tx, deps.clock.now(), vm.id, place)
-  await trackFilter(tx, vm.id, place.host_id, vm.account_id)
+  await createFilterState(tx, vm.id, place.host_id, vm.account_id)
   await notifyMacChanged(tx, deps, vm.id, vm.mac!)
 }
 
