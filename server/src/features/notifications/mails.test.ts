@@ -87,7 +87,7 @@ describe('a customer is told by mail', () => {
     await app.settle()
     await deliverAllDue(app.deps)
     await send()
-    expect(subjectsOf(customer).toSorted()).toEqual(['Your VM web-1 is suspended', 'Webhook disabled'])
+    expect(subjectsOf(customer).toSorted()).toEqual(['Webhook disabled', 'Your VM web-1 is suspended'])
   })
 
   test('never of what was rolled back', async () => {

@@ -217,7 +217,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
     test('is unplugged when it could not be attached, and the network can go', async () => {
       const networkId = await givenNetwork()
       const { id } = await app.given.vm(customer)
-      await strand(app, await post(`/vms/${id}/networks`, { networkId }), 'plug in run')
+      await strand(app, await post(`/vms/${id}/networks`, { networkId }), 'attach run')
       expect([await pluggedInto(id), (await vmOf(id)).privateNetworks]).toEqual([[networkId], []])
       await restsWell()
       expect(await pluggedInto(id)).toEqual([])
@@ -230,7 +230,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       const networkId = await givenNetwork()
       const { id } = await app.given.vm(customer, { privateNetworkIds: [networkId] })
       const { actionId } = (await customer.delete(`/vms/${id}/networks/${networkId}`)).body.data
-      await strand(app, actionId, 'unplug run')
+      await strand(app, actionId, 'detach run')
       expect([await pluggedInto(id), (await vmOf(id)).privateNetworks]).toMatchObject([[], [{ id: networkId }]])
       await restsWell()
       expect(await pluggedInto(id)).toEqual([networkId])
