@@ -5,7 +5,7 @@ import { access, mkdtemp, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { nativeArch } from '../src/kernel/arch.ts'
-import type { Build } from '../src/images/build-order.ts'
+import type { Build } from '../src/images/build-options.ts'
 import type { Image } from '../src/hypervisor/image-source.ts'
 
 const IMAGES = join(import.meta.dirname, '../src/images')

@@ -1,5 +1,5 @@
 // The templates that can be built here from Debian packages.
-import type { Build } from './build-order.ts'
+import type { Build } from './build-options.ts'
 import { buildDebian } from './debian/build.ts'
 import { buildTiny } from './tiny/build.ts'
 

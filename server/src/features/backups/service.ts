@@ -6,9 +6,10 @@ import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { quotaLimit } from '../accounts/service.ts'
+import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
 import { isHostLost } from '../hosts/service.ts'
-import { lockOwnVm, requireVm, startAction, type Started, startRestore, startRunOf, type StartRun, type VmDetails } from '../vms/service.ts'
+import { lockOwnVm, requireVm, startAction, startRestore, startRunOf, type StartRun, type VmDetails } from '../vms/service.ts'
 import { createBackupWorkflow } from './create.workflow.ts'
 import { REMOVE } from './reconciler-names.ts'
 import { chooseBackupHost } from './backup-host.ts'
@@ -29,7 +30,7 @@ export const createBackup = (
   who: Principal,
   vmId: string,
   input: CreateBackup,
-): Promise<Started & { backup: Backup }> =>
+): Promise<ActionStarted & { backup: Backup }> =>
   startAction(tx, deps, who, vmId, {
     verb: 'backup',
     label: BACKUP_CREATE,
@@ -106,7 +107,7 @@ export const restoreBackup = (
   vmId: string,
   id: string,
   { withoutNetworks = false }: RestoreBackup,
-): Promise<Started> =>
+): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'restore',
     label: 'BACKUP_RESTORE',

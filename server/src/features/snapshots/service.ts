@@ -4,8 +4,9 @@ import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
 import { quotaLimit } from '../accounts/service.ts'
+import type { ActionStarted } from '../actions/schema.ts'
 import type { Deps } from '../deps.ts'
-import { requireVm, startAction, type Started, startRestore } from '../vms/service.ts'
+import { requireVm, startAction, startRestore } from '../vms/service.ts'
 import { deleteSnapshot } from './delete.workflow.ts'
 import { restoreFromSnapshot } from './restore.workflow.ts'
 import type { CreateSnapshot, Snapshot } from './schema.ts'
@@ -20,7 +21,7 @@ export const createSnapshot = (
   who: Principal,
   vmId: string,
   input: CreateSnapshot,
-): Promise<Started & { snapshot: Snapshot }> =>
+): Promise<ActionStarted & { snapshot: Snapshot }> =>
   startAction(tx, deps, who, vmId, {
     verb: 'snapshot',
     label: 'SNAPSHOT_CREATE',
@@ -64,7 +65,7 @@ async function requireSnapshot(db: Queries, vmId: string, id: string): Promise<s
   return row
 }
 
-export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> =>
+export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'restore',
     label: 'SNAPSHOT_RESTORE',
@@ -80,7 +81,7 @@ export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string
 export const failAllSnapshots = sql.markAllFailed
 
 /** In every state of the VM but one that is out of our hands: a snapshot lies beside the disk, and removing it touches nothing else. */
-export const removeSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<Started> =>
+export const removeSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: null,
     label: 'SNAPSHOT_DELETE',

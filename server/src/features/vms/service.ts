@@ -4,7 +4,7 @@ export { listAllVms, lockVmById, vmById } from './model/sql.ts'
 export { recordVmEvent } from './model/events.ts'
 export { driverForVm, driverForVmId, getVmRow, machineSpec, speedLimit } from './model/machine-spec.ts'
 export { restoreWorkflow, startRestore, type RestoreInput } from './actions/restore.ts'
-export { lockOwnVm, requireVm, startAction, startRunOf, type Started, type StartRun } from './model/guards.ts'
+export { lockOwnVm, requireVm, startAction, startRunOf, type StartRun } from './model/guards.ts'
 export {
   startSuspension,
   startUnsuspension,

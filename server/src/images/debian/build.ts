@@ -6,7 +6,7 @@ import { debianArch, serialConsole } from '../arch.ts'
 import { nativeArch, type Arch } from '../../kernel/arch.ts'
 import { EFI_TOOLS, makeDisk } from '../disk.ts'
 import { grubPackage, platformOf } from '../grub.ts'
-import type { Build } from '../build-order.ts'
+import type { Build } from '../build-options.ts'
 import { requireTools, run } from '../external-tools.ts'
 import { debianSources } from './sources.ts'
 

@@ -8,7 +8,7 @@ import { EFI_TOOLS, makeDisk } from '../disk.ts'
 import { grubPackage } from '../grub.ts'
 import { unpackPackages } from '../packages.ts'
 import { requireTools, run } from '../external-tools.ts'
-import type { Build } from '../build-order.ts'
+import type { Build } from '../build-options.ts'
 import { readLinking } from './libraries.ts'
 import { loadOrder, withoutSignature } from './modules.ts'
 

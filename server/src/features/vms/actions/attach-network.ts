@@ -3,12 +3,13 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps } from '../../deps.ts'
 import { allocateAddress, attachmentsOf, releaseAddress, requireNetworks } from '../../networks/service.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { getVmRow, privateNic } from '../model/machine-spec.ts'
 import { recordStaleMachine, recordStaleNics } from '../model/stale-machines.ts'
-import { startAction, type Started } from '../model/guards.ts'
+import { startAction } from '../model/guards.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from '../steps.ts'
 
 const MAX_NETWORKS = 5
@@ -53,7 +54,7 @@ export const detachNetwork = workflow<Input>('vm.network_detach', { deadline: '6
     if (cleanupFailed) await recordStaleMachine(tx, now, vmId, (await getVmRow(tx, vmId)).host_id!)
   })
 
-export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<Started> =>
+export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'attach',
     label: 'NETWORK_ATTACH',
@@ -70,7 +71,7 @@ export const attach = (tx: Tx, deps: Deps, who: Principal, vmId: string, network
     },
   })
 
-export const detach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<Started> =>
+export const detach = (tx: Tx, deps: Deps, who: Principal, vmId: string, networkId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'detach',
     label: 'NETWORK_DETACH',

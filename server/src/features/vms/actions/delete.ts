@@ -5,6 +5,7 @@ import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps, type EventDeps } from '../../deps.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
 import { forgetFilter, resumeFilter, unbindAll } from '../../firewalls/service.ts'
@@ -19,7 +20,7 @@ import { recordStaleMachine } from '../model/stale-machines.ts'
 import { releasePlacement, giveBackVmQuotas, sizeOf } from '../model/placement.ts'
 import { refundForUnusedDays } from '../billing/pricing.ts'
 import { requireAllowed } from '../model/allowed-actions.ts'
-import { preemptOpenRun, startAction, type Started, startRunOf } from '../model/guards.ts'
+import { preemptOpenRun, startAction, startRunOf } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 import { purgeFromHost, type VmInput } from '../steps.ts'
 
@@ -96,7 +97,7 @@ async function refundUnused(tx: Tx, now: Date, vm: sql.VmDetails): Promise<void>
   })
 }
 
-export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<Started | DryRunResult<Quote>> =>
+export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun = false): Promise<ActionStarted | DryRunResult<Quote>> =>
   startAction(tx, deps, who, vmId, {
     verb: 'delete',
     label: DELETE,
@@ -109,7 +110,7 @@ export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
   })
 
 /** The end of an unpaid VM's retention, which protection does not stop. */
-export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<Started> {
+export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<ActionStarted> {
   await preemptOpenRun(tx, deps, vm)
   requireAllowed({ ...vm, is_protected: false }, 'delete')
   return startRunOf(tx, deps, vm, DELETE)(deleteVm, { vmId: vm.id, reason: 'Unpaid for too long' })

@@ -1,9 +1,10 @@
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { startAction, type Started } from '../model/guards.ts'
+import { startAction } from '../model/guards.ts'
 import { openPasswordHash, sealPassword } from '../model/guest-password.ts'
 import { getVmRow } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
@@ -22,23 +23,23 @@ import {
 
 type Owner = Pick<Principal, 'accountId'>
 
-export const start = (tx: Tx, deps: Deps, who: Principal, vmId: string): Promise<Started> =>
+export const start = (tx: Tx, deps: Deps, who: Principal, vmId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'start', label: 'START', act: (_, run) => run(startVm, { vmId }) })
 
-export const stop = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
+export const stop = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'stop', label: 'STOP', act: (_, run) => run(stopVm, { vmId, force }) })
 
-export const restart = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<Started> =>
+export const restart = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'restart', label: 'RESTART', act: (_, run) => run(restartVm, { vmId, force }) })
 
 /** By an operator, or because its renewal is unpaid; only the latter ends with a payment. */
-export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = false): Promise<Started> =>
+export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = false): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'suspend', label: 'SUSPEND', act: (_, run) => run(suspendVm, { vmId, unpaid }) })
 
-export const unsuspend = (tx: Tx, deps: Deps, who: Owner, vmId: string): Promise<Started> =>
+export const unsuspend = (tx: Tx, deps: Deps, who: Owner, vmId: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'unsuspend', label: 'UNSUSPEND', act: (_, run) => run(unsuspendVm, { vmId }) })
 
-export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, password: string): Promise<Started> =>
+export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, password: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: 'password',
     label: 'PASSWORD_RESET',

@@ -5,6 +5,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import { getRegion, getTemplate, type TemplateRow } from '../../catalog/service.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { createFilterState } from '../../firewalls/service.ts'
 import { supportsArch, getHost } from '../../hosts/service.ts'
@@ -13,7 +14,7 @@ import { forgetKeyUse, keysOf, noteKeyUse, requireKeys } from '../../ssh-keys/se
 import { balanceOf, charge, type Quote, requireFunds, toQuote } from '../../wallet/service.ts'
 import { nextRenewal } from '../billing/pricing.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { startAction, type Started, type StartRun } from '../model/guards.ts'
+import { startAction, type StartRun } from '../model/guards.ts'
 import { sealPassword } from '../model/guest-password.ts'
 import { allocatePlacement, sizeOf } from '../model/placement.ts'
 import * as sql from '../model/sql.ts'
@@ -28,7 +29,7 @@ export const rebuild = (
   vmId: string,
   input: RebuildVm,
   dryRun = false,
-): Promise<Started | DryRunResult<Quote>> =>
+): Promise<ActionStarted | DryRunResult<Quote>> =>
   startAction(tx, deps, who, vmId, {
     verb: 'rebuild',
     label: 'REBUILD',
@@ -89,7 +90,7 @@ async function provisionAgain(
   arch: string,
   passwordHash: string | null,
   start: StartRun,
-): Promise<Started> {
+): Promise<ActionStarted> {
   const now = deps.clock.now()
   const { currency } = deps.config
   const price = vm.renewal_price_cents

@@ -2,11 +2,12 @@
 import type { DiskSource } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { WorkflowBuilder, StepContext, Workflow } from '../../../workflow/workflow-builder.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { workflow, type Deps } from '../../deps.ts'
 import { recordVmEvent } from '../model/events.ts'
 import { completeEvacuation, evacuateVm, rollBackEvacuation, type Move } from '../recovery/evacuate.ts'
 import { replaceDiskWorkflow, finishOnNewDisk, finishOnOldDisk, type NewDiskInput } from './replace-disk.ts'
-import type { Started, StartRun } from '../model/guards.ts'
+import type { StartRun } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 
 export interface RestoreInput extends NewDiskInput {
@@ -66,7 +67,7 @@ export async function startRestore(
   flow: RestoreWorkflow,
   order: RestoreRequest,
   start: StartRun,
-): Promise<Started> {
+): Promise<ActionStarted> {
   const { runId, copyId, templateId, isMoved } = order
   const placeBefore = isMoved ? await evacuateVm(tx, deps, vm, order) : null
   const generation = await sql.nextGeneration(tx, vm.id)

@@ -7,6 +7,7 @@ import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { StepContext } from '../../../workflow/workflow-builder.ts'
 import { catalogNumbers, getPlan } from '../../catalog/service.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import { type Deps, workflow } from '../../deps.ts'
 import { releaseCapacity, reserveCapacity, type Size } from '../../hosts/capacity.ts'
 import { charge, type Quote, refund, requireFunds, toQuote } from '../../wallet/service.ts'
@@ -14,7 +15,7 @@ import { tradeInAddOns } from '../billing/add-ons.ts'
 import { monthlyPrice, planShape, type PricedSize, proratedDifference } from '../billing/pricing.ts'
 import { requirePaidPeriod } from '../model/allowed-actions.ts'
 import { recordVmEvent } from '../model/events.ts'
-import { startAction, type Started } from '../model/guards.ts'
+import { startAction } from '../model/guards.ts'
 import { resizeVm } from '../model/hooks.ts'
 import { getVmRow, machineSpec } from '../model/machine-spec.ts'
 import { giveBackVmQuotas, sizeOf, takeVmQuotas } from '../model/placement.ts'
@@ -42,7 +43,7 @@ export const upgrade = (
   vmId: string,
   planId: string,
   dryRun = false,
-): Promise<Started | DryRunResult<Quote>> =>
+): Promise<ActionStarted | DryRunResult<Quote>> =>
   startAction(tx, deps, who, vmId, {
     verb: 'upgrade',
     label: 'UPGRADE',

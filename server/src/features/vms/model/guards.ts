@@ -4,6 +4,7 @@ import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
 import { openRunOf } from '../../../workflow/run-store.ts'
 import type { Workflow } from '../../../workflow/workflow-builder.ts'
+import type { ActionStarted } from '../../actions/schema.ts'
 import type { Deps } from '../../deps.ts'
 import { isPreemptible, requireAllowed, type Verb } from './allowed-actions.ts'
 import * as sql from './sql.ts'
@@ -25,12 +26,8 @@ export async function requireVm(db: Queries, accountId: string, id: string): Pro
   return vm
 }
 
-export interface Started {
-  actionId: string
-}
-
 /** Opens the run of the action. */
-export type StartRun = <I>(workflow: Workflow<Deps, I>, input: I, runId?: string) => Promise<Started>
+export type StartRun = <I>(workflow: Workflow<Deps, I>, input: I, runId?: string) => Promise<ActionStarted>
 
 export interface ActionRequest<F, T> {
   /** Null: in every state. */

@@ -1,6 +1,6 @@
 import type { Arch } from '../kernel/arch.ts'
 
-export interface BuildOrder {
+export interface BuildOptions {
   arch: Arch
   /** For temporary files; the caller removes it. */
   folder: string
@@ -10,4 +10,4 @@ export interface BuildOrder {
 }
 
 /** Writes a qcow2 file. */
-export type Build = (order: BuildOrder, output: string) => Promise<void>
+export type Build = (order: BuildOptions, output: string) => Promise<void>
