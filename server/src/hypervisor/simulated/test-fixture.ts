@@ -11,7 +11,7 @@ import { simulatedControl } from './control.ts'
 import { simulatedDrivers, type SimulatedOptions } from './driver.ts'
 import { instantPace } from './latency.ts'
 
-const SCHEMA = readFileSync(new URL('../../../migrations/0010_simulated.sql', import.meta.url), 'utf8')
+const SCHEMA = `create extension btree_gist; ${readFileSync(new URL('../../../migrations/0011_simulated.sql', import.meta.url), 'utf8')}`
 
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ connectionString: inject('postgresUrl') })
