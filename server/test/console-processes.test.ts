@@ -78,7 +78,7 @@ describe('consoles of several processes', async () => {
 
     await Promise.all([two.kill('SIGTERM'), worker.kill('SIGTERM')])
     const output = [one, two, worker].map((each) => each.output()).join('')
-    expect(output).toContain('console opened')
+    expect(output).toContain('console session opened')
     for (const secret of secrets) expect(output).not.toContain(secret.slice(4, 30))
   })
 })

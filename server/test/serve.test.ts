@@ -57,7 +57,7 @@ describe('processes on an external database', { timeout: 120_000 }, () => {
     expect(await berthd(elsewhere, 'doctor', 'key')).toMatchObject({ code: 1, stdout: expect.stringContaining('is missing') })
     await writeFile(key, 'ab'.repeat(32), { mode: 0o600 })
     expect(await berthd(elsewhere, 'api')).toMatchObject({ code: 1, stderr: expect.stringContaining('is another one') })
-    expect(await berthd(elsewhere, 'doctor', 'key')).toMatchObject({ code: 1, stdout: expect.stringContaining('is not the one') })
+    expect(await berthd(elsewhere, 'doctor', 'key')).toMatchObject({ code: 1, stdout: expect.stringContaining('does not match the key') })
     expect(await berthd(settings, 'doctor', 'key')).toMatchObject({ code: 0 })
   })
 

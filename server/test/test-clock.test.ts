@@ -27,9 +27,9 @@ describe('the test clock', { timeout: 240_000 }, () => {
   test('is rejected by real data, and required by a database that has one', async () => {
     const real = { BERTH_DATABASE_URL: await testDatabase(), BERTH_DATA_DIR: dataDir }
     const asked = await berthd({ ...real, BERTH_TEST_CLOCK: 'true' }, 'migrate')
-    expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('works only with a database that was made with it')])
+    expect([asked.code, asked.stderr]).toEqual([1, expect.stringContaining('works only with a database created with it')])
     const moved = await berthd(real, 'clock', 'advance', '--to', '2999-01-01')
-    expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining('Time is real here')])
+    expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining('has no test clock')])
     const trial = { BERTH_DATABASE_URL: await emptyDatabase(), BERTH_DATA_DIR: dataDir }
     expect(await berthd({ ...trial, BERTH_TEST_CLOCK: 'true' }, 'migrate')).toMatchObject({ code: 0 })
     const without = await berthd(trial, 'account', 'list')
@@ -51,7 +51,7 @@ describe('the test clock', { timeout: 240_000 }, () => {
     const inDays = (days: number) => new Date(first.getTime() + days * 86_400_000).toISOString()
 
     const back = await berthd(settings, 'clock', 'advance', '--to', '2001-01-01')
-    expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('time cannot be moved back')])
+    expect([back.code, back.stderr]).toEqual([2, expect.stringContaining('test clock cannot be moved back')])
     await berthdJson(settings, 'clock', 'advance', '--to', inDays(32))
     const { now } = await berthdJson(settings, 'clock', 'show')
     expect(now! >= inDays(32)).toBe(true)
