@@ -88,7 +88,7 @@ export interface Limit {
 
 export interface AccountDetails extends AccountRow {
   limits: Limit[]
-  people: {
+  users: {
     id: string
     email: string
     name: string

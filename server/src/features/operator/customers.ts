@@ -34,8 +34,8 @@ async function requireAccount(db: Queries, id: string): Promise<sql.AccountRow> 
 
 export async function showAccount(db: Queries, currency: string, id: string): Promise<AccountDetails> {
   const account = toAccount(await requireAccount(db, id), currency)
-  const [limits, people] = [await listQuotas(db, id), await listUsers(db, id)]
-  return { ...account, limits: limits.map(toLimit), people: people.map(toUser) }
+  const [limits, users] = [await listQuotas(db, id), await listUsers(db, id)]
+  return { ...account, limits: limits.map(toLimit), users: users.map(toUser) }
 }
 
 export async function makeAccount(tx: Tx, { clock, config }: Place, input: CreateAccount): Promise<OperatorAccount> {

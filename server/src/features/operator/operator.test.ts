@@ -105,8 +105,8 @@ describe('accounts', () => {
     const customer = browserOf(app)
     const token = (body.data.url as string).split('#')[1]
     expect((await customer.post('/password-reset/complete', { token, password: PASSWORD })).body.data.account.id).toBe(accountId)
-    const { users: people } = (await operator.get(`/operator/accounts/${accountId}`)).body.data as { users: unknown[] }
-    expect(people).toMatchObject([{ email, hasPassword: true, isOperator: false }])
+    const { users } = (await operator.get(`/operator/accounts/${accountId}`)).body.data as { users: unknown[] }
+    expect(users).toMatchObject([{ email, hasPassword: true, isOperator: false }])
   })
 
   test('are suspended with their VMs, get no new one, and come back', async () => {

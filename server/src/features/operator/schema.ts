@@ -154,7 +154,7 @@ export const Person = object({
   hasPassword: Type.Boolean({ description: 'False until the first link was used' }),
   lastSeenAt: nullable(Timestamp),
 })
-export const AccountDetails = object({ ...account, limits: Type.Array(Limit), people: Type.Array(Person) }, { title: 'AccountDetails' })
+export const AccountDetails = object({ ...account, limits: Type.Array(Limit), users: Type.Array(Person) }, { title: 'AccountDetails' })
 export type AccountDetails = Static<typeof AccountDetails>
 
 export const CreateAccount = object({ email: text(3, 254), name: Type.Optional(text(0, 100)) })

@@ -98,7 +98,7 @@ export const toLimit = ({ name, limit, used, is_default }: QuotaRow): AccountDet
   isDefault: is_default,
 })
 
-export const toUser = (row: UserRow & { last_seen_at: Date | null }): AccountDetails['people'][number] => ({
+export const toUser = (row: UserRow & { last_seen_at: Date | null }): AccountDetails['users'][number] => ({
   id: row.id,
   email: row.email,
   name: row.name,

@@ -7,7 +7,7 @@ import { operatorMessages } from '../../messages/operator.ts'
 
 const w = operatorMessages.accounts
 
-type User = AccountDetails['people'][number]
+type User = AccountDetails['users'][number]
 
 const COLUMNS: Column<User>[] = [
   {
@@ -23,8 +23,8 @@ const COLUMNS: Column<User>[] = [
   { head: w.lastSeen, cell: ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} as="ago" /> : commonMessages.never), right: true },
 ]
 
-export const Users = ({ people }: { people: User[] }) => (
+export const Users = ({ users }: { users: User[] }) => (
   <Card flush title={w.users}>
-    <Table caption={w.users} columns={COLUMNS} rows={people} rowKey={({ id }) => id} />
+    <Table caption={w.users} columns={COLUMNS} rows={users} rowKey={({ id }) => id} />
   </Card>
 )
