@@ -6,7 +6,7 @@ import { releaseQuota, quotaUsed, setQuotaLimit, reserveQuota } from './service.
 const app = await testApp({ breaks: ['quotas.counted'] })
 
 describe('GET /account', () => {
-  test("shows the token's own account", async () => {
+  test('returns the account of the token', async () => {
     await app.given.customer()
     const customer = await app.given.customer()
     const { status, body } = await customer.get('/account')
@@ -14,7 +14,7 @@ describe('GET /account', () => {
     expect(body.data).toEqual({ id: customer.accountId, email: customer.email, name: '', createdAt: app.clock.now().toISOString() })
   })
 
-  test('needs the scope account:read', async () => {
+  test('requires the scope account:read', async () => {
     const customer = await app.given.customer({ scopes: ['wallet:read'] })
     expect((await customer.get('/account')).body.error).toBe('This token lacks the required scope: account:read')
     expect((await customer.get('/account/limits')).status).toBe(403)
@@ -28,7 +28,7 @@ test.each([
   ['192.168.7.8', 401],
   ['2001:db8:1::7', 200],
   ['2001:db8:2::7', 401],
-])('a token for some addresses only answers %s with %i', async (remoteAddress, status) => {
+])('a token restricted by allowed IPs answers %s with %i', async (remoteAddress, status) => {
   const { accountId } = await app.given.customer()
   const { token } = await app.given.token(accountId, { allowedIps: ['10.0.0.0/8', '192.168.7.7', '2001:db8:1::/48'] })
   const answer = await app.app.inject({ url: '/api/public/v1/account', headers: { 'x-api-key': token }, remoteAddress })
@@ -37,7 +37,7 @@ test.each([
 })
 
 describe('GET /account/limits', () => {
-  test('lists every limit of the catalog', async () => {
+  test('lists every quota of the catalog', async () => {
     const customer = await app.given.customer()
     expect((await customer.get('/account/limits')).body.data).toEqual([
       { name: 'backupsPerVm', limit: 10, used: null },
@@ -57,7 +57,7 @@ describe('GET /account/limits', () => {
     ])
   })
 
-  test('shows what was raised and what is in use', async () => {
+  test('shows raised limits and current usage', async () => {
     const customer = await app.given.customer()
     await app.db.tx(async (tx) => {
       await setQuotaLimit(tx, customer.accountId, 'ram_mib', 81_920n)
@@ -69,7 +69,7 @@ describe('GET /account/limits', () => {
 })
 
 describe('a quota', () => {
-  test('of 100 lets exactly 100 of 400 parallel takers through', async () => {
+  test('of 100 grants exactly 100 of 400 parallel reservations', async () => {
     const { accountId } = await app.given.customer()
     await app.db.tx((tx) => setQuotaLimit(tx, accountId, 'vms', 100n))
     const db = openDb({ url: app.db.url, maxConnections: 50, onError: () => {} })
@@ -81,7 +81,7 @@ describe('a quota', () => {
     expect(await quotaUsed(app.db, accountId, 'vms')).toBe(100n)
   })
 
-  test('is not taken when the transaction fails', async () => {
+  test('is not reserved when the transaction rolls back', async () => {
     const { accountId } = await app.given.customer()
     const failing = app.db.tx(async (tx) => {
       await reserveQuota(tx, accountId, 'vms', 1n)
@@ -91,7 +91,7 @@ describe('a quota', () => {
     expect(await quotaUsed(app.db, accountId, 'vms')).toBe(0n)
   })
 
-  test('can be given back below a limit that was lowered since', async () => {
+  test('can be released while usage exceeds a limit lowered since', async () => {
     const { accountId } = await app.given.customer()
     await app.db.tx((tx) => reserveQuota(tx, accountId, 'vms', 5n))
     await app.db.tx((tx) => setQuotaLimit(tx, accountId, 'vms', 1n))

@@ -1,4 +1,5 @@
-// Scopes are `resource:verb`. Shorthands are expanded when a token is made, so what a token may do never changes behind its owner.
+// Scopes are `resource:verb`. Shorthands are expanded when a token is created, so a release that adds scopes never widens an existing
+// token.
 import { invalid } from '../../kernel/errors.ts'
 
 const VERBS = {

@@ -19,7 +19,7 @@ export async function createAccount(tx: Tx, now: Date, input: { email: string; n
   return row
 }
 
-/** By id or by e-mail address. */
+/** Looks the account up by id or email address. */
 export async function getAccount(db: Queries, idOrEmail: string): Promise<sql.AccountRow> {
   const account = await sql.findAccount(db, idOrEmail)
   if (!account) throw notFound(`Account ${idOrEmail}`)
@@ -28,7 +28,7 @@ export async function getAccount(db: Queries, idOrEmail: string): Promise<sql.Ac
 
 export const findAccount = sql.findAccount
 
-/** Null lifts it. */
+/** A null `at` lifts the suspension. */
 export async function setSuspended(tx: Tx, id: string, at: Date | null, why: string | null): Promise<sql.AccountRow> {
   const account = await sql.setSuspended(tx, id, at, why)
   if (!account) throw notFound('Account')
@@ -47,7 +47,7 @@ export interface NewToken {
   allowedIps?: string[]
 }
 
-/** The only moment the secret exists outside its owner's hands: the table keeps its hash. */
+/** Returns the secret once; the table stores only its hash. */
 export async function createToken(tx: Tx, now: Date, accountId: string, input: NewToken): Promise<{ id: string; token: string }> {
   if (input.name.length < 1 || input.name.length > 100) throw invalid('name must be 1-100 characters', 'name')
   if (input.expiresAt && input.expiresAt <= now) throw invalid('the expiry lies in the past', 'expiresAt')
@@ -77,7 +77,7 @@ export async function createToken(tx: Tx, now: Date, accountId: string, input: N
 
 export const listTokens = (db: Queries, accountId: string | null) => sql.listTokens(db, accountId)
 
-/** Of this account: another's reads as unknown. */
+/** Locks a token of this account; a token of another account is reported as not found. */
 export async function lockToken(tx: Tx, accountId: string, id: string): Promise<sql.TokenRow> {
   const row = await sql.lockToken(tx, accountId, id)
   if (!row) throw notFound('API key')
@@ -100,7 +100,7 @@ export async function deleteToken(tx: Tx, id: string): Promise<sql.TokenRow> {
   return row
 }
 
-/** Every API process forgets what it has cached of the token in the moment the change commits. */
+/** Notifies every API process on commit, so that it drops the token from its cache. */
 async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow> {
   if (!row) throw notFound('Token')
   await sql.notifyTokenChange(tx, row.hash)
@@ -110,13 +110,13 @@ async function told(tx: Tx, row: sql.TokenRow | undefined): Promise<sql.TokenRow
 export const reserveQuota = (tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> =>
   reserveQuotas(tx, accountId, { [name]: amount })
 
-/** One conditional statement decides, so that no number of parallel requests can exceed a quota. */
+/** One conditional update checks and reserves, so parallel requests cannot exceed a quota. */
 export async function reserveQuotas(tx: Tx, accountId: string, amounts: Record<string, bigint>): Promise<void> {
   const taken = new Set((await sql.addToQuotas(tx, accountId, amounts)).map((row) => row.name))
   for (const [name, amount] of Object.entries(amounts)) if (!taken.has(name)) await takeMissing(tx, accountId, name, amount)
 }
 
-/** Of a quota that is used up, or was never counted. */
+/** Handles a quota that is exhausted or has no counter row yet. */
 async function takeMissing(tx: Tx, accountId: string, name: string, amount: bigint): Promise<void> {
   await sql.ensureQuota(tx, accountId, name)
   if ((await sql.addToQuotas(tx, accountId, { [name]: amount })).length > 0) return
@@ -143,11 +143,11 @@ export async function releaseQuotas(tx: Tx, accountId: string, amounts: Record<s
 
 export const usedOfQuota = sql.usedOfQuota
 
-/** How many of a thing the account holds, without counting them. */
+/** Reads the usage counter; does not count the resources themselves. */
 export const quotaUsed = async (db: Queries, accountId: string, name: string): Promise<bigint> =>
   (await sql.findQuotaUsed(db, accountId, name))?.used ?? 0n
 
-/** For a limit per parent, such as snapshots of one VM: whoever checks it counts them under the parent's lock. */
+/** For a limit per parent, such as snapshots of one VM: the caller counts the children while it holds the parent's lock. */
 export async function quotaLimit(db: Queries, accountId: string, name: string): Promise<bigint> {
   const quota = (await sql.listQuotas(db, accountId)).find((each) => each.name === name)
   if (!quota) throw new Error(`BUG: the catalog has no quota.${name}`)

@@ -21,7 +21,7 @@ export const setSuspended = (tx: Tx, id: string, at: Date | null, why: string | 
     sql`update accounts set suspended_at = ${at}, suspension_reason = ${why} where id = ${id} returning ${allColumns('accounts')}`,
   )
 
-/** As part of another statement. */
+/** SQL condition, for use inside another statement. */
 export const isSuspended = (accountId: Sql): Sql =>
   sql`exists (select from accounts s where s.id = ${accountId} and s.suspended_at is not null)`
 
@@ -52,7 +52,7 @@ export const revokeToken = (tx: Tx, id: string, at: Date) =>
     sql`update api_tokens set revoked_at = coalesce(revoked_at, ${at}) where id = ${id} returning ${allColumns('api_tokens')}`,
   )
 
-/** Whether each may still be used; one that was deleted is not answered. */
+/** Whether each token is still usable; deleted tokens are missing from the result. */
 export const tokenStates = (db: Queries, now: Date, ids: string[]) =>
   db.many<{ id: string; usable: boolean }>(sql`
     select id, revoked_at is null and (expires_at is null or expires_at > ${now}) as usable from api_tokens where id = any(${ids}::text[])`)
@@ -62,7 +62,7 @@ export const deleteToken = (tx: Tx, id: string) =>
 
 export const notifyTokenChange = (tx: Tx, hash: Buffer) => tx.run(sql`select pg_notify('berth_tokens', ${hash.toString('hex')})`)
 
-/** In one order, as every API process writes down its own. */
+/** Updates rows in a fixed order: every API process flushes its own batch, and a common lock order prevents deadlocks. */
 export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: string }[]) =>
   db.run(sql`
     update api_tokens t set last_used_at = greatest(t.last_used_at, u.at), last_used_ip = u.ip
@@ -72,15 +72,16 @@ export const markTokensUsed = (db: Queries, uses: { id: string; at: Date; ip: st
 
 export interface QuotaRow {
   name: string
-  /** Null where the limit holds for each single thing, such as snapshots of one VM. */
+  /** Null for a limit per parent, such as snapshots of one VM. */
   used: bigint | null
   limit: bigint
   is_default: boolean
 }
 
 /**
- * Answers those that had room; missing are also those that have no counter yet. An account that is suspended has room for no new VM.
- * All are locked first, in one order: that of an update follows the plan, which changes with the statistics and with the connection.
+ * Returns the quotas with enough capacity left; a quota without a counter row is missing too. A suspended account gets no new VM. Rows
+ * are locked first in a fixed order, because an update locks in the order of its query plan, which varies with statistics and
+ * connection.
  */
 export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, bigint>) =>
   tx.many<{ name: string }>(sql`
@@ -96,7 +97,7 @@ export const addToQuotas = (tx: Tx, accountId: string, amounts: Record<string, b
 export const ensureQuota = (tx: Tx, accountId: string, name: string) =>
   tx.run(sql`insert into account_quotas (account_id, name) values (${accountId}, ${name}) on conflict do nothing`)
 
-/** As part of another statement; null when nothing was ever counted. */
+/** SQL subquery, for use inside another statement; null when the quota has no counter row. */
 export const usedOfQuota = (accountId: string, name: string) =>
   sql`(select used from account_quotas where account_id = ${accountId} and name = ${name})`
 

@@ -1,5 +1,5 @@
-// Who a token belongs to, answered from memory for a few seconds. A revoked or deleted token is forgotten at once everywhere through
-// NOTIFY; while notifications cannot be heard, every request asks the database.
+// Authenticates API tokens from an in-memory cache that lives a few seconds. NOTIFY invalidates a revoked or deleted token in every
+// process at once; while the LISTEN connection is down, every request reads the database.
 import { BlockList, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../../kernel/clock.ts'
@@ -21,7 +21,7 @@ interface Known {
 
 export interface Tokens {
   authenticate: Authenticate
-  /** Writes when and from where tokens were last used. */
+  /** Writes the buffered last-used times and addresses. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -30,7 +30,7 @@ export async function openTokens(db: Db, clock: Clock): Promise<Tokens> {
   const known = new Map<string, Known>()
   const used = new Map<string, { id: string; at: Date; ip: string }>()
   let hearing = false
-  let changes = 0 // a row read before a change was heard of is not kept
+  let changes = 0 // counts invalidations: a row read before one arrived is not cached
   const heard = (hash: string): void => {
     changes++
     known.delete(hash)
@@ -99,7 +99,7 @@ function requireUsable(row: sql.TokenRow, request: FastifyRequest, clock: Clock)
     throw unauthorized('API token is not allowed from this address')
 }
 
-/** Addresses and ranges; an IPv4 address is the same one when a dual-stack socket writes it as ::ffff:… */
+/** Matches addresses and CIDR ranges. A dual-stack socket reports IPv4 as ::ffff:…, which counts as the same address. */
 function includesAddress(allowed: string[], ip: string): boolean {
   const list = new BlockList()
   for (const each of allowed) {

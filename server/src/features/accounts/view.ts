@@ -14,5 +14,5 @@ export const toLimit = ({ name, limit, used }: QuotaRow): AccountLimit => ({
   used: used === null ? null : Number(used),
 })
 
-/** `ram_mib` reads `ram` and `ssh_keys` reads `sshKeys`, as the same things do elsewhere in the API. */
+/** Maps `ram_mib` to `ram` and `ssh_keys` to `sshKeys`, the names used elsewhere in the API. */
 const wireName = (name: string): string => name.replace(/_[mg]ib$/, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,4 +1,4 @@
-// An action is a workflow run as its owner sees it. It stays readable after its VM is gone.
+// An action is the customer's view of a workflow run. It stays readable after its VM is deleted.
 import { ApiResponse, DryRunResult } from '../../http/api/api.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries } from '../../kernel/database/db.ts'
@@ -14,7 +14,7 @@ export async function getAction(db: Queries, ownerId: string, vmId: string, acti
   return toAction(run, await stepsOf(db, [run.id]))
 }
 
-/** Answers when the action has ended, or after `seconds` with how far it is. */
+/** Long poll: returns when the action has ended, or after `seconds` with its current progress. */
 export async function awaitAction(
   db: Queries,
   watch: RunWatcher,
@@ -33,7 +33,7 @@ export async function listActions(db: Queries, filter: RunFilter, page: PageRequ
   return { total, items: await withSteps(db, items) }
 }
 
-/** Every VM has at least the action that created it: one without any is not, and never was, this owner's. */
+/** Every VM has at least its create action, so an empty list means that this account never owned the VM. */
 export async function listVmActions(db: Queries, filter: RunFilter & { subjectId: string }, page: PageRequest): Promise<Paged<Action>> {
   const { ownerId, subjectId } = filter
   if ((await countRuns(db, { ownerId, subjectId })) === 0) throw notFound('VM')
@@ -51,7 +51,7 @@ async function withSteps(db: Queries, runs: RunRow[]): Promise<Action[]> {
   return runs.map((run) => toAction(run, steps.get(run.id) ?? []))
 }
 
-/** 202 with the Location of the action. A dry run has started none: its result is passed on. */
+/** Answers 202 with the action's Location. A dry run starts no action; its result is returned instead. */
 export const accepted = <Data extends ActionStarted, Preview = never>(
   vmId: string,
   result: Data | DryRunResult<Preview>,

@@ -9,7 +9,7 @@ const make = async (browser: Awaited<ReturnType<typeof givenBrowser>>, input: ob
   browser.post('/api-keys', { name: 'laptop', scopes: ['vms:read'], ...input })
 
 describe('an API key', () => {
-  test('is shown once, works on the public API, and does what its scopes say', async () => {
+  test('shows its secret once, authenticates on the public API and is limited to its scopes', async () => {
     const browser = await givenBrowser(app)
     const { status, body } = await make(browser, { scopes: ['vms:read', 'wallet:*'] })
     expect(status).toBe(201)
@@ -33,7 +33,7 @@ describe('an API key', () => {
     expect(JSON.stringify(listed.body)).not.toContain(secret.slice(12))
   })
 
-  test('says when and from where it was last used', async () => {
+  test('shows when and from which IP it was last used', async () => {
     const browser = await givenBrowser(app)
     const { secret } = (await make(browser)).body.data as { secret: string }
     await app.app.inject({ url: '/api/public/v1/vms', headers: { 'x-api-key': secret }, remoteAddress: '10.3.2.1' })
@@ -42,7 +42,7 @@ describe('an API key', () => {
       .toMatchObject({ lastUsedAt: app.clock.now().toISOString(), lastUsedFrom: '10.3.2.1' })
   })
 
-  test('expires when it was to, and shows it', async () => {
+  test('stops working at its expiry and reads as expired', async () => {
     const browser = await givenBrowser(app)
     const expiresAt = new Date(app.clock.now().getTime() + 3_600_000).toISOString()
     const { secret } = (await make(browser, { expiresAt })).body.data as { secret: string }
@@ -53,7 +53,7 @@ describe('an API key', () => {
     expect((await browser.get('/api-keys')).body.data).toMatchObject([{ isActive: false, expiresAt }])
   })
 
-  test('is renamed, revoked for good, and deleted, at once', async () => {
+  test('is renamed, revoked permanently and deleted, with immediate effect', async () => {
     const browser = await givenBrowser(app)
     const { id, secret } = (await make(browser)).body.data as { id: string; secret: string }
     const program = app.clientOf(secret)
@@ -67,7 +67,7 @@ describe('an API key', () => {
     expect((await browser.get('/api-keys')).body.data).toEqual([])
   })
 
-  test('is counted against the limit of the account', async () => {
+  test('counts against the quota of the account', async () => {
     const browser = await givenBrowser(app)
     await app.db.run(sql`
       insert into account_quotas (account_id, name, limit_override) values (${browser.person.accountId}, 'tokens', 1)`)
@@ -89,7 +89,7 @@ describe('an API key', () => {
     expect([status, headers['x-error-code']]).toEqual([400, 'validation_failed'])
   })
 
-  test('is in the audit log, without its secret', async () => {
+  test('is in the audit log without its secret', async () => {
     const browser = await givenBrowser(app)
     const { id, secret } = (await make(browser)).body.data as { id: string; secret: string }
     const { body } = await browser.get('/v1/audit-log?action=createApiKey')
@@ -98,7 +98,7 @@ describe('an API key', () => {
   })
 })
 
-test('GET /scopes lists all that a key can be allowed', async () => {
+test('GET /scopes lists every scope that a key can have', async () => {
   const { body } = await (await givenBrowser(app)).get('/scopes')
   expect((body.data as { scope: string }[]).map(({ scope }) => scope)).toEqual(SCOPES)
   expect(body.data).toContainEqual({ scope: 'vms:power', resource: 'vms', verb: 'power' })

@@ -31,7 +31,7 @@ export const CreateApiKey = object({
 })
 export type CreateApiKey = Static<typeof CreateApiKey>
 
-/** An active key can be revoked; nothing makes a revoked one active again. */
+/** An active key can be revoked; revocation is permanent. */
 export const ChangeApiKey = object({ name: Type.Optional(Name), isActive: Type.Optional(Type.Literal(false)) })
 export type ChangeApiKey = Static<typeof ChangeApiKey>
 

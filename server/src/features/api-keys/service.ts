@@ -1,4 +1,4 @@
-// API keys are the account's tokens, as its people see them.
+// The dashboard's view of the account's API tokens.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { createToken, deleteToken, listTokens, lockToken, renameToken, revokeToken, SCOPES } from '../accounts/service.ts'

@@ -7,7 +7,7 @@ import { pruneAuditLog } from './prune.reconciler.ts'
 import { openAuditTrail, REFUSALS_PER_HOUR } from './audit-trail.ts'
 import { recordByOperator } from './service.ts'
 
-const app = await testApp({ breaks: ['idempotency.finished'] }) // years pass, and no worker forgets keys
+const app = await testApp({ breaks: ['idempotency.finished'] }) // the clock advances by years; keys must not be pruned
 type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
 const key = (name = 'laptop') => ({ name, publicKey: generateKey().line })
@@ -18,7 +18,7 @@ const page = async (customer: Customer, query = '') => {
 const log = async (customer: Customer, query = '') => (await page(customer, query)).data
 
 describe('the audit log', () => {
-  test('says who did what, from where, and what came of it', async () => {
+  test('records actor, action, source IP and outcome', async () => {
     const customer = await app.given.customer()
     const { headers, body } = await customer.post('/ssh-keys', key())
     expect(await log(customer)).toEqual([
@@ -41,7 +41,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('is searched as far as a hundred thousand lines, and further back by dates', async () => {
+  test('filters the newest 100,000 entries, and older ones by date range', async () => {
     const customer = await app.given.customer()
     await customer.post('/ssh-keys', key())
     const until = app.clock.now().toISOString()
@@ -55,7 +55,7 @@ describe('the audit log', () => {
     await app.db.run(sql`delete from audit_log where account_id = ${customer.accountId} and action = 'noise'`)
   })
 
-  test('names the ids of the path and of what was made', async () => {
+  test('records the ids of the path and of the created resource', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     const { snapshot } = (await customer.post(`/vms/${id}/snapshots`, { name: 'before' })).body.data
@@ -69,7 +69,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('holds refusals of every kind, with their code', async () => {
+  test('records denied requests of every kind with their error code', async () => {
     const customer = await app.given.customer({ scopes: ['ssh_keys:create', 'ssh_keys:delete', 'account:read'] })
     await customer.post('/ssh-keys', { name: 1 })
     await customer.post('/networks', {})
@@ -86,7 +86,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('holds neither reads, nor dry runs, nor repetitions, nor unknown paths, nor strangers', async () => {
+  test('omits reads, dry runs, idempotent replays, unknown paths and unauthenticated requests', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const input = await app.given.vmInput()
     await customer.post('/vms?dryRun=true', input)
@@ -102,7 +102,7 @@ describe('the audit log', () => {
     expect(count).toBe(0)
   })
 
-  test('holds no body and no secret', async () => {
+  test('contains neither request bodies nor secrets', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const marker = 'Sesam-0pen-4711'
     await customer.post('/vms', { ...(await app.given.vmInput()), password: marker, name: `${marker} name` })
@@ -113,7 +113,7 @@ describe('the audit log', () => {
     expect(text).not.toContain(customer.token.slice(4, 20))
   })
 
-  test('has a line exactly when there is the effect', async () => {
+  test('has an entry if and only if the change was committed', async () => {
     const customer = await app.given.customer()
     await app.db.run(sql`alter table audit_log add constraint full_disk check (action <> 'createSshKey') not valid`)
     const { status } = await customer.post('/ssh-keys', key())
@@ -122,7 +122,7 @@ describe('the audit log', () => {
     expect((await customer.get('/ssh-keys')).body.data).toEqual([])
   })
 
-  test('is never the reason for which a refusal fails', async () => {
+  test('does not change the response to a denied request when writing the entry fails', async () => {
     const customer = await app.given.customer()
     await app.db.run(sql`alter table audit_log add constraint full_disk check (status < 400) not valid`)
     const { status } = await customer.post('/ssh-keys', {})
@@ -133,8 +133,8 @@ describe('the audit log', () => {
   })
 })
 
-describe('refusals without end', () => {
-  test('are counted, one line an hour', async () => {
+describe('a flood of denied requests', () => {
+  test('is aggregated into one entry per hour', async () => {
     const customer = await app.given.customer()
     const trail = openAuditTrail(app.deps)
     const call = {
@@ -173,7 +173,7 @@ describe('refusals without end', () => {
 })
 
 describe('GET /audit-log', () => {
-  test('is read by pages, the newest first, by its own account only', async () => {
+  test('pages through entries of the own account, newest first', async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     for (const name of ['a', 'b', 'c']) {
       app.clock.advance('1s')
@@ -187,7 +187,7 @@ describe('GET /audit-log', () => {
     expect(await log(stranger)).toEqual([])
   })
 
-  test('is filtered by date, action and token', async () => {
+  test('filters by date, action and token', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/ssh-keys', key())).body.data
     app.clock.advance('48h')
@@ -203,7 +203,7 @@ describe('GET /audit-log', () => {
     expect((await customer.get('/audit-log?dateFrom=yesterday')).status).toBe(400)
   })
 
-  test('shows what an operator did, and not which one', async () => {
+  test("shows operator actions without the operator's identity", async () => {
     const { accountId, ...customer } = await app.given.customer()
     await app.db.tx(async (tx) => recordByOperator(tx, app.clock.now(), { accountId, action: 'account credit', resourceIds: [accountId] }))
     const actor = { type: 'operator', id: null, name: 'operator' }
@@ -211,7 +211,7 @@ describe('GET /audit-log', () => {
     expect(await log({ accountId, ...customer })).toMatchObject([line])
   })
 
-  test('is kept for as long as the catalog says', async () => {
+  test('is pruned after the retention set in the catalog', async () => {
     const customer = await app.given.customer()
     await customer.post('/ssh-keys', key())
     app.clock.advance('365d')
@@ -223,7 +223,7 @@ describe('GET /audit-log', () => {
   })
 })
 
-test('POST /vms costs one statement for it, and no round trip', async () => {
+test('POST /vms needs one statement and no extra round trip for its audit entry', async () => {
   const customer = await app.given.customer({ credit: '100.00' })
   const input = await app.given.vmInput()
   await app.given.vm(customer, {}, { settled: false })

@@ -1,5 +1,6 @@
-// How calls of the API get into the log. An effect and its line are one transaction. Refusals are written in batches beside the requests;
-// of one account and hour only the first are written one by one, so that who is refused all day cannot fill the disk.
+// Writes API calls to the audit log. A change and its entry commit in one transaction. Denied requests are written asynchronously in
+// batches; only the first of an account in an hour get an entry each, the rest are counted, so that a client denied all day cannot fill
+// the disk.
 import type { Audit, AuditRecord } from '../../http/api/audit.ts'
 import { createBatchWriter } from '../../kernel/batch-writer.ts'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
@@ -17,9 +18,9 @@ interface Hour {
 }
 
 export interface AuditTrail extends Audit {
-  /** Writes down what was only counted in hours that are over. */
+  /** Writes the counts of denied requests for hours that have ended. */
   sweep(): Promise<void>
-  /** Writes down everything that is still in memory. */
+  /** Flushes all buffered entries. */
   close(): Promise<void>
 }
 

@@ -5,7 +5,7 @@ import { deleteBefore } from './sql.ts'
 
 const AT_ONCE = 5_000
 
-/** How long the log is kept is a number of the catalog. */
+/** The catalog sets the retention. */
 export const pruneAuditLog = reconciler('audit-log.prune', '1h', async ({ db, clock }, stopping) => {
   const days = (await catalogNumbers(db))('audit.keep_days')
   const moment = subtractDuration(clock.now(), `${days}d`)

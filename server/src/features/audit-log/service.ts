@@ -5,7 +5,7 @@ import type { AuditEntry, AuditFilter } from './schema.ts'
 import * as sql from './sql.ts'
 import { toEntry } from './view.ts'
 
-/** Pages reach this far back; what is older is found by its date. */
+/** Pagination reaches this far back; older entries are found by date range. */
 const MAX_COUNTED = 10_000
 
 export async function listAuditLog(

@@ -2,7 +2,7 @@ import { inline, sql, type Queries, type Sql } from '../../kernel/database/db.ts
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
-/** The action of a line that only counts. */
+/** Action of an entry that aggregates denied requests. */
 export const REFUSALS = 'refusals'
 
 export type AuditRow = Row<'audit_log'>
@@ -13,13 +13,13 @@ export const insertion = (row: AuditRow): Sql => sql`
   values (${row.account_id}, ${row.created_at}, ${row.id}, ${row.actor_type}, ${row.actor_id}, ${row.actor_name}, ${row.ip}, ${row.action},
     ${row.method}, ${row.route}, ${row.resource_ids}, ${row.status}, ${row.code}, ${row.request_id}, ${row.count})`
 
-/** By their ids, so that a batch that is written again after an unclear end writes nothing twice. */
+/** Idempotent by id: a batch retried after a lost commit answer inserts nothing twice. */
 export const insertAll = (db: Queries, rows: AuditRow[]) =>
   db.run(sql`
     insert into audit_log (${allColumns('audit_log')})
     select ${allColumns('audit_log')} from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(rows)}::jsonb) on conflict do nothing`)
 
-/** Lines that a filter looks through; older ones are found by giving dates. */
+/** A filter scans at most this many entries; a date range reaches older ones. */
 const MAX_SEARCHED = 100_000
 
 export interface Filter {
@@ -30,7 +30,7 @@ export interface Filter {
   before: Date | null
 }
 
-/** Counts no further than `most`: how long a log is must not decide how long an answer takes. */
+/** Stops counting at `most`, so that the response time does not grow with the log. */
 export const countUpTo = async (db: Queries, accountId: string, filter: Filter, most: number): Promise<number> =>
   (
     await db.one<{ count: number }>(sql`
@@ -41,7 +41,10 @@ export const list = (db: Queries, accountId: string, filter: Filter, limit: numb
   db.many<AuditRow>(sql`
     select ${allColumns('audit_log')} from ${matching(accountId, filter)} order by created_at desc, id desc limit ${limit} offset ${offset}`)
 
-/** Only the conditions that were asked for, so that each combination has a plan of its own. What no index knows is not looked for without end. */
+/**
+ * Adds only the requested conditions, so that each combination gets its own query plan. Conditions without an index scan a bounded
+ * range.
+ */
 function matching(accountId: string, { action, tokenId, from, before }: Filter): Sql {
   let range = sql`select ${allColumns('audit_log')} from audit_log where account_id = ${accountId}`
   if (from) range = sql`${range} and created_at >= ${from}`
@@ -54,6 +57,6 @@ function matching(accountId: string, { action, tokenId, from, before }: Filter):
   return sql`(${found}) line`
 }
 
-/** Answers how many. */
+/** Returns the number of deleted rows. */
 export const deleteBefore = (db: Queries, moment: Date, most: number) =>
   db.run(sql`delete from audit_log where ctid = any(array(select ctid from audit_log where created_at < ${moment} limit ${most}))`)

@@ -1,9 +1,9 @@
-// Which host keeps a backup: another one than the VM's own where there is one, so that losing a host does not lose both.
+// Selects the host that stores a backup: not the VM's own host if there is another, so that one host failure cannot lose both.
 import type { Tx } from '../../kernel/database/db.ts'
 import { getHost, listHosts, type HostRow } from '../hosts/service.ts'
 import type { BackupRow } from './sql.ts'
 
-/** Others that answer, best first: in the same region, able to run the VM, and empty. The VM's own host comes last. */
+/** Reachable hosts, best first: same region, able to run the VM, most free disk. The VM's own host comes last. */
 export function rankBackupHosts(hosts: HostRow[], own: HostRow): HostRow[] {
   const isUsable = (host: HostRow): boolean =>
     host.id !== own.id && host.driver === own.driver && !host.maintenance && host.unreachable_since === null
@@ -17,8 +17,10 @@ export interface Target {
   parentId: string | null
 }
 
-/** A chain lies on one host. It is not gone on with on the VM's own host once there is another, nor where the last try failed: the next
- *  host is tried then, with a full backup. */
+/**
+ * All backups of a chain are on one host. A chain is not continued on the VM's own host once another host is available, nor on a host
+ * where the last attempt failed; the next host then gets a full backup.
+ */
 export async function chooseBackupHost(tx: Tx, vmHostId: string, parent: BackupRow | null, failures: number): Promise<Target> {
   const targets = rankBackupHosts(await listHosts(tx), await getHost(tx, vmHostId))
   const holder = failures === 0 && targets.find(({ id }) => id === parent?.host_id)

@@ -6,7 +6,7 @@ import { removeBackups } from './purge.reconciler.ts'
 import { retireFailed } from './sql.ts'
 import { sweepOrphanVolumes } from './orphan-volumes.reconciler.ts'
 
-describe('the volume sweep, when a backup is gone that others build on,', async () => {
+describe('the orphan volume reconciler, when the parent of other backups is missing on its host,', async () => {
   const app = await testApp()
   await allowManyVms(app)
   const customer = await app.given.customer({ credit: '1000.00' })
@@ -32,7 +32,7 @@ describe('the volume sweep, when a backup is gone that others build on,', async 
   const parentOf = async (id: string) =>
     (await app.db.one<{ parent_id: string | null }>(sql`select parent_id from backups where id = ${id}`)).parent_id
 
-  test('gives up those too, and the next one builds on one that is whole', async () => {
+  test('fails the dependent backups too, and the next backup uses a complete parent', async () => {
     const { id, ids } = await given(4)
     await lose(ids[1]!)
     await twoLooks()
@@ -46,7 +46,7 @@ describe('the volume sweep, when a backup is gone that others build on,', async 
     expect(await parentOf(next.id)).toBe(ids[0])
   })
 
-  test('builds on none of them from the first look on', async () => {
+  test('does not use them as parents from the first check on', async () => {
     const { id, ids } = await given(2)
     await lose(ids[0]!)
     await sweep()
@@ -54,7 +54,7 @@ describe('the volume sweep, when a backup is gone that others build on,', async 
     await app.settle()
   })
 
-  test('finds one that was being made meanwhile', async () => {
+  test('fails a dependent backup that was being created meanwhile', async () => {
     const { id, ids } = await given(3)
     await app.db.run(sql`update backups set status = 'PENDING' where id = ${ids[2]!}`)
     await lose(ids[0]!)
@@ -64,7 +64,7 @@ describe('the volume sweep, when a backup is gone that others build on,', async 
     expect((await shown(id)).slice(0, 2)).toEqual([BROKEN, BROKEN])
   })
 
-  test('does so when its owner had deleted it, and leaves no trace of it', async () => {
+  test('also handles a deleted parent kept as a tombstone, and removes its row', async () => {
     const { id, ids } = await given(3)
     await customer.delete(`/vms/${id}/backups/${ids[0]}`)
     await removeBackups.runOnce(app.deps)

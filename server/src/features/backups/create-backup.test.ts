@@ -12,7 +12,7 @@ describe('POST /vms/{vmId}/backups', async () => {
   const backupsOf = async (vmId: string) => (await customer.get(`/vms/${vmId}/backups`)).body.data
   const refusal = (answer: Awaited<ReturnType<typeof customer.post>>) => [answer.status, answer.headers['x-error-code'], answer.body.error]
 
-  test('answers 202 with the backup and the action that makes it', async () => {
+  test('answers 202 with the backup and its action', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { status, headers, body } = await customer.post(`/vms/${vmId}/backups`, { name: 'before' })
     expect(status).toBe(202)
@@ -45,7 +45,7 @@ describe('POST /vms/{vmId}/backups', async () => {
     expect(event.data).toMatchObject({ actionId: body.data.actionId, backup: { id: body.data.backup.id, status: 'AVAILABLE' } })
   })
 
-  test('makes full ones, however many there are', async () => {
+  test('creates full backups regardless of existing ones', async () => {
     const { id: vmId } = await app.given.vm(customer)
     for (let i = 0; i < 3; i++) {
       await customer.post(`/vms/${vmId}/backups`, { name: 'x' })
@@ -67,7 +67,7 @@ describe('POST /vms/{vmId}/backups', async () => {
     ])
   })
 
-  test('refuses a VM that is busy or suspended', async () => {
+  test('refuses a busy or suspended VM', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { actionId } = (await customer.post(`/vms/${vmId}/restart`)).body.data
     const busy = refusal(await customer.post(`/vms/${vmId}/backups`, { name: 'x' }))
@@ -79,7 +79,7 @@ describe('POST /vms/{vmId}/backups', async () => {
     await app.db.run(sql`update vms set status = 'RUNNING' where id = ${vmId}`)
   })
 
-  test('allows as many of a VM as the account’s limit', async () => {
+  test('enforces the account’s limit of backups per VM', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'backups_per_vm', 2n))
     const make = async () => {
@@ -95,7 +95,7 @@ describe('POST /vms/{vmId}/backups', async () => {
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'backups_per_vm', null))
   })
 
-  test('says why one failed, and leaves nothing on the host', async () => {
+  test('reports the error of a failed backup and leaves no volume on the host', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await app.simulated.faults.fillDisk()
     const { actionId } = (await customer.post(`/vms/${vmId}/backups`, { name: 'x' })).body.data
@@ -110,7 +110,7 @@ describe('POST /vms/{vmId}/backups', async () => {
     expect(event.data).toMatchObject({ actionId, reason: 'The host has run out of disk space.' })
   })
 
-  test('reads the VM of another account as not found', async () => {
+  test('reports the VM of another account as not found', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const stranger = await app.given.customer()
     expect(refusal(await stranger.post(`/vms/${vmId}/backups`, { name: 'x' }))).toEqual([404, 'not_found', 'VM not found'])

@@ -1,5 +1,5 @@
-// Makes a backup on the VM's host and carries it to the one that keeps it. A daily one makes way for its owner's actions: it is cancelled,
-// leaves nothing, and is tried again later.
+// Creates a backup on the VM's host and transfers it to the host that stores it. A customer action preempts a daily backup: the run is
+// cancelled, compensation removes its data, and the schedule retries later.
 import type { Driver } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
@@ -18,7 +18,7 @@ export interface BackupInput {
   backupId: string
   parentId: string | null
   daily: boolean
-  /** Where it is to be kept. */
+  /** The host that will store the backup. */
   hostId: string
 }
 
@@ -38,7 +38,7 @@ export const createBackupWorkflow = workflow<BackupInput>('backup.create', {
       return driver.ensureBackup(vmId, { backupId, parentId, parentIsRemote: hostId !== driver.hostId }, signal)
     },
     undo: async ({ deps, input: { vmId, backupId }, signal }) => {
-      // Behind a cancelled run its VM may be gone already, and everything with it.
+      // The VM of a cancelled run may already be deleted, together with all its volumes.
       const vm = await vmById(deps.db, vmId)
       if (vm?.host_id) await (await driverForVm(deps, vm)).ensureNoBackup(vmId, backupId, signal)
     },
@@ -76,7 +76,7 @@ const endsOf = async ({ deps, input }: Context): Promise<{ from: Driver; to: Dri
   to: await deps.hypervisors.get(input.hostId),
 })
 
-/** It is kept elsewhere. What cannot be removed now is found and removed by the volume sweep. */
+/** The backup is now stored on another host. If this deletion fails, the orphan volume reconciler removes the source copy. */
 async function deleteSourceCopy(context: Context): Promise<void> {
   const { from, to } = await endsOf(context)
   if (from.hostId !== to.hostId) await from.ensureBackupOffloaded(context.input.vmId, context.input.backupId, context.signal)
@@ -89,7 +89,7 @@ async function settleDaily(tx: Tx, now: Date, vmId: string): Promise<void> {
   await triggerReconciler(tx, DAILY)
 }
 
-/** Its owner did something else, deleted it, or deleted the VM. */
+/** Runs when another action preempted the backup, or when the backup or its VM was deleted. */
 async function rollBackBackup(tx: Tx, now: Date, { vmId, backupId, daily }: BackupInput, cleanupFailed: boolean): Promise<void> {
   const backup = await sql.findById(tx, backupId)
   if (!backup) return

@@ -28,7 +28,7 @@ describe('daily backups', async () => {
     await app.settle()
     await removeBackups.runOnce(app.deps)
   }
-  /** A VM with daily backups on the evening before its first. */
+  /** A VM with daily backups, on the evening before its first backup. */
   const given = async (input: Record<string, unknown> = {}) => {
     const { id: vmId } = await app.given.vm(customer, { dailyBackupEnabled: true, ...input })
     await dailyBackups.runOnce(app.deps)
@@ -40,7 +40,7 @@ describe('daily backups', async () => {
     await app.settle()
   }
 
-  test('are made once a night, for those who want them', async () => {
+  test('are created once a night for VMs that have them enabled', async () => {
     const vmId = await given()
     const { id: without } = await app.given.vm(customer)
     await pass()
@@ -64,7 +64,7 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
-  test('wait for a VM whose machine is to be put right first', async () => {
+  test('wait for a VM that needs a repair first', async () => {
     const vmId = await given()
     await app.db.run(
       sql`insert into stale_machines (host_id, vm_id, next_attempt_at) select host_id, id, ${app.clock.now()} from vms where id = ${vmId}`,
@@ -78,7 +78,7 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
-  test('over two weeks keep the newest seven, each restorable to its own moment', async () => {
+  test('keep the newest seven over two weeks, each restorable to its own point in time', async () => {
     const vmId = await given()
     const disk = diskOf(app, vmId)
     const nights = async (from: number, to: number) => {
@@ -93,9 +93,9 @@ describe('daily backups', async () => {
     expect(kept.map((each) => each.status)).toEqual(Array(7).fill('AVAILABLE'))
     const sizes = kept.map((each) => BigInt(each.size))
     const full = sizes.reduce((most, size) => (size > most ? size : most))
-    expect(sizes.filter((size) => size === full)).toHaveLength(1) // one a week
+    expect(sizes.filter((size) => size === full)).toHaveLength(1) // one full backup a week
     const hidden = await app.db.many(sql`select id from backups where vm_id = ${vmId} and is_tombstone`)
-    expect(hidden).toHaveLength(5) // the full one and four more that the oldest kept ones build on
+    expect(hidden).toHaveLength(5) // the full backup and four increments that the oldest visible backups depend on
 
     const moments: (string | null)[] = []
     for (const { id } of kept) {
@@ -112,7 +112,7 @@ describe('daily backups', async () => {
     expect(await volumesOf(app, vmId)).toEqual([])
   })
 
-  test('make way for their owner and are tried again later', async () => {
+  test('are preempted by a customer action and retried later', async () => {
     const vmId = await given()
     untilNight(vmId)
     await dailyBackups.runOnce(app.deps)
@@ -140,7 +140,7 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
-  test('make way for the deletion of their VM and leave nothing', async () => {
+  test('are cancelled by the deletion of their VM and leave no data', async () => {
     const vmId = await given()
     untilNight(vmId)
     await dailyBackups.runOnce(app.deps)
@@ -152,7 +152,7 @@ describe('daily backups', async () => {
     expect(await app.db.many(sql`select id from workflow_runs where subject_id = ${vmId} and (compensating or cleanup_failed)`)).toEqual([])
   })
 
-  test('that failed say so and are tried again, with growing pauses', async () => {
+  test('report failures and are retried with growing delays', async () => {
     const vmId = await given()
     untilNight(vmId)
     await app.simulated.faults.fillDisk()
@@ -173,7 +173,7 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
-  test('wait for a VM that is busy, suspended or on a host that does not answer', async () => {
+  test('wait while the VM is busy or suspended, or its host is unreachable', async () => {
     const vmId = await given()
     untilNight(vmId)
     await customer.post(`/vms/${vmId}/restart`)
@@ -194,7 +194,7 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
-  test('of a stopped VM are made too', async () => {
+  test('are created for a stopped VM too', async () => {
     const vmId = await given()
     await customer.post(`/vms/${vmId}/stop`)
     await app.settle()
@@ -205,7 +205,7 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
-  test('are few at once on one host', async () => {
+  test('are limited in concurrency per host', async () => {
     const vmIds: string[] = []
     for (let i = 0; i < 6; i++) vmIds.push(await given())
     const latest = new Date(Math.max(...vmIds.map((id) => nextBackupTime(id, app.clock.now()).getTime())))
@@ -220,7 +220,7 @@ describe('daily backups', async () => {
     for (const vmId of vmIds) await gone(vmId)
   })
 
-  test('deleted while they are made wait for the next night', async () => {
+  test('that are deleted while being created wait for the next night', async () => {
     const vmId = await given()
     untilNight(vmId)
     await dailyBackups.runOnce(app.deps)
@@ -236,7 +236,7 @@ describe('daily backups', async () => {
     await gone(vmId)
   })
 
-  test('switched off expire, and switched on again begin with the next night', async () => {
+  test('expire when switched off, and resume the next night when switched on again', async () => {
     const vmId = await given()
     untilNight(vmId)
     await pass()

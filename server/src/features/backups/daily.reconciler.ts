@@ -1,4 +1,4 @@
-// Starts the daily backups whose time has come, and lets those expire that nobody pays for any more.
+// Starts daily backups that are due, and expires those of VMs whose daily backups are switched off.
 import { reconciler, type Deps } from '../deps.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import { lockOwnVm } from '../vms/service.ts'
@@ -7,9 +7,9 @@ import { dueVms, failuresOf, scheduleDailyBackups, type DueVm } from './schedule
 import { startBackup } from './service.ts'
 import * as sql from './sql.ts'
 
-/** More at once would only take the disk from each other, and from the guests. */
+/** More concurrent copies would compete with each other and with the guests for disk bandwidth. */
 const AT_ONCE_ON_A_HOST = 4
-/** Every seventh is full, so that no chain grows long. */
+/** Every seventh backup is full, which bounds the length of a chain. */
 const MAX_INCREMENTAL = 6
 
 export const dailyBackups = reconciler(DAILY, '1m', async (deps) => {

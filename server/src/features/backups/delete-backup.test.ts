@@ -26,7 +26,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     await app.settle()
     return { vmId, path }
   }
-  /** Backups that build on each other, as daily ones do. */
+  /** A chain of incremental backups, as daily backups create. */
   const chain = async (vmId: string, length: number): Promise<string[]> => {
     const ids: string[] = []
     for (let i = 0; i < length; i++) {
@@ -38,7 +38,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     return ids
   }
 
-  test('answers at once; the backup reads DELETING until its data is gone', async () => {
+  test('answers at once; the backup reads DELETING until its data is purged', async () => {
     const { vmId, path } = await given()
     const { status, body } = await customer.delete(path)
     expect([status, body]).toEqual([200, { success: true, data: { message: 'Backup nightly is being deleted' } }])
@@ -52,7 +52,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await deletions(vmId)).toEqual([{ reason: 'Deleted by its owner' }])
   })
 
-  test('is not refused while the VM is busy, stopped or suspended', async () => {
+  test('is accepted while the VM is busy, stopped or suspended', async () => {
     const { vmId, path } = await given()
     await customer.post(`/vms/${vmId}/stop`)
     expect((await customer.delete(path)).status).toBe(200)
@@ -64,7 +64,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     await app.db.run(sql`update vms set status = 'STOPPED' where id = ${vmId}`)
   })
 
-  test('stops one that nobody has begun to make', async () => {
+  test('cancels a backup that is still queued', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { path, actionId } = await begin(vmId)
     expect((await customer.delete(path)).status).toBe(200)
@@ -75,7 +75,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await deletions(vmId)).toEqual([])
   })
 
-  test('stops one that is half made, and frees the VM at once', async () => {
+  test('cancels a backup in progress and frees the VM at once', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { path, actionId } = await begin(vmId)
     await app.simulated.faults.plant({ verb: 'ensureBackup', kind: 'halfway' })
@@ -91,7 +91,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1'])
   })
 
-  test('waits for the end of a restore from it', async () => {
+  test('waits until a restore from the backup has ended', async () => {
     const { vmId, path } = await given()
     await diskOf(app, vmId).write('afterwards')
     const { actionId } = (await customer.post(`${path}/restore`)).body.data
@@ -108,7 +108,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 2', 'seed 2'])
   })
 
-  test('keeps a parent out of sight until nothing builds on it', async () => {
+  test('keeps a parent as a hidden tombstone until no backup depends on it', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const [first, second, third] = await chain(vmId, 3)
     await customer.delete(`/vms/${vmId}/backups/${first}`)
@@ -135,7 +135,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await deletions(vmId)).toHaveLength(3)
   })
 
-  test('removes a whole chain at once', async () => {
+  test('purges a complete chain in one run', async () => {
     const { id: vmId } = await app.given.vm(customer)
     for (const id of await chain(vmId, 3)) await customer.delete(`/vms/${vmId}/backups/${id}`)
     await remove()
@@ -143,7 +143,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await deletions(vmId)).toHaveLength(3)
   })
 
-  test('waits for a host that does not answer', async () => {
+  test('waits for an unreachable host', async () => {
     const { path, vmId } = await given()
     await app.simulated.faults.loseHost()
     expect((await customer.delete(path)).status).toBe(200)
@@ -158,7 +158,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1'])
   })
 
-  test('takes one that failed out of the list', async () => {
+  test('removes a failed backup from the list', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await app.simulated.faults.fillDisk()
     const { path } = await begin(vmId)
@@ -170,7 +170,7 @@ describe('DELETE /vms/{vmId}/backups/{id}', async () => {
     expect(await deletions(vmId)).toEqual([])
   })
 
-  test('reads another account, another VM and an unknown id as not found', async () => {
+  test('reports another account, another VM and an unknown id as not found', async () => {
     const { vmId, path } = await given()
     const { path: elsewhere } = await given()
     const stranger = await app.given.customer()

@@ -1,4 +1,4 @@
-// What is proved of every workflow of backups: quickly in `npm test`, at every combination in `npm run prove`.
+// Crash tests of every backup workflow: a sample in `npm test`, every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
 import { diskOf, givenSecondHost, proveOnVm, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp, type TestApp } from '../../../test/harness.ts'
@@ -20,7 +20,7 @@ async function given() {
 
 export function describeDurability({ thorough }: { thorough: boolean }): void {
   describe.each(['its own host', 'another host'])(
-    'every workflow of backups on %s survives death and failure at any step',
+    'every backup workflow on %s survives a crash and a failure at any step',
     async (where) => {
       const { app, customer } = await given()
       const { id: vmId } = await app.given.vm(customer)
@@ -52,7 +52,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       )
 
       test(
-        'backup.restore, from a backup that builds on another',
+        'backup.restore from an incremental backup',
         async () => {
           const parent = await startDailyBackup(app, vmId)
           await app.settle()
@@ -81,10 +81,10 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
     },
   )
 
-  if (!thorough) return // what follows takes minutes
-  describe('a restore after the host was lost, and a private network with it', () => {
+  if (!thorough) return // the following cases take minutes
+  describe('a restore after losing the host and its private network', () => {
     test(
-      'survives death and failure at any step, and leaves nothing on the host when it is back',
+      'survives a crash and a failure at any step, and leaves no data on the host once it is reachable again',
       async () => {
         const { app, customer } = await given()
         const second = await givenSecondHost(app)
@@ -152,7 +152,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
   })
 }
 
-/** A VM in a network whose disk said "before" when it was backed up to the other host. */
+/** A VM in a private network whose disk read "before" when it was backed up to the other host. */
 async function givenLost(
   app: TestApp,
   customer: Awaited<ReturnType<typeof given>>['customer'],

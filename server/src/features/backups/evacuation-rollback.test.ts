@@ -1,4 +1,4 @@
-// A VM whose host is lost and whose restore elsewhere fails: what it wrote last is on that host alone, so it goes home.
+// A VM's host is lost and its restore on another host fails. Only the lost host has the latest data, so the VM is rolled back to it.
 import { describe, expect, test } from 'vitest'
 import { allowManyVms, givenSecondHost } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -9,7 +9,7 @@ import { addPool, listHosts, removeHost } from '../hosts/service.ts'
 import { deleteHost, type HostRow } from '../hosts/sql.ts'
 import { reconcileStaleMachines } from '../vms/reconcilers/stale-machines.reconciler.ts'
 
-describe('a restore elsewhere that fails', async () => {
+describe('a failed restore on another host', async () => {
   const app = await testApp()
   await allowManyVms(app)
   const customer = await app.given.customer({ credit: '10000.00' })
@@ -30,7 +30,7 @@ describe('a restore elsewhere that fails', async () => {
     for (const { faults } of await controls()) await faults.freeDisk()
   }
 
-  /** A host of its own, with a VM in a network on it that said "before" when it was backed up, and "after" when the host was lost. */
+  /** A dedicated host with a VM in a private network; the disk read "before" at the backup and "after" when the host was lost. */
   async function given() {
     const host = await givenHost(app, `lost-${++hosts}`)
     const pool = { regionId: host.region_id, hostId: host.id, cidr: `10.67.${hosts}.0/24`, gateway: `10.67.${hosts}.1`, dns: [] }
@@ -58,7 +58,7 @@ describe('a restore elsewhere that fails', async () => {
     }
     return { host, control, vmId, before, restore, restoreElsewhere, comeBack }
   }
-  test('brings it home to a host that has room for nobody else', async () => {
+  test('rolls the VM back to its host although that has no free capacity', async () => {
     const { host, control, vmId, before, restoreElsewhere, comeBack } = await given()
     const room = await roomOf(host)
     await restoreElsewhere()
@@ -76,7 +76,7 @@ describe('a restore elsewhere that fails', async () => {
     await app.checkInvariants()
   })
 
-  test('brings it home, and what could not be removed elsewhere goes when that answers', async () => {
+  test('rolls the VM back, and removes leftovers on the other host once that is reachable', async () => {
     const { control, vmId, before, restoreElsewhere, comeBack } = await given()
     await restoreElsewhere()
     const { host_id: elsewhere } = await app.db.one<{ host_id: string }>(sql`select host_id from vms where id = ${vmId}`)
@@ -96,7 +96,7 @@ describe('a restore elsewhere that fails', async () => {
     await app.checkInvariants()
   })
 
-  test('keeps its host from being removed; of one that is gone all the same it stays away, in ERROR, and can be restored', async () => {
+  test('blocks removal of its host; if the host is deleted anyway, the VM stays in ERROR and can be restored', async () => {
     const { host, vmId, restore, restoreElsewhere, comeBack } = await given()
     await restoreElsewhere()
     await comeBack()
@@ -127,7 +127,7 @@ describe('a restore elsewhere that fails', async () => {
     expect(await vmOf(vmId)).toMatchObject({ status: 'RUNNING', statusReason: null })
   })
 
-  test('unplugs what it lost only when nothing works on it and it is managed', async () => {
+  test('detaches lost interfaces only while the VM is idle and managed', async () => {
     const { host, vmId } = await given()
     const { mac } = await app.db.one<{ mac: string }>(sql`select mac from network_attachments where vm_id = ${vmId}`)
     const nics = async () => (await (await app.deps.hypervisors.get(host.id)).findMachine(vmId, AbortSignal.timeout(5_000)))?.nics.length

@@ -15,7 +15,7 @@ describe('the backups of a VM', async () => {
   const ids = [await make(vmId, 'first'), await make(vmId, 'second'), await make(vmId, 'third')]
   const elsewhere = await make(otherVm, 'elsewhere')
 
-  test('GET /vms/{vmId}/backups lists them newest first, in pages', async () => {
+  test('GET /vms/{vmId}/backups lists them newest first, page by page', async () => {
     const names = async (query: string) => {
       const { status, body } = await customer.get(`/vms/${vmId}/backups${query}`)
       expect(status).toBe(200)
@@ -26,12 +26,12 @@ describe('the backups of a VM', async () => {
     expect(await names('?page=9')).toEqual([[], { page: 9, limit: 20, total: 3, totalPages: 1 }])
   })
 
-  test('GET /vms/{vmId}/backups/{id} shows one', async () => {
+  test('GET /vms/{vmId}/backups/{id} returns one backup', async () => {
     const { status, body } = await customer.get(`/vms/${vmId}/backups/${ids[0]}`)
     expect([status, body.data]).toMatchObject([200, { id: ids[0], vmId, name: 'first', status: 'AVAILABLE' }])
   })
 
-  test('one of another VM, an unknown one and one of another account read the same', async () => {
+  test('report another VM, an unknown id and another account as the same not found', async () => {
     const stranger = await app.given.customer()
     for (const id of [elsewhere, newId()]) {
       expect((await customer.get(`/vms/${vmId}/backups/${id}`)).body).toEqual({ success: false, error: 'Backup not found' })
@@ -41,7 +41,7 @@ describe('the backups of a VM', async () => {
     }
   })
 
-  test('go with their VM', async () => {
+  test('are deleted with their VM', async () => {
     await customer.delete(`/vms/${otherVm}`)
     await app.settle({ subjectId: otherVm })
     expect((await customer.get(`/vms/${otherVm}/backups`)).status).toBe(404)

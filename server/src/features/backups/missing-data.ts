@@ -1,6 +1,6 @@
-// Copies whose data is gone: removed by hand, or by a deletion of their VM that could not be finished. Like everything that a host says,
-// it counts when it was seen twice; what something works on is left alone, and so is everything of a VM out of our hands. With a backup go
-// all that build on it, since nothing can be restored from them any more.
+// Fails snapshots and backups whose data is missing on their host: removed by hand, or by an unfinished deletion of their VM. A single
+// listing is not trusted; data must be missing in two of them. VMs with an open run and unmanaged VMs are skipped. Backups that depend on
+// a missing one fail with it, because they can no longer be restored.
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Tx } from '../../kernel/database/db.ts'
 import { hasOpenRun } from '../../workflow/run-store.ts'
@@ -13,7 +13,7 @@ export interface LostCopy {
   vm_id: string
 }
 
-/** `present`: the ids of all copies that the host has. Answers those that are given up now. */
+/** `present`: ids of all snapshots and backups on the host. Returns those marked FAILED by this call. */
 export async function failMissingCopies(tx: Tx, now: Date, hostId: string, present: string[]): Promise<LostCopy[]> {
   const before = new Date(now.getTime() - BETWEEN_LOOKS_MS)
   const isIdle = sql`v.id = c.vm_id and v.status <> 'UNMANAGED'
@@ -39,11 +39,13 @@ export async function failMissingCopies(tx: Tx, now: Date, hostId: string, prese
   return [...snapshots, ...backups, ...broken]
 }
 
-/** Deleted by its owner, who no longer sees it. */
+/** A tombstone: deleted by its owner and hidden, kept because other backups depend on it. */
 const isKeptForOthers = sql`c.status = 'DELETING' and c.is_tombstone and exists (select from backups d where d.parent_id = c.id)`
 
-/** One that was being made when its parent was given up is found at a later look. Their data goes like that of others that failed, and
- *  until then builds on each other. */
+/**
+ * A later run finds a backup that was being created when its parent failed. Its data is purged like that of any failed backup; until
+ * then the volumes still depend on each other.
+ */
 const failBrokenChains = (tx: Tx, hostId: string): Promise<LostCopy[]> =>
   tx.many<LostCopy>(sql`
     with recursive broken as (

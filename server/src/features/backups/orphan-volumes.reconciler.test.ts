@@ -8,7 +8,7 @@ import { getVmRow, machineSpec } from '../vms/service.ts'
 import { listOrphanVolumes } from './orphan-volumes.ts'
 import { sweepOrphanVolumes } from './orphan-volumes.reconciler.ts'
 
-describe('the volume sweep', async () => {
+describe('the orphan volume reconciler', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '1000.00' })
   const driver = await app.deps.hypervisors.get(app.host.id)
@@ -19,7 +19,7 @@ describe('the volume sweep', async () => {
   const strays = async () => (await listOrphanVolumes(app.db)).map(({ kind, generation }) => `${kind} ${generation}`).toSorted()
   const FILTER: Filter = { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
 
-  test('leaves alone what somebody knows', async () => {
+  test('keeps volumes that have a row', async () => {
     await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })
     await app.settle()
     await customer.post(`/vms/${vmId}/backups`, { name: 'x' })
@@ -33,7 +33,7 @@ describe('the volume sweep', async () => {
     expect(await volumesOf(app, vmId)).toEqual(before)
   })
 
-  test('removes an old disk at the second look, ten minutes later, when nothing is going on', async () => {
+  test('removes a stale disk at the second check after ten minutes while the VM is idle', async () => {
     await driver.ensureDisk({ ...(await specOf()), generation: 99 }, { from: 'template' }, signal)
     await sweep()
     expect(await strays()).toEqual(['disk 99', 'seed 99'])
@@ -52,7 +52,7 @@ describe('the volume sweep', async () => {
     expect(await strays()).toEqual([])
   })
 
-  test('gives up a copy that its host no longer has, at the second look', async () => {
+  test('fails a snapshot or backup that is missing on its host at the second check', async () => {
     const { id } = await app.given.vm(customer)
     const { snapshot } = (await customer.post(`/vms/${id}/snapshots`, { name: 'x' })).body.data
     await app.settle()
@@ -74,7 +74,7 @@ describe('the volume sweep', async () => {
     expect(await copies()).toEqual(['FAILED', 'FAILED', 'Its data is no longer on the host'])
   })
 
-  test('quarantines copies that no row knows for a day', async () => {
+  test('quarantines snapshots and backups without a row for a day', async () => {
     const [parentId, backupId] = [newId(), newId()]
     await driver.ensureSnapshot(vmId, newId(), signal)
     await driver.ensureBackup(vmId, { backupId: parentId, parentId: null }, signal)
@@ -94,7 +94,7 @@ describe('the volume sweep', async () => {
     expect(await strays()).toEqual([])
   })
 
-  test('removes what a snapshot that failed has left', async () => {
+  test('removes the data of a failed snapshot', async () => {
     const { snapshot } = (await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })).body.data
     await app.settle()
     await app.db.run(sql`update snapshots set status = 'FAILED' where id = ${snapshot.id}`)
@@ -104,7 +104,7 @@ describe('the volume sweep', async () => {
     expect((await volumesOf(app, vmId)).filter((each) => each === 'snapshot')).toHaveLength(1)
   })
 
-  test('removes the remains of a VM that nobody knows, unless it is on', async () => {
+  test('removes volumes of an unknown VM unless its machine is running', async () => {
     const spec = { ...(await specOf()), vmId: newId(), uuid: crypto.randomUUID() }
     const ghost = { ...spec, nics: spec.nics.map((nic) => ({ ...nic, mac: '52:54:00:00:00:01' })) }
     await driver.ensureFilter(ghost.vmId, FILTER, signal)
@@ -123,7 +123,7 @@ describe('the volume sweep', async () => {
     expect(await strays()).toEqual([])
   })
 
-  test('forgets a stray that is gone, and nothing when the host does not answer', async () => {
+  test('clears the record of an orphan that has disappeared, but not while the host is unreachable', async () => {
     const snapshotId = newId()
     await driver.ensureSnapshot(vmId, snapshotId, signal)
     await sweep()
@@ -137,7 +137,7 @@ describe('the volume sweep', async () => {
     expect(await strays()).toEqual([])
   })
 
-  test('touches nothing of a VM that is out of management', async () => {
+  test('skips the volumes of an unmanaged VM', async () => {
     await driver.ensureDisk({ ...(await specOf()), generation: 98 }, { from: 'template' }, signal)
     await app.db.run(sql`update vms set status = 'UNMANAGED' where id = ${vmId}`)
     await sweep()

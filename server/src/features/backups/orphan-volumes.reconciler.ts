@@ -1,5 +1,6 @@
-// Finds copies that their host no longer has, and volumes that nobody knows and, after a quarantine of a day, removes them; and the old disks of VMs that live, after ten
-// minutes. A volume has to be seen as a stray both times, and a machine that is on is never touched: an operator may know more.
+// Fails snapshots and backups that are missing on their host. Removes orphan volumes after a quarantine of one day, and stale disks of
+// existing VMs after ten minutes. A volume must be an orphan at two checks, and the volumes of a running machine are never removed: an
+// operator may have started it.
 import type { Driver, Volume } from '../../hypervisor/driver.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, isStable, listHosts } from '../hosts/service.ts'
@@ -24,14 +25,14 @@ async function sweepHost(deps: Deps, hostId: string, stopping: AbortSignal): Pro
       copies.push(...batch.filter(isCopy).map((each) => each.id))
     }
   })
-  if (unlisted) return // half a list says nothing about what is absent
+  if (unlisted) return // an incomplete listing does not show what is missing
   await strays.forgetUnseen(db, hostId, now)
   for (const lost of await db.tx((tx) => failMissingCopies(tx, now, hostId, copies)))
     log.error({ hostId, ...lost }, 'snapshot/backup data missing on host; marked FAILED')
   for (const stray of await strays.expiredOrphans(db, hostId, strays.quarantineEnds(now))) {
     let removed = false
     const error = await callHost(deps, hostId, stopping, async (driver, signal) => (removed = await remove(deps, driver, stray, signal)))
-    if (error || !removed) continue // it stays in the operator's list
+    if (error || !removed) continue // it stays in the operator's quarantine list
     await strays.forgetStray(db, stray)
     log.warn({ hostId, kind: stray.kind, id: stray.id, generation: stray.generation }, 'orphan volume removed')
   }
@@ -49,7 +50,7 @@ async function* batches(volumes: AsyncIterable<Volume>): AsyncGenerator<Volume[]
   if (batch.length > 0) yield batch
 }
 
-/** Ids and generations are never used twice, so what was a stray cannot have become something else by now. */
+/** Ids and generations are never reused, so a recorded orphan cannot have become a used volume since. */
 async function remove(
   { db }: Deps,
   driver: Driver,

@@ -1,4 +1,4 @@
-// Volumes on a host that no row knows, or that a VM no longer needs: what is written down of them between two looks.
+// Records of orphan volumes: volumes on a host without a row, or no longer used by their VM. They persist between two checks.
 import type { Volume } from '../../hypervisor/driver.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/database/db.ts'
@@ -6,11 +6,11 @@ import { hasOpenRun } from '../../workflow/run-store.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
-/** How long what nobody knows is left alone, and how long the old disk of a VM that lives. */
+/** Quarantine of an unknown volume, and of a stale disk of an existing VM. */
 const QUARANTINE_MS = parseDurationMs('24h')
 const OLD_DISK_MS = parseDurationMs('10m')
 
-/** What was seen before these moments may go. */
+/** Orphans first seen before these times may be removed. */
 export const quarantineEnds = (now: Date) => ({
   oldDisks: new Date(now.getTime() - OLD_DISK_MS),
   orphans: new Date(now.getTime() - QUARANTINE_MS),
@@ -21,13 +21,13 @@ export const removedAfter = ({ is_old_disk, first_seen_at }: OrphanVolumeRow): D
 
 export type OrphanVolumeRow = Row<'orphan_volumes'>
 
-/** For the operator: everything that is in quarantine, oldest first. */
+/** For the operator: all quarantined volumes, oldest first. */
 export const listOrphanVolumes = (db: Queries) =>
   db.many<OrphanVolumeRow & { host_name: string }>(
     sql`select ${allColumns('orphan_volumes', 's')}, h.name as host_name from orphan_volumes s join hosts h on h.id = s.host_id order by s.first_seen_at, s.host_id, s.kind, s.id`,
   )
 
-/** A row that FAILED has no data; one that something still works on is left alone, and so is everything of a VM out of our hands. */
+/** A FAILED row has no data. Volumes of a VM with an open run, and of an unmanaged VM, are not orphans. */
 const isBusy = hasOpenRun(sql`f.vm_id`)
 const isKnown = (hostId: string) => sql`case f.kind
   when 'template' then exists (select from os_templates t where t.id = f.id)
@@ -37,7 +37,7 @@ const isKnown = (hostId: string) => sql`case f.kind
   when 'seed' then v.generation = f.generation
   else false end`
 
-/** Writes down which of these volumes are strays, and when they were seen first. What does not carry our names is the operator's own. */
+/** Records which volumes are orphans and when each was first seen. Volumes without our naming scheme belong to the operator. */
 export const recordOrphans = (db: Queries, now: Date, hostId: string, volumes: Volume[]) =>
   db.run(sql`
     insert into orphan_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
@@ -49,14 +49,14 @@ export const recordOrphans = (db: Queries, now: Date, hostId: string, volumes: V
     on conflict (host_id, kind, id, generation) do update
       set vm_id = excluded.vm_id, size_bytes = excluded.size_bytes, is_old_disk = excluded.is_old_disk, last_seen_at = excluded.last_seen_at`)
 
-/** What was not seen at the look that began then is gone, or known after all. */
+/** Deletes orphans not seen by the check that started at `since`: they were removed or have a row by now. */
 export const forgetUnseen = (db: Queries, hostId: string, since: Date) =>
   db.run(sql`delete from orphan_volumes where host_id = ${hostId} and last_seen_at < ${since}`)
 
 export const forgetStray = (db: Queries, { host_id, kind, id, generation }: OrphanVolumeRow) =>
   db.run(sql`delete from orphan_volumes where host_id = ${host_id} and kind = ${kind} and id = ${id} and generation = ${generation}`)
 
-/** Those whose quarantine is over. Incremental backups come before what they build on, since they are younger. */
+/** Orphans whose quarantine is over, youngest first, so that an increment precedes the backup it depends on. */
 export const expiredOrphans = (db: Queries, hostId: string, before: { oldDisks: Date; orphans: Date }) =>
   db.many<OrphanVolumeRow>(sql`
     select ${allColumns('orphan_volumes')} from orphan_volumes where host_id = ${hostId}

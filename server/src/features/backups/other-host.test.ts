@@ -1,4 +1,4 @@
-// Backups that another host keeps.
+// Backups stored on another host than their VM.
 import { describe, expect, test } from 'vitest'
 import { diskOf, givenSecondHost, startDailyBackup, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -8,7 +8,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { resumeRun } from '../../workflow/executor.ts'
 import { removeBackups } from './purge.reconciler.ts'
 
-describe('a backup that another host keeps', async () => {
+describe('a backup stored on another host', async () => {
   const app = await testApp()
   await app.db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%'`)
   const customer = await app.given.customer({ credit: '10000.00' })
@@ -30,7 +30,7 @@ describe('a backup that another host keeps', async () => {
     app.db.run(sql`update hosts set unreachable_since = ${minutes && new Date(app.clock.now().getTime() - minutes * 60_000)}
       where id = ${app.host.id}`)
 
-  test('leaves nothing on the host of its VM, needs no warning, and brings its moment back', async () => {
+  test("leaves no data on its VM's host, carries no warning, and restores its point in time", async () => {
     const { id: vmId } = await app.given.vm(customer)
     await diskOf(app, vmId).write('before')
     const backup = await make(vmId)
@@ -42,7 +42,7 @@ describe('a backup that another host keeps', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['backup on second', 'disk 2', 'seed 2'])
   })
 
-  test('builds on one that the host keeps already', async () => {
+  test('uses a parent that the same host stores', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const ids: string[] = []
     for (const moment of ['one', 'two', 'three']) {
@@ -62,7 +62,7 @@ describe('a backup that another host keeps', async () => {
     expect((await volumesOf(app, vmId)).filter((each) => each.startsWith('backup'))).toEqual(Array(3).fill('backup on second'))
   })
 
-  test('is not restored when it was changed where it lay', async () => {
+  test('is not restored when its data was modified on the storing host', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await diskOf(app, vmId).write('before')
     const { id } = await make(vmId)
@@ -74,7 +74,7 @@ describe('a backup that another host keeps', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['backup on second', 'disk 1', 'seed 1'])
   })
 
-  test('that found no room says so, and the next one goes elsewhere', async () => {
+  test('that found no free space reports it, and the next one uses another host', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await other.faults.fillDisk()
     expect(await make(vmId)).toMatchObject({ status: 'FAILED', error: 'The host has run out of disk space.' })
@@ -84,7 +84,7 @@ describe('a backup that another host keeps', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['backup', 'disk 1', 'seed 1'])
   })
 
-  test('goes when it is deleted, and with its VM', async () => {
+  test('is purged when it or its VM is deleted', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const [first] = [await make(vmId), await make(vmId)]
     await customer.delete(`/vms/${vmId}/backups/${first.id}`)
@@ -106,7 +106,7 @@ describe('a backup that another host keeps', async () => {
   test.each([
     ['within the time to take it back', '1m'],
     ['after it', '7h'],
-  ])('that is cancelled by the deletion of its VM leaves nothing when its host returns %s', async (_, later) => {
+  ])('that is cancelled by the deletion of its VM leaves no data when its host becomes reachable %s', async (_, later) => {
     const { id: vmId } = await app.given.vm(customer, { dailyBackupEnabled: true })
     const { run_id } = await startDailyBackup(app, vmId)
     const goOn = (runId: string) => resumeRun(testRunner(app.deps), runId)
@@ -131,7 +131,7 @@ describe('a backup that another host keeps', async () => {
     })
   })
 
-  test('brings its VM back on another host when the first is lost, and the old one goes when that returns', async () => {
+  test('restores its VM on another host when the first is lost; the stale machine is removed once that host returns', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await diskOf(app, vmId).write('before')
     const { id } = await make(vmId)
@@ -154,7 +154,7 @@ describe('a backup that another host keeps', async () => {
     await app.checkInvariants()
   })
 
-  test('is not brought back elsewhere while its host is only just away', async () => {
+  test("is not restored on another host while its VM's host is only briefly unreachable", async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { id } = await make(vmId)
     await away(1)

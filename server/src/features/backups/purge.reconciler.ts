@@ -1,4 +1,4 @@
-// Takes the data of deleted backups away. One that others build on is out of its owner's sight until they are gone too.
+// Purges the data of deleted backups. A backup that others depend on becomes a hidden tombstone until they are purged.
 import { isDriverError, type DriverError } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import type { Tx } from '../../kernel/database/db.ts'
@@ -23,19 +23,19 @@ async function removeOnHost(deps: Deps, hostId: string, stopping: AbortSignal): 
   for (const backup of await sql.deletedWithChildren(db, hostId)) await hide(deps, backup)
 }
 
-/** False when the host had better be left alone for now. */
+/** Returns false when the host is unreachable; its other backups then wait for the next run. */
 async function removeOne(deps: Deps, hostId: string, backup: sql.BackupRow, stopping: AbortSignal): Promise<boolean> {
   const { id, vm_id } = backup
   const remove = (where: string) => callHost(deps, where, stopping, (driver, signal) => driver.ensureNoBackup(vm_id, id, signal))
   const error = (await forgetAtSource(backup, remove)) ?? (await remove(hostId))
   if (!error) return forget(deps, backup)
   if (!stopping.aborted) await sql.postpone(deps.db, id, addDuration(deps.clock.now(), retryDelay(error)))
-  // Something that no row tells of builds on it, until the volume sweep removes that.
+  // A volume without a row depends on this backup, until the orphan volume reconciler removes that volume.
   if (isDriverError(error, 'in_use')) await hide(deps, backup)
   return !isUnreachable(error)
 }
 
-/** The host of the VM remembers what changed since, and may have the data of one that was never whole. */
+/** The VM's host keeps the dirty bitmap of the backup, and may keep the data of an incomplete one. */
 async function forgetAtSource(
   { host_id, vm_host_id, completed_at }: sql.BackupRow,
   remove: (hostId: string) => Promise<DriverError | null>,
@@ -47,7 +47,7 @@ async function forgetAtSource(
 
 async function forget(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<true> {
   await deps.db.tx(async (tx) => {
-    await lockVmById(tx, vm_id) // before the backup, as by everybody
+    await lockVmById(tx, vm_id) // lock order: the VM before its backup
     const backup = await sql.deleteBackup(tx, id)
     if (backup && !backup.is_tombstone) await recordDeleted(tx, deps, backup)
   })
@@ -62,7 +62,7 @@ async function hide(deps: Deps, { id, vm_id }: sql.BackupRow): Promise<void> {
   })
 }
 
-/** One that was never whole goes without a word. */
+/** An incomplete backup emits no event. */
 async function recordDeleted(tx: Tx, deps: Deps, backup: sql.BackupRow): Promise<void> {
   if (backup.completed_at === null) return
   await recordVmEvent(tx, deps, backup.vm_id, 'backup.deleted', { reason: backup.delete_reason ?? '' }, { backup: toBackup(backup) })

@@ -1,3 +1,3 @@
-// What the reconcilers of backups are called by those who nudge them.
+// Names of the backup reconcilers, for callers that trigger them.
 export const DAILY = 'backups.daily'
 export const REMOVE = 'backups.purge'

@@ -11,7 +11,7 @@ describe('POST /vms/{vmId}/backups/{id}/restore', async () => {
   const vmOf = async (vmId: string) => (await customer.get(`/vms/${vmId}`)).body.data
   const refusal = (answer: Awaited<ReturnType<typeof customer.post>>) => [answer.status, answer.headers['x-error-code'], answer.body.error]
 
-  /** A VM whose disk says "before", as its backup does, or "after". */
+  /** A VM whose disk reads "before", as its backup does, or "after". */
   const given = async (input: Record<string, unknown> = {}) => {
     const { id: vmId } = await app.given.vm(customer, input)
     const disk = diskOf(app, vmId)
@@ -23,7 +23,7 @@ describe('POST /vms/{vmId}/backups/{id}/restore', async () => {
     return { vmId, disk, backupId: backup.id as string, path, restore: `${path}/restore` }
   }
 
-  test('brings the moment back, and the VM shows REBUILDING meanwhile', async () => {
+  test('restores the point in time, and the VM shows REBUILDING meanwhile', async () => {
     const { vmId, disk, path, restore } = await given()
     const { status, headers, body } = await customer.post(restore)
     expect([status, body]).toEqual([202, { success: true, data: { actionId: expect.any(String) } }])
@@ -39,7 +39,7 @@ describe('POST /vms/{vmId}/backups/{id}/restore', async () => {
     expect(event.data).toMatchObject({ actionId: body.data.actionId, backup: { status: 'AVAILABLE' }, vm: { status: 'RUNNING' } })
   })
 
-  test('keeps the old disk when there is no room for a new one', async () => {
+  test('keeps the old disk when the host has no space for a new one', async () => {
     const { vmId, disk, path, restore } = await given()
     await app.simulated.faults.fillDisk()
     await customer.post(restore)
@@ -77,7 +77,7 @@ describe('POST /vms/{vmId}/backups/{id}/restore', async () => {
     expect(refusal(await customer.post(restore))).toEqual([409, 'invalid_state', 'Backup must be AVAILABLE to restore; it is DELETING'])
   })
 
-  test('reads another account, another VM and an unknown id as not found', async () => {
+  test('reports another account, another VM and an unknown id as not found', async () => {
     const { vmId, backupId, restore } = await given()
     const { id: otherVm } = await app.given.vm(customer)
     const stranger = await app.given.customer()

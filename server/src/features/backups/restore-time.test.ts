@@ -6,7 +6,7 @@ import { restoreFromBackup } from './restore.workflow.ts'
 
 const longest = ({ steps }: AnyWorkflow, name: string): number => parseDurationMs(steps.find((step) => step.name === name)!.timeout)
 
-test('a restore has as much time for each copy as there was to make it, and for all of them together', () => {
+test('step timeouts of a restore are not below those of creating the backup, and its deadline covers all steps', () => {
   expect(longest(restoreFromBackup, 'fetch')).toBeGreaterThanOrEqual(longest(createBackupWorkflow, 'transfer'))
   expect(longest(restoreFromBackup, 'disk')).toBeGreaterThanOrEqual(longest(createBackupWorkflow, 'copy'))
   const all = restoreFromBackup.steps.filter((step) => !step.optional).map((step) => longest(restoreFromBackup, step.name))

@@ -15,7 +15,7 @@ export const restoreFromBackup = restoreWorkflow({
   tidy: deleteFetchedChain,
   onMoved: failAllSnapshots,
   release: async (tx, backupId) => {
-    await triggerReconciler(tx, REMOVE) // it may have been deleted meanwhile
+    await triggerReconciler(tx, REMOVE) // the backup may have been deleted during the restore
     return toBackup(await endRestoring(tx, backupId))
   },
 })

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { newId } from '../../kernel/ids.ts'
 import { nextBackupTime } from './schedule.ts'
 
-describe('the moment of the night', () => {
+describe('the nightly backup time', () => {
   const ids = Array.from({ length: 1000 }, newId)
   const noon = new Date('2026-03-10T12:00:00Z')
 
-  test('lies between 22:00 and 06:00 UTC, within the next day', () => {
+  test('is between 22:00 and 06:00 UTC within the next day', () => {
     for (const id of ids) {
       const at = nextBackupTime(id, noon)
       expect(at.getTime()).toBeGreaterThan(noon.getTime())
@@ -14,13 +14,13 @@ describe('the moment of the night', () => {
     }
   })
 
-  test('is spread over the hours', () => {
+  test('is spread over the night across VMs', () => {
     const hours = Map.groupBy(ids, (id) => nextBackupTime(id, noon).getUTCHours())
     expect([...hours.keys()].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 22, 23])
     for (const [, some] of hours) expect(some.length).toBeGreaterThan(60)
   })
 
-  test('is the same every night', () => {
+  test('is the same every night for one VM', () => {
     for (const id of ids.slice(0, 20)) {
       const first = nextBackupTime(id, noon)
       expect(nextBackupTime(id, first).getTime() - first.getTime()).toBe(86_400_000)

@@ -1,4 +1,4 @@
-// When daily backups are due. Every VM has its own moment of the night, so that a host is not asked for all of them at once.
+// Schedules daily backups. Each VM has its own time of night, derived from its id, which spreads the load on its host.
 import { crc32 } from 'node:zlib'
 import { addDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
@@ -8,17 +8,17 @@ import { isStale } from '../vms/service.ts'
 const DAY_MS = parseDurationMs('1d')
 const NIGHT_BEGINS_MS = parseDurationMs('22h')
 const NIGHT_SECONDS = parseDurationMs('8h') / 1000
-/** A try that succeeded this shortly before the next one is due counts for that too. */
+/** A backup that succeeded less than this before the next due time also counts for that one. */
 const APART = '6h'
 
-/** The VM's moment between 22:00 and 06:00 UTC that comes next. */
+/** The VM's next time between 22:00 and 06:00 UTC. */
 export function nextBackupTime(vmId: string, from: Date): Date {
   const moment = NIGHT_BEGINS_MS + (crc32(vmId) % NIGHT_SECONDS) * 1000
   const since = (from.getTime() - moment) % DAY_MS
   return new Date(from.getTime() + DAY_MS - ((since + DAY_MS) % DAY_MS))
 }
 
-/** VMs that want daily backups and have no time for them yet, or missed theirs by a day. */
+/** Schedules VMs with daily backups enabled that have no due time yet, or missed theirs by a day. */
 export async function scheduleDailyBackups(db: Queries, now: Date): Promise<void> {
   const vms = await db.many<{ id: string }>(sql`
     select v.id from vms v left join backup_schedules s on s.vm_id = v.id
@@ -30,13 +30,13 @@ export async function scheduleDailyBackups(db: Queries, now: Date): Promise<void
     on conflict (vm_id) do update set next_at = excluded.next_at`)
 }
 
-/** Plans nothing for a VM that is gone, and waits for whoever is about to delete it. */
+/** Skips a deleted VM; the row lock waits for a concurrent deletion. */
 export const scheduleNext = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`
     insert into backup_schedules (vm_id, next_at) select id, ${nextBackupTime(vmId, addDuration(now, APART))} from vms where id = ${vmId} for key share
     on conflict (vm_id) do update set next_at = excluded.next_at, failures = 0`)
 
-/** After half an hour, one hour, two, then every four. */
+/** Backoff: half an hour, one hour, two, then every four. */
 export const scheduleRetry = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`
     update backup_schedules set failures = least(failures + 1, 4), next_at = ${now}::timestamptz + interval '30 minutes' * 2 ^ least(failures, 3)
@@ -45,7 +45,7 @@ export const scheduleRetry = (tx: Tx, now: Date, vmId: string) =>
 export const planAfterCancel = (tx: Tx, now: Date, vmId: string) =>
   tx.run(sql`update backup_schedules set next_at = ${addDuration(now, '30m')} where vm_id = ${vmId}`)
 
-/** Tries in a row. */
+/** Consecutive failed attempts. */
 export const failuresOf = async (tx: Tx, vmId: string): Promise<number> =>
   (await tx.one<{ failures: number }>(sql`select failures from backup_schedules where vm_id = ${vmId}`)).failures
 
@@ -54,7 +54,7 @@ export interface DueVm {
   account_id: string
 }
 
-/** Idle VMs whose time has come, as many as their hosts should copy at once. With `vmId`: whether that one still is. */
+/** Idle VMs that are due, at most `atOnce` running backups per host. With `vmId`: re-checks only that VM. */
 export const dueVms = (db: Queries, now: Date, atOnce: number, vmId: string | null = null) =>
   db.many<DueVm>(sql`
     select id, account_id from (

@@ -23,7 +23,7 @@ export { listOrphanVolumes, removedAfter, type OrphanVolumeRow } from './orphan-
 const BACKUP_CREATE = 'BACKUP_CREATE'
 const DAY_MS = parseDurationMs('1d')
 
-/** One that was asked for stands by itself: it builds on no other. */
+/** An on-demand backup is always full. */
 export const createBackup = (
   tx: Tx,
   deps: Deps,
@@ -49,13 +49,13 @@ export const createBackup = (
   })
 
 interface NewBackup extends Pick<sql.BackupRow, 'name' | 'type'> {
-  /** What it may build on. */
+  /** The backup that this one may be incremental to. */
   parent: sql.BackupRow | null
-  /** Tries in a row that failed before this one. */
+  /** Consecutive failed attempts before this one. */
   failures: number
 }
 
-/** For a VM that is locked and idle. The row and its workflow commit together, so a crash never leaves a backup that nobody makes. */
+/** Requires a locked, idle VM. The row and its workflow commit together, so a crash never leaves a backup without a run. */
 export async function startBackup(
   tx: Tx,
   deps: Deps,
@@ -121,15 +121,15 @@ export const restoreBackup = (
     },
   })
 
-/** When the VM is forgotten: its data on other hosts goes without it. */
+/** Called when the VM row is deleted: detaches its backups on other hosts, which are then purged on their own. */
 export async function removeOrphans(tx: Tx, { id, host_id }: Pick<VmDetails, 'id' | 'host_id'>): Promise<void> {
   await sql.detachFromVm(tx, id, host_id)
   await triggerReconciler(tx, REMOVE)
 }
 
-/** Never refused as busy. One that is being made is stopped; one that is being restored goes when that has ended. */
+/** Never refused as busy. A backup in progress is cancelled; one that is being restored is purged after the restore has ended. */
 export async function deleteBackup(tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<{ message: string }> {
-  await lockOwnVm(tx, who, vmId) // nothing begins to build on it from here on
+  await lockOwnVm(tx, who, vmId) // the lock prevents new dependents
   const { name, status, run_id } = await requireBackup(tx, vmId, id)
   if (status === 'PENDING' || status === 'RUNNING')
     await deps.workflows.cancel(tx, run_id, 'The backup was deleted while it was being made')

@@ -4,7 +4,7 @@ import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
 export type BackupRow = Row<'backups'> & {
-  /** Null when its VM is gone. */
+  /** Null when the VM is deleted. */
   vm_host_id: string | null
 }
 
@@ -38,7 +38,7 @@ export const countManual = async (tx: Tx, vmId: string): Promise<number> =>
       .count,
   )
 
-/** Tries of its owner that failed since then. */
+/** Failed on-demand backups since then. */
 export const countFailures = async (tx: Tx, vmId: string, since: Date): Promise<number> =>
   Number(
     (
@@ -48,7 +48,7 @@ export const countFailures = async (tx: Tx, vmId: string, since: Date): Promise<
     ).count,
   )
 
-/** The newest of a VM's daily backups that can be restored: its host misses nothing that it builds on. */
+/** The newest restorable daily backup of a VM: its host has the complete chain. */
 export const latestDaily = (tx: Tx, vmId: string) =>
   tx.maybe<BackupRow>(sql`
     with recursive broken as (
@@ -58,7 +58,7 @@ export const latestDaily = (tx: Tx, vmId: string) =>
     where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' and id not in (select id from broken)
     order by completed_at desc, id desc limit 1`)
 
-/** The backup and all that it builds on, oldest first. */
+/** The backup and all its ancestors, oldest first. */
 export const chainOf = (db: Queries, id: string) =>
   db.many<BackupRow>(sql`
     with recursive chain as (
@@ -83,7 +83,10 @@ export const markAvailable = (tx: Tx, now: Date, id: string, made: Made) =>
       depth = coalesce((select p.depth + 1 from backups p where p.id = ${made.parentId}), 0), expires_at = ${made.expiresAt}
     where id = ${id} returning ${row}`)
 
-/** Without data it needs no parent. Where something may be left on the host, it keeps the parent that this may build on. */
+/**
+ * A failed backup has no data and needs no parent. After a failed cleanup it keeps its parent, because data on the host may depend on
+ * that.
+ */
 export const markFailed = (tx: Tx, id: string, error: string, cleanupFailed: boolean) =>
   tx.one<BackupRow>(sql`
     update backups b set status = 'FAILED', error = ${error}, parent_id = case when ${cleanupFailed} then parent_id end
@@ -92,7 +95,7 @@ export const markFailed = (tx: Tx, id: string, error: string, cleanupFailed: boo
 export const markRestoring = (tx: Tx, id: string, runId: string) =>
   tx.run(sql`update backups set status = 'RESTORING', run_id = ${runId} where id = ${id}`)
 
-/** One that was deleted while it was being restored stays so. */
+/** A backup that was deleted during its restore stays DELETING. */
 export const endRestoring = (tx: Tx, id: string) =>
   tx.one<BackupRow>(sql`
     update backups b set status = case when status = 'RESTORING' then 'AVAILABLE' else status end where id = ${id} returning ${row}`)
@@ -102,17 +105,17 @@ export const markDeleting = (tx: Queries, id: string, reason: string) =>
 
 export const findById = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`select ${row} from backups b where id = ${id}`)
 
-/** All but the newest `keep` daily backups of a VM. */
+/** Expires all but the newest `keep` daily backups of a VM. */
 export const expireOlder = (tx: Tx, vmId: string, keep: number) =>
   tx.run(sql`
     update backups set status = 'DELETING', delete_reason = 'Expired' where id in (
       select id from backups where vm_id = ${vmId} and type = 'DAILY' and status = 'AVAILABLE' order by completed_at desc, id desc offset ${keep})`)
 
-/** A new try takes the place of those that failed. */
+/** A new attempt replaces the failed ones. */
 export const retireFailed = (tx: Tx, vmId: string) =>
   tx.run(sql`update backups set status = 'DELETING' where vm_id = ${vmId} and type = 'DAILY' and status = 'FAILED'`)
 
-/** Daily backups of VMs whose owners no longer want any. */
+/** Expires daily backups of VMs that have them switched off. */
 export const expireUnwanted = (db: Queries, now: Date) =>
   db.run(sql`
     update backups b set status = 'DELETING', delete_reason = 'Expired' from vms v
@@ -121,7 +124,7 @@ export const expireUnwanted = (db: Queries, now: Date) =>
 const isUnderWay = sql`exists (select from workflow_runs r where r.id = b.run_id and ${isOpen})`
 const isBuiltOn = sql`exists (select from backups c where c.parent_id = b.id)`
 
-/** One that was kept for others and is lost has failed them, and is not wanted for itself. */
+/** Deleted, or a tombstone whose data is missing: its dependents have failed, and its owner has already deleted it. */
 const isUnwanted = sql`(b.status = 'DELETING' or b.status = 'FAILED' and b.is_tombstone)`
 
 const removable = (now: Date): Sql => sql`
@@ -143,7 +146,7 @@ export const deletedWithChildren = (db: Queries, hostId: string) =>
     select ${row} from backups b
     where b.host_id = ${hostId} and b.status = 'DELETING' and not b.is_tombstone and ${isBuiltOn} and not ${isUnderWay}`)
 
-/** Answers nothing when somebody else was faster. */
+/** Returns nothing when a concurrent process has hidden or deleted the backup first. */
 export const hide = (tx: Tx, id: string) =>
   tx.maybe<BackupRow>(
     sql`update backups b set is_tombstone = true where id = ${id} and status = 'DELETING' and not is_tombstone returning ${row}`,
@@ -151,7 +154,7 @@ export const hide = (tx: Tx, id: string) =>
 
 export const deleteBackup = (tx: Tx, id: string) => tx.maybe<BackupRow>(sql`delete from backups b where id = ${id} returning ${row}`)
 
-/** Of a VM that is gone: what lay on its host went with it, and the rest is to go. */
+/** Backups on the host of a deleted VM were removed with it; those on other hosts are marked for purging. */
 export async function detachFromVm(tx: Tx, vmId: string, hostId: string | null): Promise<void> {
   await tx.run(sql`delete from backups where vm_id = ${vmId} and host_id = ${hostId}`)
   await tx.run(sql`

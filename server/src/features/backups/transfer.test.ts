@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Driver } from '../../hypervisor/driver.ts'
 import { transferBackup } from './transfer.ts'
 
-test('a host that takes no more lets go of the one that sends, also where that one has fallen silent', async () => {
+test('a failed upload destroys the download stream, even one that has stalled', async () => {
   const bytes = new Readable({ read: () => undefined })
   const from = { readBackup: () => Promise.resolve(bytes) } as Partial<Driver> as Driver
   const full = async (open: () => Promise<Readable>): Promise<never> => {

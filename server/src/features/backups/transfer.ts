@@ -1,4 +1,4 @@
-// Backups on their way from host to host, through us. What arrives is what was sent, or it is sent again.
+// Transfers backups between hosts through this process. A checksum verifies each transfer; a mismatch fails the step, which is retried.
 import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { DriverError, type BackupRequest, type Driver } from '../../hypervisor/driver.ts'
@@ -12,7 +12,7 @@ export interface TransferResult {
   checksum: string
 }
 
-/** Sends it, and reads it back from where it is to be kept. */
+/** Uploads the backup, then reads it back from the storing host to verify it. */
 export async function transferBackup(
   from: Driver,
   to: Driver,
@@ -29,7 +29,10 @@ export async function transferBackup(
   throw damaged(order.backupId, to)
 }
 
-/** Passes everything on, and tells its checksum at the end, when it may still be found wrong. Whoever lets go of it lets go of `bytes`. */
+/**
+ * Passes bytes through and reports their checksum at the end; the callback can still fail the stream. Destroying the result destroys
+ * `bytes`.
+ */
 function hashing(bytes: Readable, tell: (checksum: string) => Error | void): Readable {
   const hash = createHash('sha256')
   const pass = new Transform({
@@ -39,7 +42,7 @@ function hashing(bytes: Readable, tell: (checksum: string) => Error | void): Rea
     },
     flush: (done) => done(tell(`sha256:${hash.digest('hex')}`) ?? null),
   })
-  return pipeline(bytes, pass, () => undefined) // whoever reads it hears of errors
+  return pipeline(bytes, pass, () => undefined) // the reader of the stream receives its errors
 }
 
 async function checksumOf(bytes: Readable): Promise<string> {
@@ -55,12 +58,12 @@ const damaged = (backupId: string, { hostId }: Driver): DriverError =>
 
 type Context = Pick<StepContext<Deps, { vmId: string; copyId: string }, unknown>, 'deps' | 'input' | 'signal'>
 
-/** The backup and those that it builds on, where they lie elsewhere, oldest first. */
+/** The backup and its ancestors that are stored on another host, oldest first. */
 async function chainElsewhere({ deps, input }: Context, hostId: string): Promise<BackupRow[]> {
   return (await chainOf(deps.db, input.copyId)).filter((link) => link.host_id !== hostId)
 }
 
-/** Brings the backup to the VM's host, checked on the way. */
+/** Fetches the backup's chain to the VM's host and verifies its checksums. */
 export async function fetchChain(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const here = await driverForVmId(deps, input.vmId)
@@ -73,7 +76,7 @@ export async function fetchChain(context: Context): Promise<void> {
   }
 }
 
-/** What was brought is of no use any more: it is kept elsewhere. */
+/** The fetched copies are no longer needed: the originals are on the storing host. */
 export async function deleteFetchedChain(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const here = await driverForVmId(deps, input.vmId)

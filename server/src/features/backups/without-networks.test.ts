@@ -1,4 +1,4 @@
-// A VM with private networks whose host is lost: it comes back from a backup without them, or is as it was.
+// A VM with private networks whose host is lost: the restore succeeds without the networks, or changes nothing.
 import { describe, expect, test } from 'vitest'
 import { allowManyVms, diskOf, givenSecondHost, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -24,7 +24,7 @@ describe('a restore without private networks', async () => {
       select type, data -> 'network' ->> 'id' as "networkId", data ->> 'actionId' as "actionId" from events
       where subject_id = ${vmId} and type like 'vm.network_%' order by number`)
 
-  /** A VM in two networks that said "before" when it was backed up to the other host. */
+  /** A VM in two networks whose disk read "before" when it was backed up to the other host. */
   async function given() {
     const networkIds = [await givenNetwork(), await givenNetwork()]
     await app.rest()
@@ -48,7 +48,7 @@ describe('a restore without private networks', async () => {
     await away(null)
   }
 
-  test('is refused until its owner agrees, and changes nothing before', async () => {
+  test('is refused until the request accepts the loss, and changes nothing before', async () => {
     const { vmId, restore } = await given()
     const before = await vmOf(vmId)
     await lose()
@@ -64,7 +64,7 @@ describe('a restore without private networks', async () => {
     expect(await vmOf(vmId)).toEqual(before)
   })
 
-  test('brings it back on another host, and its old machine goes when the first returns', async () => {
+  test('restores the VM on another host; the stale machine is removed once the first host returns', async () => {
     const { vmId, networkIds, restore } = await given()
     await lose()
     const { status, body } = await restore({ withoutNetworks: true })
@@ -81,7 +81,7 @@ describe('a restore without private networks', async () => {
     for (const networkId of networkIds) expect((await customer.delete(`/networks/${networkId}`)).status).toBe(200)
   })
 
-  test('that fails leaves the VM in its networks, with the addresses it had', async () => {
+  test("that fails keeps the VM's networks and addresses", async () => {
     const { vmId, networkIds, restore } = await given()
     const before = await vmOf(vmId)
     await lose()
@@ -104,7 +104,7 @@ describe('a restore without private networks', async () => {
     await app.checkInvariants()
   })
 
-  test('that fails unplugs what was deleted or given to another VM meanwhile', async () => {
+  test('that fails detaches networks that were deleted and addresses that were reassigned meanwhile', async () => {
     const { vmId, networkIds, restore } = await given()
     const [deleted, taken] = networkIds as [string, string]
     const { id: otherVm } = await app.given.vm(customer)
@@ -127,7 +127,7 @@ describe('a restore without private networks', async () => {
     await app.checkInvariants()
   })
 
-  test('keeps them while the host is not lost', async () => {
+  test('keeps the networks while the host is not lost', async () => {
     const { vmId, restore } = await given()
     const { privateNetworks } = await vmOf(vmId)
     expect(privateNetworks).toHaveLength(2)

@@ -1,4 +1,4 @@
-// Brings interfaces to the speed that is wanted of them, and asks again until the host has done it.
+// Applies queued bandwidth limits to interfaces and retries until the host has applied them.
 import { addDuration } from '../../kernel/clock.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, CLAIM, isUnreachable, retryDelay } from '../hosts/service.ts'
@@ -19,7 +19,10 @@ async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   }
 }
 
-/** The wish is read after the claim, so it is at least as new as the order. False when the host had better be left alone for now. */
+/**
+ * Reads the desired limit after claiming the update, so the limit is at least as new. Returns false when the host is unreachable; its
+ * other updates then wait for the next run.
+ */
 async function applyOne(deps: Deps, hostId: string, order: LimitUpdate, stopping: AbortSignal): Promise<boolean> {
   const { db, clock, log } = deps
   const vm = await vmById(db, order.vm_id)

@@ -14,7 +14,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
   const balance = async (customer: Customer) => (await customer.get('/wallet')).body.data.balance as string
   const packBytes = async (customer: Customer, vmId: string) => (await customer.get(`/vms/${vmId}`)).body.data.bandwidthPackBytes as string
 
-  test('answers the transaction, and the cap grows by the pack', async () => {
+  test('returns the transaction and raises the cap by the pack', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer, { hostname: 'web-1' })
     const until = (await customer.get(`/vms/${id}`)).body.data.billing.nextRenewalAt.slice(0, 10) as string
@@ -43,7 +43,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     [1, '0.99', '-0.01'],
     [101, '0.99', '-1.00'],
     [7, '0.00', '0.00'],
-  ])('%s GB at %s for a hundred costs %s', async (gigabytes, price, amount) => {
+  ])('%s GB at %s per hundred costs %s', async (gigabytes, price, amount) => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const setPrice = (to: string) =>
@@ -54,7 +54,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     expect(body.data.amount).toBe(amount)
   })
 
-  test('with dryRun answers the price and changes nothing', async () => {
+  test('with dryRun returns the price and changes nothing', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const { status, body } = await buy(customer, id, { gigabytes: 250 }, '?dryRun=true')
@@ -79,7 +79,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     expect(await balance(customer)).toBe('9994.00')
   })
 
-  test('is charged once under one Idempotency-Key', async () => {
+  test('is charged once per Idempotency-Key', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const once = () => customer.post(`/vms/${id}/bandwidth/packs`, { gigabytes: 100 }, { 'idempotency-key': 'pack-1' })
@@ -88,7 +88,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     expect([await balance(customer), await packBytes(customer, id)]).toEqual(['9993.00', '100000000000'])
   })
 
-  test('needs money for it', async () => {
+  test('is refused when the balance is too low', async () => {
     const customer = await app.given.customer({ credit: '7.00' })
     const { id } = await app.given.vm(customer)
     const { status, headers, body } = await buy(customer, id, { gigabytes: 101 })
@@ -98,7 +98,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     expect((await buy(customer, id, { gigabytes: 101 }, '?dryRun=true')).status).toBe(402)
   })
 
-  test('is not sold for a VM that is not metered', async () => {
+  test('is refused for an unmetered VM', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     await app.db.run(sql`update vms set bandwidth_gb = 0 where id = ${id}`)
@@ -107,19 +107,19 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     expect(body.error).toBe('The traffic of this VM is not metered, so it needs no pack')
   })
 
-  describe('is refused where it makes no sense:', () => {
+  describe('is refused', () => {
     const refused = async (customer: Customer, vmId: string) => {
       const { status, headers } = await buy(customer, vmId, { gigabytes: 1 })
       return [status, headers['x-error-code']]
     }
 
-    test('before the VM is built', async () => {
+    test('before the VM is provisioned', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer, {}, { settled: false })
       expect(await refused(customer, id)).toEqual([409, 'invalid_state'])
     })
 
-    test('when it could not be built', async () => {
+    test('when provisioning failed', async () => {
       const customer = await rich()
       await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
       const { id } = await app.given.vm(customer)
@@ -127,7 +127,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
       expect(await refused(customer, id)).toEqual([409, 'invalid_state'])
     })
 
-    test('while it is suspended', async () => {
+    test('while the VM is suspended', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       await suspendByOperator(app.deps, id)
@@ -135,14 +135,14 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
       expect(await refused(customer, id)).toEqual([409, 'invalid_state'])
     })
 
-    test('while it is out of management', async () => {
+    test('while the VM is unmanaged', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       await app.db.tx((tx) => unmanage(tx, app.deps, id))
       expect(await refused(customer, id)).toEqual([409, 'invalid_state'])
     })
 
-    test('in the moment its period is over and it is not renewed yet', async () => {
+    test('between the end of its period and the renewal', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const before = app.clock.now()
@@ -151,7 +151,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
       app.clock.set(before)
     })
 
-    test('while its renewal is unpaid', async () => {
+    test('while the VM is past due', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       await app.db.run(sql`update vms set billing_status = 'PAST_DUE', past_due_at = ${app.clock.now()} where id = ${id}`)
@@ -160,7 +160,7 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     })
   })
 
-  test('is sold while another action runs, and while the VM is off', async () => {
+  test('is sold while another action runs and while the VM is stopped', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     await customer.post(`/vms/${id}/stop`)
@@ -169,19 +169,19 @@ describe('POST /vms/{vmId}/bandwidth/packs', async () => {
     expect((await buy(customer, id, { gigabytes: 1 })).status).toBe(201)
   })
 
-  test('knows no other account’s VM', async () => {
+  test('reports another account’s VM as not found', async () => {
     const { id } = await app.given.vm(await rich())
     const stranger = await rich()
     const [foreign, unknown] = [await buy(stranger, id, { gigabytes: 1 }), await buy(stranger, 'cunknown1', { gigabytes: 1 })]
     expect([foreign.status, foreign.body]).toEqual([404, unknown.body])
   })
 
-  test('needs the scope bandwidth:create', async () => {
+  test('requires the scope bandwidth:create', async () => {
     const reader = await app.given.customer({ scopes: ['bandwidth:read'] })
     expect((await buy(reader, 'cunknown1', { gigabytes: 1 })).body.error).toBe('This token lacks the required scope: bandwidth:create')
   })
 
-  test('400 by 50 at once with money for 100: exactly 100 are sold', async () => {
+  test('sells exactly 100 of 400 packs, 50 requests at a time, when the balance covers 100', async () => {
     const customer = await app.given.customer({ credit: '106.00' })
     const { id } = await app.given.vm(customer)
     const eightInARow = async () => {

@@ -1,4 +1,5 @@
-// An interface whose speed is not the wanted one, because somebody changed it by hand or a start crossed a throttle, is set right.
+// Detects drift between the applied and the desired limit of an interface, caused by a manual change or a start that raced a throttle, and
+// enqueues a limit update.
 import type { Machine } from '../../hypervisor/driver.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, listHosts } from '../hosts/service.ts'

@@ -1,5 +1,5 @@
-// Which interfaces have to be brought to another speed. An order is written in the transaction that changes the wish and stays until
-// the host has followed it.
+// Queue of interfaces whose bandwidth limit must change. An update is enqueued in the transaction that changes the desired limit, and
+// stays queued until the host has applied it.
 import { sql, type NotNull, type Queries } from '../../kernel/database/db.ts'
 import { hasOpenRun } from '../../workflow/run-store.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
@@ -25,7 +25,7 @@ export interface LimitUpdate {
   version: number
 }
 
-/** Nobody else tries it before `until`. */
+/** Claims the next update; no other process claims it before `until`. */
 export const claimOrder = (db: Queries, hostId: string, now: Date, until: Date) =>
   db.maybe<LimitUpdate>(sql`
     update bandwidth_limit_queue set next_try_at = ${until} where vm_id = (
@@ -33,7 +33,7 @@ export const claimOrder = (db: Queries, hostId: string, now: Date, until: Date) 
       order by l.next_try_at limit 1 for update of l skip locked)
     returning vm_id, version`)
 
-/** Unless something else is wanted by now. */
+/** Keeps the update when a newer version was enqueued meanwhile. */
 export const completeLimitUpdate = (db: Queries, { vm_id, version }: LimitUpdate) =>
   db.run(sql`delete from bandwidth_limit_queue where vm_id = ${vm_id} and version = ${version}`)
 
@@ -42,7 +42,7 @@ export const postponeOrder = (db: Queries, { vm_id, version }: LimitUpdate, unti
 
 export type Speeds = Pick<VmRow, 'id' | 'mac' | 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'>
 
-/** What no action works on: that brings its own speed. */
+/** Desired limits of idle VMs only: an open run applies the limit itself. */
 export const desiredLimits = (db: Queries, hostId: string, vmIds: string[]) =>
   db.many<Speeds>(sql`
     select id, mac, throttled_at, throttle_mbps, network_10g, network_mbps from vms v

@@ -8,7 +8,7 @@ describe('GET /bandwidth', async () => {
   const app = await testApp()
   const rich = () => app.given.customer({ credit: '1000.00' })
 
-  test('shows exactly the fields of a VM that has used nothing', async () => {
+  test('returns exactly the documented fields for a VM without traffic', async () => {
     const customer = await rich()
     const { id } = await quietVm(app, customer, { hostname: 'web-1', name: 'Shop' })
     const { status, body } = await customer.get('/bandwidth')
@@ -32,7 +32,7 @@ describe('GET /bandwidth', async () => {
     })
   })
 
-  test('shows what was used, the packs and since when it is throttled', async () => {
+  test('shows usage, packs and the start of throttling', async () => {
     const customer = await rich()
     const vm = await quietVm(app, customer)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 5 })
@@ -49,7 +49,7 @@ describe('GET /bandwidth', async () => {
     ])
   })
 
-  test('has no cap where the plan is unmetered, and never throttles there', async () => {
+  test('has no cap for an unmetered plan and never throttles it', async () => {
     const customer = await rich()
     const vm = await quietVm(app, customer)
     await app.db.run(sql`update vms set bandwidth_gb = 0 where id = ${vm.id}`)
@@ -60,7 +60,7 @@ describe('GET /bandwidth', async () => {
     ])
   })
 
-  test('lists all VMs of the account, newest first, and nobody else’s', async () => {
+  test('lists the VMs of the own account only, newest first', async () => {
     const customer = await rich()
     await app.given.vm(await rich())
     const ids: string[] = []
@@ -71,7 +71,7 @@ describe('GET /bandwidth', async () => {
     expect((await (await app.given.customer()).get('/bandwidth')).body.data).toEqual([])
   })
 
-  test('needs the scope bandwidth:read', async () => {
+  test('requires the scope bandwidth:read', async () => {
     const customer = await app.given.customer({ scopes: ['bandwidth:create'] })
     expect((await customer.get('/bandwidth')).body.error).toBe('This token lacks the required scope: bandwidth:read')
   })

@@ -6,13 +6,13 @@ describe('GET /vms/{vmId}/bandwidth/packs', async () => {
   const customer = await app.given.customer({ credit: '1000.00' })
   const buy = async (vmId: string, gigabytes: number) => (await customer.post(`/vms/${vmId}/bandwidth/packs`, { gigabytes })).body.data
 
-  test('is empty before the first', async () => {
+  test('is empty before the first purchase', async () => {
     const { id } = await app.given.vm(customer)
     const { status, body } = await customer.get(`/vms/${id}/bandwidth/packs`)
     expect([status, body]).toEqual([200, { success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 } }])
   })
 
-  test('lists the transactions of this VM’s packs and nothing else, newest first, page by page', async () => {
+  test('lists only the pack transactions of this VM, newest first, page by page', async () => {
     const [{ id }, other] = [await app.given.vm(customer), await app.given.vm(customer, { hostname: 'other' })]
     const bought = [await buy(id, 100), await buy(other.id, 300), await buy(id, 200), await buy(id, 1)]
     const { body } = await customer.get(`/vms/${id}/bandwidth/packs?limit=2`)
@@ -27,7 +27,7 @@ describe('GET /vms/{vmId}/bandwidth/packs', async () => {
     expect((await customer.get(`/vms/${id}/bandwidth/packs?${query}`)).status).toBe(400)
   })
 
-  test('knows no other account’s VM', async () => {
+  test('reports another account’s VM as not found', async () => {
     const { id } = await app.given.vm(customer)
     const stranger = await app.given.customer()
     const [foreign, unknown] = [await stranger.get(`/vms/${id}/bandwidth/packs`), await stranger.get('/vms/cunknown1/bandwidth/packs')]

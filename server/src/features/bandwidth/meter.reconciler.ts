@@ -4,7 +4,7 @@ import { meterTraffic } from './metering.ts'
 
 const TIMEOUT_MS = 55_000
 
-/** Every host by itself: one that is slow to answer holds up no other. */
+/** One run per host, so that a slow host does not delay the others. */
 export const meter = keyedReconciler('bandwidth.meter', '60s', {
   busy: async ({ db }) => (await listHosts(db)).filter((host) => host.unreachable_since === null).map((host) => host.id),
   runOnce: (deps, hostId, stopping) =>

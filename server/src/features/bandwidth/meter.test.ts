@@ -22,7 +22,7 @@ describe('metering', async () => {
     await app.settle({ subjectId: vm.id })
   }
 
-  /** The same host, except that something happens between what it read and what it answers. */
+  /** Wraps the driver so that `event` happens after it read the counters and before it returns them. */
   const crossedBy = (event: () => Promise<unknown>): Driver => ({
     ...driver,
     async *counters(vmIds, deadline) {
@@ -33,7 +33,7 @@ describe('metering', async () => {
     },
   })
 
-  test('adds both directions of the public interface, and each byte once', async () => {
+  test('adds both directions of the public interface and counts each byte once', async () => {
     const vm = await newVm()
     await vm.receive(1_000, 234)
     await pass()
@@ -45,7 +45,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(1_235)
   })
 
-  test('leaves private interfaces out', async () => {
+  test('ignores private interfaces', async () => {
     const network = await customer.post('/networks', { name: 'net', nodeId: app.host.id, cidr: '10.9.0.0/24' })
     const vm = await newVm({ privateNetworkIds: [network.body.data.id] })
     await app.db.run(sql`update simulated.nics set received_bytes = 5000 where machine = ${vm.id} and kind = 'private'`)
@@ -54,7 +54,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(7)
   })
 
-  test('follows traffic that flows by itself', async () => {
+  test('counts continuous background traffic', async () => {
     const { id } = await app.given.vm(customer)
     const { rate } = await app.db.one<{ rate: number }>(sql`select bytes_per_second as rate from simulated.nics where machine = ${id}`)
     app.clock.advance('60s')
@@ -62,7 +62,7 @@ describe('metering', async () => {
     expect((await customer.get(`/vms/${id}`)).body.data.bandwidthUsedBytes).toBe(rate * 60 + Math.floor((rate * 60) / 4))
   })
 
-  test('loses nothing when a VM is stopped and started, and counts nothing twice', async () => {
+  test('neither loses nor double-counts traffic across a stop and start', async () => {
     const vm = await newVm()
     await vm.receive(100)
     await pass()
@@ -76,7 +76,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(123)
   })
 
-  test('loses nothing over a rebuild, an upgrade and a reboot', async () => {
+  test('loses no traffic across a rebuild, an upgrade and a reboot', async () => {
     const vm = await newVm()
     const { osTemplateId } = await app.given.vmInput()
     const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
@@ -90,7 +90,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(111)
   })
 
-  test('begins at zero after a crash, however much the counter says by then', async () => {
+  test('restarts from zero after a crash, whatever the counter has reached since', async () => {
     const vm = await newVm()
     await vm.receive(50)
     await pass()
@@ -101,7 +101,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(130)
   })
 
-  test('notices a counter that went back although its epoch did not change', async () => {
+  test('detects a counter reset within the same epoch', async () => {
     const vm = await newVm()
     await vm.receive(50, 50)
     await pass()
@@ -115,7 +115,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(570)
   })
 
-  test('refuses a sample that another worker has overtaken, also when counting began anew meanwhile', async () => {
+  test('rejects a stale sample overtaken by another worker, also after a counter reset', async () => {
     const vm = await newVm()
     await vm.receive(1_000)
     const slow = crossedBy(async () => {
@@ -131,7 +131,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(1_005)
   })
 
-  test('asks again before a power off when another worker came in between', async () => {
+  test('samples again before a power off when another worker made its sample stale', async () => {
     const vm = await newVm()
     await vm.receive(40)
     let crossings = 0
@@ -144,14 +144,14 @@ describe('metering', async () => {
     expect([await vm.used(), crossings]).toEqual([42, 2])
   })
 
-  test('stops a VM although its traffic cannot be counted', async () => {
+  test('stops a VM although metering fails', async () => {
     const vm = await newVm()
     await app.simulated.faults.plant({ verb: 'counters', kind: 'permanent' })
     await act(vm, 'stop')
     expect((await customer.get(`/vms/${vm.id}`)).body.data.status).toBe('STOPPED')
   })
 
-  test('counts what a host did while it could not be asked', async () => {
+  test('counts traffic that passed while the host was unreachable', async () => {
     const vm = await newVm()
     await app.simulated.faults.loseHost()
     await vm.receive(9)
@@ -162,7 +162,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(9)
   })
 
-  test('does not count what a VM does out of management', async () => {
+  test('does not count the traffic of an unmanaged VM', async () => {
     const vm = await newVm()
     await vm.receive(1)
     await pass()
@@ -175,7 +175,7 @@ describe('metering', async () => {
     expect(await vm.used()).toBe(11)
   })
 
-  test('keeps nothing of a VM that is gone', async () => {
+  test('deletes the baselines of a deleted VM', async () => {
     const vm = await newVm()
     await vm.receive(1)
     await pass()
@@ -184,7 +184,7 @@ describe('metering', async () => {
     expect(await app.db.many(sql`select from bandwidth_baselines where vm_id = ${vm.id}`)).toEqual([])
   })
 
-  test('is exact whatever workers, stops and resets come together', async () => {
+  test('stays exact under concurrent workers, stops and counter resets', async () => {
     const vm = await newVm()
     const step = fc.oneof(
       fc.record({ bytes: fc.integer({ min: 0, max: 1_000_000 }) }),

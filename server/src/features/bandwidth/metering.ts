@@ -1,7 +1,7 @@
-// Adds what has gone through public interfaces to what their VMs have used. Several processes may count at once, and a VM about to be
-// stopped is counted on its own: what one has counted, another must not. A number is taken from a sequence before a host is asked, and
-// another one when the answer is written down. A sample counts only if the last one was written down before this one was asked for; it
-// is newer then, so a counter that went back has really begun again. Whoever is refused loses nothing: the next time counts it.
+// Adds the traffic of public interfaces to the usage of their VMs. Several processes may meter at once, and a VM is metered separately
+// before a power off; no byte may be counted twice. A tick is drawn from a sequence before the host is read, and another one when the
+// sample is stored. A sample is accepted only if the previous one was stored before this one's read began. It is then newer, so a lower
+// counter is a real reset. A rejected sample loses nothing: the next one contains its traffic.
 import type { Driver, NicCounters } from '../../hypervisor/driver.ts'
 import type { Deps } from '../deps.ts'
 import { recordVmEvent } from '../vms/service.ts'
@@ -13,7 +13,7 @@ const MAX_ATTEMPTS = 3
 
 type CountDeps = Pick<Deps, 'db' | 'clock' | 'hooks'>
 
-/** Answers how many samples came too late to count. */
+/** Returns the number of stale samples, which were not counted. */
 export async function meterTraffic(deps: CountDeps, driver: Driver, vmIds: string[] | 'all', signal: AbortSignal): Promise<number> {
   const tick = await sql.nextTick(deps.db)
   let stale = 0
@@ -44,7 +44,7 @@ const countBatch = (deps: CountDeps, hostId: string, tick: bigint, samples: NicC
     return stale
   })
 
-/** With the power go the counters. */
+/** A power off resets the counters, so the last traffic is metered before. */
 export async function meterBeforePowerOff(deps: CountDeps, vmId: string, driver: Driver, signal: AbortSignal): Promise<void> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(10_000)])
   for (let tries = 1; tries <= MAX_ATTEMPTS; tries++) {

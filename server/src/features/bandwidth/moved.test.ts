@@ -1,4 +1,4 @@
-// The traffic of a VM whose host is lost and that is restored on another one, where it has another interface.
+// Usage of a VM whose host is lost and that is restored on another host with another interface.
 import { describe, expect, test } from 'vitest'
 import { allowManyVms, givenSecondHost } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -8,7 +8,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { applyLimits } from './apply-limits.reconciler.ts'
 import { meter } from './meter.reconciler.ts'
 
-describe('the traffic of a VM that is restored on another host', async () => {
+describe('the usage of a VM that is restored on another host', async () => {
   const app = await testApp()
   await allowManyVms(app)
   const customer = await app.given.customer({ credit: '10000.00' })
@@ -23,7 +23,7 @@ describe('the traffic of a VM that is restored on another host', async () => {
     await away(null)
   }
 
-  /** On plan small: 2000 GB at 1000 Mbit/s, then 10. Its host is lost when it has used that much, and its restore has begun. */
+  /** On plan small: 2000 GB at 1000 Mbit/s, then 10. Its host is lost after `usedBytes`, and its restore has started. */
   async function given(usedBytes: number) {
     const vm = await quietVm(app, customer)
     const { id: backupId } = (await customer.post(`/vms/${vm.id}/backups`, { name: 'x' })).body.data.backup
@@ -45,7 +45,7 @@ describe('the traffic of a VM that is restored on another host', async () => {
     return { ...vm, isThrottled, nicElsewhere }
   }
 
-  test('stays used, and is added to there', async () => {
+  test('is kept, and traffic on the new host is added', async () => {
     const vm = await given(2 * GB)
     expect(await vm.used()).toBe(2 * GB)
     await app.settle()
@@ -59,7 +59,7 @@ describe('the traffic of a VM that is restored on another host', async () => {
     await app.rest()
   })
 
-  test('keeps it throttled when it is used up, until a pack is bought', async () => {
+  test('keeps the VM throttled at its cap until a pack is bought', async () => {
     const vm = await given(2000 * GB)
     await app.settle()
     expect([await vm.used(), await vm.isThrottled(), (await vm.nicElsewhere()).limit_mbps]).toEqual([2000 * GB, true, 10])
@@ -71,12 +71,12 @@ describe('the traffic of a VM that is restored on another host', async () => {
     await app.rest()
   })
 
-  test('comes home with it when the restore fails, beside what it did at home meanwhile', async () => {
+  test('is kept when the restore is rolled back, together with traffic on the old host meanwhile', async () => {
     const vm = await given(2000 * GB)
     await other.faults.fillDisk()
     await vm.receive(3)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
-    await app.db.run(sql`delete from bandwidth_limit_queue where vm_id = ${vm.id}`) // done elsewhere
+    await app.db.run(sql`delete from bandwidth_limit_queue where vm_id = ${vm.id}`) // already applied on the other host
     await comeBack()
     await app.settle()
     await other.faults.freeDisk()

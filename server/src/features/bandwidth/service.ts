@@ -1,5 +1,5 @@
-// What VMs may use in their billing month, and what happens when it is used up. The cap is the plan's traffic and the packs bought for
-// this month; a VM at its cap runs at the plan's throttle until a pack, an upgrade or a renewal lifts it.
+// Traffic allowance per billing period. The cap is the plan's traffic plus the packs bought in this period; a VM at its cap is throttled
+// to the plan's rate until a pack, an upgrade or a renewal lifts the throttle.
 import { DryRunResult } from '../../http/api/api.ts'
 import type { Paged, PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
@@ -29,7 +29,7 @@ export interface PackOrder extends BuyBandwidthPack {
   dryRun?: boolean | undefined
 }
 
-/** Sold by the gigabyte at the catalog's price of a hundred, rounded up to the cent. */
+/** Price per gigabyte: a hundredth of the catalog's price per 100 GB; the total is rounded up to the cent. */
 export async function buyPack(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'config' | 'hooks'>,
@@ -50,7 +50,7 @@ export async function buyPack(
   return new DryRunResult(toQuote(currency, { charge: price, monthly: vm.renewal_price_cents, balanceAfter: row.balance_after_cents }))
 }
 
-/** Not in the moments before a renewal either, which would take the pack away again. */
+/** Also refuses a VM whose period has ended but is not renewed yet: the renewal would reset the pack at once. */
 function requireSellable(vm: VmDetails, now: Date): void {
   const isOutOfUse = !vm.provisioned || vm.status === 'SUSPENDED' || vm.status === 'UNMANAGED'
   if (isOutOfUse) throw apiError('invalid_state', `VM is ${vm.status}: a pack is sold only for a VM that is in use`)
@@ -58,7 +58,7 @@ function requireSellable(vm: VmDetails, now: Date): void {
   if (vm.bandwidth_gb === 0) throw apiError('incompatible', 'The traffic of this VM is not metered, so it needs no pack')
 }
 
-/** To be called in every transaction that changes what a VM may use or has used. */
+/** Call it in every transaction that changes a VM's cap or usage. */
 export async function updateThrottle(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
   const now = deps.clock.now()
   const change = await sql.setThrottle(tx, now, vmId)
@@ -67,19 +67,22 @@ export async function updateThrottle(tx: Tx, deps: EventDeps, vmId: string): Pro
   await recordVmEvent(tx, deps, vmId, `bandwidth.${change}`)
 }
 
-/** An upgrade changes the cap and the speeds; when it fails, the machine may have been started with those that it did not get. */
+/**
+ * An upgrade changes the cap and the limits. When it fails, the machine may already have started with the new limits, so they are
+ * applied again.
+ */
 export async function onVmResized(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
   await enqueueLimitUpdates(tx, deps.clock.now(), [vmId])
   await updateThrottle(tx, deps, vmId)
 }
 
-/** What a VM has used in its month stays used when it comes up with another interface. */
+/** Keeps the usage of the period when the VM gets another interface. */
 export async function onVmMacChanged(tx: Tx, deps: EventDeps, vmId: string, macBefore: string): Promise<void> {
   await sql.carryUsage(tx, vmId, macBefore)
   await updateThrottle(tx, deps, vmId)
 }
 
-/** Nothing used, no packs, full speed. */
+/** Resets usage, packs and throttle. */
 export async function startPeriod(tx: Tx, deps: EventDeps, vmId: string): Promise<void> {
   await Promise.all([sql.resetUsage(tx, vmId), updateThrottle(tx, deps, vmId)])
 }

@@ -4,7 +4,7 @@ import type { VmDetails } from '../vms/service.ts'
 
 const capBytes = sql`(v.bandwidth_gb * 1000000000::int8 + v.bandwidth_pack_bytes)`
 
-/** Of this period; the VM's row must be locked to decide from it. */
+/** Usage of this period. Lock the VM's row before deciding on it. */
 const usedBytes = sql`coalesce((select used_bytes from bandwidth_baselines b where b.vm_id = v.id and b.mac = v.mac), 0)`
 
 export type UsageRow = Pick<
@@ -21,19 +21,21 @@ export const listUsage = (db: Queries, accountId: string) =>
 export const nextTick = async (db: Queries): Promise<bigint> =>
   (await db.one<{ tick: bigint }>(sql`select nextval('bandwidth_ticks') as tick`)).tick
 
-/** Before their baselines and in one order, so that nobody who counts or deletes VMs waits for each other in a circle. */
+/** Lock order: VMs by id, before their baselines, so that metering and VM deletion cannot deadlock. */
 export const lockVms = (tx: Tx, vmIds: string[]) =>
   tx.run(sql`select from vms where id = any(${vmIds}::text[]) order by id for no key update`)
 
 export interface Counted {
-  /** Samples that are older than what was counted last, and so say nothing. */
+  /** Samples older than the last counted one, and therefore ignored. */
   stale: number
-  /** VMs that have just reached their cap, by account. */
+  /** VMs that have just reached their cap, ordered by account. */
   throttled: string[]
 }
 
-/** One statement for a thousand VMs. Nobody changes their baselines meanwhile, because their rows are locked. A VM out of management
- *  is followed and not counted. */
+/**
+ * One statement per thousand VMs. The locked VM rows protect their baselines. For an unmanaged VM the baseline advances but the usage
+ * does not.
+ */
 export const countSamples = (tx: Tx, now: Date, hostId: string, tick: bigint, samples: NicCounters[]) =>
   tx.one<Counted>(sql`
     with sample as (
@@ -64,7 +66,7 @@ export const countSamples = (tx: Tx, now: Date, hostId: string, tick: bigint, sa
     select (select count(*)::int from known where tick >= ${tick}) as stale,
       array(select id from slowed order by account_id, id) as throttled`)
 
-/** Answers whether that changed anything. */
+/** Returns the transition, or null when the state did not change. */
 export const setThrottle = async (tx: Tx, now: Date, vmId: string): Promise<'throttled' | 'unthrottled' | null> => {
   const row = await tx.maybe<{ throttled: boolean }>(sql`
     update vms v set throttled_at = case when throttled_at is null then ${now}::timestamptz end
@@ -73,7 +75,7 @@ export const setThrottle = async (tx: Tx, now: Date, vmId: string): Promise<'thr
   return row ? (row.throttled ? 'throttled' : 'unthrottled') : null
 }
 
-/** To the interface the VM has now. One that it had before goes on where its counters stood; those of a new one begin at zero. */
+/** Copies the usage to the VM's current interface. A former interface keeps its counter baseline; a new one starts at zero. */
 export const carryUsage = (tx: Tx, vmId: string, macBefore: string) =>
   tx.run(sql`
     insert into bandwidth_baselines (vm_id, mac, epoch, received_bytes, sent_bytes, used_bytes, tick)

@@ -29,7 +29,7 @@ describe('a VM at its cap', async () => {
     return vm
   }
 
-  test('is throttled on its host, live, and the customer is told', async () => {
+  test('is throttled live on its host and an event is recorded', async () => {
     const vm = await quietVm(app, customer)
     await vm.receive(2000 * GB - 1)
     await look()
@@ -45,7 +45,7 @@ describe('a VM at its cap', async () => {
     expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled'])
   })
 
-  test('says that it is not limited where its host cannot', async () => {
+  test('reports networkLimited false when its host cannot shape traffic', async () => {
     const vm = await quietVm(app, customer)
     const isLimited = async () => (await customer.get(`/vms/${vm.id}`)).body.data.networkLimited
     expect(await isLimited()).toBe(true)
@@ -54,7 +54,7 @@ describe('a VM at its cap', async () => {
     await app.db.run(sql`update hosts set can_shape_traffic = true`)
   })
 
-  test('is throttled although the host fails at first', async () => {
+  test('is throttled after transient host failures', async () => {
     const vm = await quietVm(app, customer)
     await vm.receive(2000 * GB)
     await app.simulated.faults.plant({ verb: 'ensureLimit', kind: 'transient', times: 2 })
@@ -66,7 +66,7 @@ describe('a VM at its cap', async () => {
     expect(await app.db.many(sql`select from bandwidth_limit_queue where vm_id = ${vm.id}`)).toEqual([])
   })
 
-  test('leaves the other VMs of its host as they are when its own limit can never be set', async () => {
+  test('does not block limits of other VMs on its host when its own limit fails permanently', async () => {
     const [lost, vm] = [await quietVm(app, customer), await quietVm(app, customer)]
     await Promise.all([lost.receive(2000 * GB), vm.receive(2000 * GB)])
     await app.db.run(sql`delete from simulated.nics where machine = ${lost.id}`)
@@ -78,7 +78,7 @@ describe('a VM at its cap', async () => {
     await app.settle({ subjectId: lost.id })
   })
 
-  test('comes up throttled when it is started again', async () => {
+  test('starts throttled after a stop', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/stop`)
     await app.settle({ subjectId: vm.id })
@@ -87,7 +87,7 @@ describe('a VM at its cap', async () => {
     expect(await vm.limitMbps()).toBe(10)
   })
 
-  test('is free again at once with a pack, until that is used up too', async () => {
+  test('is unthrottled at once by a pack, until that is used up too', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
     expect(await usage(vm)).toMatchObject({ throttled: false, throttledAt: null })
@@ -99,7 +99,7 @@ describe('a VM at its cap', async () => {
     expect(await vm.events('bandwidth.%')).toEqual(['bandwidth.throttled', 'bandwidth.unthrottled', 'bandwidth.throttled'])
   })
 
-  test('stays throttled with a pack that is too small', async () => {
+  test('stays throttled when the pack is too small', async () => {
     const vm = await usedUp()
     await vm.receive(5 * GB)
     await look()
@@ -109,13 +109,13 @@ describe('a VM at its cap', async () => {
     expect((await usage(vm)).throttled).toBe(false)
   })
 
-  test('stays throttled when a pack is only rehearsed', async () => {
+  test('stays throttled after a dry run of a pack', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/bandwidth/packs?dryRun=true`, { gigabytes: 100 })
     expect([(await usage(vm)).throttled, await vm.events('bandwidth.%')]).toEqual([true, ['bandwidth.throttled']])
   })
 
-  test('is free again at once with an upgrade, at the speed of the new plan', async () => {
+  test('is unthrottled at once by an upgrade, at the speed of the new plan', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/upgrade`, { planId: plan('large') })
     expect((await usage(vm)).throttled).toBe(false)
@@ -134,7 +134,7 @@ describe('a VM at its cap', async () => {
     expect([(await usage(vm)).throttled, await vm.limitMbps()]).toEqual([true, 10])
   })
 
-  test('is free again with its renewal, which also takes its packs', async () => {
+  test('is unthrottled by its renewal, which also resets its packs', async () => {
     const vm = await usedUp()
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
     await vm.receive(1 * GB)
@@ -150,7 +150,7 @@ describe('a VM at its cap', async () => {
     expect(await vm.used()).toBe(3)
   })
 
-  test('with 10G comes back to 10000 Mbit/s', async () => {
+  test('with 10G returns to 10000 Mbit/s', async () => {
     const vm = await usedUp({ network10gEnabled: true })
     expect(await vm.limitMbps()).toBe(10)
     await customer.post(`/vms/${vm.id}/bandwidth/packs`, { gigabytes: 1 })
@@ -158,7 +158,7 @@ describe('a VM at its cap', async () => {
     expect(await vm.limitMbps()).toBe(10_000)
   })
 
-  test('is brought back to its speed when somebody changed it on the host', async () => {
+  test('gets its limit reapplied after a manual change on the host', async () => {
     const [vm, other] = [await usedUp(), await quietVm(app, customer)]
     const driver = await app.deps.hypervisors.get(app.host.id)
     await driver.ensureLimit(vm.id, vm.mac, null, AbortSignal.timeout(5_000))
@@ -168,7 +168,7 @@ describe('a VM at its cap', async () => {
     expect([await vm.limitMbps(), await other.limitMbps()]).toEqual([10, 1000])
   })
 
-  test('is told of once although three workers see it at once', async () => {
+  test('records one event although three workers detect the cap at once', async () => {
     const vm = await quietVm(app, customer)
     await vm.receive(2000 * GB)
     await Promise.all([meter.runOnce(app.deps), meter.runOnce(app.deps), meter.runOnce(app.deps)])

@@ -5,7 +5,7 @@ import { recordEvent } from '../events/service.ts'
 import { FORECAST } from './service.ts'
 import * as sql from './sql.ts'
 
-/** Tells an account, once a day, that its wallet does not hold what its renewals will charge within a week. */
+/** Warns an account, at most once a day, when its balance does not cover the renewals due within a week. */
 export const lowBalance = reconciler('billing.low_balance', '10m', async (deps) => {
   const now = deps.clock.now()
   const toldBefore = subtractDuration(now, '24h')

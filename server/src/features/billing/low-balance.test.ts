@@ -13,7 +13,7 @@ describe('billing.low_balance', async () => {
     )
   const pass = () => lowBalance.runOnce(app.deps)
 
-  test('is told once a day, from a week before the renewals that the wallet does not cover', async () => {
+  test('is recorded once a day from a week before renewals that the balance does not cover', async () => {
     const customer = await app.given.customer({ credit: '23.99' })
     const [{ id }] = [await app.given.vm(customer), await app.given.vm(customer)]
     await toRenewal(customer, id)
@@ -36,7 +36,7 @@ describe('billing.low_balance', async () => {
     expect((await warnings(customer.accountId)).length).toBe(2)
   })
 
-  test('is not told to who has enough, or nothing that renews', async () => {
+  test('is not recorded for an account with enough balance or without renewals', async () => {
     const rich = await app.given.customer({ credit: '12.00' })
     const failing = await app.given.customer({ credit: '6.00' })
     const empty = await app.given.customer()
@@ -53,7 +53,7 @@ describe('GET /wallet', async () => {
   const app = await testApp()
   const { beyondGrace, turn, toRenewal } = await billingWorld(app)
 
-  test('tells what is due within a week and how long the money lasts', async () => {
+  test('shows the amount due within a week and how long the balance lasts', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const wallet = async () => (await customer.get('/wallet')).body.data
     const { id } = await app.given.vm(customer)
@@ -71,7 +71,7 @@ describe('GET /wallet', async () => {
     expect(await wallet()).toMatchObject({ balance: '76.00', dueNext7Days: '12.00' })
   })
 
-  test('counts a VM that waits for money as due', async () => {
+  test('counts a past-due VM as due', async () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer)
     await beyondGrace(customer, id)

@@ -1,5 +1,6 @@
-// Takes every VM whose month is over one step on. Several processes may do so at once: each waits for the other's row and then finds
-// nothing left to do. Within an account they go in one order, so that money that does not do for all goes to the oldest debt first.
+// Runs the next billing step of every VM whose period is over. Several processes may run at once: each waits for the VM's row lock and
+// then finds the step already done. VMs of one account are processed in order, so that a balance too low for all pays the oldest debt
+// first.
 import type { Tx } from '../../kernel/database/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { subtractDuration } from '../../kernel/clock.ts'
@@ -13,7 +14,7 @@ const BATCH = 500
 const AT_ONCE = 4
 const RENEWALS = 'billing.renew'
 
-/** Some VM may wait for the money. */
+/** Call it when a balance grows: a past-due VM may now be payable. */
 export const triggerRenewals = (tx: Tx) => triggerReconciler(tx, RENEWALS)
 
 export const renewals = reconciler(RENEWALS, '30s', async (deps) => {
@@ -33,7 +34,7 @@ const deadlines = (now: Date): sql.Deadlines => ({
   retentionOver: subtractDuration(now, RETENTION),
 })
 
-/** Accounts side by side, the VMs of one account in order. */
+/** Accounts run concurrently, the VMs of one account in order. */
 async function forEachAccount(vms: sql.DueVm[], work: (vm: sql.DueVm) => Promise<void>): Promise<void> {
   const accounts = [...Map.groupBy(vms, (vm) => vm.account_id).values()]
   const next = async (): Promise<void> => {
@@ -42,7 +43,7 @@ async function forEachAccount(vms: sql.DueVm[], work: (vm: sql.DueVm) => Promise
   await Promise.all(Array.from({ length: AT_ONCE }, next))
 }
 
-/** Each step commits by itself. What goes wrong with one VM is not for the others to bear. */
+/** Each step commits separately, and a failure affects only this VM. */
 async function settle(deps: Deps, vmId: string): Promise<void> {
   try {
     while (await deps.db.tx((tx) => runBillingStep(tx, deps, vmId)));
@@ -59,7 +60,7 @@ async function bringBack(deps: Deps, { id, account_id }: { id: string; account_i
   }
 }
 
-/** A VM that is busy is looked at again the next time. */
+/** A busy VM is retried at the next run. */
 function complain({ log }: Deps, vmId: string, error: unknown): void {
   if (error instanceof ApiError) log.info({ vmId, code: error.code, reason: error.message }, 'renewal postponed')
   else log.error({ err: error, vmId }, 'renewal failed; will retry')

@@ -11,7 +11,7 @@ describe('a renewal', async () => {
   const rich = () => app.given.customer({ credit: '1000.00' })
   app.clock.set(new Date('2027-01-31T10:20:30.500Z'))
 
-  test('charges the next month when the last one is over, and not before', async () => {
+  test('charges the next period when the last one is over, and not before', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer, { name: 'Shop' })
     await toRenewal(customer, id)
@@ -38,7 +38,7 @@ describe('a renewal', async () => {
     expect(await world.events(id, 'vm.re%')).toEqual(['vm.renewed'])
   })
 
-  test('shows the VM as it is after it', async () => {
+  test('records an event with the renewed VM', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     await toRenewal(customer, id)
@@ -50,7 +50,7 @@ describe('a renewal', async () => {
     expect(data).toMatchObject({ vm: { id, billing: { nextRenewalAt, status: 'ACTIVE' } }, actionId: null, reason: null, sequence: 4 })
   })
 
-  test('charges the price of its day, with add-ons, and upgrades are reckoned from it', async () => {
+  test('charges the current price with add-ons, which is also the base of upgrade proration', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer, { dailyBackupEnabled: true, network10gEnabled: true })
     expect(await balance(customer)).toBe('972.80')
@@ -64,7 +64,7 @@ describe('a renewal', async () => {
     await app.db.run(sql`update plans set price_cents = 600 where slug = 'small'`)
   })
 
-  test('pays for daily backups until the next one', async () => {
+  test('extends daily backups until the next renewal', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer, { dailyBackupEnabled: true })
     await toRenewal(customer, id)
@@ -73,7 +73,7 @@ describe('a renewal', async () => {
     expect(await balance(customer)).toBe('985.60')
   })
 
-  test('catches up on every month that a running VM was not charged for', async () => {
+  test('catches up on every missed period of a running VM', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const from = new Date((await vm(customer, id)).billing.nextRenewalAt as string)
@@ -83,7 +83,7 @@ describe('a renewal', async () => {
     expect(new Date((await vm(customer, id)).billing.nextRenewalAt as string) > app.clock.now()).toBe(true)
   })
 
-  test('is charged as far as the money goes', async () => {
+  test('charges as many missed periods as the balance covers', async () => {
     const customer = await app.given.customer({ credit: '18.00' })
     const { id } = await app.given.vm(customer)
     await toRenewal(customer, id)
@@ -93,7 +93,7 @@ describe('a renewal', async () => {
     expect((await vm(customer, id)).billing.status).toBe('PAST_DUE')
   })
 
-  test('is not charged for a VM that could not be built', async () => {
+  test('is not charged for a VM whose provisioning failed', async () => {
     const customer = await rich()
     await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
     const { id } = await app.given.vm(customer)
@@ -102,7 +102,7 @@ describe('a renewal', async () => {
     expect([await balance(customer), (await vm(customer, id)).billing.status]).toEqual(['1000.00', 'CANCELLED'])
   })
 
-  test('is not charged while the VM is out of management, nor for that time when it is back', async () => {
+  test('is not charged while the VM is unmanaged, nor for that time afterwards', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     await app.db.tx((tx) => unmanage(tx, app.deps, id))
@@ -117,7 +117,7 @@ describe('a renewal', async () => {
     expect([(await renewalsOf(customer, id)).length, until.getUTCMonth()]).toEqual([1, (back.getUTCMonth() + 1) % 12])
   })
 
-  test('is not charged while an operator has suspended the VM, nor for that time', async () => {
+  test('is not charged while an operator has suspended the VM, nor for that time afterwards', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     await suspendByOperator(app.deps, id)
@@ -151,7 +151,7 @@ describe('a renewal', async () => {
     expect([(await vm(customer, id)).status, await balance(customer)]).toEqual(['STOPPED', '988.00'])
   })
 
-  test('that fails for one VM does not keep others from theirs', async () => {
+  test('that fails for one VM does not block the others', async () => {
     const customer = await rich()
     const [broken, fine] = [await app.given.vm(customer), await app.given.vm(customer)]
     await toRenewal(customer, fine.id)

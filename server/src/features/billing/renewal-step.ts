@@ -1,6 +1,6 @@
-// One VM's renewal, and what follows when it cannot be paid: past due, a day later suspended, a week later deleted.
-// Months are charged one by one, also those that were missed while nobody charged, because the VM ran in them. A suspended VM did not:
-// its new month begins when it is paid.
+// Renewal and dunning of one VM: unpaid it becomes past due, a day later suspended, a week later deleted. Periods are charged one by one,
+// including those missed while no scheduler ran, because the VM was running. A suspended VM was not, so its new period starts at the
+// payment.
 import type { Tx } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
@@ -14,10 +14,10 @@ import * as sql from './sql.ts'
 export const GRACE = '24h'
 export const RETENTION = '7d'
 
-/** Between two attempts to suspend, bring back or delete. */
+/** Interval between attempts to suspend, unsuspend or delete. */
 export const RETRY = '10m'
 
-/** One step, in one transaction. Answers whether there is another one to take at once. */
+/** Runs one step in the given transaction. Returns whether another step is due at once. */
 export async function runBillingStep(tx: Tx, deps: Deps, vmId: string): Promise<boolean> {
   const now = deps.clock.now()
   const [vm, isDecided] = await Promise.all([lockVmById(tx, vmId), sql.hasRecentLifecycleRun(tx, vmId, now)])
@@ -39,8 +39,8 @@ const owner = (vm: VmDetails) => ({ accountId: vm.account_id })
 const isOver = (now: Date, since: Date | null, duration: string): boolean => since !== null && addDuration(since, duration) <= now
 
 /**
- * Another process may have taken the step meanwhile, or an operator the VM or its account. What the next month costs is only certain when
- * an upgrade has ended: it is renewed then, from the same day.
+ * Re-checks under the lock: another process may have done the step, or an operator may have suspended or unmanaged the VM or its
+ * account. During an upgrade the next price is unknown; the VM is renewed after it, from the same due date.
  */
 function isDue(vm: VmDetails, now: Date): boolean {
   if (vm.status === 'UPGRADING') return false
@@ -49,7 +49,7 @@ function isDue(vm: VmDetails, now: Date): boolean {
   return vm.provisioned && vm.billing_status !== 'CANCELLED' && !heldByOperator && vm.next_renewal_at <= now
 }
 
-/** Answers until when it is paid, or nothing when the wallet does not cover it. The log is locked before the wallet, as everywhere. */
+/** Returns the end of the paid period, or undefined when the balance is too low. Lock order: the event log before the wallet. */
 async function renew(tx: Tx, deps: Deps, now: Date, vm: VmDetails): Promise<Date | undefined> {
   const period = nextPeriod(vm, now)
   const description = `Renewal of ${vm.name} from ${day(period.startsAt)} to ${day(period.endsAt)}`

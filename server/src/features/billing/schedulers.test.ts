@@ -3,7 +3,7 @@ import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 
-describe('three schedulers at once', async () => {
+describe('three concurrent schedulers', async () => {
   const app = await testApp()
   const { schedulers, balance, toRenewal, vm } = await billingWorld(app)
 
@@ -24,7 +24,7 @@ describe('three schedulers at once', async () => {
     expect(await app.db.one(sql`select count(*)::int as told from events where type = 'vm.renewed'`)).toEqual({ told: 200 })
   }, 120_000)
 
-  test('give money that does not do for all to the oldest', async () => {
+  test('spend a balance too low for all VMs on the oldest debt', async () => {
     const customer = await app.given.customer({ credit: '84.00' })
     const ids: string[] = []
     for (let i = 0; i < 10; i++) {

@@ -4,7 +4,7 @@ import * as sql from './sql.ts'
 
 export const FORECAST = '7d'
 
-/** What the VMs of an account will cost: what is overdue counts as due. */
+/** Forecast of the account's renewals; overdue ones count as due. */
 export const forecast: Renewals = async (db, now, accountId) => {
   const { due, monthly } = await sql.sumDue(db, accountId, addDuration(now, FORECAST))
   return { dueNext7Days: due, monthly }

@@ -5,10 +5,7 @@ import type { VmRow } from '../vms/service.ts'
 
 const ofSuspendedAccount = isSuspended(sql`v.account_id`)
 
-/**
- * What is paid for month by month: not what could not be built, what is out of management, or what an operator has suspended, alone or
- * with its account.
- */
+/** Excludes VMs that failed to provision, unmanaged VMs, and VMs suspended by an operator, alone or with their account. */
 const isBillable = sql`
   v.billing_status <> 'CANCELLED' and v.status <> 'UNMANAGED' and (v.status <> 'SUSPENDED' or v.billing_status = 'SUSPENDED')
   and not ${ofSuspendedAccount}`
@@ -21,13 +18,16 @@ export interface DueVm {
 
 export interface Deadlines {
   now: Date
-  /** VMs past due since then are out of grace. */
+  /** VMs past due since before this time have used up their grace period. */
   graceOver: Date
-  /** VMs suspended since then are kept no longer. */
+  /** VMs suspended since before this time have used up their retention. */
   retentionOver: Date
 }
 
-/** What can be done something about now, the oldest debt first. Unpaid ones are looked at only when there is money, or their time is up. */
+/**
+ * VMs with a billing step to run, oldest debt first. An unpaid VM is included only when the balance covers it or its deadline has
+ * passed.
+ */
 export const dueVms = (db: Queries, { now, graceOver, retentionOver }: Deadlines, last: DueVm | undefined, limit: number) =>
   db.many<DueVm>(sql`
     select v.id, v.account_id, v.next_renewal_at from vm_details v left join wallets w using (account_id)
@@ -38,7 +38,7 @@ export const dueVms = (db: Queries, { now, graceOver, retentionOver }: Deadlines
         or (v.billing_status = 'SUSPENDED' and v.suspended_at <= ${retentionOver}))
     order by v.next_renewal_at, v.id limit ${limit}`)
 
-/** Paid for, and still off: bringing it back has failed. */
+/** Paid VMs that are still suspended because their unsuspension failed. */
 export const paidButSuspended = (db: Queries, now: Date, triedBefore: Date) =>
   db.many<Pick<VmRow, 'id' | 'account_id'>>(sql`
     select id, account_id from vms v where billing_status = 'SUSPENDED' and status = 'SUSPENDED' and next_renewal_at > ${now}
@@ -46,7 +46,7 @@ export const paidButSuspended = (db: Queries, now: Date, triedBefore: Date) =>
         and (r.created_at > ${triedBefore} or ${isOpen}))
     order by id limit 500`)
 
-/** Whether the VM was to be taken off or brought back after `since`, or still is: that decides first whether it is paid for at all. */
+/** Whether a suspend, unsuspend or delete run is open or was created after `since`; its outcome decides whether the VM is charged. */
 export const hasRecentLifecycleRun = async (tx: Tx, vmId: string, since: Date): Promise<boolean> =>
   (await tx.maybe(sql`
     select from workflow_runs r where subject_id = ${vmId} and label in ('SUSPEND', 'UNSUSPEND', 'DELETE')
@@ -59,7 +59,7 @@ export interface Period {
   priceCents: bigint
 }
 
-/** A VM that is suspended stays so on paper until it is back. */
+/** A suspended VM keeps the billing status SUSPENDED until it is unsuspended. */
 export const setPeriod = (tx: Tx, now: Date, vmId: string, { startsAt, endsAt, renewalDay, priceCents }: Period) =>
   tx.run(sql`
     update vms set period_started_at = ${startsAt}, next_renewal_at = ${endsAt}, renewal_day = ${renewalDay}, period_price_cents = ${priceCents},
@@ -87,7 +87,7 @@ export interface ShortAccount {
   due_cents: bigint
 }
 
-/** Whose money does not last, and who was not told since. */
+/** Accounts whose balance does not cover their renewals and that were not warned since `toldBefore`. */
 export const lowBalanceAccounts = (db: Queries, dueBefore: Date, toldBefore: Date) =>
   db.many<ShortAccount>(sql`
     select account_id, coalesce(w.balance_cents, 0) as balance_cents, due_cents
@@ -97,7 +97,7 @@ export const lowBalanceAccounts = (db: Queries, dueBefore: Date, toldBefore: Dat
     where due_cents > coalesce(w.balance_cents, 0) and (l.warned_at is null or l.warned_at <= ${toldBefore})
     order by account_id`)
 
-/** False when another process was faster. */
+/** Returns false when another process has recorded the warning first. */
 export const markWarned = async (tx: Tx, now: Date, accountId: string, toldBefore: Date): Promise<boolean> =>
   (await tx.run(sql`
     insert into low_balance_warnings as l (account_id, warned_at) values (${accountId}, ${now})

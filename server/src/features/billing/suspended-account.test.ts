@@ -1,4 +1,4 @@
-// An account that its operator has suspended: nothing of it runs, is charged for or is deleted until that is lifted.
+// An operator has suspended an account: its VMs do not run, are not charged and are not deleted until the suspension is lifted.
 import { describe, expect, test } from 'vitest'
 import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -9,7 +9,7 @@ import { syncPowerStates } from '../vms/reconcilers/power-sync.reconciler.ts'
 import { startUnsuspension } from '../vms/service.ts'
 import { runBillingStep } from './renewal-step.ts'
 
-describe('of an account that is suspended', async () => {
+describe('in a suspended account', async () => {
   const app = await testApp()
   const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = await billingWorld(app)
   const { faults, drift } = app.simulated
@@ -17,7 +17,7 @@ describe('of an account that is suspended', async () => {
 
   const suspend = ({ accountId }: Customer) => app.db.tx((tx) => suspendAccount(tx, app.deps, accountId, 'Spam'))
   const lift = ({ accountId }: Customer) => app.db.tx((tx) => unsuspendAccount(tx, app.deps, accountId))
-  /** Everything that looks after VMs by itself has looked, and what it began is done. */
+  /** Runs every reconciler that acts on VMs, and all workflows they started. */
   const rest = async () => {
     await enforceSuspension.runOnce(app.deps)
     await turn()
@@ -26,7 +26,7 @@ describe('of an account that is suspended', async () => {
     const { status, billing } = await vm(customer, id)
     return [status, billing.status]
   }
-  /** Suspended, because its renewal is unpaid. */
+  /** A VM suspended for an unpaid renewal. */
   const unpaid = async () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer)
@@ -42,12 +42,12 @@ describe('of an account that is suspended', async () => {
     return { customer, id }
   }
 
-  test('an unpaid VM neither comes back by a deposit nor is charged or deleted, and does when that is lifted', async () => {
+  test('an unpaid VM is neither unsuspended by a deposit nor charged or deleted, and is once the suspension is lifted', async () => {
     const { customer, id } = await unpaid()
     await suspend(customer)
     expect((await vm(customer, id)).statusReason).toBe('Suspended by the operator. Contact support')
     await deposit(customer, '100.00')
-    expect(await app.db.tx((tx) => runBillingStep(tx, app.deps, id))).toBe(false) // by a process that saw it due before
+    expect(await app.db.tx((tx) => runBillingStep(tx, app.deps, id))).toBe(false) // a process that selected it as due before the suspension
     for (const days of ['1d', '30d']) {
       await rest()
       expect([await states(customer, id), await balance(customer)]).toEqual([['SUSPENDED', 'SUSPENDED'], '100.00'])
@@ -60,7 +60,7 @@ describe('of an account that is suspended', async () => {
     expect((await events(id)).slice(-3)).toEqual(['vm.suspended', 'vm.renewed', 'vm.started'])
   })
 
-  test('an unpaid VM is kept for a week after that is lifted', async () => {
+  test('an unpaid VM is kept for a week after the suspension is lifted', async () => {
     const { customer, id } = await unpaid()
     await suspend(customer)
     app.clock.advance('30d')
@@ -74,7 +74,7 @@ describe('of an account that is suspended', async () => {
     expect((await customer.get(`/vms/${id}`)).status).toBe(404)
   })
 
-  test('a VM that was paid and could not be brought back is not, until that is lifted, and is charged once', async () => {
+  test('a paid VM whose unsuspension failed stays suspended until the account is lifted, and is charged once', async () => {
     const { customer, id } = await unpaid()
     await faults.plant({ verb: 'ensureRunning', kind: 'permanent' })
     await deposit(customer, '6.00')
@@ -88,7 +88,7 @@ describe('of an account that is suspended', async () => {
     expect([await states(customer, id), (await renewalsOf(customer, id)).length]).toEqual([['RUNNING', 'ACTIVE'], 1])
   })
 
-  test('a VM that was busy is suspended when it no longer is, and not charged', async () => {
+  test('a busy VM is suspended once it is idle, and not charged', async () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer)
     await toRenewal(customer, id)
@@ -101,7 +101,7 @@ describe('of an account that is suspended', async () => {
     expect([await states(customer, id), await balance(customer)]).toEqual([['SUSPENDED', 'ACTIVE'], '100.00'])
   })
 
-  test('a VM that is being built is suspended when it has come up', async () => {
+  test('a VM being provisioned is suspended once it runs', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer, {}, { settled: false })
     expect((await suspend(customer)).skipped).toMatchObject([{ vmId: id }])
@@ -113,7 +113,7 @@ describe('of an account that is suspended', async () => {
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
   })
 
-  test('a VM whose suspension failed is suspended at another try', async () => {
+  test('a failed VM suspension is retried', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     await faults.plant({ verb: 'ensureStopped', kind: 'permanent' })
@@ -126,7 +126,7 @@ describe('of an account that is suspended', async () => {
     expect((await vm(customer, id)).status).toBe('SUSPENDED')
   })
 
-  test('a VM in ERROR cannot be started, and is not charged for that time', async () => {
+  test('a VM in ERROR cannot be started and is not charged for that time', async () => {
     const { customer, id } = await inError()
     const { osTemplateId } = await app.given.vmInput()
     await suspend(customer)
@@ -148,7 +148,7 @@ describe('of an account that is suspended', async () => {
     await app.settle()
   })
 
-  test('a VM that never came up is not built again', async () => {
+  test('a VM that failed to provision is not provisioned again', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     await faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
     const { id } = await app.given.vm(customer)
@@ -159,7 +159,7 @@ describe('of an account that is suspended', async () => {
     expect([await states(customer, id), await balance(customer)]).toEqual([['ERROR', 'CANCELLED'], '100.00'])
   })
 
-  test('a VM that is still on is neither changed nor copied, but may be stopped and deleted', async () => {
+  test('a running VM can be stopped and deleted, but neither changed nor copied', async () => {
     const customer = await app.given.customer({ credit: '1000.00' })
     const { id } = await app.given.vm(customer)
     const snapshotId = (await customer.post(`/vms/${id}/snapshots`, { name: 'one' })).body.data.snapshot.id as string
@@ -191,7 +191,7 @@ describe('of an account that is suspended', async () => {
     await app.settle()
   })
 
-  test('a VM that its host lost with the power is not started, and is on again when that is lifted', async () => {
+  test('a VM powered off by its host is not started, and runs again once the suspension is lifted', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     await app.db.run(sql`update accounts set suspended_at = ${app.clock.now()} where id = ${customer.accountId}`)
@@ -208,7 +208,7 @@ describe('of an account that is suspended', async () => {
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
   })
 
-  test('a single VM cannot be brought back, nor given an add-on', async () => {
+  test('a single VM can neither be unsuspended nor get an add-on', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     await suspend(customer)
@@ -219,7 +219,7 @@ describe('of an account that is suspended', async () => {
     await expect(single).rejects.toThrow('The account of this VM is suspended: lift that first')
   })
 
-  test('that is lifted too soon, a VM that is just being stopped is told of', async () => {
+  test('lifting the suspension reports a VM that is still being suspended as skipped', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     await suspend(customer)

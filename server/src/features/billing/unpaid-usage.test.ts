@@ -1,18 +1,18 @@
-// What is sold for the rest of a month costs nothing when that month is over: it is not sold then.
+// Prorated products cost nothing when the period is over, so they are not sold then.
 import { describe, expect, test } from 'vitest'
 import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { suspendByOperator } from '../vms/service.ts'
 
-describe('a VM whose month is over', async () => {
+describe('a VM whose period is over', async () => {
   const app = await testApp()
   const { vm, pass, turn, toRenewal, balance, deposit } = await billingWorld(app)
   await app.db.run(sql`update catalog_values set value = 500 where name = 'price.network_10g'`)
   const plans = (await (await app.given.customer()).get('/plans')).body.data as { id: string; slug: string }[]
   const large = { planId: plans.find((each) => each.slug === 'large')!.id }
 
-  /** A month of the small plan is paid, and over. */
+  /** One paid period of the small plan has ended. */
   const over = async (credit: string, input = {}) => {
     const customer = await app.given.customer({ credit })
     const { id } = await app.given.vm(customer, input)
@@ -31,7 +31,7 @@ describe('a VM whose month is over', async () => {
   const UNPAID = 'The renewal of this VM is not paid: deposit what is due, it renews by itself within a minute, then try again'
   const SOON = 'The month of this VM is over and being renewed: try again in a minute'
 
-  test('is not upgraded while its renewal is unpaid, and is once it is paid, for a price', async () => {
+  test('is not upgraded while past due, and is upgraded for a price once paid', async () => {
     const { customer, id } = await unpaid()
     for (const query of ['', '?dryRun=true']) expect(said(await upgrade(customer, id, query))).toEqual([409, 'invalid_state', UNPAID])
     expect((await vm(customer, id)).allowedActions).not.toContain('upgrade')
@@ -44,7 +44,7 @@ describe('a VM whose month is over', async () => {
     expect([(await vm(customer, id)).plan.slug, Number(await balance(customer)) < before]).toEqual(['large', true])
   })
 
-  test('is not upgraded in the moments before its renewal', async () => {
+  test('is not upgraded between the end of its period and the renewal', async () => {
     const { customer, id } = await over('100.00')
     expect(said(await upgrade(customer, id))).toEqual([409, 'invalid_state', SOON])
     await turn()
@@ -52,7 +52,7 @@ describe('a VM whose month is over', async () => {
     await app.settle()
   })
 
-  test.each(['dailyBackupEnabled', 'network10gEnabled'])('gets no %s until it is paid, but may do without', async (name) => {
+  test.each(['dailyBackupEnabled', 'network10gEnabled'])('cannot enable %s until it is paid, but can disable it', async (name) => {
     const { customer, id } = await unpaid()
     const set = (on: boolean) => customer.patch(`/vms/${id}`, { [name]: on })
     expect(said(await set(true))).toEqual([409, 'invalid_state', UNPAID])
@@ -61,7 +61,7 @@ describe('a VM whose month is over', async () => {
     expect(said(await rich.customer.patch(`/vms/${rich.id}`, { [name]: true }))).toEqual([409, 'invalid_state', SOON])
   })
 
-  test('may give up an add-on while it is unpaid, and is then renewed for less', async () => {
+  test('can disable an add-on while past due, and is then renewed for less', async () => {
     const { customer, id } = await unpaid({ dailyBackupEnabled: true })
     await deposit(customer, '6.00')
     await turn()
@@ -71,7 +71,7 @@ describe('a VM whose month is over', async () => {
     expect([(await vm(customer, id)).billing.status, await balance(customer)]).toEqual(['ACTIVE', '0.00'])
   })
 
-  test('that is not in use pays for add-ons with the month that begins when it is back', async () => {
+  test('that is suspended by an operator pays for add-ons with the period that starts when it is unsuspended', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     await suspendByOperator(app.deps, id)
@@ -81,7 +81,7 @@ describe('a VM whose month is over', async () => {
     expect(await balance(customer)).toBe('94.00')
   })
 
-  test('and that is on its way back pays for add-ons in the month that has begun, once', async () => {
+  test('and that is being unsuspended pays for add-ons once, prorated in the started period', async () => {
     const { customer, id } = await unpaid()
     app.clock.advance('25h')
     await turn()

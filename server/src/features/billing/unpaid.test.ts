@@ -4,7 +4,7 @@ import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { unsuspendByOperator } from '../vms/service.ts'
 
-describe('a VM whose renewal is not covered', async () => {
+describe('a VM whose renewal the balance does not cover', async () => {
   const app = await testApp()
   const world = await billingWorld(app)
   const { vm, beyondGrace, turn, toRenewal, balance, deposit, renewalsOf, events } = world
@@ -12,7 +12,7 @@ describe('a VM whose renewal is not covered', async () => {
     const driver = await app.deps.hypervisors.get(app.host.id)
     return (await driver.findMachine(id, AbortSignal.timeout(5_000)))?.power
   }
-  /** One month paid, nothing left. */
+  /** The balance covers one period exactly. */
   const poor = (credit = '6.00') => app.given.customer({ credit })
   type Customer = Awaited<ReturnType<typeof poor>>
   const states = async (customer: Customer, id: string) => {
@@ -33,7 +33,7 @@ describe('a VM whose renewal is not covered', async () => {
     return id
   }
 
-  test('goes past due, runs on for a day, is suspended, kept a week and deleted', async () => {
+  test('becomes past due, runs for a day, is suspended, kept for a week and deleted', async () => {
     const customer = await poor()
     const id = await pastDue(customer)
     expect(await states(customer, id)).toEqual(['RUNNING', 'PAST_DUE'])
@@ -68,7 +68,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect((await customer.get(`/vms/${id}`)).status).toBe(404)
   })
 
-  test('is paid in its grace, from the day it was due, and never stops', async () => {
+  test('paid during the grace period is charged from its due date and never stops', async () => {
     const customer = await poor()
     const id = await pastDue(customer)
     const due = (await vm(customer, id)).billing.nextRenewalAt as string
@@ -85,7 +85,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
   })
 
-  test('comes back by itself when the wallet covers it, for a month from then on', async () => {
+  test('is unsuspended automatically when the balance covers it, for a period from then on', async () => {
     const customer = await poor()
     const id = await suspended(customer)
     app.clock.advance('5d')
@@ -102,7 +102,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect((await events(id)).slice(3)).toEqual(['vm.past_due', 'vm.suspended', 'vm.renewed', 'vm.started'])
   })
 
-  test('that was stopped comes back stopped', async () => {
+  test('that was stopped is unsuspended as stopped', async () => {
     const customer = await poor()
     const { id } = await app.given.vm(customer)
     await customer.post(`/vms/${id}/stop`)
@@ -114,7 +114,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect([await states(customer, id), await power(id)]).toEqual([['STOPPED', 'ACTIVE'], 'stopped'])
   })
 
-  test('waits its turn: a deposit brings back the oldest first', async () => {
+  test('is unsuspended in order of debt: a deposit pays the oldest first', async () => {
     const customer = await poor('24.00')
     const ids: string[] = []
     for (const plan of ['small', 'medium', 'small']) {
@@ -140,7 +140,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect([await all(), await balance(customer)]).toEqual([['ACTIVE', 'ACTIVE', 'ACTIVE'], '0.00'])
   })
 
-  test('is brought back although that fails at first, and is charged once', async () => {
+  test('is unsuspended by a retry after a failure, and charged once', async () => {
     const customer = await poor()
     const id = await suspended(customer)
     await app.simulated.faults.plant({ verb: 'ensureRunning', kind: 'permanent' })
@@ -154,7 +154,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect([await states(customer, id), (await renewalsOf(customer, id)).length]).toEqual([['RUNNING', 'ACTIVE'], 1])
   })
 
-  test('is not deleted once it is paid, however long bringing it back takes', async () => {
+  test('is not deleted once paid, however long its unsuspension takes', async () => {
     const customer = await poor()
     const id = await suspended(customer)
     await app.simulated.faults.plant({ verb: 'ensureRunning', kind: 'permanent', times: 9 })
@@ -168,7 +168,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect(await states(customer, id)).toEqual(['RUNNING', 'ACTIVE'])
   })
 
-  test('is suspended as soon as it is no longer busy', async () => {
+  test('is suspended as soon as it is idle', async () => {
     const customer = await poor()
     const id = await pastDue(customer)
     app.clock.advance('24h')
@@ -180,7 +180,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
   })
 
-  test('is suspended also when it is in ERROR', async () => {
+  test('is suspended also in ERROR', async () => {
     const customer = await poor()
     const { id } = await app.given.vm(customer)
     await app.db.run(sql`update vms set status = 'ERROR' where id = ${id}`)
@@ -188,7 +188,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
   })
 
-  test('is paid after the suspension under way has ended, and then comes back', async () => {
+  test('is charged after the running suspension has ended, and then unsuspended', async () => {
     const customer = await poor()
     const id = await pastDue(customer)
     app.clock.advance('24h')
@@ -201,7 +201,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect([await states(customer, id), await balance(customer)]).toEqual([['RUNNING', 'ACTIVE'], '0.00'])
   })
 
-  test('lifted by an operator is due again, with a new grace', async () => {
+  test('that an operator unsuspends is due again with a new grace period', async () => {
     const customer = await poor()
     const id = await suspended(customer)
     await unsuspendByOperator(app.deps, id)
@@ -216,7 +216,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect(await states(customer, id)).toEqual(['SUSPENDED', 'SUSPENDED'])
   })
 
-  test('is renewed by what another VM gives back', async () => {
+  test('is renewed by the refund of another VM', async () => {
     const customer = await poor('42.00')
     const plans = (await customer.get('/plans')).body.data as { id: string; slug: string }[]
     const id = (await app.given.vm(customer)).id
@@ -231,7 +231,7 @@ describe('a VM whose renewal is not covered', async () => {
     expect((await states(customer, id))[1]).toBe('ACTIVE')
   })
 
-  test('wakes whoever renews VMs by a deposit', async () => {
+  test('is retried at once: a deposit triggers the renewal reconciler', async () => {
     const heard: string[] = []
     const deafen = await app.db.listen(
       'berth_reconciler_triggers',

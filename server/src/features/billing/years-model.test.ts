@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/simulate.ts'
 
-test('60 days of 20 VMs with three schedulers, one killed, are charged as the model says', async () => {
+test('60 days of 20 VMs with three schedulers, one killed, are charged as the model predicts', async () => {
   const played = await playYears({
     from: '2028-01-20T00:00:00.000Z',
     days: 60,

@@ -1,10 +1,10 @@
-// Three years of a thousand VMs: month ends, a leap day, customers who pay late or never, upgrades, add-ons, deletions, two months in which
-// nobody charged, three scheduler processes of which one is killed half way. The ledger must equal the model's to the entry.
+// Three years of a thousand VMs: month ends, a leap day, late and missing payments, upgrades, add-ons, deletions, two months without any
+// scheduler, three scheduler processes of which one is killed half way. The ledger must equal the model's, entry by entry.
 import { expect, test } from 'vitest'
 import { expectOnce, expectSameLedger, expectSameVms, playYears } from '../../../test/years/simulate.ts'
 import { stopwatch } from '../../kernel/clock.ts'
 
-test('three years of 1,000 VMs are charged as the model says', async () => {
+test('three years of 1,000 VMs are charged as the model predicts', async () => {
   const elapsed = stopwatch()
   const played = await playYears({
     from: '2027-12-01T00:00:00.000Z',

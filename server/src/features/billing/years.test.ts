@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { billingWorld } from '../../../test/billing-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
 
-/** Months as a calendar on the wall has them, without the code under test. */
+/** Calendar months computed independently of the code under test. */
 function calendar(bought: string, until: string): string[] {
   const [year, month, day, time] = [Number(bought.slice(0, 4)), Number(bought.slice(5, 7)), Number(bought.slice(8, 10)), bought.slice(10)]
   const isLeap = (y: number) => (y % 4 === 0 && y % 100 !== 0) || y % 400 === 0
@@ -20,7 +20,7 @@ describe('a year and more of renewals', async () => {
   const app = await testApp()
   const { pass, renewalsOf, vm } = await billingWorld(app)
 
-  test('charges every VM on its own day, over month ends and a leap day', async () => {
+  test('charges every VM on its own day, across month ends and a leap day', async () => {
     const bought = [
       '2027-01-28T23:59:59.999Z',
       '2027-01-29T00:00:00.000Z',

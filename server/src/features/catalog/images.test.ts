@@ -21,7 +21,7 @@ describe('the image of a template', async () => {
   const withdraw = (slug: string) => app.db.tx(async (tx) => withdrawTemplate(tx, now, await getTemplate(tx, slug)))
   const shown = async (slug: string) => (await customer.get(`/os-templates/${slug}`)).body.data
 
-  /** As on an installation whose hosts boot from images; nothing of it stays. */
+  /** Simulates an installation with real hosts, which boot from images; the transaction is rolled back. */
   async function withRealHosts<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const undone = new Error('undone')
     let result: T | undefined
@@ -37,19 +37,19 @@ describe('the image of a template', async () => {
     return result as T
   }
 
-  test('is not needed where hosts are simulated, and is where they are real', async () => {
+  test('is required on real hosts and not on simulated ones', async () => {
     expect(await shown('debian-13')).toMatchObject({ available: true, sizeBytes: '0', checksum: '' })
     const row = await withRealHosts((tx) => getTemplate(tx, 'debian-13'))
     expect(row).toMatchObject({ available: false, lacks_image: true })
   })
 
-  test('makes its template available, with its size and checksum, and no disk smaller than itself', async () => {
+  test('makes its template available with size, checksum and a minimum disk size', async () => {
     await publish('rocky-9', imageOf('a', { virtualBytes: 11.5 * GIB }))
     expect(await shown('rocky-9')).toMatchObject({ available: true, sizeBytes: '1000', checksum: imageOf('a').checksum, minDisk: 12 })
     expect(await withRealHosts((tx) => getTemplate(tx, 'rocky-9'))).toMatchObject({ available: true, lacks_image: false })
   })
 
-  test('gets a new id when it is replaced, and goes when nothing uses it', async () => {
+  test('gets a new template id when replaced, and is removed when unused', async () => {
     const before = await shown('rocky-9')
     expect(await publish('rocky-9', imageOf('b'))).toBe(imageOf('a').checksum)
     const after = await shown('rocky-9')
@@ -59,7 +59,7 @@ describe('the image of a template', async () => {
     expect((await shown('rocky-9')).id).toBe(after.id)
   })
 
-  test('stays while VMs are built on it, under another name', async () => {
+  test('is kept under another slug while VMs use it', async () => {
     await publish('debian-12', imageOf('c'))
     const old = await shown('debian-12')
     const vm = await app.given.vm(customer)
@@ -71,13 +71,13 @@ describe('the image of a template', async () => {
     expect([refused.status, refused.body.error]).toEqual([422, 'OS template debian-12-cccccccc is not available'])
   })
 
-  test('can be withdrawn, and then there is none', async () => {
+  test('can be withdrawn, which leaves the template without an image', async () => {
     expect(await withdraw('rocky-9')).toBe(imageOf('b').checksum)
     expect(await shown('rocky-9')).toMatchObject({ sizeBytes: '0', checksum: '' })
     await expect(withdraw('rocky-9')).rejects.toThrow('OS template rocky-9 has no image')
   })
 
-  test('is not removed while another template has the same one', async () => {
+  test('is not removed while another template has the same checksum', async () => {
     await publish('ubuntu-22.04', imageOf('e'))
     await publish('ubuntu-24.04', imageOf('e'))
     expect(await withdraw('ubuntu-22.04')).toBeNull()

@@ -1,5 +1,5 @@
-// What becomes of a template when it gets an image, another one, or none any more. Disks on hosts are built on a template's image by the
-// template's id, so an id never stands for two images: whatever replaces an image gets a new id, and the old one lives on while used.
+// Publishes, replaces and withdraws the image of a template. Disks on hosts reference their backing image by template id, so one id never
+// stands for two images: a replacement gets a new id, and the old row is kept while it is used.
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -50,7 +50,7 @@ export async function addTemplate(tx: Tx, now: Date, draft: TemplateDraft): Prom
 
 const WITHOUT_IMAGE = { size_bytes: 0n, checksum: '', virtual_bytes: 0n, origin: '', imported_at: null }
 
-/** Answers the checksum of an image that nobody needs any more, or null. */
+/** Returns the checksum of an image that is no longer referenced, or null. */
 export async function publishImage(tx: Tx, now: Date, template: sql.TemplateRow, image: NewImage): Promise<string | null> {
   const isNew = template.checksum !== '' && template.checksum !== image.checksum
   const orphan = isNew ? await replace(tx, now, template) : null
@@ -64,7 +64,7 @@ export async function publishImage(tx: Tx, now: Date, template: sql.TemplateRow,
   return orphan
 }
 
-/** Answers the checksum of an image that nobody needs any more, or null. */
+/** Returns the checksum of an image that is no longer referenced, or null. */
 export async function withdrawTemplate(tx: Tx, now: Date, template: sql.TemplateRow): Promise<string | null> {
   if (template.checksum === '') throw apiError('invalid_state', `OS template ${template.slug} has no image`)
   const use = await sql.lockTemplateUse(tx, template.id)
@@ -77,7 +77,7 @@ export async function withdrawTemplate(tx: Tx, now: Date, template: sql.Template
   return replace(tx, now, template)
 }
 
-/** A row without an image takes the place of this one, which goes, unless disks are built on it. */
+/** Inserts a row without an image in place of this one, which is retired while disks depend on it and deleted otherwise. */
 async function replace(tx: Tx, now: Date, template: sql.TemplateRow): Promise<string | null> {
   const { lacks_image: _, deprecated_at: __, ...row } = template
   const use = await sql.lockTemplateUse(tx, template.id)

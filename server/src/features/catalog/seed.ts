@@ -1,4 +1,4 @@
-// The catalog file fills in what the database lacks, by slug or name, and never overwrites what an operator has changed.
+// Seeds the database from the catalog file: inserts missing rows by slug or name, and never overwrites an operator's change.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nativeArch } from '../../kernel/arch.ts'
@@ -35,9 +35,9 @@ interface CatalogFile {
     cloudInit: boolean
     hasAgent: boolean
     available?: boolean
-    /** By which its image is built here. */
+    /** Name of the recipe that builds the image locally. */
     recipe?: string
-    /** Where its image is downloaded, by architecture. */
+    /** Download URLs of the image by architecture. */
     urls?: Record<string, string>
   }[]
   hosts: { name: string; region: string; driver: 'auto' | 'libvirt' | 'simulated'; uri: string; vcpu: number; ram: number; disk: number }[]
@@ -59,8 +59,6 @@ export function readCatalog(path: string | null): CatalogFile {
     throw new Error(`The catalog ${file} cannot be read: ${(error as Error).message}`, { cause: error })
   }
 }
-
-/** What a guest runs on here: templates of another architecture would not boot. */
 
 export async function seedCatalog(tx: Tx, now: Date, catalog: CatalogFile): Promise<void> {
   const row = (position: number, available = true) => ({ id: newId(), position, available, created_at: now })

@@ -43,7 +43,7 @@ export type NewPlan = Pick<sql.PlanRow, 'slug' | 'name' | 'vcpu' | 'ram_mib' | '
   regions: string[] | null
 }
 
-/** Shown after those that there are. */
+/** Appends the plan to the display order. */
 export async function createPlan(tx: Tx, now: Date, { price, throttleMbps, available, regions, ...plan }: NewPlan): Promise<sql.PlanRow> {
   for (const slug of regions ?? []) await getRegion(tx, slug)
   const position = 1 + Math.max(-1, ...(await sql.listPlans(tx)).map((each) => each.position))
@@ -69,7 +69,7 @@ export interface PlanChange {
   throttleMbps?: number
 }
 
-/** VMs keep the size they were sold; the price applies from their next renewal. */
+/** Existing VMs keep their size; a new price applies from their next renewal. */
 export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): Promise<sql.PlanRow> {
   const row = await getPlan(tx, idOrSlug)
   const changed: sql.PlanRow = {
@@ -89,7 +89,7 @@ export async function changePlan(tx: Tx, idOrSlug: string, change: PlanChange): 
 
 export const listTemplates = async (db: Queries): Promise<OsTemplate[]> => (await sql.listTemplates(db)).map(toOsTemplate)
 
-/** With all that an operator may know of them. */
+/** All columns, for operators. */
 export const listTemplateRows = sql.listTemplates
 
 export const findTemplate = sql.findTemplate
@@ -102,7 +102,7 @@ export async function getTemplate(db: Queries, idOrSlug: string): Promise<sql.Te
 
 export const getOsTemplate = async (db: Queries, slug: string): Promise<OsTemplate> => toOsTemplate(await getTemplate(db, slug))
 
-/** Unit prices, add-ons, quotas and settings by name; a name the catalog lacks is a bug. */
+/** Unit prices, add-ons, quotas and settings by name. An unknown name is a bug and throws. */
 export async function catalogNumbers(db: Queries): Promise<(name: string) => Cents> {
   const numbers = new Map((await sql.listNumbers(db)).map(({ name, value }) => [name, value]))
   return (name) => {

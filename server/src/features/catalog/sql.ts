@@ -39,7 +39,7 @@ export const insertNumber = (tx: Tx, name: string, value: bigint) =>
 
 export const listRegions = (db: Queries) => db.many<RegionRow>(sql`select ${allColumns('regions')} from regions order by position, slug`)
 
-/** By id or by slug. */
+/** By id or slug. */
 export const findRegion = (db: Queries, key: string) =>
   db.maybe<RegionRow>(sql`select ${allColumns('regions')} from regions where id = ${key} or slug = ${key}`)
 
@@ -56,7 +56,7 @@ export const updatePlan = (tx: Tx, row: PlanRow) =>
       network_mbps = ${row.network_mbps}, throttle_mbps = ${row.throttle_mbps}, price_cents = ${row.price_cents}, available = ${row.available}
     where id = ${row.id}`)
 
-/** Simulated hosts boot anything; real ones need an image. */
+/** Simulated hosts boot any template; real hosts need an image. */
 const templates = sql`
   select t.id, t.slug, t.name, t.version, t.distribution, t.arch, t.min_disk_gib, t.min_ram_mib, t.default_user, t.cloud_init, t.has_agent,
     t.size_bytes, t.checksum, t.virtual_bytes, t.recipe, t.image_url, t.origin, t.imported_at, t.deprecated_at, t.position, t.created_at,
@@ -81,7 +81,7 @@ export const setImage = (tx: Tx, id: string, now: Date, image: TemplateImage) =>
       min_disk_gib = greatest(min_disk_gib, ${Math.ceil(Number(image.virtual_bytes) / 1024 ** 3)})
     where id = ${id}`)
 
-/** Its VMs keep it, nobody gets a new one of it, and its name is free. */
+/** Existing VMs keep the template, new VMs cannot use it, and its slug becomes free. */
 export const retireTemplate = (tx: Tx, id: string, slug: string, now: Date) =>
   tx.run(sql`update os_templates set slug = ${slug}, available = false, deprecated_at = ${now} where id = ${id}`)
 
@@ -92,7 +92,7 @@ export interface TemplateUse {
   copies: bigint
 }
 
-/** Held against new uses until the transaction ends. */
+/** Locks the template against new uses until the transaction ends. */
 export async function lockTemplateUse(tx: Tx, id: string): Promise<TemplateUse> {
   await tx.run(sql`select from os_templates where id = ${id} for update`)
   return tx.one<TemplateUse>(sql`

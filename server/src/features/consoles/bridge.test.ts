@@ -12,7 +12,7 @@ afterAll(() => server.close())
 
 const PATIENT: Limits = { pingMs: 60_000, idleMs: 60_000, longestMs: 60_000 }
 
-/** A host whose two directions are in the test's hands. */
+/** A host stream whose two directions the test controls. */
 class Host extends Duplex {
   readonly taken: Buffer[] = []
   produced = 0
@@ -54,7 +54,7 @@ async function bridged(host: Host, limits: Partial<Limits> = {}, options: { auto
 }
 
 describe('a bridge', () => {
-  test('brings all of what the host says, in order, before it ends', async () => {
+  test('forwards all host output in order before it ends', async () => {
     const host = new Host({ bytes: 4 * 1024 * 1024 })
     const { client, end, bridge } = await bridged(host)
     let received = 0
@@ -65,19 +65,19 @@ describe('a bridge', () => {
     expect(received).toBe(4 * 1024 * 1024)
   })
 
-  test('reads no more from the host than the client takes', async () => {
+  test('applies backpressure of the client to the host', async () => {
     const host = new Host({ bytes: 1024 ** 3 })
     const { client, bridge } = await bridged(host)
     client.pause()
     let before = -1
     await expect.poll(() => [before, (before = host.produced)], { interval: 300, timeout: 20_000 }).toSatisfy(([a, b]) => a === b && b! > 0)
-    expect(host.produced).toBeLessThan(64 * 1024 * 1024) // what fits into the buffers of two sockets
+    expect(host.produced).toBeLessThan(64 * 1024 * 1024) // the buffers of two sockets
     client.terminate()
     expect(await bridge.ended).toBe('closed')
     expect(host.destroyed).toBe(true)
   })
 
-  test('reads no more from the client than the host takes, and goes on when it does', async () => {
+  test('applies backpressure of the host to the client, and resumes when the host drains', async () => {
     const host = new Host({ isStuck: true })
     const { client, end, bridge } = await bridged(host, { pingMs: 20 })
     for (let i = 0; i < 4; i++) client.send(Buffer.alloc(10 * 1024, i))
@@ -90,24 +90,24 @@ describe('a bridge', () => {
     expect(await bridge.ended).toBe('closed')
   })
 
-  test('ends with a client that no longer answers', async () => {
+  test('ends when the client does not answer pings', async () => {
     const { bridge } = await bridged(new Host(), { pingMs: 20 }, { autoPong: false })
     expect(await bridge.ended).toBe('closed')
   })
 
-  test('stays with a client that answers and says nothing, until that is too long', async () => {
+  test('keeps an idle client that answers pings until the idle timeout', async () => {
     const { bridge } = await bridged(new Host(), { pingMs: 10, idleMs: 200 })
     expect(await bridge.ended).toBe('idle')
   })
 
-  test('ends after the longest time although it is in use', async () => {
+  test('ends at the maximum duration although it is in use', async () => {
     const { client, bridge } = await bridged(new Host(), { pingMs: 10, idleMs: 100, longestMs: 300 })
     const typing = setInterval(() => client.send('x'), 10)
     expect(await bridge.ended).toBe('too_long')
     clearInterval(typing)
   })
 
-  test('ends when the host breaks', async () => {
+  test('ends when the host stream fails', async () => {
     const host = new Host()
     const { bridge } = await bridged(host)
     host.destroy(new Error('the host is gone'))

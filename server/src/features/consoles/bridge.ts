@@ -1,12 +1,12 @@
-// Carries bytes between a WebSocket and the console of a host, at the speed of the slower side: what one does not take is not read from
-// the other. Watches that the client lives, that something goes on, and that it does not go on forever.
+// Copies bytes between a WebSocket and a host's console with backpressure in both directions. Enforces client liveness by ping, an idle
+// timeout and a maximum duration.
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { stopwatch } from '../../kernel/clock.ts'
 import type { CloseReason } from './close-codes.ts'
 
 export interface Limits {
-  /** How often the client is asked whether it lives. */
+  /** Ping interval of the client. */
   pingMs: number
   idleMs: number
   longestMs: number
@@ -15,7 +15,7 @@ export interface Limits {
 export const LIMITS: Limits = { pingMs: 20_000, idleMs: 30 * 60_000, longestMs: 12 * 3_600_000 }
 
 export interface Bridge {
-  /** The first reason to end wins. */
+  /** The first reason wins. */
   end(ending: CloseReason): void
   ended: Promise<CloseReason>
 }
@@ -44,7 +44,7 @@ export function bridge(client: WebSocket, host: Duplex, limits: Limits): Bridge 
     client.ping()
   }, limits.pingMs).unref()
 
-  host.on('error', () => {}) // ends the loop below
+  host.on('error', () => {}) // the copy loop below ends with the error
   void copy(host, client, moved).then(
     () => end('host_ended'),
     () => end(client.readyState === client.OPEN ? 'host_ended' : 'closed'),

@@ -1,4 +1,4 @@
-// Why a session ended, as the client reads it: a close code and a reason of at most 123 bytes.
+// Close reasons as the client receives them: a WebSocket close code and a text of at most 123 bytes.
 
 const CODES = {
   closed: [1000, 'The console was closed'],

@@ -1,14 +1,14 @@
-// Why a session is over, where nobody said so.
+// Resolves why a session ended when the host closed the console without a reason.
 import { sleep } from '../../kernel/clock.ts'
 import type { CloseReason } from './close-codes.ts'
 import type { ConsoleSession, SessionDeps } from './open-session.ts'
 import * as sql from './sql.ts'
 
 const HOST_TIMEOUT_MS = 10_000
-/** So long the record of a newer session may take to follow its taking over on the host. */
+/** A newer session takes over on the host before its row commits; wait this long for the row. */
 const AGAIN_AFTER_MS = 500
 
-/** A host ends a console for many reasons and tells none. */
+/** A host closes a console for many reasons and reports none, so the reason is derived from the database and the machine's state. */
 export async function resolveCloseReason(deps: SessionDeps, session: ConsoleSession): Promise<CloseReason> {
   const looked = await checkSession(deps, session).catch(() => null)
   if (looked) return looked
@@ -16,7 +16,7 @@ export async function resolveCloseReason(deps: SessionDeps, session: ConsoleSess
   return (await checkSession(deps, session).catch(() => null)) ?? 'host_ended'
 }
 
-/** What speaks against the session, or null. */
+/** Returns the reason why the session must end, or null when it may continue. */
 export async function checkSession(deps: SessionDeps, session: ConsoleSession): Promise<CloseReason | null> {
   const standing = await sql.standingOf(deps.db, session)
   if (!standing || standing.label === 'DELETE') return 'deleted'

@@ -2,7 +2,7 @@ import type { Queries } from '../../kernel/database/db.ts'
 import { tokenStates } from '../accounts/service.ts'
 import { sessionStates } from '../sessions/service.ts'
 
-/** Which of those a console was asked for with, tokens or sessions of persons, are still good. */
+/** Which of these API tokens and user sessions are still usable. */
 export async function usableCredentials(db: Queries, now: Date, ids: string[]): Promise<Set<string>> {
   const states = (await Promise.all([tokenStates(db, now, ids), sessionStates(db, now, ids)])).flat()
   return new Set(states.filter(({ usable }) => usable).map(({ id }) => id))

@@ -13,7 +13,7 @@ import { LIMITS } from './bridge.ts'
 import { pruneConsoles } from './prune.reconciler.ts'
 import { openSessions } from './sessions.ts'
 
-describe('a session that nobody told of its end', async () => {
+describe('a session whose end was not notified', async () => {
   const app = await testApp()
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
@@ -44,13 +44,13 @@ describe('a session that nobody told of its end', async () => {
     return { client }
   }
 
-  test('ends when its VM leaves management, which goes on running', async () => {
+  test('ends when its VM becomes unmanaged and keeps running', async () => {
     const { vmId, client } = await opened()
     await app.db.tx((tx) => unmanage(tx, app.deps, vmId))
     expect(await client.closed).toMatchObject({ code: 4001 })
   })
 
-  test('ends when the notice of a newer one was lost', async () => {
+  test('ends when the notification of a newer session was lost', async () => {
     const { vmId, client } = await opened()
     await app.db.run(sql`update console_sessions set id = 'cnewer1' where vm_id = ${vmId}`)
     expect(await client.closed).toMatchObject({ code: 4002 })
@@ -60,19 +60,19 @@ describe('a session that nobody told of its end', async () => {
     expect(await app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)).toEqual([])
   })
 
-  test('ends when the token that began it is revoked', async () => {
+  test('ends when the token that opened it is revoked', async () => {
     const { token, client } = await opened()
     await revoke(token.id)
     expect(await client.closed).toMatchObject({ code: 4008 })
   })
 
-  test('ends when the token that began it is deleted', async () => {
+  test('ends when the token that opened it is deleted', async () => {
     const { token, client } = await opened()
     await remove(token.id)
     expect(await client.closed).toMatchObject({ code: 4008 })
   })
 
-  test('ends when the person who began it signs out', async () => {
+  test('ends when the user who opened it signs out', async () => {
     const browser = await givenBrowser(app)
     await deposit(app.deps, browser.person.accountId, 100_00n)
     const { vm } = (await browser.post('/v1/vms', await app.given.vmInput())).body.data as { vm: { id: string } }
@@ -82,7 +82,7 @@ describe('a session that nobody told of its end', async () => {
     expect(await client.closed).toMatchObject({ code: 4008 })
   })
 
-  test('goes on while nothing speaks against it', async () => {
+  test('continues while its VM and its credential are valid', async () => {
     const { vmId, client } = await opened()
     const aliveUntil = async () =>
       (await app.db.one<{ at: Date }>(sql`select alive_until as at from console_sessions where vm_id = ${vmId}`)).at
@@ -96,7 +96,7 @@ describe('a session that nobody told of its end', async () => {
   test.each([
     ['revoked', revoke],
     ['deleted', remove],
-  ])('does not begin with a token that was %s meanwhile', async (_, end) => {
+  ])('cannot be opened with a token that was %s meanwhile', async (_, end) => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     const { body } = await customer.post(`/vms/${id}/console`, { type: 'serial' })

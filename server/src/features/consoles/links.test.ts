@@ -17,7 +17,7 @@ describe('POST /vms/{id}/console', async () => {
       select type, data from events where subject_id = ${vmId} and type = 'vm.console_opened' order by number`)
   const openSessions = (vmId: string) => app.db.many(sql`select from console_sessions where vm_id = ${vmId}`)
 
-  test('answers a URL that leads to the console: its text, and what is typed', async () => {
+  test('returns a URL that connects to the console for output and input', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const { status, headers, body } = await ask(customer, id)
@@ -36,7 +36,7 @@ describe('POST /vms/{id}/console', async () => {
     await expect.poll(() => openSessions(id), TIMEOUT).toEqual([])
   })
 
-  test('keeps nothing of the URL but a hash of its secret', async () => {
+  test("stores only a hash of the URL's secret", async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const secret = (await link(customer, id)).split('/').at(-1)!
@@ -45,7 +45,7 @@ describe('POST /vms/{id}/console', async () => {
     expect(row!.text).not.toContain(Buffer.from(secret).toString('hex'))
   })
 
-  test('speaks the subprotocol of noVNC, and says which request it was', async () => {
+  test('speaks the noVNC subprotocol and returns the request id', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const client = connect(await link(customer, id), { protocols: ['base64', 'binary'] })
@@ -68,7 +68,7 @@ describe('POST /vms/{id}/console', async () => {
       expect(await connect(path).refused).toMatchObject({ status: 409, code: 'invalid_state' })
     })
 
-    test('for a kind that the host does not offer, with the reason', async () => {
+    test('for a console type that the host does not offer, with the reason', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const { status, headers, body } = await ask(customer, id, 'vnc')
@@ -77,7 +77,7 @@ describe('POST /vms/{id}/console', async () => {
       expect((await ask(customer, id, 'telnet')).status).toBe(400)
     })
 
-    test('while the host does not answer', async () => {
+    test('while the host is unreachable', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const path = await link(customer, id)
@@ -96,7 +96,7 @@ describe('POST /vms/{id}/console', async () => {
       expect([foreign.status, foreign.body]).toEqual([404, unknown.body])
     })
 
-    test('beyond ten consoles of an account, unless it takes over one of them', async () => {
+    test('above ten consoles per account, unless it takes over one of them', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const { id: other } = await app.given.vm(customer)
@@ -104,7 +104,7 @@ describe('POST /vms/{id}/console', async () => {
       const client = connect(first)
       expect(await client.opened).toBe(true)
       await app.db.tx(async (tx) => {
-        await tx.raw('set local session_replication_role = replica') // VMs that only this table knows
+        await tx.raw('set local session_replication_role = replica') // skips the foreign key: these VMs do not exist
         await tx.run(sql`
           insert into console_sessions select 'cother' || n, 'serial', 'csession' || n, ${customer.accountId}, ${app.clock.now()}, ${app.clock.now()}::timestamptz + interval '20 seconds'
           from generate_series(1, 9) n`)
@@ -122,7 +122,7 @@ describe('POST /vms/{id}/console', async () => {
     })
   })
 
-  describe('gives a URL that', () => {
+  describe('returns a URL that', () => {
     test('works once', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
@@ -139,7 +139,7 @@ describe('POST /vms/{id}/console', async () => {
       client.socket.terminate()
     })
 
-    test('works for exactly one of twenty clients that come at once', async () => {
+    test('works for exactly one of twenty concurrent clients', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const path = await link(customer, id)
@@ -150,7 +150,7 @@ describe('POST /vms/{id}/console', async () => {
       clients.forEach(({ socket }) => socket.terminate())
     })
 
-    test('has run out after a minute, and is forgotten after an hour', async () => {
+    test('expires after a minute and is pruned after an hour', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const path = await link(customer, id)
@@ -162,7 +162,7 @@ describe('POST /vms/{id}/console', async () => {
       expect(await connect(path).refused).toMatchObject({ status: 401, error: 'This console URL is not known' })
     })
 
-    test('nobody guesses, and whoever tries is stopped', async () => {
+    test('cannot be guessed, and attempts are rate limited', async () => {
       expect(await connect('/consoles/vmc_guess').refused).toMatchObject({ status: 401, error: 'This console URL is not known' })
       const guess = () => new WebSocket(`ws://127.0.0.1:${port}/consoles/vmc_guess`, { localAddress: '127.0.2.1' }).on('error', () => {})
       const status = async (): Promise<number> => {
@@ -174,7 +174,7 @@ describe('POST /vms/{id}/console', async () => {
       expect(statuses.slice(-3)).toEqual([401, 429, 429])
     })
 
-    test('is not used up by what merely looks at it, or by a page of another site', async () => {
+    test('is not consumed by a plain HTTP request or by another origin', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const path = await link(customer, id)

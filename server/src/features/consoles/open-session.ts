@@ -1,4 +1,4 @@
-// From a URL to a console: the URL is used up, the host opens the console, and only then older sessions and the record learn of it.
+// Opens a session: consumes the URL, opens the console on the host, and only then records the session, which ends older ones.
 import type { Duplex } from 'node:stream'
 import { addDuration } from '../../kernel/clock.ts'
 import { unauthorized } from '../../kernel/errors.ts'
@@ -9,14 +9,14 @@ import { driverForVm, lockOwnVm, recordVmEvent, requireAllowed, requireVm, type 
 import { redeem, refuseFor, requireRoom } from './service.ts'
 import * as sql from './sql.ts'
 
-/** How long a session counts as open after its process has last said so. */
+/** A session counts as open this long after the last heartbeat of its process. */
 export const SESSION_TTL = '60s'
 const HOST_TIMEOUT_MS = 10_000
 
 export type SessionDeps = Pick<Deps, 'db' | 'clock' | 'log' | 'hypervisors' | 'hooks'>
 
 export interface ConsoleSession extends sql.SessionKey {
-  /** The API token or the person's session that asked for the URL. */
+  /** The API token or user session that requested the URL. */
   actorId: string
   host: Duplex
 }
@@ -45,7 +45,7 @@ async function requireUsable({ db, clock }: SessionDeps, { actor_id }: sql.LinkR
 async function openOnHost(deps: SessionDeps, vm: VmDetails, type: sql.LinkRow['type']): Promise<Duplex> {
   const driver = await driverForVm(deps, vm)
   const host = await driver.openConsole(vm.id, type, AbortSignal.timeout(HOST_TIMEOUT_MS)).catch(refuseFor)
-  return host.on('error', () => {}) // whoever reads it notices; until then nobody would listen
+  return host.on('error', () => {}) // the reader handles errors; this avoids an unhandled one before it attaches
 }
 
 const record = (deps: SessionDeps, key: sql.SessionKey): Promise<unknown> =>

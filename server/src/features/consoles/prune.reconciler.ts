@@ -1,9 +1,9 @@
-// Clears away URLs that nobody can use any more and the sessions of processes that died.
+// Deletes expired console URLs and the sessions of crashed processes.
 import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import * as sql from './sql.ts'
 
-/** So long it is told apart from one that never was. */
+/** Until then an expired URL is reported as expired instead of unknown. */
 const KEEP_LINKS = '1h'
 
 export const pruneConsoles = reconciler('consoles.prune', '60s', async ({ db, clock }) => {

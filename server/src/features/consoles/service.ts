@@ -1,5 +1,5 @@
-// A console is opened in two acts. Whoever may do so asks for a URL; whoever has the URL is at the console, once and soon. So a browser
-// needs no API token, and a URL that leaks later is worth nothing.
+// A console is opened in two steps: an authorized client requests a URL, and the URL opens the console once within a minute. A browser
+// therefore needs no API token, and a URL that leaks later is useless.
 import type { Principal } from '../../http/api/principal.ts'
 import { isDriverError, type ConsoleType } from '../../hypervisor/driver.ts'
 import { addDuration, type Clock } from '../../kernel/clock.ts'
@@ -18,7 +18,7 @@ const LINK_LIFE = '60s'
 const SESSIONS_PER_ACCOUNT = 10
 const HOST_TIMEOUT_MS = 10_000
 
-/** Refuses what could not be opened, before a URL for it is given away. */
+/** Checks that the console can be opened before a URL is issued. */
 export async function requireConsole(
   deps: Pick<Deps, 'db' | 'clock' | 'hypervisors'>,
   accountId: string,
@@ -46,7 +46,7 @@ export async function requireRoom(db: Queries, clock: Clock, console: Omit<sql.S
 export interface LinkOrder {
   vmId: string
   type: ConsoleType
-  /** Where the customer reaches us. */
+  /** Public base URL of the API. */
   address: URL
 }
 
@@ -77,7 +77,7 @@ function urlOf(address: URL, secret: string): string {
   return url.href
 }
 
-/** Uses the URL up. The reasons differ only for whoever knows the secret. */
+/** Consumes the URL. Only a client that knows the secret learns whether it was used or has expired. */
 export async function redeem({ db, clock }: Pick<Deps, 'db' | 'clock'>, secret: string): Promise<sql.LinkRow> {
   if (!isWellFormedToken(PREFIX, secret)) throw unauthorized('This console URL is not known')
   const hash = sha256(secret)
@@ -88,7 +88,7 @@ export async function redeem({ db, clock }: Pick<Deps, 'db' | 'clock'>, secret: 
   throw unauthorized(`This console URL has ${late.used_at ? 'been used' : 'expired'}: ask for a new one`)
 }
 
-/** What a host's error means to whoever wanted a console. */
+/** Maps a driver error to an API error. */
 export function refuseFor(error: unknown): never {
   throw isDriverError(error) ? refusalFor(error.kind, error.userMessage) : error
 }

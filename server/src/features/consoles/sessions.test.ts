@@ -6,7 +6,7 @@ import { syncDriverPool } from '../hosts/service.ts'
 import { suspendByOperator } from '../vms/service.ts'
 import { CLOSE_CODES } from './close-codes.ts'
 
-describe('a session at a console', async () => {
+describe('a console session', async () => {
   const app = await testApp()
   const { atPrompt } = await consoleWorld(app)
   const rich = () => app.given.customer({ credit: '10000.00' })
@@ -25,7 +25,7 @@ describe('a session at a console', async () => {
     await expect.poll(() => openSessions(id), TIMEOUT).toEqual([])
   })
 
-  test('outlives a restart', async () => {
+  test('survives a restart', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const client = await atPrompt(customer, id)
@@ -54,7 +54,7 @@ describe('a session at a console', async () => {
     expect(await client.closed).toEqual({ code: 4004, reason: 'The VM was deleted' })
   })
 
-  test('ends when a newer one takes over, which goes on', async () => {
+  test('ends when a newer one takes over, which continues', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const older = await atPrompt(customer, id)
@@ -66,7 +66,7 @@ describe('a session at a console', async () => {
     newer.socket.terminate()
   })
 
-  test('ends when its host has another address, and can be opened again there', async () => {
+  test('ends when the address of its host changes, and can be reopened there', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const client = await atPrompt(customer, id)
@@ -78,7 +78,7 @@ describe('a session at a console', async () => {
     again.socket.terminate()
   })
 
-  test('is on record, in the feed only', async () => {
+  test('records a vm.console_opened event', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const client = await atPrompt(customer, id)

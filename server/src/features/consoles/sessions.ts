@@ -1,5 +1,5 @@
-// The sessions that this process carries, and how they learn that they are over: the host ends the console, a newer session anywhere
-// takes over, the VM is no longer running, the token that began it is revoked, or the process stops.
+// Console sessions of this process. A session ends when the host closes the console, a newer session in any process takes over, the VM
+// stops running, the credential that opened it is revoked, or the process stops.
 import type { WebSocket } from 'ws'
 import { addDuration } from '../../kernel/clock.ts'
 import { apiError } from '../../kernel/errors.ts'
@@ -10,13 +10,13 @@ import { SESSION_TTL, openSession, type ConsoleSession, type SessionDeps } from 
 import { resolveCloseReason, checkSession } from './close-reason.ts'
 import * as sql from './sql.ts'
 
-/** How often a process says that its sessions live. */
+/** Interval in which a process extends the expiry of its sessions. */
 const HEARTBEAT_MS = 15_000
-/** For a client that does not say goodbye. */
+/** Timeout of the WebSocket closing handshake. */
 const FAREWELL_MS = 1_000
 
 export interface Sessions {
-  /** Uses the URL up and opens the console on the host. What it answers must be carried or dropped. */
+  /** Consumes the URL and opens the console on the host. The caller must pass the session to carry or drop. */
   open(secret: string): Promise<ConsoleSession>
   carry(session: ConsoleSession, client: WebSocket): void
   drop(session: ConsoleSession): Promise<void>
@@ -38,7 +38,7 @@ export async function openSessions(deps: SessionDeps, limits: Limits = LIMITS, h
     () => {},
   )
 
-  /** Also finds what a lost notice did not tell. */
+  /** Also ends sessions whose takeover notification was lost. */
   const heartbeat = async (): Promise<void> => {
     if (carried.size === 0) return
     const all = [...carried.values()]

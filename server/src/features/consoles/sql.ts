@@ -10,7 +10,7 @@ export const insertLink = (tx: Tx, secretHash: Buffer, link: Omit<LinkRow, 'secr
     insert into console_tokens (secret_hash, vm_id, account_id, actor_id, type, expires_at)
     values (${secretHash}, ${link.vm_id}, ${link.account_id}, ${link.actor_id}, ${link.type}, ${link.expires_at})`)
 
-/** Of any number of clients, exactly one gets a row. */
+/** Atomic: of concurrent clients exactly one gets the row. */
 export const useLink = (db: Queries, now: Date, secretHash: Buffer) =>
   db.maybe<LinkRow>(sql`
     update console_tokens set used_at = ${now} where secret_hash = ${secretHash} and used_at is null and expires_at > ${now} returning ${allColumns('console_tokens')}`)
@@ -20,7 +20,7 @@ export const findLink = (db: Queries, secretHash: Buffer) =>
 
 export const deleteLinksOlderThan = (db: Queries, time: Date) => db.run(sql`delete from console_tokens where expires_at < ${time}`)
 
-/** Says which console has a new session. */
+/** NOTIFY channel; the payload names the console that has a new session. */
 export const SESSIONS = 'berth_consoles'
 
 export interface SessionKey {
@@ -30,11 +30,11 @@ export interface SessionKey {
   type: ConsoleType
 }
 
-/** Until the transaction ends, nobody else counts the sessions of this account. */
+/** Advisory lock that serializes the session limit of an account until the transaction ends. */
 export const lockSessionsOf = (tx: Tx, accountId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('consoles ' || ${accountId}, 0))`)
 
-/** Without the one of this very console, which a new session takes over. */
+/** Excludes the session of the same console, which a new session takes over. */
 export const countOtherSessions = async (db: Queries, now: Date, { accountId, vmId, type }: Omit<SessionKey, 'id'>): Promise<number> =>
   Number(
     (
@@ -56,7 +56,7 @@ export const takeSession = (tx: Tx, now: Date, aliveUntil: Date, { id, vmId, acc
 
 export const leaveSession = (db: Queries, id: string) => db.run(sql`delete from console_sessions where id = ${id}`)
 
-/** Answers those that may go on. */
+/** Extends the expiry; returns the sessions that still exist and whose VM is RUNNING. */
 export const keepAlive = (db: Queries, ids: string[], aliveUntil: Date) =>
   db.many<{ id: string }>(sql`
     update console_sessions s set alive_until = ${aliveUntil} from vms v
@@ -67,9 +67,9 @@ export const deleteDeadSessions = (db: Queries, now: Date) => db.run(sql`delete 
 export interface Standing {
   status: string
   host_id: string | null
-  /** The action that works on the VM. */
+  /** Label of the open action on the VM. */
   label: string | null
-  /** The newest session at the same console. */
+  /** The newest session of the same console. */
   session_id: string | null
 }
 

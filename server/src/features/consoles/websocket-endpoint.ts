@@ -1,4 +1,4 @@
-// Where a console URL leads. It is outside of the API's prefix and needs no token: the URL is the proof.
+// WebSocket endpoint of console URLs. It is outside the API's prefix and needs no token: the secret in the URL authenticates.
 import type { FastifyInstance } from 'fastify'
 import type { RateLimit } from '../../http/api/rate-limit.ts'
 import { requireOwnOrigin, serveWebSockets } from '../../http/server/websocket.ts'
@@ -16,7 +16,7 @@ export async function serveConsoles(app: FastifyInstance, deps: Deps, { rateLimi
   const sessions = await openSessions(deps)
   app.get<{ Params: { secret: string } }>(`${PATH}/:secret`, { onRequest: rateLimit.limitIp }, async (request, reply) => {
     reply.header('cache-control', 'no-store')
-    sockets.require(request) // first: whatever merely looks at the URL must not use it up
+    sockets.require(request) // first: a request without an upgrade must not consume the URL
     requireOwnOrigin(request, deps.config.publicUrl)
     const session = await sessions.open(request.params.secret)
     sockets.accept(

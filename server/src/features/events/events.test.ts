@@ -7,7 +7,7 @@ const happen = (accountId: string, type: string, data: object = {}) =>
   app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type, data }))
 
 describe('GET /events', () => {
-  test('answers everything that happened, the oldest first', async () => {
+  test('returns all events, oldest first', async () => {
     const customer = await app.given.customer()
     const event = await happen(customer.accountId, 'vm.started', { vm: { id: 'c1' }, actionId: null })
     await happen(customer.accountId, 'vm.upgraded')
@@ -25,7 +25,7 @@ describe('GET /events', () => {
     ])
   })
 
-  test('goes on from a cursor, page by page, to the end', async () => {
+  test('continues from a cursor, page by page, to the end', async () => {
     const customer = await app.given.customer()
     for (let i = 0; i < 25; i++) await happen(customer.accountId, `test.${i}`)
     const seen: string[] = []
@@ -58,7 +58,7 @@ describe('GET /events', () => {
     expect([status, body.error]).toEqual([400, `Validation failed: ${sentence}`])
   })
 
-  test('numbers the events of an account without a gap, however many happen at the same moment', async () => {
+  test('numbers the events of an account without gaps under concurrency', async () => {
     const customer = await app.given.customer()
     await Promise.all(Array.from({ length: 40 }, () => happen(customer.accountId, 'vm.started')))
     const { data } = (await customer.get('/events?limit=100')).body

@@ -1,20 +1,20 @@
-// The live end of the log: a server-sent stream of an account's events. It reads the same rows as everyone else, from the cursor on, and
-// is only told when to look; so a stream that was cut resumes where it was, without loss or repeat.
+// Server-sent event stream of an account. It reads the event log from a cursor, and NOTIFY only tells it when to read, so an interrupted
+// stream resumes without loss or duplicates.
 import { Readable } from 'node:stream'
 import type { Db } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import { EVENTS, eventsAfter, lastNumber, type EventRow } from './sql.ts'
 import { toEvent } from './view.ts'
 
-/** How often a quiet stream says that it lives; also how long an event can wait when the notice of it was lost. */
+/** Keep-alive interval of an idle stream; also the longest delay of an event whose notification was lost. */
 const HEARTBEAT_MS = 15_000
-/** Then it ends, and the client comes back with its cursor. */
+/** The stream then ends, and the client reconnects with its cursor. */
 const MAX_MS = 15 * 60_000
 const STREAMS_PER_ACCOUNT = 10
 const ROWS_AT_A_TIME = 100
 
 export interface EventFeed {
-  /** `after` is a cursor; null means from now on. It ends when whoever follows it is no longer admitted. */
+  /** `after` is a cursor; null starts at the newest event. The stream ends when `isAdmitted` returns false. */
   stream(accountId: string, after: string | null, signal: AbortSignal, isAdmitted?: () => Promise<boolean>): Promise<Readable>
   /** Ends every stream. */
   close(): Promise<void>
@@ -70,9 +70,9 @@ interface Follower {
 }
 
 async function* follow(db: Db, { accountId, from, isAdmitted }: Follower, bell: Doorbell, heartbeatMs: number): AsyncGenerator<string> {
-  yield `retry: 2000\nid: ${from}\n\n` // the cursor at once: who is cut off before the first event comes back to the same place
+  yield `retry: 2000\nid: ${from}\n\n` // sends the cursor first: a client that disconnects before the first event resumes here
   for (let cursor = from; !bell.signal.aborted;) {
-    const rung = bell.next(heartbeatMs) // before the look: what is committed after it rings
+    const rung = bell.next(heartbeatMs) // subscribe before reading: a later commit rings
     const events = await eventsAfter(db, accountId, cursor, ROWS_AT_A_TIME)
     const quiet = events.length === 0 && (await rung) === 'quiet'
     if ((events.length > 0 || quiet) && !(await isAdmitted())) return
@@ -86,7 +86,7 @@ const toFrame = (row: EventRow): string => `id: ${row.number}\nevent: ${row.type
 
 interface Doorbell {
   ring(): void
-  /** Answers at the next ring, when the signal is aborted, or after a quiet time. */
+  /** Resolves at the next ring, on abort, or after `quietMs`. */
   next(quietMs: number): Promise<'rung' | 'quiet'>
   signal: AbortSignal
 }

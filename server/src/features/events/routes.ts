@@ -20,7 +20,7 @@ export const eventRoutes: Routes = (api, { db, feed }) => {
     async ({ principal: { accountId }, query: { after, limit }, request }, reply) => {
       if (!wantsStream(request)) return listEvents(db, accountId, after ?? '0', limit)
       const stream = await feed.stream(accountId, lastSeen(request) ?? after ?? null, goneSignal(reply), () => request.isStillAuthorized())
-      // Not before: a refusal is JSON. The connection ends with the stream, so that a server that stops need not wait for it.
+      // Set only now, because errors are JSON. `connection: close` lets a stopping server finish without waiting for keep-alive.
       reply.type('text/event-stream').headers({ 'x-accel-buffering': 'no', connection: 'close' })
       return stream
     },
@@ -29,7 +29,7 @@ export const eventRoutes: Routes = (api, { db, feed }) => {
 
 const wantsStream = ({ headers }: FastifyRequest): boolean => /\btext\/event-stream\b/i.test(headers.accept ?? '')
 
-/** A browser that comes back repeats the first `after` and knows better by this header. */
+/** A browser that reconnects repeats the original `after`; Last-Event-ID is newer. */
 function lastSeen({ headers }: FastifyRequest): string | undefined {
   const id = headers['last-event-id']?.toString()
   if (id !== undefined && !new RegExp(CURSOR).test(id)) throw invalid('Last-Event-ID must be the cursor of an event', 'Last-Event-ID')

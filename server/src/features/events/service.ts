@@ -1,4 +1,4 @@
-// The durable event log. An event is written in the transaction that makes it true; feed, stream and webhooks read the same rows.
+// The durable event log. An event is written in the transaction of its change; feed, stream and webhooks read the same rows.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import type { EventDeps } from '../deps.ts'
@@ -15,7 +15,7 @@ export interface NewEvent {
   data: object
 }
 
-/** Takes the account's event counter, which stays locked until the commit: call it as late in the transaction as possible. */
+/** Locks the account's event counter until the commit, so call it as late in the transaction as possible. */
 export async function recordEvent(tx: Tx, { clock, hooks }: EventDeps, { accountId, type, subjectId, data }: NewEvent): Promise<EventRow> {
   const event = await insertEvent(tx, {
     account_id: accountId,

@@ -2,12 +2,12 @@ import { json, sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
 
-/** Says which account has a new event. */
+/** NOTIFY channel; the payload is the account with a new event. */
 export const EVENTS = 'berth_events'
 
 export type EventRow = Row<'events'>
 
-/** Takes the account's place in the log ahead of something that must be locked after it, such as its wallet. */
+/** Locks the account's event counter before a lock that comes later in the lock order, such as the wallet. */
 export const reserveLog = (tx: Tx, accountId: string) =>
   tx.run(sql`
     insert into event_counters as c (account_id, last_number) values (${accountId}, 0)
@@ -32,7 +32,7 @@ export const eventsAfter = (db: Queries, accountId: string, after: bigint, limit
 export const lastNumber = async (db: Queries, accountId: string): Promise<bigint> =>
   (await db.maybe<{ last_number: bigint }>(sql`select last_number from event_counters where account_id = ${accountId}`))?.last_number ?? 0n
 
-/** With its data as JSON, the way it is stored. */
+/** Returns `data` as the stored JSON text. */
 export const findEvent = (db: Queries, id: string) =>
   db.one<Omit<EventRow, 'data'> & { data: string }>(sql`
     select account_id, number, id, type, subject_id, data::text as data, created_at from events where id = ${id}`)

@@ -40,7 +40,7 @@ async function follow(
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   let text = ''
   response.on('data', (chunk: Buffer) => (text += chunk.toString()))
-  response.on('error', () => {}) // cut on purpose
+  response.on('error', () => {}) // the test aborts the request
   const stream = { response, text: () => text, events: () => framesOf(text), cut: () => void request.destroy() }
   open.push(stream)
   return stream
@@ -49,7 +49,7 @@ async function follow(
 const framesOf = (text: string): Frame[] =>
   text
     .split('\n\n')
-    .slice(0, -1) // what follows the last empty line is not whole yet
+    .slice(0, -1) // the part after the last empty line is incomplete
     .filter((frame) => frame.startsWith('id: '))
     .map((frame) => Object.fromEntries(frame.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2))) as Record<keyof Frame, string>)
     .map(({ id, event, data }) => ({ id, event, data: JSON.parse(data) as Frame['data'] }))
@@ -58,7 +58,7 @@ const cursors = (stream: Stream): string[] => stream.events().map(({ id }) => id
 const numbers = (from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => String(from + i))
 
 describe('GET /events as a stream', () => {
-  test('sends what happens from now on, in the form of the list', async () => {
+  test('sends new events in the format of the list', async () => {
     const customer = await app.given.customer()
     await happen(customer.accountId, 'before')
     const stream = await follow(customer.token)
@@ -72,14 +72,14 @@ describe('GET /events as a stream', () => {
     expect(stream.events()).toEqual([{ id: '2', event: 'vm.started', data: listed }])
   })
 
-  test('begins after the cursor it is given', async () => {
+  test('starts after the given cursor', async () => {
     const customer = await app.given.customer()
     for (let i = 0; i < 250; i++) await happen(customer.accountId, 'many')
     const stream = await follow(customer.token, { query: '?after=0' })
     await expect.poll(() => cursors(stream), SOON).toEqual(numbers(1, 250))
   })
 
-  test('resumes after a cut without loss or repeat', async () => {
+  test('resumes after a disconnect without loss or duplicates', async () => {
     const customer = await app.given.customer()
     const seen: string[] = []
     let happened = 0
@@ -98,7 +98,7 @@ describe('GET /events as a stream', () => {
     expect(seen).toEqual(numbers(1, 120))
   })
 
-  test('tells its cursor before anything happens, so that a cut then loses nothing either', async () => {
+  test('sends its cursor before the first event, so that an early disconnect loses nothing', async () => {
     const customer = await app.given.customer()
     await happen(customer.accountId, 'before')
     const first = await follow(customer.token)
@@ -125,7 +125,7 @@ describe('GET /events as a stream', () => {
     expect([status, body.error]).toEqual([400, 'Validation failed: Last-Event-ID must be the cursor of an event'])
   })
 
-  test('has room for ten of an account, and again when one has gone', async () => {
+  test('allows ten streams per account, and another one when one ends', async () => {
     const customer = await app.given.customer()
     const streams = await Promise.all(Array.from({ length: 10 }, () => follow(customer.token)))
     const refused = await follow(customer.token)
@@ -135,7 +135,7 @@ describe('GET /events as a stream', () => {
     await expect.poll(async () => (await follow(customer.token)).response.statusCode, SOON).toBe(200)
   })
 
-  test('says that it lives when nothing happens', async () => {
+  test('sends keep-alives while idle', async () => {
     const customer = await app.given.customer()
     const feed = openEventFeed(app.db, 20)
     const stream = await feed.stream(customer.accountId, null, new AbortController().signal)
@@ -146,7 +146,7 @@ describe('GET /events as a stream', () => {
     await once(stream, 'close')
   })
 
-  test('ends with the token that opened it, and tells nothing after it', async () => {
+  test('ends when its token is revoked, without sending later events', async () => {
     const customer = await app.given.customer()
     const stream = await follow(customer.token)
     const ended = once(stream.response, 'end')
@@ -156,7 +156,7 @@ describe('GET /events as a stream', () => {
     expect(stream.text()).toBe('retry: 2000\nid: 0\n\n')
   })
 
-  test('ends with the token also while nothing happens', async () => {
+  test('ends when its token is revoked also while idle', async () => {
     const customer = await app.given.customer()
     const feed = openEventFeed(app.db, 20)
     let admitted = true

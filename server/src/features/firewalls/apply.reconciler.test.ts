@@ -12,8 +12,8 @@ import { bindFirewall, filterForBoot, forgetFilter, markFilterApplied, quiesceFi
 
 const port = (number: number) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port: String(number) })
 
-describe('filters on hosts', async () => {
-  // Here a VM is nothing but an id.
+describe('packet filters on hosts', async () => {
+  // These tests use VM ids without VM rows.
   const app = await testApp({ breaks: ['firewalls.owner', 'firewalls.tracked', 'filters.known'] })
   const { deps, db, clock } = app
   const soon = () => AbortSignal.timeout(5_000)
@@ -21,14 +21,14 @@ describe('filters on hosts', async () => {
   const onHost = async (hostId: string, vmId: string): Promise<Filter | undefined> =>
     (await db.maybe<{ filter: Filter }>(sql`select filter from simulated.filters where host_id = ${hostId} and vm_id = ${vmId}`))?.filter
   const portsOnHost = async (hostId: string, vmId: string) => (await onHost(hostId, vmId))?.rules.map((rule) => rule.ports[0]!.from)
-  /** How many calls of the verb the host has seen, by a fault that never fires. */
+  /** Number of `ensureFilter` calls that the host has received, counted by a fault that never fires. */
   const countCalls = async (hostId: string) => {
     await controlOf(app, hostId).faults.plant({ verb: 'ensureFilter', kind: 'transient', atCall: 1_000 })
     return async () => (await db.one<{ calls: number }>(sql`select calls from simulated.faults where host_id = ${hostId}`)).calls
   }
 
   let hosts = 0
-  /** A VM with its first filter on a host of its own, and a firewall bound to it. */
+  /** A VM with its first filter applied on its own host, and a firewall bound to it. */
   const given = async () => {
     const host = await givenHost(app, `filter-${++hosts}`)
     const customer = await app.given.customer()
@@ -53,7 +53,7 @@ describe('filters on hosts', async () => {
     return built
   }
 
-  test('are left to whoever builds the VM until it has put the first one there', async () => {
+  test('are left to the create workflow until it has applied the first one', async () => {
     const { host, vmId, build, addRule, state } = await given()
     await addRule(22)
     await apply()
@@ -63,7 +63,7 @@ describe('filters on hosts', async () => {
     expect(await portsOnHost(host.id, vmId)).toEqual([22])
   })
 
-  test('follow a change of rules', async () => {
+  test('follow a rule change', async () => {
     const { host, vmId, addRule, state, customer, firewallId } = await givenBuilt()
     await addRule(22)
     expect(await state()).toMatchObject({ applied: false, state: 'PENDING' })
@@ -83,10 +83,10 @@ describe('filters on hosts', async () => {
     expect(await calls()).toBe(1)
   })
 
-  test('wait for changes to rest', async () => {
+  test('are debounced until changes stop', async () => {
     const { host, addRule } = await givenBuilt()
     const calls = await countCalls(host.id)
-    // A round counts when its changes came quickly enough to be one burst, however busy the machine is.
+    // Counts only rounds whose changes were fast enough to be one burst, since the machine may be busy.
     const oneRound = async () => {
       await addRule(1)
       const before = await calls()
@@ -102,7 +102,7 @@ describe('filters on hosts', async () => {
     expect(round).toEqual({ isBurst: true, applied: 1 })
   })
 
-  test('take turns by account, so that one VM does not wait for all of another account', async () => {
+  test('alternate between accounts, so that one VM does not wait for all VMs of another account', async () => {
     const host = await givenHost(app, 'filter-turns')
     const [many, one] = [await app.given.customer(), await app.given.customer()]
     const vmOf = async ({ accountId }: typeof one, firewallId: string): Promise<string> => {
@@ -126,7 +126,7 @@ describe('filters on hosts', async () => {
     expect(done).toHaveLength(5)
   })
 
-  test('wait for a host that is gone and say so', async () => {
+  test('wait for an unreachable host and report the error', async () => {
     const { host, vmId, addRule, state, control } = await givenBuilt()
     await control.faults.loseHost()
     expect((await addRule(22)).status).toBe(201)
@@ -149,7 +149,7 @@ describe('filters on hosts', async () => {
     expect(await state()).toMatchObject({ applied: true, error: null })
   })
 
-  test.each(['transient', 'halfway', 'lost_answer', 'permanent'] as const)('come true in spite of a %s failure', async (kind) => {
+  test.each(['transient', 'halfway', 'lost_answer', 'permanent'] as const)('are applied after a %s failure', async (kind) => {
     const { host, vmId, addRule, state, control } = await givenBuilt()
     await control.faults.plant({ verb: 'ensureFilter', kind })
     await addRule(22)
@@ -160,7 +160,7 @@ describe('filters on hosts', async () => {
     expect(await state()).toMatchObject({ applied: true, error: null })
   })
 
-  test('on a host that hangs do not keep others waiting', async () => {
+  test('on a hanging host do not block other hosts', async () => {
     const [hanging, fine] = [await givenBuilt(), await givenBuilt()]
     await hanging.control.faults.plant({ verb: 'ensureFilter', kind: 'hang' })
     await hanging.addRule(22)
@@ -170,7 +170,7 @@ describe('filters on hosts', async () => {
     const stuck = lanes.runOnce(deps, hanging.host.id, stopping.signal)
     await lanes.runOnce(deps, fine.host.id, stopping.signal)
     expect(await portsOnHost(fine.host.id, fine.vmId)).toEqual([22])
-    await expect.poll(() => db.maybe(sql`select from simulated.faults where host_id = ${hanging.host.id}`)).toBeUndefined() // it hangs
+    await expect.poll(() => db.maybe(sql`select from simulated.faults where host_id = ${hanging.host.id}`)).toBeUndefined() // the call hangs
     stopping.abort()
     await stuck
     expect(await hanging.state()).toMatchObject({ applied: false, error: null })
@@ -178,7 +178,7 @@ describe('filters on hosts', async () => {
     expect(await portsOnHost(hanging.host.id, hanging.vmId)).toEqual([22])
   })
 
-  test('are not recorded over what somebody else has put there meanwhile', async () => {
+  test('are up to date after a workflow and the reconciler wrote concurrently', async () => {
     const { vmId, addRule, build, state } = await givenBuilt()
     await addRule(22)
     const applying = apply()
@@ -193,7 +193,7 @@ describe('filters on hosts', async () => {
     expect(row.applied_version).toBe(row.desired_version)
   })
 
-  test('of an older version are brought up again', async () => {
+  test('of an older version are applied again', async () => {
     const { host, vmId, addRule } = await givenBuilt()
     const old = await filterOf(db, vmId)
     await addRule(22)
@@ -204,7 +204,7 @@ describe('filters on hosts', async () => {
     expect(await portsOnHost(host.id, vmId)).toEqual([22])
   })
 
-  test('are taken over from a process that died', async () => {
+  test('are claimed from a crashed process after its claim expires', async () => {
     const { host, vmId, addRule } = await givenBuilt()
     await addRule(22)
     await db.run(sql`update vm_filters set claimed_until = ${new Date(clock.now().getTime() + 30_000)} where vm_id = ${vmId}`)
@@ -215,7 +215,7 @@ describe('filters on hosts', async () => {
     expect(await portsOnHost(host.id, vmId)).toEqual([22])
   })
 
-  test('are not touched any more once they are settled', async () => {
+  test('are never applied again after quiesceFilter', async () => {
     const { host, vmId, addRule } = await givenBuilt()
     await addRule(22)
     const applying = apply()
@@ -230,7 +230,7 @@ describe('filters on hosts', async () => {
     expect((await filterOf(db, vmId)).version).toBe(0)
   })
 
-  test('are put back when somebody removed them by hand', async () => {
+  test('are reapplied after manual removal', async () => {
     const { host, vmId, addRule } = await givenBuilt()
     await addRule(22)
     await apply()
@@ -240,7 +240,7 @@ describe('filters on hosts', async () => {
     expect(await portsOnHost(host.id, vmId)).toEqual([22])
   })
 
-  test('belong to the host a VM is placed on anew', async () => {
+  test('are left to the workflow on the new host of a VM until it has applied the first one', async () => {
     const { vmId, customer, addRule, state } = await givenBuilt()
     const other = await givenHost(app, `filter-${++hosts}`)
     await db.tx((tx) => createFilterState(tx, vmId, other.id, customer.accountId))

@@ -1,6 +1,6 @@
-// Brings changed filters to their hosts: one VM after the other on each host, since a host does them one by one anyway, and hosts side
-// by side. A VM whose rules are just being changed is left alone until they rest, so that a burst of changes costs one apply. Accounts take
-// turns: whoever changes one VM does not wait for all the VMs of somebody else.
+// Applies changed packet filters. VMs of one host run in sequence, because a host applies filters serially; hosts run concurrently. A VM
+// is debounced while its rules change, so that a burst of changes costs one apply. Round robin by account keeps one account's many VMs
+// from delaying another account.
 import { addDuration, sleep } from '../../kernel/clock.ts'
 import { sql, type Queries } from '../../kernel/database/db.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -28,7 +28,7 @@ async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   }
 }
 
-/** Picks one of the account that was picked longest ago. */
+/** Picks a row of the least recently picked account. */
 function roundRobinByAccount(): (rows: PendingRow[]) => PendingRow | undefined {
   const last = new Map<string, number>()
   let turn = 0
@@ -39,7 +39,10 @@ function roundRobinByAccount(): (rows: PendingRow[]) => PendingRow | undefined {
   }
 }
 
-/** Says whether the desired version is the same as at the check before; always yes in the end, when the changes do not end. */
+/**
+ * Returns whether the desired version is unchanged since the previous check. After MAX_CHECKS it returns true, so that continuous
+ * changes do not postpone the apply forever.
+ */
 function debounceByVersion(): (row: PendingRow) => boolean {
   const seen = new Map<string, { desired_version: number; looks: number }>()
   return ({ vm_id, desired_version }) => {
@@ -50,7 +53,7 @@ function debounceByVersion(): (row: PendingRow) => boolean {
   }
 }
 
-/** False when the host had better be left alone for now. */
+/** Returns false when the host is unreachable; its other filters then wait for the next run. */
 async function applyOne(deps: Deps, hostId: string, vmId: string, stopping: AbortSignal): Promise<boolean> {
   const { db, clock } = deps
   const claim = addDuration(clock.now(), CLAIM)
@@ -82,7 +85,7 @@ const pendingOn = (db: Queries, hostId: string, now: Date) =>
 const claimFilter = (db: Queries, vmId: string, now: Date, until: Date) =>
   db.run(sql`update vm_filters set claimed_until = ${until} where vm_id = ${vmId} and ${pending(now)}`)
 
-// Both write only while the claim holds: whoever has it by now knows better.
+// Both write only while this process holds the claim (fencing): a later claimer's result is newer.
 const recordApplied = (db: Queries, vmId: string, claim: Date, version: number, now: Date) =>
   db.run(sql`
     update vm_filters set applied_version = ${version}, applied_at = ${now}, error = null, claimed_until = null, next_try_at = null
@@ -92,6 +95,6 @@ const recordFailed = (db: Queries, vmId: string, claim: Date, error: string | nu
   db.run(sql`
     update vm_filters set error = ${error}, claimed_until = null, next_try_at = ${nextTryAt} where vm_id = ${vmId} and claimed_until = ${claim}`)
 
-/** For whoever comes so late that another has the claim, or had it: an older filter may have come to the host after a newer one. */
+/** After a lost claim an older filter may have reached the host after a newer one, so the filter is applied again. */
 const bumpWantedVersion = (db: Queries, vmId: string) =>
   db.run(sql`update vm_filters set desired_version = desired_version + 1 where vm_id = ${vmId}`)

@@ -15,7 +15,7 @@ import {
 } from './service.ts'
 import { filterOf } from './filter-state.ts'
 
-// Here a VM is nothing but an id.
+// These tests use VM ids without VM rows.
 const app = await testApp({ breaks: ['firewalls.owner', 'firewalls.tracked'] })
 const { id: hostId } = await getHost(app.db, 'local')
 const accept = (port: string) => ({ direction: 'IN', action: 'ACCEPT', protocol: 'TCP', port })
@@ -36,7 +36,7 @@ const given = async () => {
 }
 
 describe('binding a firewall', () => {
-  test('is new once and harmless after that', async () => {
+  test('is idempotent', async () => {
     const { customer, vmId, firewall, bind, version } = await given()
     const id = await firewall('web')
     const before = await version()
@@ -50,7 +50,7 @@ describe('binding a firewall', () => {
     })
   })
 
-  test('asks the firewalls in the order they were bound', async () => {
+  test('evaluates firewalls in the order they were bound', async () => {
     const { vmId, firewall, bind, unbind } = await given()
     const [first, second, third] = [await firewall('first', '1', '2'), await firewall('second', '3'), await firewall('third', '4')]
     for (const id of [third, first, second]) await bind(id)
@@ -73,7 +73,7 @@ describe('binding a firewall', () => {
     await expect(bind(await firewall('one more'))).rejects.toMatchObject({ code: 'quota_exceeded' })
   })
 
-  test('gives every one of many at once a place of its own', async () => {
+  test('assigns distinct positions to concurrent bindings', async () => {
     const { vmId, firewall, bind } = await given()
     const ids: string[] = []
     for (let i = 0; i < 8; i++) ids.push(await firewall(`fw${i}`))
@@ -81,13 +81,13 @@ describe('binding a firewall', () => {
     expect(new Set((await firewallsOf(app.db, vmId)).map((bound) => bound.id))).toEqual(new Set(ids))
   })
 
-  test("does not know another account's firewall", async () => {
+  test("reports another account's firewall as not found", async () => {
     const { bind } = await given()
     const stranger = await given()
     await expect(bind(await stranger.firewall('theirs'))).rejects.toMatchObject({ code: 'not_found', message: 'Firewall not found' })
   })
 
-  test('takes several at once in the order given, each once', async () => {
+  test('locks several firewalls in the given order without duplicates', async () => {
     const { customer, firewall } = await given()
     const [a, b] = [await firewall('a'), await firewall('b')]
     const rows = await app.db.tx((tx) => requireFirewalls(tx, customer.accountId, [b, a, b]))
@@ -96,7 +96,7 @@ describe('binding a firewall', () => {
 })
 
 describe('unbinding a firewall', () => {
-  test('opens the VM again when it was the last', async () => {
+  test('accepts all traffic again when it was the last', async () => {
     const { vmId, firewall, bind, unbind } = await given()
     const id = await firewall('web', '22')
     await bind(id)
@@ -106,7 +106,7 @@ describe('unbinding a firewall', () => {
     await expect(unbind(id)).rejects.toMatchObject({ code: 'not_found', message: 'Binding not found' })
   })
 
-  test('happens to all of them when the VM goes', async () => {
+  test('removes all bindings when the VM is deleted', async () => {
     const { customer, vmId, firewall, bind } = await given()
     const id = await firewall('web')
     await bind(id)
@@ -119,7 +119,7 @@ describe('unbinding a firewall', () => {
   })
 })
 
-test('every change of rules is a new version for the VMs concerned, and for no other', async () => {
+test('a rule change increments the desired version of the bound VMs only', async () => {
   const { customer, firewall, bind, version } = await given()
   const [mine, other] = [await firewall('mine', '22'), await firewall('other')]
   await bind(mine)
@@ -137,7 +137,7 @@ test('every change of rules is a new version for the VMs concerned, and for no o
   expect(await version()).toBe(start + 4)
 })
 
-test('a binding made while the rules change never misses the change', async () => {
+test('a binding concurrent with a rule change never misses the change', async () => {
   const { customer, vmId, firewall, bind } = await given()
   for (let round = 0; round < 10; round++) {
     const id = await firewall(`race${round}`)
@@ -155,7 +155,7 @@ test('a binding made while the rules change never misses the change', async () =
 describe('checking a packet', () => {
   const ask = (direction: 'IN' | 'OUT', port: number, address = '198.51.100.1') => ({ direction, protocol: 'TCP' as const, port, address })
 
-  test('names the rule and the firewall that decide', async () => {
+  test('names the deciding rule and its firewall', async () => {
     const { customer, vmId, firewall, bind } = await given()
     const [first, second] = [await firewall('first', '80'), await firewall('second', '22,80')]
     await bind(first)
@@ -173,7 +173,7 @@ describe('checking a packet', () => {
     expect(await check(ask('OUT', 443))).toMatchObject({ action: 'ACCEPT', decidedBy: 'DEFAULT' })
   })
 
-  test("takes the other end for the source on the way in, and the VM's own for the destination", async () => {
+  test("uses the peer as source and the VM's address as destination for inbound packets", async () => {
     const { customer, vmId, firewall, bind } = await given()
     const id = await firewall('web')
     await bind(id)
@@ -194,7 +194,7 @@ describe('checking a packet', () => {
     expect(nowhere.decidedBy).toBe('DEFAULT')
   })
 
-  test('asks for a port exactly where there is one', async () => {
+  test('requires a port for exactly the protocols that have one', async () => {
     const { customer, vmId, firewall, bind } = await given()
     const id = await firewall('web')
     await bind(id)
@@ -205,7 +205,7 @@ describe('checking a packet', () => {
     expect((await check('ICMP', null)).action).toBe('DROP')
   })
 
-  test('is refused for a firewall that is not bound', async () => {
+  test('is refused for an unbound firewall', async () => {
     const { customer, vmId, firewall } = await given()
     const check = checkPacket(app.db, customer.accountId, await firewall('web'), { id: vmId, address: null }, ask('IN', 22))
     await expect(check).rejects.toMatchObject({ code: 'invalid_state' })

@@ -1,4 +1,4 @@
-// Which VM has which firewalls, in which order. Callers have made sure that the VM is the account's.
+// Ordered bindings of firewalls to VMs. Callers have checked that the VM belongs to the account.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { markFilterDirty } from './filter-state.ts'
@@ -6,10 +6,10 @@ import type { FirewallRow } from './sql.ts'
 
 const MAX_PER_VM = 10
 
-/** Of a firewall that `requireFirewalls` holds in this transaction. False when it was bound already. */
+/** The caller holds the firewall's lock from `requireFirewalls`. Returns false when it was already bound. */
 export async function bind(tx: Tx, now: Date, firewall: FirewallRow, vmId: string): Promise<boolean> {
   if (await tx.maybe(sql`select from firewall_bindings where firewall_id = ${firewall.id} and vm_id = ${vmId}`)) return false
-  await markFilterDirty(tx, vmId) // and waits for whoever else is binding to this VM
+  await markFilterDirty(tx, vmId) // also locks the filter row, which serializes bindings of this VM
   const { count, last } = await tx.one<{ count: number; last: number }>(sql`
     select count(*)::int as count, coalesce(max(position), 0) as last from firewall_bindings where vm_id = ${vmId}`)
   if (count >= MAX_PER_VM)
@@ -26,7 +26,7 @@ export async function unbind(tx: Tx, firewall: FirewallRow, vmId: string): Promi
   await markFilterDirty(tx, vmId)
 }
 
-/** For a VM that goes: its filter goes with it. */
+/** For a VM that is deleted together with its filter. */
 export const unbindAll = (tx: Tx, vmId: string) => tx.run(sql`delete from firewall_bindings where vm_id = ${vmId}`)
 
 export interface BoundFirewall {
@@ -35,13 +35,13 @@ export interface BoundFirewall {
   name: string
 }
 
-/** Of one VM or several, in the order they are asked. */
+/** Firewalls of one or several VMs in evaluation order. */
 export const firewallsOf = (db: Queries, vmIds: string | string[]) =>
   db.many<BoundFirewall>(sql`
     select b.vm_id, f.id, f.name from firewall_bindings b join firewalls f on f.id = b.firewall_id
     where b.vm_id = any(${[vmIds].flat()}::text[]) order by b.vm_id, b.position`)
 
-/** The same, of the VM with that id, as a list in another statement. */
+/** The same for one VM, as a JSON subquery of another statement. */
 export const firewallsAsJson = (vmId: Sql) => sql`
   (select coalesce(json_agg(json_build_object('id', f.id, 'name', f.name) order by b.position), '[]')
     from firewall_bindings b join firewalls f on f.id = b.firewall_id where b.vm_id = ${vmId})`

@@ -1,4 +1,4 @@
-// A filter that somebody removed on the host by hand is put back.
+// Detects packet filters that were removed manually on a host, and reapplies them.
 import { findMissingIds } from '../../kernel/database/missing-ids.ts'
 import { sql, type Queries } from '../../kernel/database/db.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'

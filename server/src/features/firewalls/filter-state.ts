@@ -1,5 +1,6 @@
-// The one packet filter each VM has on its host, made of all its firewalls. Every change counts `wanted` up in its own transaction; the
-// host follows. Whoever builds a VM puts its first filter there; from then on the reconciler keeps it right, until the VM is to go.
+// State of the one packet filter that each VM has on its host, compiled from all its firewalls. Every change increments `desired_version`
+// in its own transaction; the host follows. The create workflow applies the first filter; the reconciler then keeps it current until the
+// VM is deleted.
 import type { Filter } from '../../hypervisor/driver.ts'
 import { sleep, type Clock } from '../../kernel/clock.ts'
 import { sql, type Db, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
@@ -14,14 +15,14 @@ export interface WantedFilter {
   filter: Filter
 }
 
-/** In the transaction that gives the VM its host. */
+/** Call it in the transaction that assigns the VM's host. */
 export const createFilterState = (tx: Tx, vmId: string, hostId: string, accountId: string) =>
   tx.run(sql`
     insert into vm_filters (vm_id, host_id, account_id) values (${vmId}, ${hostId}, ${accountId})
     on conflict (vm_id) do update set host_id = excluded.host_id, desired_version = vm_filters.desired_version + 1, applied_version = null, is_managed = false, error = null,
       claimed_until = null, next_try_at = null`)
 
-/** For the reconciler, which holds the claim. The version is read first, so the rules are at least as new. */
+/** For the reconciler, which holds the claim. The version is read before the rules, so the rules are at least as new. */
 export async function filterOf(db: Queries, vmId: string): Promise<WantedFilter> {
   const row = await db.maybe<{ desired_version: number }>(sql`select desired_version from vm_filters where vm_id = ${vmId}`)
   return { version: row?.desired_version ?? 0, filter: compileFilter(await rulesOf(db, vmId)) }
@@ -33,16 +34,20 @@ export async function rulesOf(db: Queries, vmId: string): Promise<RuleRow[] | nu
   return rows.length === 0 ? null : rows.filter((row) => row.id !== null)
 }
 
-/** For everybody else. No version while the reconciler is at it: its filter may come to the host after this one. One that begins later
- *  puts nothing older there. */
+/**
+ * For workflows, which hold no claim. The version is null while the reconciler holds the claim, because its filter may reach the host
+ * after this one. A reconciler run that starts later applies nothing older.
+ */
 export async function filterForBoot(db: Queries, now: Date, vmId: string): Promise<{ version: number | null; filter: Filter }> {
   const row = await db.maybe<{ version: number | null }>(sql`
     select case when coalesce(claimed_until, '-infinity') <= ${now} then desired_version end as version from vm_filters where vm_id = ${vmId}`)
   return { version: row?.version ?? null, filter: compileFilter(await rulesOf(db, vmId)) }
 }
 
-/** Once the host has the filter of `filterToPut`. While the reconciler is at it nobody knows whose filter stays, so another one is wanted:
- *  its claim is left alone, since nothing may be put there before it has ended. */
+/**
+ * Call it after the host has applied the filter of `filterForBoot`. While the reconciler holds its claim, either filter may be the last
+ * one on the host, so the desired version is incremented. The claim stays, so that the next apply waits until it ends.
+ */
 export async function markFilterApplied(tx: Tx, now: Date, vmId: string, version: number | null): Promise<void> {
   const row = await tx.maybe<{ desired_version: number }>(sql`
     update vm_filters set applied_version = ${version}, applied_at = ${now}, error = null, is_managed = true, next_try_at = null,
@@ -51,7 +56,7 @@ export async function markFilterApplied(tx: Tx, now: Date, vmId: string, version
   if (row && row.desired_version !== version) await triggerReconciler(tx, APPLY)
 }
 
-/** From here on nobody touches the VM's filter on its host: call it before the VM is taken off, or the filter may come back. */
+/** Stops the reconciler and waits for its open claim. Call it before deleting the machine, or a late apply may recreate the filter. */
 export async function quiesceFilter({ db, clock }: { db: Db; clock: Clock }, vmId: string, signal: AbortSignal): Promise<void> {
   await db.run(sql`update vm_filters set is_managed = false where vm_id = ${vmId}`)
   const busy = () => db.maybe(sql`select from vm_filters where vm_id = ${vmId} and claimed_until > ${clock.now()}`)
@@ -61,10 +66,10 @@ export async function quiesceFilter({ db, clock }: { db: Db; clock: Clock }, vmI
   }
 }
 
-/** Nobody touches the filter of a VM that is not managed. */
+/** Excludes the filter of an unmanaged VM from the reconciler. */
 export const pauseFilter = (tx: Tx, vmId: string) => tx.run(sql`update vm_filters set is_managed = false where vm_id = ${vmId}`)
 
-/** What has changed meanwhile, here or on the host, is put right. */
+/** Increments the desired version, so that changes made meanwhile, here or on the host, are overwritten. */
 export async function resumeFilter(tx: Tx, vmId: string): Promise<void> {
   await tx.run(
     sql`update vm_filters set is_managed = true, desired_version = desired_version + 1, next_try_at = null where vm_id = ${vmId}`,
@@ -79,7 +84,7 @@ export const markFilterDirty = (tx: Tx, vmId: string) => wantNew(tx, sql`select 
 export const wantNewFilters = (tx: Tx, firewallId: string) =>
   wantNew(tx, sql`select vm_id from firewall_bindings where firewall_id = ${firewallId}`)
 
-/** In one order, so that two changes to the same VMs do not wait for each other. */
+/** Locks rows in a fixed order, so that concurrent changes to the same VMs cannot deadlock. */
 async function wantNew(tx: Tx, vmIds: Sql): Promise<void> {
   const changed = await tx.many<{ is_managed: boolean }>(sql`
     update vm_filters set desired_version = desired_version + 1, next_try_at = null

@@ -3,14 +3,14 @@ import { testApp } from '../../../test/harness.ts'
 import { setQuotaLimit } from '../accounts/service.ts'
 import { bindFirewall } from './service.ts'
 
-// Here a VM is nothing but an id.
+// These tests use VM ids without VM rows.
 const app = await testApp({ breaks: ['firewalls.owner'] })
 
 const givenFirewall = async (customer: Awaited<ReturnType<typeof app.given.customer>>, more: object = {}): Promise<string> =>
   (await customer.post('/firewalls', { name: 'web', ...more })).body.data.id
 
 describe('POST /firewalls', () => {
-  test('creates a firewall that drops what comes in', async () => {
+  test('creates a firewall that drops inbound traffic', async () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/firewalls', { name: 'web', description: 'ssh and https' })
     expect(status).toBe(201)
@@ -43,7 +43,7 @@ describe('POST /firewalls', () => {
     expect(answer.body.error).toContain(field)
   })
 
-  test('refuses one above the quota', async () => {
+  test('refuses a firewall above the quota', async () => {
     const customer = await app.given.customer()
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'firewalls', 1n))
     await givenFirewall(customer)
@@ -51,7 +51,7 @@ describe('POST /firewalls', () => {
     expect([status, headers['x-error-code']]).toEqual([422, 'quota_exceeded'])
   })
 
-  test('lets no more through than the quota, however many come at once', async () => {
+  test('does not exceed the quota under concurrency', async () => {
     const customer = await app.given.customer()
     const answers = await Promise.all(Array.from({ length: 30 }, () => customer.post('/firewalls', { name: 'race' })))
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(10)
@@ -69,7 +69,7 @@ test('GET /firewalls lists the newest first, page by page', async () => {
 })
 
 describe('PATCH /firewalls/{id}', () => {
-  test('changes what is given and nothing else', async () => {
+  test('changes only the given fields', async () => {
     const customer = await app.given.customer()
     const id = await givenFirewall(customer, { description: 'old' })
     app.clock.advance('1m')
@@ -84,7 +84,7 @@ describe('PATCH /firewalls/{id}', () => {
 })
 
 describe('DELETE /firewalls/{id}', () => {
-  test('deletes it with its rules and gives its quota back', async () => {
+  test('deletes the firewall with its rules and releases its quota', async () => {
     const customer = await app.given.customer()
     const id = await givenFirewall(customer)
     await customer.post(`/firewalls/${id}/rules`, { direction: 'IN', action: 'ACCEPT', protocol: 'ANY' })
@@ -94,7 +94,7 @@ describe('DELETE /firewalls/{id}', () => {
     expect((await customer.get('/firewalls')).body.pagination.total).toBe(0)
   })
 
-  test('refuses while it is bound', async () => {
+  test('refuses while the firewall is bound', async () => {
     const customer = await app.given.customer()
     const id = await givenFirewall(customer)
     await app.db.tx((tx) => bindFirewall(tx, app.clock.now(), customer.accountId, id, 'cvm-bound'))
@@ -102,7 +102,7 @@ describe('DELETE /firewalls/{id}', () => {
     expect([status, headers['x-error-code'], body.error]).toEqual([409, 'in_use', 'The firewall web is bound to 1 VM: unbind it first'])
   })
 
-  test('either deletes or binds, never both', async () => {
+  test('concurrent with a binding, exactly one of the two succeeds', async () => {
     const customer = await app.given.customer()
     for (let round = 0; round < 5; round++) {
       const id = await givenFirewall(customer)
@@ -117,7 +117,7 @@ describe('DELETE /firewalls/{id}', () => {
   })
 })
 
-test("another account's firewall reads as unknown everywhere", async () => {
+test("another account's firewall is reported as not found everywhere", async () => {
   const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
   const id = await givenFirewall(customer)
   const rule = { direction: 'IN', action: 'ACCEPT', protocol: 'ANY' }

@@ -18,17 +18,17 @@ const verdict = (rules: Partial<RuleFields>[] | null, of: Partial<Packet> = {}) 
   evaluatePacket(compileFilter(rules && rules.map((rule) => ({ ...accept, ...rule }))), { ...packet, ...of })
 
 describe('a packet', () => {
-  test('passes both ways without a firewall', () => {
+  test('is accepted in both directions without a firewall', () => {
     expect(verdict(null)).toEqual({ action: 'ACCEPT', ruleIndex: null })
     expect(verdict(null, { direction: 'OUT' })).toEqual({ action: 'ACCEPT', ruleIndex: null })
   })
 
-  test('is dropped on the way in and let out by a firewall without rules', () => {
+  test('is dropped inbound and accepted outbound by a firewall without rules', () => {
     expect(verdict([])).toEqual({ action: 'DROP', ruleIndex: null })
     expect(verdict([], { direction: 'OUT' })).toEqual({ action: 'ACCEPT', ruleIndex: null })
   })
 
-  test('is decided by the first rule that matches', () => {
+  test('is decided by the first matching rule', () => {
     const rules = [{ port: '80' }, { port: '22', action: 'REJECT' as const }, { port: '22' }]
     expect(verdict(rules)).toEqual({ action: 'REJECT', ruleIndex: 1 })
   })
@@ -53,7 +53,7 @@ describe('a packet', () => {
   })
 })
 
-test('decides like a model that spells out every port and every address', () => {
+test('decides like a model that enumerates every port and address', () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 6 }), anyPacket, (rules, of) => {
       const filter = compileFilter(rules)
@@ -63,7 +63,7 @@ test('decides like a model that spells out every port and every address', () => 
   )
 })
 
-// A small world, so that rules and packets meet often: 16 addresses, 8 ports.
+// A small domain of 16 addresses and 8 ports, so that random rules and packets often match.
 const anyAddress = fc.integer({ min: 0, max: 15 }).map((last) => `10.0.0.${last}`)
 const anyRange = fc.tuple(fc.integer({ min: 0, max: 15 }), fc.integer({ min: 28, max: 32 })).map(([last, prefix]) => {
   const size = 2 ** (32 - prefix)
@@ -125,7 +125,7 @@ function spellOut(text: string): string[] {
   return Array.from({ length: prefix ? 2 ** (32 - Number(prefix)) : 1 }, (_, i) => `10.0.0.${last + i}`)
 }
 
-test('ports are read as ranges', () => {
+test('ports are parsed as ranges', () => {
   expect(parsePorts('22,80-90')).toEqual([
     { from: 22, to: 22 },
     { from: 80, to: 90 },

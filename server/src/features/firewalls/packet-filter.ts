@@ -1,11 +1,11 @@
-// What a VM's firewalls amount to, and what they would do with a packet. Pure functions: the host does the same with real packets.
+// Compiles a VM's firewalls into one packet filter and evaluates packets against it. Pure functions; hosts enforce the same semantics.
 import type { Filter, FilterAction, FilterRule } from '../../hypervisor/driver.ts'
 import { contains, parseAddress, parseCidr } from '../../kernel/cidr.ts'
 import { parsePorts, type RuleFields } from './rule-input.ts'
 
 export const DEFAULTS = { defaultInbound: 'DROP', defaultOutbound: 'ACCEPT' } as const
 
-/** `rules` in the order they are asked; null = the VM has no firewall at all. */
+/** `rules` in evaluation order; null = the VM has no firewall. */
 export function compileFilter(rules: RuleFields[] | null): Filter {
   if (rules === null) return { rules: [], defaultInbound: 'ACCEPT', defaultOutbound: 'ACCEPT' }
   return { rules: rules.map(toFilterRule), ...DEFAULTS }
@@ -20,20 +20,20 @@ const toFilterRule = ({ direction, action, protocol, port, source_ips, dest_ips 
   destinations: dest_ips,
 })
 
-/** The first packet of a connection; what follows it passes when it passed. */
+/** The first packet of a connection; stateful tracking accepts the packets that follow an accepted one. */
 export interface Packet {
   direction: 'IN' | 'OUT'
   protocol: 'TCP' | 'UDP' | 'ICMP'
   /** Destination port; null for ICMP. */
   port: number | null
-  /** Null = not known: it matches only rules that do not ask. */
+  /** Null = unknown: it matches only rules without an address condition. */
   source: string | null
   destination: string | null
 }
 
 export interface Decision {
   action: FilterAction
-  /** The rule that decided; null = the default did. */
+  /** The deciding rule; null = the default action applied. */
   ruleIndex: number | null
 }
 

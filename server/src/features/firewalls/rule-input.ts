@@ -1,4 +1,4 @@
-// One rule as a customer writes it, checked and in the form it is kept.
+// Validates one rule of a request and normalizes it to its stored form.
 import type { FilterRule } from '../../hypervisor/driver.ts'
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import { invalid } from '../../kernel/errors.ts'
@@ -19,7 +19,7 @@ export const ANY_PORT = 'any'
 const HIGHEST_PORT = 65_535
 const MAX_PORTS = 15
 
-/** `where` names the rule among several, for example `rules.3.`. */
+/** `where` is the path of the rule in the request, such as `rules.3.`. */
 export function checkedRule(input: RuleInput, where = ''): RuleFields {
   const { direction, action, protocol, sourceIps = [], destIps = [], description = '' } = input
   const port = input.port === ANY_PORT ? null : (input.port ?? null)
@@ -38,7 +38,7 @@ function portProblem(text: string): string | null {
   return backwards ? `has the range ${backwards.from}-${backwards.to}, which ends before it starts` : null
 }
 
-/** Of a text the schema has let through; null = all ports, which is no range at all. */
+/** Expects text validated by the schema; null = all ports, which is an empty list of ranges. */
 export function parsePorts(text: string | null): FilterRule['ports'] {
   if (text === null) return []
   return text.split(',').map((part) => {
@@ -49,6 +49,6 @@ export function parsePorts(text: string | null): FilterRule['ports'] {
 
 const masked = (text: string): string => (text.includes('/') ? formatCidr(parseCidr(text)!) : text)
 
-/** How many lines of a packet filter the rule takes: a host needs one for each combination. */
+/** Number of filter lines that the rule expands to: a host needs one per combination of port range, source and destination. */
 export const linesOf = ({ port, source_ips, dest_ips }: RuleFields): number =>
   [parsePorts(port), source_ips, dest_ips].reduce((product, list) => product * Math.max(1, list.length), 1)

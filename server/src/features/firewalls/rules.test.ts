@@ -20,7 +20,7 @@ const given = async (...descriptions: string[]) => {
 }
 
 describe('POST /firewalls/{id}/rules', () => {
-  test('adds a rule exactly as the specification shows it', async () => {
+  test('returns the rule exactly as the specification shows it', async () => {
     const { customer, id, path } = await given()
     const { status, body } = await customer.post(path, { ...ssh, sourceIps: ['203.0.113.7', '10.1.2.3/8'], description: 'ssh' })
     expect(status).toBe(201)
@@ -46,7 +46,7 @@ describe('POST /firewalls/{id}/rules', () => {
     ['absent', {}],
     ['null', { port: null }],
     ['any', { port: 'any' }],
-  ])('reads a port that is %s as all ports', async (_, more) => {
+  ])('treats a port that is %s as all ports', async (_, more) => {
     const { customer, path } = await given()
     expect((await customer.post(path, { direction: 'IN', action: 'DROP', protocol: 'UDP', ...more })).body.data.port).toBe('any')
   })
@@ -94,7 +94,7 @@ describe('POST /firewalls/{id}/rules', () => {
     expect(body.error).toContain(field)
   })
 
-  test('inserts at a position and moves the others on', async () => {
+  test('inserts at a position and shifts the following rules', async () => {
     const { customer, path, order } = await given('a', 'b', 'c')
     const { body } = await customer.post(path, { ...ssh, description: 'x', position: 2 })
     expect(body.data.position).toBe(2)
@@ -119,7 +119,7 @@ describe('POST /firewalls/{id}/rules', () => {
     expect((await customer.post(path, ssh)).status).toBe(201)
   })
 
-  test('refuses rules that would swamp a host', async () => {
+  test('refuses rules that expand to too many filter lines', async () => {
     const { customer, path } = await given()
     const many = Array.from({ length: 50 }, (_, i) => `10.0.0.${i}`)
     const { status, headers, body } = await customer.post(path, { ...ssh, sourceIps: many, destIps: many.slice(0, 11) })
@@ -128,7 +128,7 @@ describe('POST /firewalls/{id}/rules', () => {
     expect((await customer.post(path, { ...ssh, sourceIps: many, destIps: many.slice(0, 10) })).status).toBe(201)
   })
 
-  test('keeps positions without a gap when many come at once', async () => {
+  test('keeps positions contiguous under concurrency', async () => {
     const { customer, path, order } = await given()
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) => customer.post(path, { ...ssh, description: 'r', ...(i % 2 && { position: 1 }) })),
@@ -139,7 +139,7 @@ describe('POST /firewalls/{id}/rules', () => {
 })
 
 describe('PUT /firewalls/{id}/rules', () => {
-  test('replaces all rules at once', async () => {
+  test('replaces all rules atomically', async () => {
     const { customer, path, order } = await given('a', 'b')
     const { status, body } = await customer.put(path, {
       rules: [
@@ -153,7 +153,7 @@ describe('PUT /firewalls/{id}/rules', () => {
     expect((await customer.put(path, { rules: [] })).body.data).toEqual([])
   })
 
-  test('changes nothing when one of them is wrong, and says which', async () => {
+  test('changes nothing when one rule is invalid, and names it', async () => {
     const { customer, path, order } = await given('a')
     const { status, body } = await customer.put(path, { rules: [ssh, { ...ssh, protocol: 'ANY' }] })
     expect(status).toBe(400)
@@ -169,7 +169,7 @@ describe('PUT /firewalls/{id}/rules', () => {
 })
 
 describe('PATCH /firewalls/{id}/rules/{ruleId}', () => {
-  test('changes what is given and nothing else', async () => {
+  test('changes only the given fields', async () => {
     const { customer, path, ids } = await given('a')
     const before = (await customer.get(path)).body.data[0]
     app.clock.advance('1m')
@@ -180,7 +180,7 @@ describe('PATCH /firewalls/{id}/rules/{ruleId}', () => {
     expect((await customer.patch(`${path}/${ids[0]}`, {})).body.data).toMatchObject({ port: '2222', description: 'a' })
   })
 
-  test('moves it in both directions', async () => {
+  test('moves a rule in both directions', async () => {
     const { customer, path, ids, order } = await given('a', 'b', 'c', 'd')
     expect((await customer.patch(`${path}/${ids[3]}`, { position: 1 })).body.data.position).toBe(1)
     expect(await order()).toBe('dabc')
@@ -191,7 +191,7 @@ describe('PATCH /firewalls/{id}/rules/{ruleId}', () => {
     expect((await customer.patch(`${path}/${ids[1]}`, { position: 5 })).status).toBe(422)
   })
 
-  test('refuses a protocol that does not fit the port', async () => {
+  test('refuses a protocol that conflicts with the port', async () => {
     const { customer, path, ids } = await given('a')
     expect((await customer.patch(`${path}/${ids[0]}`, { protocol: 'ICMP' })).status).toBe(400)
     expect((await customer.patch(`${path}/${ids[0]}`, { protocol: 'ICMP', port: null })).body.data).toMatchObject({
@@ -200,7 +200,7 @@ describe('PATCH /firewalls/{id}/rules/{ruleId}', () => {
     })
   })
 
-  test('does not know a rule of another firewall', async () => {
+  test('reports a rule of another firewall as not found', async () => {
     const { customer, path } = await given('a')
     const other = (await customer.post('/firewalls', { name: 'other' })).body.data.id
     const foreign = (await customer.post(`/firewalls/${other}/rules`, ssh)).body.data.id
@@ -210,7 +210,7 @@ describe('PATCH /firewalls/{id}/rules/{ruleId}', () => {
 })
 
 describe('DELETE /firewalls/{id}/rules/{ruleId}', () => {
-  test('closes the gap', async () => {
+  test('renumbers the following rules', async () => {
     const { customer, path, ids, order } = await given('a', 'b', 'c')
     const { status, body } = await customer.delete(`${path}/${ids[1]}`)
     expect([status, body.data, await order()]).toEqual([200, { id: ids[1] }, 'ac'])

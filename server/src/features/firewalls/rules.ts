@@ -1,5 +1,5 @@
-// A firewall's rules in their order. Every change holds the firewall, leaves positions without a gap, and lets the filters of the VMs
-// concerned follow.
+// Ordered rules of a firewall. Every change locks the firewall, keeps positions contiguous, and marks the filters of bound VMs for
+// reapplication.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -11,7 +11,7 @@ import * as sql from './sql.ts'
 import { toRule } from './view.ts'
 
 const QUOTA = 'rules_per_firewall'
-/** Hosts take seconds for thousands of lines, and every other VM there waits. */
+/** A host needs seconds for thousands of lines and blocks the filters of all its other VMs meanwhile. */
 const MAX_LINES = 500
 
 export async function listRules(db: Queries, accountId: string, firewallId: string): Promise<FirewallRule[]> {

@@ -1,4 +1,4 @@
-// Firewalls. Locks are taken in one order everywhere: the firewall, then the filters of its VMs, then the quota.
+// Firewalls. Lock order: the firewall, then the filters of its VMs, then the quota.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -52,14 +52,14 @@ export async function deleteFirewall(tx: Tx, accountId: string, id: string): Pro
   return { id }
 }
 
-/** The account's firewalls in the given order, each once; held, so that none changes or goes while it is bound. */
+/** The account's firewalls in the given order without duplicates, locked so that none changes or is deleted while it is bound. */
 export async function requireFirewalls(tx: Tx, accountId: string, ids: string[]): Promise<sql.FirewallRow[]> {
   if (ids.length === 0) return []
   const rows = new Map((await sql.holdFirewalls(tx, accountId, ids)).map((row) => [row.id, row]))
   return [...new Set(ids)].map((id) => found(rows.get(id)))
 }
 
-/** For a VM of the account's. `isNew` is false when it was bound already. */
+/** The caller has checked that the VM belongs to the account. `isNew` is false when the firewall was already bound. */
 export async function bindFirewall(
   tx: Tx,
   now: Date,
@@ -71,7 +71,7 @@ export async function bindFirewall(
   return { isNew: await bind(tx, now, firewall!, vmId), binding: { firewallId, vmId } }
 }
 
-/** For a VM of the account's. */
+/** The caller has checked that the VM belongs to the account. */
 export async function unbindFirewall(tx: Tx, accountId: string, firewallId: string, vmId: string): Promise<FirewallBinding> {
   const [firewall] = await requireFirewalls(tx, accountId, [firewallId])
   await unbind(tx, firewall!, vmId)
@@ -90,7 +90,7 @@ export async function getBindingState(db: Queries, accountId: string, firewallId
   return toBindingState(binding)
 }
 
-/** Which rule of all the VM's firewalls decides about a packet. `vm` is the account's; its address is null while it has none. */
+/** Which rule of the VM's firewalls decides about a packet. `vm` belongs to the account; its address is null while unassigned. */
 export async function checkPacket(
   db: Queries,
   accountId: string,

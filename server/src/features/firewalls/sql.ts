@@ -34,11 +34,11 @@ export const updateFirewall = (tx: Tx, accountId: string, id: string, name: stri
     update firewalls f set name = coalesce(${name}, name), description = coalesce(${description}, description), updated_at = ${now}
     where id = ${id} and account_id = ${accountId} returning ${allColumns('firewalls', 'f')}, ${counts}`)
 
-/** Alone with the firewall until the transaction ends: its rules stay as they are, and nobody binds it. */
+/** Exclusive lock until the transaction ends: no concurrent rule change and no binding. */
 export const lockFirewall = (tx: Tx, accountId: string, id: string) =>
   tx.maybe<FirewallRow>(sql`select ${allColumns('firewalls')} from firewalls where id = ${id} and account_id = ${accountId} for update`)
 
-/** Together with other readers: whoever binds must not miss a change of rules that is under way. In one order, against deadlocks. */
+/** Shared lock: a binding must not miss a concurrent rule change. Locks in a fixed order to prevent deadlocks. */
 export const holdFirewalls = (tx: Tx, accountId: string, ids: string[]) =>
   tx.many<FirewallRow>(sql`
     select ${allColumns('firewalls')} from firewalls where id = any(${ids}::text[]) and account_id = ${accountId} order by id for share`)
@@ -70,7 +70,7 @@ export const renumberRules = (tx: Tx, ids: string[]) =>
     update firewall_rules r set position = o.position from unnest(${ids}::text[]) with ordinality as o(id, position)
     where r.id = o.id and r.position <> o.position`)
 
-/** A row for every rule of the VM's firewalls in the order they are asked, or one without a rule for a firewall that has none. */
+/** One row per rule of the VM's firewalls in evaluation order; a firewall without rules yields one row with a null id. */
 export const listRulesOfVm = (db: Queries, vmId: string) =>
   db.many<RuleRow | { id: null }>(sql`
     select ${allColumns('firewall_rules', 'r')} from firewall_bindings b left join firewall_rules r on r.firewall_id = b.firewall_id where b.vm_id = ${vmId}

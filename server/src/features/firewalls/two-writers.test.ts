@@ -1,4 +1,4 @@
-// A VM's filter is put on its host by the reconciler and by actions, such as a start. Whatever comes in between, the newest stays.
+// The reconciler and workflows such as a start both write a VM's filter on its host. In every interleaving the newest filter must win.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import type { Driver, Filter } from '../../hypervisor/driver.ts'
@@ -7,7 +7,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { applyFilters } from './apply.reconciler.ts'
 import { filterForBoot, markFilterApplied } from './service.ts'
 
-describe('a filter that two write at once', async () => {
+describe('a filter with two concurrent writers', async () => {
   const app = await testApp()
   const { deps, db, clock } = app
   await db.run(sql`update catalog_values set value = value * 1000 where name like 'quota.%'`)
@@ -16,7 +16,7 @@ describe('a filter that two write at once', async () => {
   const apply = () => applyFilters.runOnce(deps)
   const put = (vmId: string, filter: Filter) => driver.ensureFilter(vmId, filter, AbortSignal.timeout(5_000))
 
-  /** A VM with port 22 open, of which its host does not know yet. */
+  /** A VM with port 22 open, not yet applied on its host. */
   const given = async () => {
     const { id } = await app.given.vm(customer)
     const firewall = `/firewalls/${(await customer.post('/firewalls', { name: 'web' })).body.data.id as string}`
@@ -37,7 +37,7 @@ describe('a filter that two write at once', async () => {
     expect([await vm.ports(), await vm.applied()]).toEqual([[], true])
   }
 
-  /** The same steps as those of an action. */
+  /** The same steps as those of a workflow. */
   const act = async ({ id }: Given, beforeIt: () => Promise<unknown>, afterIt: () => Promise<unknown>) => {
     const { version, filter } = await filterForBoot(db, clock.now(), id)
     await beforeIt()
@@ -47,7 +47,7 @@ describe('a filter that two write at once', async () => {
   }
   const nothing = async () => {}
 
-  /** The reconciler, held up until it is let go before its filter comes to the host, or right after. It does only this one. */
+  /** A reconciler run, blocked before or right after its filter reaches the host until released. It applies only this filter. */
   const heldUp = async (where: 'before' | 'after' = 'before') => {
     const [isHeld, mayGo, stopping] = [Promise.withResolvers<void>(), Promise.withResolvers<void>(), new AbortController()]
     const ensureFilter: Driver['ensureFilter'] = async (...order) => {
@@ -66,7 +66,7 @@ describe('a filter that two write at once', async () => {
     }
   }
 
-  test('is not the older one when the reconciler lands after a start', async () => {
+  test('stays the newest when the reconciler writes after a start', async () => {
     const vm = await given()
     const land = await heldUp()
     await vm.close()
@@ -74,13 +74,13 @@ describe('a filter that two write at once', async () => {
       await customer.post(`/vms/${vm.id}/${verb}`)
       await app.settle({ subjectId: vm.id })
     }
-    expect([await vm.ports(), await vm.applied()]).toEqual([[], false]) // nobody knows how it will end
+    expect([await vm.ports(), await vm.applied()]).toEqual([[], false]) // the final filter is not known yet
     await apply()
     await land()
     await expectClosed(vm)
   })
 
-  test('is not the older one when the reconciler lands and ends before the action does', async () => {
+  test('stays the newest when the reconciler writes and ends before the workflow does', async () => {
     const vm = await given()
     const land = await heldUp()
     await vm.close()
@@ -88,7 +88,7 @@ describe('a filter that two write at once', async () => {
     await expectClosed(vm)
   })
 
-  test('is not the older one when the action lands after the reconciler, which ends last', async () => {
+  test('stays the newest when the workflow writes after the reconciler, which ends last', async () => {
     const vm = await given()
     let letGo = nothing
     const closeAndApply = async () => {
@@ -101,7 +101,7 @@ describe('a filter that two write at once', async () => {
     await expectClosed(vm)
   })
 
-  test('is not the older one when the reconciler comes and goes while the action is on its way', async () => {
+  test('stays the newest when a complete reconciler run happens during the workflow', async () => {
     const vm = await given()
     const closeAndApply = async () => {
       await vm.close()
@@ -112,7 +112,7 @@ describe('a filter that two write at once', async () => {
     await expectClosed(vm)
   })
 
-  test('is not the older one when the reconciler has died, and what it asked for is done all the same', async () => {
+  test('stays the newest when the reconciler has crashed and its call still reaches the host', async () => {
     const vm = await given()
     const { filter } = await filterForBoot(db, clock.now(), vm.id)
     await db.run(sql`update vm_filters set claimed_until = ${addDuration(clock.now(), '30s')} where vm_id = ${vm.id}`)
@@ -125,7 +125,7 @@ describe('a filter that two write at once', async () => {
     await expectClosed(vm)
   })
 
-  test('is not the older one when the reconciler lands after its time was up and another has taken over', async () => {
+  test('stays the newest when the reconciler writes after its claim expired and another process has claimed it', async () => {
     const vm = await given()
     const land = await heldUp()
     await vm.close()
