@@ -19,7 +19,7 @@ export type RestoreWorkflow = Workflow<Deps, RestoreInput>
 export interface RestoreSource {
   thing: 'snapshot' | 'backup'
   source: (copyId: string) => DiskSource
-  /** Clears the copy's RESTORING state and returns its representation for the event. */
+  /** Makes the copy AVAILABLE again and returns its representation for the event. */
   release: (tx: Tx, copyId: string) => Promise<object>
   begun?: (name: string) => WorkflowBuilder<Deps, RestoreInput, {}>
   tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
