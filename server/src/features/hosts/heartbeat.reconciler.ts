@@ -43,7 +43,7 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
   report(metrics, hosts, await Promise.all(hosts.map(ask)))
 })
 
-/** Resets the gauges first, so that removed hosts and those in maintenance report no old value. */
+/** Resets the gauges first, so that removed hosts and outdated maintenance labels disappear. */
 function report({ hostUp, hostProblems }: Metrics, hosts: HostRow[], answers: (string[] | null)[]): void {
   hostUp.reset()
   hostProblems.reset()

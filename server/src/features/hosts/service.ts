@@ -47,7 +47,7 @@ export async function listNodes(db: Queries, regionId: string): Promise<Node[]> 
 
 /**
  * Adds hosts of the catalog file that do not exist yet. This machine (`auto`) is seeded only while it is simulated: a real host is
- * registered with its measured capacity by `host add`.
+ * registered with its measured capacity once it is prepared.
  */
 export async function seedHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervisor: Config['hypervisor']): Promise<void> {
   for (const host of hosts) {

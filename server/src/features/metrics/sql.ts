@@ -15,8 +15,8 @@ export const claimMinute = async (db: Queries, hostId: string, minute: Date): Pr
     on conflict (host_id) do update set minute = excluded.minute where m.minute <> excluded.minute`)) > 0
 
 /**
- * One statement per thousand VMs. A rate needs a previous sample of about a minute ago with lower counters: none after a restart, a gap,
- * or a clock change.
+ * One statement per thousand VMs. A rate needs a sample of about a minute ago from the same boot whose counters are not higher: there is
+ * none after a restart, a gap or a clock change.
  */
 export const storeSamples = (db: Queries, hostId: string, minute: Date, at: Date, samples: MetricsSample[]) =>
   db.run(sql`

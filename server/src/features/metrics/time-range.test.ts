@@ -53,7 +53,7 @@ describe('resolved time range', () => {
       900,
       2881,
     ],
-  ])('%s', (_, query, ...expected) => {
+  ])('is %s', (_, query, ...expected) => {
     expect(shown(query)).toEqual(expected)
   })
 

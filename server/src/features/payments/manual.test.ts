@@ -29,7 +29,7 @@ describe('manual deposits', async () => {
     expect((await customer.get('/wallet')).body.data.balance).toBe('39.50')
   })
 
-  test('expose no Stripe webhook endpoint', async () => {
+  test('answer 404 to Stripe events', async () => {
     const { statusCode, body } = await app.app.inject({ method: 'POST', url: '/webhooks/stripe', payload: '{}' })
     expect([statusCode, JSON.parse(body)]).toEqual([
       404,

@@ -158,7 +158,7 @@ describe('Stripe event', () => {
     expect([(await deposit()).status, await balance()]).toEqual(['PENDING', '0.00'])
   })
 
-  test('for a deposit resumes VMs suspended for non-payment', async () => {
+  test('for a deposit renews a PAST_DUE VM', async () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer)
     const renewsAt = (await customer.get(`/vms/${id}`)).body.data.billing.nextRenewalAt as string

@@ -125,7 +125,7 @@ describe('password reset', () => {
     expect(linkIn(await mailTo(email))).toMatch(/^http:\/\/localhost\/reset#/)
   })
 
-  test('limits the emails per address', async () => {
+  test('limits the emails per user', async () => {
     const { email } = await givenUser(app)
     for (let i = 0; i < 10; i++) await askFor(email)
     const later = await givenUser(app)

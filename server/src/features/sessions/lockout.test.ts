@@ -13,7 +13,7 @@ const codeOf = (error: unknown): string => (error as { code: string }).code
 describe.each([
   ['of one process', () => memoryCounters(app.clock)],
   ['of several processes', () => postgresCounters(app.db, app.clock)],
-])('failed attempts, counted %s,', (_, open) => {
+])('failed attempts, with counters %s,', (_, open) => {
   test('are stopped at the first limit reached, and do not count against later limits', async () => {
     const counters = open()
     const all = [attemptLimits.userAt('ada', '10.0.0.1'), attemptLimits.user('ada')]

@@ -1,5 +1,5 @@
-// Password reset. The response is immediate and always the same, so that it does not reveal whether the user exists. The link is only in
-// the email and not stored, so a lost email requires a new request.
+// Password reset. The response is immediate and always the same, so that it does not reveal whether the user exists. Only the
+// email has the link (the database has its hash), so a lost email requires a new request.
 import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'

@@ -15,7 +15,7 @@ const LONGEST = 10_000
 
 export type StaffTicket = Ticket & { account: string; accountId: string }
 
-/** Without a status filter: all open tickets. */
+/** Without a status filter: all tickets except CLOSED ones. */
 export async function listForStaff(db: Queries, filter: { accountId: string | null; status: TicketStatus | null }): Promise<StaffTicket[]> {
   return (await sql.listForStaff(db, filter, MAX_LISTED)).map((row) => ({
     ...toTicket(row),

@@ -99,7 +99,7 @@ describe('wallet', () => {
     await expect(asking).rejects.toThrow('Insufficient wallet balance: 12.00 USD required, 3.50 USD available')
   })
 
-  test('uses the configured currency', async () => {
+  test('names the given currency in the 402 message', async () => {
     const { accountId } = await app.given.customer()
     const charging = app.db.tx((tx) => charge(tx, app.clock.now(), accountId, 500n, { ...forVm('cvm000001'), currency: 'EUR' }))
     await expect(charging).rejects.toThrow('5.00 EUR required, 0.00 EUR available')

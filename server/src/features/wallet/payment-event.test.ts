@@ -20,7 +20,7 @@ describe('billing.payment_received', async () => {
     ])
   })
 
-  test('is not recorded for an adjustment or a failed deposit', async () => {
+  test('is not recorded for an adjustment or a rolled-back deposit', async () => {
     const { accountId } = await app.given.customer()
     await put(accountId, 'ADJUSTMENT', 100n)
     const rolledBack = app.db.tx(async (tx) => {

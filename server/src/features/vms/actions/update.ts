@@ -57,7 +57,7 @@ export async function update(
 const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): boolean =>
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
 
-/** A suspended VM whose period has ended pays for its add-ons with the period that begins when it resumes. */
+/** Only a VM in use needs a paid period: a suspended or unprovisioned one pays for its add-ons with the period that begins later. */
 function requireBillable(vm: sql.VmDetails, now: Date): void {
   if (vm.status === 'UNMANAGED')
     throw apiError('invalid_state', 'VM is UNMANAGED, and nothing is charged for it: add-ons can be switched on when it is managed again')
