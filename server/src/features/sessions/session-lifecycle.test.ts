@@ -47,7 +47,7 @@ describe('session', () => {
     expect((await browser.get('/session')).status).toBe(401)
   })
 
-  test('gets a new secret on re-authentication; the old one keeps its rights briefly and then expires', async () => {
+  test('gets a new secret on re-authentication; the old one gains no rights and expires after 10 seconds', async () => {
     const browser = await givenBrowser(app)
     const old = browserOf(app)
     old.keep(browser.cookie())

@@ -43,7 +43,7 @@ export async function signUp(tx: Tx, now: Date, user: NewUser): Promise<sql.User
   return insert(tx, now, account.id, { ...user, isOperator: false })
 }
 
-/** Creates the first user of an account, without a password. */
+/** Returns the first user of the account; creates one without a password if there is none. */
 export async function ensureUser(tx: Tx, now: Date, account: { id: string; email: string; name: string }): Promise<sql.UserRow> {
   const [first] = await sql.listUsers(tx, account.id)
   return first ?? insert(tx, now, account.id, { email: account.email, name: account.name, passwordHash: null, isOperator: false })

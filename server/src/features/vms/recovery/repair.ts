@@ -12,7 +12,10 @@ interface Input extends steps.VmInput {
   isOn: boolean
 }
 
-/** Extra interfaces do not count: they are detached without a restart. Nor does a running machine: the power reconciler handles it. */
+/**
+ * Extra interfaces do not count: they are detached without a restart. Nor does a machine that runs although its row says off: the power
+ * reconciler handles it.
+ */
 export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], machine: Machine | null): boolean {
   if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
   const isSameShape = machine.generation === vm.generation && machine.vcpu === vm.vcpu && machine.ramMiB === vm.ram_mib
