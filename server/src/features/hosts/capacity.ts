@@ -1,4 +1,4 @@
-// Room on hosts, taken and given back inside the caller's transaction by one conditional statement each.
+// Host capacity, reserved and released in the caller's transaction by one conditional statement each.
 import { sql, type Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { RegionRow } from '../catalog/service.ts'
@@ -7,7 +7,7 @@ import { listHostsIn, type HostRow } from './sql.ts'
 
 export type Size = Pick<Need, 'vcpu' | 'ramMiB' | 'diskGiB'>
 
-/** Picks a host with room and takes it; parallel callers can fill it up meanwhile, then the next one is tried. */
+/** Reserves capacity on the best host; when a concurrent caller has filled it in the meantime, tries the next one. */
 export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: Need): Promise<HostRow> {
   const hosts = await listHostsIn(tx, region.id)
   const { fitting, rejected } = rankHosts(hosts, need)
@@ -18,7 +18,7 @@ export async function reserveCapacityInRegion(tx: Tx, region: RegionRow, need: N
   throw apiError('no_capacity', noCapacity(region.slug, need, hosts.length, rejected))
 }
 
-/** False when the host has not enough left. */
+/** False when the host has too little capacity left. */
 export const reserveCapacity = async (tx: Tx, hostId: string, size: Size): Promise<boolean> =>
   (await tx.run(sql`
     update hosts set vcpu_used = vcpu_used + ${size.vcpu}, ram_used_mib = ram_used_mib + ${size.ramMiB}, disk_used_gib = disk_used_gib + ${size.diskGiB}

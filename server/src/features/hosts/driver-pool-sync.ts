@@ -1,11 +1,11 @@
-// Hosts that have left the fleet, or have another address, are let go of in every process that holds a connection to them: an API, which
-// runs no reconcilers, opens consoles on hosts too.
+// Every process that holds driver connections closes those of hosts that were removed or have a new address. Not a reconciler: API
+// processes run none, but open consoles on hosts.
 import type { Deps } from '../deps.ts'
 import { listHosts } from './sql.ts'
 
 const EVERY_MS = 30_000
 
-/** Answers how to stop it. */
+/** Returns a function that stops the sync. */
 export function syncDriverPool({ db, hypervisors, log }: Pick<Deps, 'db' | 'hypervisors' | 'log'>, everyMs = EVERY_MS): () => void {
   const follow = async (): Promise<void> => hypervisors.prune(await listHosts(db))
   const timer = setInterval(

@@ -1,4 +1,4 @@
-// Asks every host how it is. A host that does not answer gets no new VMs; one that comes back is given time before its VMs are compared.
+// Probes every host. An unreachable host gets no new VMs; one that comes back has time to settle before its VMs are compared.
 import type { Driver, HostFacts } from '../../hypervisor/driver.ts'
 import { addDuration } from '../../kernel/clock.ts'
 import { sql, type Db } from '../../kernel/database/db.ts'
@@ -6,12 +6,12 @@ import type { Metrics } from '../../kernel/metrics.ts'
 import { reconciler } from '../deps.ts'
 import { listHosts, type HostRow } from './service.ts'
 
-/** When this process last asked each host what it is: its kernel may be another one after it was away. */
+/** When this process last read each host's facts; the kernel may have changed while the host was unreachable. */
 const asked = new WeakMap<Driver, Date>()
 const ASK_EVERY = '60s'
 
 export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock, hypervisors, log, metrics }) => {
-  /** Answers its problems, or null when it does not answer itself. */
+  /** Returns the host's problems, or null when it is unreachable. */
   const ask = async (host: HostRow): Promise<string[] | null> => {
     try {
       const driver = await hypervisors.get(host.id)
@@ -26,7 +26,7 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
       return null
     }
   }
-  /** Beside the heartbeat: how guests run is found out by starting one, once, which takes longer than a heartbeat may. */
+  /** Runs beside the heartbeat: detecting acceleration boots a probe domain once, which takes longer than a heartbeat may. */
   const learnFacts = async (host: HostRow, driver: Driver): Promise<void> => {
     const last = asked.get(driver)
     if (host.driver === 'simulated' || (last && addDuration(last, ASK_EVERY) > clock.now())) return
@@ -43,7 +43,7 @@ export const heartbeat = reconciler('hosts.heartbeat', '10s', async ({ db, clock
   report(metrics, hosts, await Promise.all(hosts.map(ask)))
 })
 
-/** Those that were removed, or are in maintenance by now, are not told of as they were. */
+/** Resets the gauges first, so that removed hosts and outdated maintenance labels disappear. */
 function report({ hostUp, hostProblems }: Metrics, hosts: HostRow[], answers: (string[] | null)[]): void {
   hostUp.reset()
   hostProblems.reset()

@@ -3,7 +3,7 @@ import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 import { heartbeat } from './heartbeat.reconciler.ts'
 
-test('a host that does not answer, or has problems, is seen by whoever watches', async () => {
+test('metrics report an unreachable host and a host with problems', async () => {
   const app = await testApp()
   const { faults } = app.simulated
   const series = async (): Promise<string[]> => {

@@ -1,15 +1,15 @@
-// One question to a host on behalf of a reconciler, which has nobody to hand an error to: it keeps it, and tries again later.
+// One host call on behalf of a reconciler. It has no caller to throw to: the error is logged and returned, and the call is retried later.
 import { DriverError, type Driver } from '../../hypervisor/driver.ts'
 import type { Deps } from '../deps.ts'
 
 const TIMEOUT_MS = 20_000
 
-/** Longer than any question takes: whoever holds a claim for this long is done or dead. */
+/** Longer than any host call takes: after it, the holder of a claim has finished or crashed. */
 export const CLAIM = '30s'
 
 export type Ask = (driver: Driver, signal: AbortSignal) => Promise<unknown>
 
-/** Answers what went wrong, or null. */
+/** Returns the error, or null. */
 export async function callHost(
   deps: Pick<Deps, 'hypervisors' | 'log'>,
   hostId: string,
@@ -27,7 +27,7 @@ export async function callHost(
   }
 }
 
-/** Nobody knows how the host is, so it makes no sense to ask it the next thing at once. */
+/** The state of the host is unknown, so the next call should not follow at once. */
 export const isUnreachable = ({ kind }: DriverError): boolean => kind === 'unreachable' || kind === 'aborted'
 
 export const retryDelay = ({ retry }: DriverError): string => (retry ? '10s' : '60s')

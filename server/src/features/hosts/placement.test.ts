@@ -22,22 +22,22 @@ const host = (name: string, changes: Partial<HostRow> = {}): HostRow =>
 const need = (changes: Partial<Need> = {}): Need => ({ vcpu: 1, ramMiB: 1024, diskGiB: 10, hostId: null, arch: 'x86_64', ...changes })
 const namesOf = (hosts: HostRow[]): string[] => hosts.map(({ name }) => name)
 
-describe('a VM is placed', () => {
-  test('on the host whose scarcest resource stays the emptiest', () => {
+describe('placement', () => {
+  test('prefers the host whose scarcest resource stays least used', () => {
     const hosts = [host('half', { ram_used_mib: 4096 }), host('empty'), host('full disk', { disk_used_gib: 80 })]
     expect(namesOf(rankHosts(hosts, need()).fitting)).toEqual(['empty', 'half', 'full disk'])
   })
 
-  test('where its image runs; a simulated host runs anything', () => {
+  test('requires the architecture of the image; a simulated host runs any', () => {
     const hosts = [host('intel'), host('arm', { arch: 'aarch64' }), host('simulated', { arch: null })]
     expect(namesOf(rankHosts(hosts, need({ arch: 'aarch64' })).fitting)).toEqual(['arm', 'simulated'])
   })
 
-  test('with its private networks', () => {
+  test('keeps a VM on the host of its private networks', () => {
     expect(namesOf(rankHosts([host('a'), host('b')], need({ hostId: 'b' })).fitting)).toEqual(['b'])
   })
 
-  test('nowhere, and every host has its reason', () => {
+  test('reports a reason for every rejected host', () => {
     const hosts = [
       host('few CPUs', { vcpu_used: 8 }),
       host('no disk', { disk_used_gib: 95 }),

@@ -1,13 +1,13 @@
-// Which host gets a VM: a pure function over what is known of the hosts, with a reason for every host that was passed over.
+// Chooses the host for a VM: a pure function over the host rows, with a reason for every rejected host.
 import type { HostRow } from './sql.ts'
 
 export interface Need {
   vcpu: number
   ramMiB: number
   diskGiB: number
-  /** The host that the VM's private networks live on, if any. */
+  /** The host of the VM's private networks, if any. */
   hostId: string | null
-  /** What the image runs on. */
+  /** The architecture of the image. */
   arch: string
 }
 
@@ -45,7 +45,7 @@ const hasRoom = (host: HostRow, need: Need): boolean =>
   host.ram_used_mib + need.ramMiB <= host.ram_total_mib &&
   host.disk_used_gib + need.diskGiB <= host.disk_total_gib
 
-/** How full the host's scarcest resource would be: the emptiest host is the best. */
+/** Utilisation of the host's scarcest resource after placement; lower is better. */
 const share = (host: HostRow, need: Need): number =>
   Math.max((host.ram_used_mib + need.ramMiB) / host.ram_total_mib, (host.disk_used_gib + need.diskGiB) / host.disk_total_gib)
 

@@ -1,4 +1,4 @@
-// Public addresses: pools, taking one, giving it back.
+// Public addresses: pools, allocation and release.
 import { randomInt } from 'node:crypto'
 import { contains, covers, formatAddress, formatCidr, lastAddress, parseAddress, parseCidr } from '../../kernel/cidr.ts'
 import { addDuration } from '../../kernel/clock.ts'
@@ -28,7 +28,7 @@ export interface NewPool {
 
 const GIVEN_BACK_REST = '10m'
 
-/** Every address of the range but the network's, the broadcast's and the gateway's becomes free to take. */
+/** Adds every address of the range as free, except network, broadcast and gateway. */
 export async function addPool(tx: Tx, now: Date, pool: NewPool): Promise<string> {
   const cidr = parseCidr(pool.cidr)
   const gateway = parseAddress(pool.gateway)
@@ -58,7 +58,7 @@ export const listPools = (db: Queries) =>
     select ${allColumns('address_pools', 'p')}, r.slug as region_slug, h.name as host_name, (select count(*) from free_addresses f where f.pool_id = p.id) as free
     from address_pools p join regions r on r.id = p.region_id left join hosts h on h.id = p.host_id order by p.cidr`)
 
-/** A range of a host that is forgotten, with every address of it. */
+/** Deletes the pools of a deleted host with all their addresses. */
 export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
   await tx.run(sql`delete from free_addresses where pool_id in (select id from address_pools where host_id = ${hostId})`)
   await tx.run(sql`delete from address_pools where host_id = ${hostId}`)
@@ -67,7 +67,7 @@ export async function dropPoolsOf(tx: Tx, hostId: string): Promise<void> {
 export const getPool = (db: Queries, id: string) =>
   db.one<PoolRow>(sql`select ${allColumns('address_pools')} from address_pools where id = ${id}`)
 
-/** Takes an address that VMs of this host can use. */
+/** Allocates an address from a pool that serves this host. */
 export async function allocatePublicIp(tx: Tx, now: Date, host: HostRow, regionSlug: string): Promise<TakenAddress> {
   const pools = await tx.many<PoolRow>(
     sql`select ${allColumns('address_pools')} from address_pools where host_id = ${host.id} or (host_id is null and region_id = ${host.region_id})`,
@@ -86,7 +86,7 @@ function randomStart(pool: PoolRow): string {
   return formatAddress(cidr.base + randomInt(lastAddress(cidr) - cidr.base + 1))
 }
 
-/** The first free address from there on: neighbours in time land far from each other, so they do not wait for each other's locks. */
+/** The first free address from a random start: concurrent allocations land far apart and do not wait for each other's row locks. */
 async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promise<string | null> {
   const row = await tx.maybe<{ address: string }>(sql`
     delete from free_addresses where address = (
@@ -97,19 +97,19 @@ async function takeFrom(tx: Tx, now: Date, pool: PoolRow, start: string): Promis
   return row?.address ?? null
 }
 
-/** `restMs`: how long nobody else gets it, so that stale traffic and caches do not reach a stranger. */
+/** `rest`: cooldown before the address is allocated again, so that stale traffic and caches do not reach another customer. */
 export const releasePublicIp = (tx: Tx, now: Date, taken: TakenAddress, rest = GIVEN_BACK_REST) =>
   tx.run(
     sql`insert into free_addresses (address, pool_id, available_at) values (${taken.address}, ${taken.poolId}, ${addDuration(now, rest)})`,
   )
 
-/** One that was given back and rests. */
+/** Allocates a released address again for its previous owner during the cooldown. */
 export async function reclaimPublicIp(tx: Tx, { address, poolId }: TakenAddress): Promise<void> {
   const taken = await tx.run(sql`delete from free_addresses where address = ${address} and pool_id = ${poolId}`)
   if (taken === 0) throw new Error(`BUG: ${address} was given away while it rested`)
 }
 
-/** `real`: hosts that are registered with a range of their own. */
+/** `real`: tells whether a host is registered with a range of its own. */
 export async function seedIpPools(tx: Tx, now: Date, pools: CatalogPool[], real: (host: string) => boolean): Promise<void> {
   for (const pool of pools) {
     const region = await getRegion(tx, pool.region)

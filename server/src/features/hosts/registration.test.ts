@@ -24,8 +24,8 @@ const rack = (change: Partial<Registration> = {}): Registration => ({
 const register = (change?: Partial<Registration>) => db.tx((tx) => registerHost(tx, clock.now(), rack(change)))
 const poolsOf = async (name: string) => (await listPools(db)).filter(({ host_name }) => host_name === name).map(({ cidr }) => cidr)
 
-describe('a host of the fleet', () => {
-  test('is registered once, with its range', async () => {
+describe('host registration', () => {
+  test('registers a host once, with its range', async () => {
     const host = await register()
     expect(host).toMatchObject({ driver: 'libvirt', arch: 'x86_64', acceleration: 'kvm', vcpu_total: 8, ram_total_mib: 30_000 })
     expect(await poolsOf('rack1')).toEqual(['10.90.0.0/24'])
@@ -36,11 +36,11 @@ describe('a host of the fleet', () => {
     await expect(register({ name: 'rack2', uri: 'qemu+tls://10.0.0.6/system', region: 'mars1' })).rejects.toThrow('not found')
   })
 
-  test('is never made of a simulated one', async () => {
+  test('rejects the name of a simulated host', async () => {
     await expect(register({ name: 'local', uri: 'qemu:///system', range: null })).rejects.toThrow('There is a host local already')
   })
 
-  test('is told how it is used, and never sold below what is sold', async () => {
+  test('changes maintenance, overcommit and capacity, never below what is reserved', async () => {
     const host = await getHost(db, 'rack1')
     await db.run(sql`update hosts set vcpu_used = 20, ram_used_mib = 5000 where id = ${host.id}`)
     const sold = await getHost(db, 'rack1')
@@ -56,14 +56,14 @@ describe('a host of the fleet', () => {
     await db.run(sql`update hosts set vcpu_used = 0, ram_used_mib = 0 where id = ${host.id}`)
   })
 
-  test('leaves nothing when it has nothing', async () => {
+  test('removal deletes a host without resources', async () => {
     const host = await getHost(db, 'rack1')
     expect(await db.tx((tx) => removeHost(tx, clock.now(), host))).toBe('forgotten')
     expect([await findHost(db, 'rack1'), await poolsOf('rack1')]).toEqual([undefined, []])
     expect(await db.one(sql`select count(*)::int as left from free_addresses where address << '10.90.0.0/24'`)).toEqual({ left: 0 })
   })
 
-  test('comes back with what it left behind', async () => {
+  test('a removed host with resources comes back with them', async () => {
     const host = await register()
     const customer = await app.given.customer()
     const { body } = await customer.post('/networks', { name: 'lan', cidr: '192.168.7.0/24', nodeId: host.id })
@@ -74,11 +74,11 @@ describe('a host of the fleet', () => {
     expect(back).toMatchObject({ id: host.id, vcpu_total: 16, removed_at: null })
     expect(await poolsOf('rack1')).toEqual(['10.90.0.0/24'])
     await customer.delete(`/networks/${body.data.id}`)
-    await db.run(sql`delete from networks where id = ${body.data.id as string}`) // that host is not really there to let go of it
+    await db.run(sql`delete from networks where id = ${body.data.id as string}`) // no host is there to remove the network
     await db.tx((tx) => removeHost(tx, clock.now(), back))
   })
 
-  test('is reached at the address it comes back with, in every process that knew it', async () => {
+  test('a host that comes back with a new address is reached there by every process', async () => {
     const uris = new Map<Driver, string>()
     const libvirt = ({ id, uri }: HostRef): Driver => {
       const driver = { hostId: id, close: async () => void uris.delete(driver) } as Driver
@@ -96,14 +96,14 @@ describe('a host of the fleet', () => {
     expect(await reached()).toEqual(processes.map(() => 'qemu+tls://10.0.0.6/system'))
     expect([...uris.values()]).toEqual(await reached())
     await customer.delete(`/networks/${body.data.id}`)
-    await db.run(sql`delete from networks where id = ${body.data.id as string}`) // that host is not really there to let go of it
+    await db.run(sql`delete from networks where id = ${body.data.id as string}`) // no host is there to remove the network
     await db.tx((tx) => removeHost(tx, clock.now(), back))
     await expect(reached()).rejects.toThrow('There is no host')
     await Promise.all(processes.map((each) => each.close()))
     expect(uris.size).toBe(0)
   })
 
-  test("is not given a customer's private range", async () => {
+  test("rejects a public range that overlaps a customer's private network", async () => {
     const customer = await app.given.customer()
     await customer.post('/networks', { name: 'lan', cidr: '10.91.5.0/24', nodeId: app.host.id })
     const pool = { regionId: app.host.region_id, hostId: null, cidr: '10.91.0.0/16', gateway: '10.91.0.1', dns: [] }

@@ -1,4 +1,4 @@
-// Hosts that join the fleet, leave it, or are told how they are used.
+// Registration, removal and settings of hosts.
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
@@ -16,13 +16,13 @@ export interface Registration {
   vcpu: number
   ramMiB: number
   diskGiB: number
-  /** The range its VMs get public addresses from, with its gateway; none when a pool of the region serves it. */
+  /** Public address range of the host's VMs, with its gateway; null when a regional pool serves it. */
   range: { cidr: string; gateway: string; dns: string[] } | null
 }
 
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** A host that was here before comes back with the VMs it still has, which an operator then adopts. */
+/** A host that was removed earlier comes back with the VMs it still has; an operator then adopts them. */
 export async function registerHost(tx: Tx, now: Date, host: Registration): Promise<sql.HostRow> {
   if (!NAME.test(host.name)) throw invalid(`"${host.name}" is not a name: use letters, digits and hyphens`, 'name')
   const region = await getRegion(tx, host.region)
@@ -40,14 +40,14 @@ export async function registerHost(tx: Tx, now: Date, host: Registration): Promi
   return (await sql.findHost(tx, id))!
 }
 
-/** The range may be there from before. */
+/** The range may exist from an earlier registration. */
 async function keepRange(tx: Tx, now: Date, pool: Parameters<typeof addPool>[2]): Promise<void> {
   const wanted = parseCidr(pool.cidr)
   const own = (await listPools(tx)).find(({ host_id, cidr }) => host_id === pool.hostId && wanted && cidr === formatCidr(wanted))
   if (!own) await addPool(tx, now, pool)
 }
 
-/** Leaves nothing of a host that has nothing of ours. One that has keeps its row, so that its VMs can be adopted when it comes back. */
+/** Deletes a host without resources. A host with resources keeps its row, so that its VMs can be adopted when it comes back. */
 export async function removeHost(tx: Tx, now: Date, host: sql.HostRow): Promise<'forgotten' | 'kept'> {
   const { vms, networks, backups, leaving } = await sql.countHostResources(tx, host.id)
   if (leaving > 0)
@@ -82,5 +82,5 @@ export async function changeHost(tx: Tx, host: sql.HostRow, { maintenance, overc
   return (await sql.findHost(tx, host.id))!
 }
 
-/** Ranges that no other host may take. */
+/** Ranges that no other host may use. */
 export const rangesInUse = async (db: Queries): Promise<string[]> => (await listPools(db)).map(({ cidr }) => cidr)

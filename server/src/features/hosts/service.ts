@@ -19,14 +19,14 @@ export const findHost = sql.findHost
 
 const SETTLING_MS = 30_000
 
-/** Whether the host answers. One that has just come back is given time to find its own machines again. */
+/** Whether the host is reachable. One that has just come back has time to settle, until libvirt has found its machines again. */
 export const isStable = ({ unreachable_since, reachable_since }: sql.HostRow, now: Date): boolean =>
   unreachable_since === null && (reachable_since === null || now.getTime() - reachable_since.getTime() >= SETTLING_MS)
 
-/** Longer than a reboot of a host takes. */
+/** Longer than a host reboot takes. */
 const LOST_AFTER_MS = 5 * 60_000
 
-/** Whether a host is lost as far as anybody can tell, so that its VMs may be brought back elsewhere, or deleted without it. */
+/** Whether a host counts as lost: its VMs may be evacuated, or deleted without calling it. */
 export async function isHostLost(db: Queries, hostId: string, now: Date): Promise<boolean> {
   const { unreachable_since, removed_at } = await getHost(db, hostId)
   return removed_at === null && unreachable_since !== null && now.getTime() - unreachable_since.getTime() >= LOST_AFTER_MS
@@ -45,8 +45,10 @@ export async function listNodes(db: Queries, regionId: string): Promise<Node[]> 
   return hosts.map(({ id, name, maintenance }) => ({ id, name, available: region.available && !maintenance }))
 }
 
-/** Hosts named by the catalog file that are not known yet. This machine itself (`auto`) is one of them only while it is simulated: a real
- *  one is registered with what it has, once it is prepared. */
+/**
+ * Adds hosts of the catalog file that do not exist yet. This machine (`auto`) is seeded only while it is simulated: a real host is
+ * registered with its measured capacity once it is prepared.
+ */
 export async function seedHosts(tx: Tx, now: Date, hosts: CatalogHost[], hypervisor: Config['hypervisor']): Promise<void> {
   for (const host of hosts) {
     if (host.driver === 'auto' && hypervisor !== 'simulated') continue

@@ -27,13 +27,13 @@ export const listHostsIn = (db: Queries, regionId: string) =>
 export const findHost = (db: Queries, idOrName: string) =>
   db.maybe<HostRow>(sql`select ${allColumns('hosts')} from hosts where id = ${idOrName} or name = ${idOrName}`)
 
-/** Known facts of a host that is new, or back. */
+/** Facts of a host that is new or has come back. */
 export const writeFacts = (tx: Tx, id: string, host: Pick<HostRow, 'uri' | 'arch' | 'acceleration'>) =>
   tx.run(sql`
     update hosts set uri = ${host.uri}, arch = ${host.arch}, acceleration = ${host.acceleration}, removed_at = null, unreachable_since = null
     where id = ${id}`)
 
-/** Never below what is in use. */
+/** Never below what is reserved. */
 export const writeCapacity = (tx: Tx, id: string, size: { vcpu: number; ramMiB: number; diskGiB: number }) =>
   tx.run(sql`
     update hosts set ram_total_mib = greatest(ram_used_mib, ${size.ramMiB}), disk_total_gib = greatest(disk_used_gib, ${size.diskGiB}),
@@ -51,8 +51,10 @@ export const markRemoved = (tx: Tx, now: Date, id: string) =>
 
 export const deleteHost = (tx: Tx, id: string) => tx.run(sql`delete from hosts where id = ${id}`)
 
-/** What would be lost with the host: VMs with data on it, private networks, backups of VMs elsewhere, and VMs that return to it should
- *  they not come up elsewhere. */
+/**
+ * Resources that would be lost with the host: VMs with data on it, private networks, backups of VMs on other hosts, and VMs under
+ * evacuation that a rollback would return to it.
+ */
 export const countHostResources = (tx: Queries, id: string) =>
   tx.one<{ vms: number; networks: number; backups: number; leaving: number }>(sql`
     select (select count(*)::int from vms where host_id = ${id}) as vms, (select count(*)::int from networks where host_id = ${id}) as networks,

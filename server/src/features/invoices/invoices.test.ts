@@ -21,7 +21,7 @@ const open = (url: string) => app.app.inject(url.replace('https://cloud.example.
 const cents = (text: string) => Math.round(Number(text) * 100)
 
 describe('invoices', () => {
-  test('are issued an hour after the month, one per month, and equal the ledger', async () => {
+  test('are issued an hour after the month ends, one per month, and match the ledger', async () => {
     at('2027-01-10T12:00:00Z')
     const customer = await app.given.customer({ credit: '50.00' })
     const { id } = await app.given.vm(customer, { name: 'web' })
@@ -64,7 +64,7 @@ describe('invoices', () => {
     expect(-lines.reduce((sum, line) => sum + cents(line['amount']!), 0)).toBe(cents(second!['charged']!))
   })
 
-  test('have numbers without gaps, whoever issues them', async () => {
+  test('have gapless numbers under concurrent issuing', async () => {
     at('2027-04-05T00:00:00Z')
     for (let i = 0; i < 30; i++) await app.given.customer({ credit: '1.00' })
     at('2027-05-02T00:00:00Z')
@@ -77,7 +77,7 @@ describe('invoices', () => {
     expect(numbers).toEqual(numbers.map((_, i) => i + 1))
   })
 
-  test('of several months are made up for in order, and months without entries have none', async () => {
+  test('of missed months are issued in order, and months without entries have none', async () => {
     at('2027-06-30T12:00:00Z')
     const customer = await app.given.customer({ credit: '30.00' })
     at('2027-09-15T12:00:00Z')
@@ -91,7 +91,7 @@ describe('invoices', () => {
     await app.deps.db.run(sql`update vms set next_renewal_at = '2028-06-01' where account_id = ${customer.accountId}`)
   })
 
-  test('take in what was written late on the next one', async () => {
+  test('include late ledger entries of the previous month', async () => {
     at('2027-12-31T23:59:59Z')
     const customer = await app.given.customer({ credit: '5.00' })
     at('2028-01-02T00:00:00Z')
@@ -111,7 +111,7 @@ describe('invoices', () => {
     ])
   })
 
-  test('do not change', async () => {
+  test('are immutable', async () => {
     const { id } = await app.db.one<{ id: string }>(sql`select id from invoices limit 1`)
     await expect(app.db.run(sql`update invoices set charged_cents = 0, paid_cents = 0 where id = ${id}`)).rejects.toThrow(
       'issued invoices are immutable',
@@ -120,7 +120,7 @@ describe('invoices', () => {
   })
 })
 
-describe('the page of an invoice', async () => {
+describe('invoice page', async () => {
   at('2028-03-10T12:00:00Z')
   const customer = await app.given.customer({ credit: '50.00' })
   await app.given.vm(customer, { name: '<script>alert(1)</script>"&' })
@@ -128,7 +128,7 @@ describe('the page of an invoice', async () => {
   await issue()
   const { pageUrl, number } = await invoice(customer, (await invoices(customer))[0]!['id']!)
 
-  test('is complete in itself and runs nothing', async () => {
+  test('is self-contained and runs no scripts', async () => {
     const { statusCode, headers, body } = await open(pageUrl)
     expect(statusCode, body).toBe(200)
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
@@ -142,7 +142,7 @@ describe('the page of an invoice', async () => {
     expect(body).not.toMatch(/<script|<img|<link|src=|href=|url\(|@import|https?:/)
   })
 
-  test('opens to nobody without the link, and for an hour only', async () => {
+  test('requires a signed link, valid for an hour', async () => {
     const [path, signature] = pageUrl.split('&signature=') as [string, string]
     const later = path.replace(/expires=\d+/, (text) => `${text}0`)
     for (const url of [path, `${path}&signature=`, `${path}&signature=${signature.slice(1)}`, `${later}&signature=${signature}`]) {

@@ -1,4 +1,4 @@
-// Issues last month's invoices, the oldest first, once the month is an hour over. Any number of processes may: one at a time holds the counter.
+// Issues invoices one hour after the month ends, oldest first. The counter's row lock serialises concurrent processes.
 import { subtractDuration } from '../../kernel/clock.ts'
 import { newId } from '../../kernel/ids.ts'
 import { reconciler, type Deps } from '../deps.ts'
@@ -9,7 +9,7 @@ const BATCH = 500
 const SETTLE = '1h'
 
 export const issueInvoices = reconciler('invoices.issue', '10m', async (deps) => {
-  while ((await issueSome(deps)) > 0); // accounts may have several months to catch up on
+  while ((await issueSome(deps)) > 0); // accounts may have several missed months
 })
 
 async function issueSome(deps: Deps): Promise<number> {

@@ -1,4 +1,4 @@
-// An invoice on paper: one page that needs nothing else, outside of the API's prefix so that a browser can open it.
+// The printable invoice: one self-contained page outside of the API prefix, so that a browser can open it.
 import type { FastifyInstance } from 'fastify'
 import { escapeHtml as html, page } from '../../http/server/html-page.ts'
 import type { RateLimit } from '../../http/api/rate-limit.ts'

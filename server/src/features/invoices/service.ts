@@ -1,4 +1,4 @@
-// Invoices: one per account and month, made from the ledger. They are issued by a reconciler and never change.
+// Invoices: one per account and month, derived from the ledger. A reconciler issues them; they are immutable.
 import { timingSafeEqual } from 'node:crypto'
 import type { Config } from '../../config.ts'
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
@@ -37,7 +37,7 @@ export async function getInvoice(deps: LinkDeps, accountId: string, id: string):
   return whole(deps, row)
 }
 
-/** For whoever has the link: it is the proof, and lasts an hour. */
+/** Authenticated by the signed link alone, which is valid for an hour. */
 export async function openInvoice(
   deps: LinkDeps,
   id: string,

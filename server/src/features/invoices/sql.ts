@@ -15,7 +15,7 @@ export interface Seller {
   tax: string
 }
 
-/** Whoever issues holds this until the commit: numbers have no gap and no double. */
+/** Held until commit, so that numbers are gapless and unique. */
 export const lockCounter = async (tx: Tx): Promise<number> =>
   (
     await tx.one<{ last_number: number }>(sql`
@@ -30,8 +30,8 @@ export type DueInvoice = Omit<InvoiceRow, 'id' | 'number' | 'currency' | 'seller
 const columns = sql`to_char(month, 'YYYY-MM') as month`
 
 /**
- * The next invoice of every account that has entries from before `until`, the first moment of a month, and none for them. An invoice goes on
- * where the last one ended, so an entry that was written late is on the next one instead of none.
+ * The next invoice of every account with uninvoiced entries before `until`, the start of a month. An invoice begins where the last one
+ * ended, so a late entry appears on the next invoice.
  */
 export const dueInvoices = (tx: Queries, until: Date, limit: number) =>
   tx.many<DueInvoice>(sql`
@@ -54,7 +54,7 @@ export const dueInvoices = (tx: Queries, until: Date, limit: number) =>
       from wallet_transactions where account_id = d.account_id and number between d.first_entry and e.last_entry) t
     order by d.month, d.account_id`)
 
-/** Money that came in or was taken back; everything else was bought, or given back for something bought. */
+/** Money that came in or was reversed; all other types are purchases and their refunds. */
 const isPayment = sql`type in ('DEPOSIT', 'CREDIT', 'ADJUSTMENT')`
 
 export const insertInvoice = (tx: Tx, row: InvoiceRow) =>

@@ -13,7 +13,7 @@ describe('GET /vms/{id}/metrics', async () => {
   const customer = await app.given.customer({ credit: '10000.00' })
   const quiet = () => quietVm(app, customer)
 
-  /** To the fifth second of the next minute, quarter of an hour or hour. */
+  /** Moves the clock to the fifth second of the next minute, quarter-hour or hour. */
   const goTo = (spanMs: number): Date => {
     const start = new Date((Math.floor(app.clock.now().getTime() / spanMs) + 1) * spanMs)
     app.clock.set(new Date(start.getTime() + 5_000))
@@ -30,7 +30,7 @@ describe('GET /vms/{id}/metrics', async () => {
   }
   const rowsOf = (vmId: string) => app.db.many<{ at: Date }>(sql`select at from metrics_1m where vm_id = ${vmId} order by at`)
 
-  test('answers rates minute by minute, and null for what was not measured', async () => {
+  test('returns rates per minute, and null for missing samples', async () => {
     const from = nextMinute()
     const vm = await quiet()
     await sample()
@@ -52,7 +52,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect(series.ramUsed[0]).toSatisfy((value: number) => value > 0 && value < 1024)
   })
 
-  test('tells no rate across a new start, whatever the counters were', async () => {
+  test('returns no rate across a restart', async () => {
     const from = nextMinute()
     const vm = await quiet()
     await sample()
@@ -73,7 +73,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect(series.cpuPercent.slice(0, 3)).toEqual([null, null, null])
   })
 
-  test('tells no rate when a counter has gone back, or after a long gap', async () => {
+  test('returns no rate after a counter reset or a long gap', async () => {
     const from = nextMinute()
     const vm = await quiet()
     await vm.receive(1_000_000)
@@ -87,7 +87,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect((await read(vm.id, { from })).series.networkInBytesPerSecond).toEqual([null, null, null, null, null])
   })
 
-  test('has one row for a VM and minute, and the host is asked once, however many workers there are', async () => {
+  test('stores one row per VM and minute and calls the host once, with any number of workers', async () => {
     const vm = await quiet()
     nextMinute()
     const driver = await app.deps.hypervisors.get(app.host.id)
@@ -103,7 +103,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect([asked, (await rowsOf(vm.id)).length]).toEqual([1, 1])
   })
 
-  test('is a gap while the host does not answer, and goes on afterwards', async () => {
+  test('has a gap while the host is unreachable', async () => {
     const from = nextMinute()
     const vm = await quiet()
     await sample()
@@ -115,7 +115,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect((await read(vm.id, { from })).series.ramTotal).toEqual([1024, null, 1024])
   })
 
-  test('is averaged over longer steps, with the highest minute beside it', async () => {
+  test('averages longer steps and returns the maximum minute', async () => {
     const from = nextQuarter()
     const vm = await quiet()
     await sample()
@@ -128,7 +128,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect([series.networkInBytesPerSecond, maxima.networkInBytesPerSecond]).toEqual([[370], [1_000]])
   })
 
-  test('becomes quarters of an hour without a loss, is kept for 30 days, and then goes', async () => {
+  test('rolls minutes up into 15-minute rows without loss, and prunes them after 30 days', async () => {
     const vm = await quiet()
     const from = goTo(3_600_000)
     for (let minute = 0; minute < 45; minute++) {
@@ -165,7 +165,7 @@ describe('GET /vms/{id}/metrics', async () => {
     expect([status, body.error]).toEqual([400, 'Validation failed: from must lie within the last 30 days: metrics are kept no longer'])
   })
 
-  test('shows quarters that are not over yet beside older ones', async () => {
+  test('combines incomplete 15-minute rows with older ones', async () => {
     const vm = await quiet()
     const from = nextQuarter()
     await sample()
@@ -181,7 +181,7 @@ describe('GET /vms/{id}/metrics', async () => {
     ['from=yesterday', 'from must be a date-time such as 2026-01-31T12:00:00Z'],
     ['step=59', 'step must be at least 60'],
     ['step=90', 'step must be a multiple of 60 seconds'],
-  ])('refuses %s', async (query, sentence) => {
+  ])('rejects %s', async (query, sentence) => {
     const { status, body } = await customer.get(`/vms/cunknown1/metrics?${query}`)
     expect([status, body.error]).toEqual([400, `Validation failed: ${sentence}`])
   })

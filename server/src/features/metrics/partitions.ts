@@ -1,4 +1,4 @@
-// Tables cut by time into parts of the same length. A part is made before it is needed and dropped as a whole when all of it is too old.
+// Tables partitioned by time. A partition is created ahead of time and dropped when all its rows have expired.
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { sql, type Db, type Tx } from '../../kernel/database/db.ts'
 import { KEEP_MINUTES, KEEP_QUARTERS } from './time-range.ts'
@@ -12,7 +12,7 @@ interface Series {
 export const MINUTES: Series = { table: 'metrics_1m', spanMs: parseDurationMs('6h'), keepMs: parseDurationMs(KEEP_MINUTES) }
 export const QUARTERS: Series = { table: 'metrics_15m', spanMs: parseDurationMs('5d'), keepMs: parseDurationMs(KEEP_QUARTERS) }
 
-/** One process at a time makes and drops parts. */
+/** Serialises creating and dropping partitions across processes. */
 const alone = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
   db.tx(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('metrics partitions', 0))`)
@@ -29,7 +29,7 @@ export async function ensurePart(db: Db, { table, spanMs }: Series, at: Date): P
     if (await exists(tx)) return
     const to = new Date(from.getTime() + spanMs)
     await tx.raw(`create table ${name} (like ${table} including all)`)
-    // Made first and attached then: whoever writes meanwhile is not held up.
+    // Created first and attached afterwards, so that concurrent writers are not blocked.
     await tx.raw(`alter table ${table} attach partition ${name} for values from ('${from.toISOString()}') to ('${to.toISOString()}')`)
   })
 }
@@ -41,10 +41,10 @@ export async function dropOldParts(db: Db, { table, spanMs, keepMs }: Series, no
   const old = parts.map(({ name }) => name).filter((name) => name <= oldest)
   if (old.length === 0) return
   await alone(db, async (tx) => {
-    await tx.raw(`set local lock_timeout = '5s'`) // rather the next time than a queue behind a long read
+    await tx.raw(`set local lock_timeout = '5s'`) // retry in the next run rather than queue behind a long read
     await tx.raw(`drop table if exists ${old.join(', ')}`)
   })
 }
 
-/** Sorts by time. */
+/** Names sort by time. */
 const partName = (table: string, from: Date): string => `${table}_${from.toISOString().replaceAll(/\D/g, '').slice(0, 12)}`

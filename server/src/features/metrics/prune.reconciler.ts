@@ -1,4 +1,4 @@
-// Makes room for what comes and drops what is too old.
+// Creates upcoming partitions and drops expired ones.
 import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import { dropOldParts, ensurePart, MINUTES, QUARTERS } from './partitions.ts'

@@ -1,5 +1,5 @@
-// Asks every host once a minute what its VMs use. It looks more often than that, so that each minute is met; who gets a minute of a host is
-// settled in the database, so that any number of workers ask a host once.
+// Samples the VMs of every host once a minute. It runs more often, so that no minute is missed; a claim per host and minute in the
+// database lets any number of workers call a host once.
 import type { Driver, MetricsSample } from '../../hypervisor/driver.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost } from '../hosts/service.ts'
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 45_000
 
 type SampleDeps = Pick<Deps, 'db' | 'clock'>
 
-/** Every host by itself: one that is slow to answer holds up no other. */
+/** Keyed by host: a slow host does not delay the others. */
 export const sampleMetrics = keyedReconciler('metrics.sample', '15s', {
   busy: async ({ db, clock }) => (await sql.unsampledHosts(db, minuteOf(clock.now()))).map(({ id }) => id),
   runOnce: async (deps, hostId, stopping) => {

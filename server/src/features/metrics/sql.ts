@@ -2,21 +2,21 @@ import type { MetricsSample } from '../../hypervisor/driver.ts'
 import { sql, type Queries, type Tx } from '../../kernel/database/db.ts'
 import type { Window } from './time-range.ts'
 
-/** Hosts that answer and were not sampled in this minute yet. */
+/** Reachable hosts without a sample in this minute. */
 export const unsampledHosts = (db: Queries, minute: Date) =>
   db.many<{ id: string }>(sql`
     select h.id from hosts h left join metrics_sample_claims m on m.host_id = h.id
     where h.unreachable_since is null and (m.minute is null or m.minute <> ${minute}) order by h.id`)
 
-/** Of any number of workers, one gets the minute of a host. */
+/** True for exactly one of the concurrent workers. */
 export const claimMinute = async (db: Queries, hostId: string, minute: Date): Promise<boolean> =>
   (await db.run(sql`
     insert into metrics_sample_claims as m (host_id, minute) values (${hostId}, ${minute})
     on conflict (host_id) do update set minute = excluded.minute where m.minute <> excluded.minute`)) > 0
 
 /**
- * One statement for a thousand VMs. A rate is told only when the counters have counted on since a sample of about a minute ago: not after
- * a new start, a gap, or a clock that was set.
+ * One statement per thousand VMs. A rate needs a sample of about a minute ago from the same boot whose counters are not higher: there is
+ * none after a restart, a gap or a clock change.
  */
 export const storeSamples = (db: Queries, hostId: string, minute: Date, at: Date, samples: MetricsSample[]) =>
   db.run(sql`
@@ -56,7 +56,7 @@ const rolledUp = sql`coalesce((select until from metrics_rollup), 'epoch')`
 
 export const rolledUpUntil = async (db: Queries): Promise<Date> => (await db.one<{ until: Date }>(sql`select ${rolledUp} as until`)).until
 
-/** False while another worker is at it, or when it has done so already. Nobody else is at it until the transaction ends. */
+/** False while another worker rolls up, or when it has finished. Holds the lock until the transaction ends. */
 export const moveRollup = async (tx: Tx, from: Date, until: Date): Promise<boolean> => {
   const { isMine } = await tx.one<{ isMine: boolean }>(
     sql`select pg_try_advisory_xact_lock(hashtextextended('metrics rollup', 0)) as "isMine"`,
@@ -98,7 +98,7 @@ export interface PointRow {
   network_out_max: number | null
 }
 
-/** Minutes as quarters of one sample. */
+/** Minutes in the form of 15-minute rows with one sample. */
 const minutesAsQuarters = sql`
   select at, (cpu_percent is not null)::int, (ram_used_mib is not null)::int, cpu_percent, cpu_percent, ram_used_mib, ram_used_mib, ram_mib,
     disk_read_rate, disk_read_rate, disk_write_rate, disk_write_rate, network_in_rate, network_in_rate, network_out_rate, network_out_rate
@@ -108,7 +108,7 @@ const quarters = sql`
     disk_read_rate_max, disk_write_rate, disk_write_rate_max, network_in_rate, network_in_rate_max, network_out_rate, network_out_rate_max
   from metrics_15m`
 
-/** Where the minutes are there from the beginning, they are all it takes; else they only follow on what has become quarters. */
+/** Reads minutes alone where they cover the whole range; else 15-minute rows, followed by minutes not yet rolled up. */
 export const readPoints = (db: Queries, vmId: string, { from, to, step, isFine }: Window) => {
   const minutesFrom = isFine ? sql`${from}::timestamptz` : rolledUp
   const range = sql`vm_id = ${vmId} and at >= ${from} and at < ${to}`

@@ -7,7 +7,7 @@ const shown = (query: Parameters<typeof readWindow>[0]) => {
   return [from.toISOString(), to.toISOString(), step, (to.getTime() - from.getTime()) / step / 1000]
 }
 
-describe('the points of a question', () => {
+describe('resolved time range', () => {
   test.each([
     ['the last hour unless told', {}, '2026-03-31T11:34:00.000Z', '2026-03-31T12:35:00.000Z', 60, 61],
     ['a day by minutes', { from: '2026-03-30T12:34:56Z' }, '2026-03-30T12:34:00.000Z', '2026-03-31T12:35:00.000Z', 60, 1441],
@@ -53,7 +53,7 @@ describe('the points of a question', () => {
       900,
       2881,
     ],
-  ])('are %s', (_, query, ...expected) => {
+  ])('is %s', (_, query, ...expected) => {
     expect(shown(query)).toEqual(expected)
   })
 
@@ -66,7 +66,7 @@ describe('the points of a question', () => {
     [{ from: '2026-03-31T12:00:60Z' }, 'from must be a date-time such as 2026-01-31T12:00:00Z'],
     [{ step: 61 }, 'step must be a multiple of 60 seconds'],
     [{ from: '2026-03-20T00:00:00Z', step: 60 }, 'step must be a multiple of 900 seconds for a range that begins more than 24h ago'],
-  ])('are refused for %j', (query, sentence) => {
+  ])('is rejected for %j', (query, sentence) => {
     expect(() => readWindow(query, NOW)).toThrow(`Validation failed: ${sentence}`)
   })
 })

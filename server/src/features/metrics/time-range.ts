@@ -1,4 +1,4 @@
-// Which points a question is answered with: what is kept of that time, and how finely.
+// Resolves a metrics query to a time range and step, by the retained resolution.
 import { subtractDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { invalid } from '../../kernel/errors.ts'
 
@@ -8,10 +8,10 @@ export const MINUTE = 60
 export const QUARTER = 900
 
 const STEPS = [MINUTE, 300, QUARTER, 3_600, 14_400, 86_400]
-/** What a chart can show, and what anyone may ask for. */
+/** What a chart can show, and the maximum per request. */
 const ENOUGH_POINTS = 1_500
 const MAX_POINTS = 3_000
-/** Between asking for "the last 24 hours" and being heard, time goes on, and clocks differ. */
+/** Tolerance for latency and clock skew in a request for "the last 24 hours". */
 const SLACK = '10m'
 
 export interface Window {
@@ -20,7 +20,7 @@ export interface Window {
   to: Date
   /** Seconds; `from` and `to` are multiples of it. */
   step: number
-  /** Begins within the time that minutes are kept of. */
+  /** `from` is within the retention of minutes. */
   isFine: boolean
 }
 
@@ -59,13 +59,13 @@ function readStep(given: number | undefined, seconds: number, finest: number): n
   return given
 }
 
-/** The same points whenever they are asked for. */
+/** Aligns to multiples of the step, so that repeated queries return the same points. */
 function align(from: Date, toMs: number, step: number): { from: Date; to: Date } {
   const stepMs = step * 1000
   return { from: new Date(Math.floor(from.getTime() / stepMs) * stepMs), to: new Date(Math.ceil(toMs / stepMs) * stepMs) }
 }
 
-/** The schema lets a 61st second through, which is no time that JavaScript knows. */
+/** The schema allows second 60 (a leap second), which JavaScript cannot parse. */
 function readMoment(field: string, text: string): Date {
   const moment = new Date(text)
   if (Number.isNaN(moment.getTime())) throw invalid(`${field} must be a date-time such as 2026-01-31T12:00:00Z`, field)

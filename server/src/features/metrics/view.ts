@@ -2,7 +2,7 @@ import type { VmMetrics } from './schema.ts'
 import type { PointRow } from './sql.ts'
 import type { Window } from './time-range.ts'
 
-/** Every point of the window has its place, also those that nothing was measured for. */
+/** Returns every point of the range; those without samples are null. */
 export function toMetrics({ from, to, step }: Window, rows: PointRow[]): VmMetrics {
   const known = new Map(rows.map((row) => [row.at.getTime(), row]))
   const count = (to.getTime() - from.getTime()) / (step * 1000)

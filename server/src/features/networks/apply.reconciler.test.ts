@@ -11,7 +11,7 @@ describe('networks on hosts', async () => {
   const { deps, clock } = app
   let hosts = 0
 
-  /** A host of its own with a customer's network on it. */
+  /** A separate host with a customer's network. */
   const givenNetwork = async () => {
     const host = await givenHost(app, `apply-${++hosts}`)
     const customer = await app.given.customer()
@@ -26,7 +26,7 @@ describe('networks on hosts', async () => {
   const apply = () => applyNetworks.runOnce(deps)
   const rowOf = (id: string) => app.db.maybe<{ is_applied: boolean }>(sql`select is_applied from networks where id = ${id}`)
 
-  test('are made soon after they were created', async () => {
+  test('are created soon after the request', async () => {
     const { id, host } = await givenNetwork()
     expect(await onHost(host.id)).toEqual([])
     await apply()
@@ -35,7 +35,7 @@ describe('networks on hosts', async () => {
     expect(await rowOf(id)).toEqual({ is_applied: true })
   })
 
-  test('are removed after they were deleted, which frees the range', async () => {
+  test('are removed after deletion, which frees the range', async () => {
     const { id, host, customer } = await givenNetwork()
     await apply()
     await customer.delete(`/networks/${id}`)
@@ -45,7 +45,7 @@ describe('networks on hosts', async () => {
     expect((await customer.post('/networks', { name: 'again', nodeId: host.id, cidr: '10.0.0.0/24' })).status).toBe(201)
   })
 
-  test('wait for a host that is gone, without the customer noticing', async () => {
+  test('wait for an unreachable host, invisibly to the customer', async () => {
     const { id, host, customer, control } = await givenNetwork()
     await control.faults.loseHost()
     await apply()
@@ -60,7 +60,7 @@ describe('networks on hosts', async () => {
     expect(await rowOf(id)).toBeUndefined()
   })
 
-  test.each(['transient', 'halfway', 'lost_answer', 'permanent'] as const)('come true in spite of a %s failure', async (kind) => {
+  test.each(['transient', 'halfway', 'lost_answer', 'permanent'] as const)('are applied despite a %s failure', async (kind) => {
     const { id, host, customer, control } = await givenNetwork()
     await control.faults.plant({ verb: 'ensureNetwork', kind })
     await control.faults.plant({ verb: 'ensureNoNetwork', kind })
@@ -77,14 +77,14 @@ describe('networks on hosts', async () => {
     expect([await onHost(host.id), await rowOf(id)]).toEqual([[], undefined])
   })
 
-  test('on a host that fails do not keep others waiting', async () => {
+  test('on a failing host do not delay other hosts', async () => {
     const [bad, good] = [await givenNetwork(), await givenNetwork()]
     await bad.control.faults.plant({ verb: '*', kind: 'transient', times: 10 })
     await apply()
     expect(await onHost(good.host.id)).toHaveLength(1)
   })
 
-  test('are removed even when they were deleted while being made', async () => {
+  test('are removed even when deleted during creation', async () => {
     const { id, host, customer } = await givenNetwork()
     const applying = apply()
     await customer.delete(`/networks/${id}`)
@@ -93,13 +93,13 @@ describe('networks on hosts', async () => {
     expect([await onHost(host.id), await rowOf(id)]).toEqual([[], undefined])
   })
 
-  test('are made once although several processes try', async () => {
+  test('are created once by concurrent processes', async () => {
     const { id } = await givenNetwork()
     await Promise.all([apply(), apply(), apply()])
     expect(await rowOf(id)).toEqual({ is_applied: true })
   })
 
-  test('are taken over from a process that died', async () => {
+  test('are taken over from a crashed process when its claim expires', async () => {
     const { id } = await givenNetwork()
     await app.db.run(sql`update networks set claimed_until = ${new Date(clock.now().getTime() + 30_000)} where id = ${id}`)
     await apply()
@@ -109,7 +109,7 @@ describe('networks on hosts', async () => {
     expect(await rowOf(id)).toEqual({ is_applied: true })
   })
 
-  test('are made again when somebody removed them by hand', async () => {
+  test('are recreated after manual removal on the host', async () => {
     const { id, host } = await givenNetwork()
     await apply()
     await (await deps.hypervisors.get(host.id)).ensureNoNetwork(id, AbortSignal.timeout(5_000))
@@ -118,7 +118,7 @@ describe('networks on hosts', async () => {
     expect((await onHost(host.id)).map((network) => network.networkId)).toEqual([id])
   })
 
-  test('of a stranger are left alone', async () => {
+  test('that Berth does not own are left untouched', async () => {
     const { host, id } = await givenNetwork()
     await apply()
     const stranger = { networkId: 'cstranger1', cidr: '10.200.0.0/24', gateway: '10.200.0.1', enableSnat: true, enableDhcp: true }

@@ -1,5 +1,5 @@
-// Makes networks on their hosts and takes deleted ones away. A row is claimed before its host is asked, so that making and removing one
-// network never overlap, whichever processes do it.
+// Creates networks on their hosts and removes deleted ones. A row is claimed before the host call, so that creating and removing one
+// network never overlap, across all processes.
 import { addDuration } from '../../kernel/clock.ts'
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, CLAIM, isUnreachable, retryDelay } from '../hosts/service.ts'
@@ -20,7 +20,7 @@ async function applyOnHost(deps: Deps, hostId: string, stopping: AbortSignal): P
   }
 }
 
-/** False when the host had better be left alone for now. */
+/** False when no further call should be made to this host for now. */
 async function applyOne(deps: Deps, row: NetworkRow, stopping: AbortSignal): Promise<boolean> {
   const { db, clock } = deps
   const error = await callHost(deps, row.host_id, stopping, (driver, signal) =>

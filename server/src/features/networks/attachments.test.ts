@@ -15,7 +15,7 @@ import {
 } from './service.ts'
 
 describe('addresses of private networks', async () => {
-  const app = await testApp({ breaks: ['networks.owner'] }) // here a VM is nothing but an id
+  const app = await testApp({ breaks: ['networks.owner'] }) // VMs are bare ids here
   const customer = await app.given.customer()
   const { id: nodeId } = await getHost(app.db, 'local')
 
@@ -36,7 +36,7 @@ describe('addresses of private networks', async () => {
     return addresses
   }
 
-  test('start behind the gateway', async () => {
+  test('start after the gateway', async () => {
     const id = await givenNetwork({ cidr: '192.168.1.0/24' })
     const attachment = await attach(id, 'cvm-first')
     expect(attachment).toEqual({
@@ -50,18 +50,18 @@ describe('addresses of private networks', async () => {
     expect(await attachmentsOf(app.db, 'cvm-first')).toEqual([attachment])
   })
 
-  test('pass over a gateway in the middle', async () => {
+  test('skip a gateway inside the range', async () => {
     const id = await givenNetwork({ cidr: '192.168.2.0/29', gateway: '192.168.2.3' })
     expect(await attachInTurn(id, 5)).toEqual(['192.168.2.1', '192.168.2.2', '192.168.2.4', '192.168.2.5', '192.168.2.6'])
   })
 
-  test('use every address where there is no gateway', async () => {
+  test('use every address without a gateway', async () => {
     const id = await givenNetwork({ cidr: '192.168.3.0/30', enableSnat: false, enableDhcp: false })
     expect(await attachInTurn(id, 2)).toEqual(['192.168.3.1', '192.168.3.2'])
     await expect(attach(id, 'one-more')).rejects.toMatchObject({ code: 'incompatible' })
   })
 
-  test('rest as long as possible before they are given out again', async () => {
+  test('are reused as late as possible', async () => {
     const id = await givenNetwork({ cidr: '192.168.4.0/29' })
     expect(await attachInTurn(id, 3)).toEqual(['192.168.4.2', '192.168.4.3', '192.168.4.4'])
     await app.db.tx((tx) => releaseAddress(tx, id, `${id}-vm1`))
@@ -72,14 +72,14 @@ describe('addresses of private networks', async () => {
     })
   })
 
-  test('are given to a VM once per network', async () => {
+  test('are allocated to a VM once per network', async () => {
     const id = await givenNetwork()
     await attach(id, 'cvm-twice')
     await expect(attach(id, 'cvm-twice')).rejects.toMatchObject({ code: 'already_exists' })
     expect(await attachmentsOf(app.db, 'cvm-twice')).toHaveLength(1)
   })
 
-  test('are listed for many VMs at once, in the order of attachment', async () => {
+  test('are listed for many VMs in one query, in attachment order', async () => {
     const [first, second] = [await givenNetwork(), await givenNetwork()]
     await attach(second, 'cvm-a')
     await attach(first, 'cvm-a')
@@ -95,14 +95,14 @@ describe('addresses of private networks', async () => {
     expect(await attachmentsOf(app.db, ['cvm-a', 'cvm-b'])).toHaveLength(1)
   })
 
-  test('of several networks come in the order asked for, each once', async () => {
+  test('of several networks come in the requested order, deduplicated', async () => {
     const [first, second] = [await givenNetwork(), await givenNetwork()]
     const rows = await app.db.tx((tx) => requireNetworks(tx, customer.accountId, [second, first, second]))
     expect(rows.map((row) => row.id)).toEqual([second, first])
     expect(await app.db.tx((tx) => requireNetworks(tx, customer.accountId, []))).toEqual([])
   })
 
-  test('are unique however many VMs come at once', async () => {
+  test('are unique under concurrent allocation', async () => {
     const id = await givenNetwork({ cidr: '192.168.5.0/24' })
     const outcomes = await Promise.allSettled(Array.from({ length: 400 }, (_, i) => attach(id, `cvm-crowd-${i}`)))
     const given = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
@@ -117,7 +117,7 @@ describe('addresses of private networks', async () => {
     expect(given.filter(({ address }) => never.includes(address))).toEqual([])
   })
 
-  test('do not deadlock when networks are asked for in opposite orders', async () => {
+  test('do not deadlock when networks are requested in opposite orders', async () => {
     const [first, second] = [await givenNetwork(), await givenNetwork()]
     const attachBoth = (ids: string[], vmId: string): Promise<void> =>
       app.db.tx(async (tx) => {

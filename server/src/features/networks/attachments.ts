@@ -1,4 +1,4 @@
-// Which VM has which address in which network.
+// Attachments of VMs to networks, with their addresses.
 import { randomBytes } from 'node:crypto'
 import type { NetworkSpec } from '../../hypervisor/driver.ts'
 import { formatAddress, lastAddress, parseCidr } from '../../kernel/cidr.ts'
@@ -16,7 +16,7 @@ export interface Attachment {
   prefix: number
 }
 
-/** What is remembered of one that may come back. */
+/** The part of an attachment that is stored to reclaim it later. */
 export type PreviousAddress = Pick<Attachment, 'network_id' | 'mac' | 'address'>
 
 const columns = sql`a.vm_id, a.network_id, n.name as network_name, a.mac, host(a.address) as address, masklen(n.cidr) as prefix`
@@ -29,7 +29,7 @@ export const networkSpec = (row: NetworkRow): NetworkSpec => ({
   enableDhcp: row.enable_dhcp,
 })
 
-/** Of a network that `requireNetworks` holds in this transaction: whoever comes next waits, so no address is seen free twice. */
+/** Requires the network lock of `requireNetworks` in this transaction: concurrent callers wait, so no address is allocated twice. */
 export async function allocateAddress(tx: Tx, network: NetworkRow, vmId: string): Promise<Attachment> {
   const address = await nextFree(tx, network)
   if (address === null) throw full(network)
@@ -43,7 +43,7 @@ export async function allocateAddress(tx: Tx, network: NetworkRow, vmId: string)
   throw new Error('BUG: five random MAC addresses were taken')
 }
 
-/** The first free address behind the one given out last, from the start again when there is none. The gateway counts as taken. */
+/** The first free address after the last allocated one, wrapping around. The gateway counts as allocated. */
 async function nextFree(tx: Tx, { id, cidr }: NetworkRow): Promise<string | null> {
   const range = parseCidr(cidr)!
   const [first, last] = [formatAddress(range.base + 1), formatAddress(lastAddress(range) - 1)]
@@ -59,7 +59,7 @@ async function nextFree(tx: Tx, { id, cidr }: NetworkRow): Promise<string | null
   return row?.address ?? null
 }
 
-/** No row when the MAC or the address is taken, or the VM is attached already. */
+/** No row when the MAC or address is in use, or the VM is already attached. */
 const insertAttachment = (tx: Tx, network: NetworkRow, vmId: string, { mac, address }: Pick<Attachment, 'mac' | 'address'>) =>
   tx.maybe<Attachment>(sql`
     with a as (
@@ -77,7 +77,7 @@ export const releaseAddress = (tx: Tx, networkId: string, vmId: string) =>
 
 export const releaseAllAddresses = (tx: Tx, vmId: string) => tx.run(sql`delete from network_attachments where vm_id = ${vmId}`)
 
-/** Answers those that are the VM's again: their networks are still there, and nobody else has got their addresses. */
+/** Returns the reclaimed attachments: their network still exists and their address is free. */
 export async function reclaimAddresses(tx: Tx, accountId: string, vmId: string, held: PreviousAddress[]): Promise<PreviousAddress[]> {
   const ids = held.map((each) => each.network_id)
   const networks = new Map((await lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))
@@ -89,21 +89,21 @@ export async function reclaimAddresses(tx: Tx, accountId: string, vmId: string, 
   return back
 }
 
-/** Of one VM or several, in the order they were attached. */
+/** Of one VM or several, in attachment order. */
 export const attachmentsOf = (db: Queries, vmIds: string | string[]) =>
   db.many<Attachment>(sql`
     select ${columns} from network_attachments a join networks n on n.id = a.network_id where a.vm_id = any(${[vmIds].flat()}::text[])
     order by a.vm_id, a.number`)
 
-/** The networks of the VM with that id, as a list in another statement. */
+/** Subquery: a VM's networks as a JSON list. */
 export const networksAsJson = (vmId: Sql) => sql`
   (select coalesce(json_agg(json_build_object('id', n.id, 'name', n.name, 'address', host(a.address)) order by a.number), '[]')
     from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId})`
 
-/** The networks themselves, in the order the VM was attached to them. */
+/** In attachment order. */
 export const attachedNetworks = (db: Queries, vmId: string) =>
   db.many<NetworkRow>(sql`
     select ${allColumns('networks', 'n')} from network_attachments a join networks n on n.id = a.network_id where a.vm_id = ${vmId} order by a.number`)
 
-/** Random, unicast and locally administered. `02` comes first because hypervisors keep `fe` for their own end of an interface. */
+/** Random, unicast and locally administered. Starts with `02`, because hypervisors use `fe` for the host side of an interface. */
 export const randomMac = (): string => [0x02, ...randomBytes(5)].map((octet) => octet.toString(16).padStart(2, '0')).join(':')

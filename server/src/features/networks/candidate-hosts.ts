@@ -1,4 +1,4 @@
-// Which hosts a network may live on. A node is named by its own id, or by its region's: then the emptiest that answers comes first.
+// Candidate hosts of a network. A node is given by its own id or its region's; for a region the least used reachable host comes first.
 import type { Queries } from '../../kernel/database/db.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { findRegion, getRegion, type RegionRow } from '../catalog/service.ts'

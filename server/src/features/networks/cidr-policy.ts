@@ -1,4 +1,4 @@
-// Which ranges and gateways can work. Whatever the syntax allows is not invalid, but a network nobody could use is refused.
+// Policy for ranges and gateways: rejects syntactically valid values that would make an unusable network.
 import { contains, formatAddress, formatCidr, isPrivate, lastAddress, parseAddress, parseCidr, type Cidr } from '../../kernel/cidr.ts'
 import { apiError } from '../../kernel/errors.ts'
 
@@ -16,7 +16,7 @@ export function requireUsableCidr(text: string): Cidr {
   return cidr
 }
 
-/** SNAT and DHCP need an address of the host's in the network: the first one, unless another is given. */
+/** SNAT and DHCP need a host address in the network: the first one by default. */
 export function chooseGateway(cidr: Cidr, given: string | null, needed: boolean): string | null {
   if (given === null) return needed ? formatAddress(cidr.base + 1) : null
   const address = parseAddress(given)

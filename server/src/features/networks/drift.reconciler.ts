@@ -1,4 +1,4 @@
-// A network that somebody removed on the host by hand is made again. What the host has and we do not know is only reported.
+// Recreates networks that were removed on the host by hand. Networks on the host that Berth does not know are only reported.
 import { keyedReconciler, type Deps } from '../deps.ts'
 import { callHost, listHosts } from '../hosts/service.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'

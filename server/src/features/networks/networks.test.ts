@@ -7,13 +7,13 @@ import { getRegion } from '../catalog/service.ts'
 import { getHost } from '../hosts/service.ts'
 import { allocateAddress, releaseAddress, requireNetworks } from './service.ts'
 
-// Here a VM is nothing but an id.
+// VMs are bare ids here.
 const app = await testApp({ breaks: ['networks.owner'] })
 const { id: nodeId } = await getHost(app.db, 'local')
 const { id: regionId } = await getRegion(app.db, 'fra1')
 
 let ranges = 0
-/** Every network of this file gets a range of its own, so that no test meets another's. */
+/** A distinct range per network, so that tests do not overlap. */
 const freshRange = (): string => `10.10.${ranges++}.0/24`
 const input = (more: object = {}) => ({ name: 'backend', nodeId, cidr: freshRange(), ...more })
 
@@ -24,7 +24,7 @@ const attach = (accountId: string, networkId: string, vmId: string) =>
   })
 
 describe('POST /networks', () => {
-  test('creates a network with everything at its default', async () => {
+  test('creates a network with defaults', async () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/networks', { name: 'backend', nodeId, cidr: '192.168.40.0/24' })
     expect(status).toBe(201)
@@ -43,7 +43,7 @@ describe('POST /networks', () => {
     expect((await customer.get(`/networks/${body.data.id}`)).body.data).toEqual(body.data)
   })
 
-  test('masks host bits away', async () => {
+  test('masks host bits', async () => {
     const customer = await app.given.customer()
     const { body } = await customer.post('/networks', { name: 'backend', nodeId, cidr: '192.168.41.77/24' })
     expect(body.data.cidr).toBe('192.168.41.0/24')
@@ -75,7 +75,7 @@ describe('POST /networks', () => {
     ['a gateway outside', { cidr: '192.168.50.0/24', gateway: '192.168.51.1' }, 'does not lie in 192.168.50.0/24'],
     ['the network address as gateway', { cidr: '192.168.50.0/24', gateway: '192.168.50.0' }, 'first or last address'],
     ['the broadcast address as gateway', { cidr: '192.168.50.0/24', gateway: '192.168.50.255' }, 'first or last address'],
-  ])('refuses %s as incompatible', async (_, more, sentence) => {
+  ])('rejects %s as incompatible', async (_, more, sentence) => {
     const customer = await app.given.customer()
     const { status, headers, body } = await customer.post('/networks', input(more))
     expect([status, headers['x-error-code']]).toEqual([422, 'incompatible'])
@@ -94,20 +94,20 @@ describe('POST /networks', () => {
     ['a name of 101 characters', { name: 'n'.repeat(101) }, 'name'],
     ['a node that is no id', { nodeId: 'fra1' }, 'nodeId'],
     ['a field nobody knows', { enableIpv6: true }, 'enableIpv6'],
-  ])('refuses %s as invalid', async (_, more, field) => {
+  ])('rejects %s as invalid', async (_, more, field) => {
     const customer = await app.given.customer()
     const { status, headers, body } = await customer.post('/networks', { name: 'backend', nodeId, cidr: '10.9.0.0/24', ...more })
     expect([status, headers['x-error-code']]).toEqual([400, 'validation_failed'])
     expect(body.error).toContain(field)
   })
 
-  test('does not know a node that does not exist', async () => {
+  test('answers 404 for an unknown node', async () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/networks', input({ nodeId: 'c12345678901234567890123' }))
     expect([status, body.error]).toEqual([404, 'Node not found'])
   })
 
-  test('refuses a range that overlaps another of the account, on whatever node', async () => {
+  test('rejects a range that overlaps another of the account on any node', async () => {
     const customer = await app.given.customer()
     const other = await givenHost(app, 'second')
     await customer.post('/networks', { name: 'first', nodeId, cidr: '192.168.60.0/24' })
@@ -116,7 +116,7 @@ describe('POST /networks', () => {
     expect(body.error).toBe('192.168.60.128/25 overlaps your network first (192.168.60.0/24): choose another range')
   })
 
-  test("refuses a range that overlaps a stranger's on the same node without saying whose", async () => {
+  test("rejects a range that overlaps another account's on the same node without disclosing it", async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     await stranger.post('/networks', { name: 'secret', nodeId, cidr: '192.168.61.0/24' })
     const { status, headers, body } = await customer.post('/networks', { name: 'mine', nodeId, cidr: '192.168.0.0/16' })
@@ -124,13 +124,13 @@ describe('POST /networks', () => {
     expect(body.error).not.toContain('secret')
   })
 
-  test('refuses a range of public addresses', async () => {
+  test('rejects a public range', async () => {
     const customer = await app.given.customer()
     const { status, headers } = await customer.post('/networks', { name: 'mine', nodeId, cidr: '10.77.5.0/24' })
     expect([status, headers['x-error-code']]).toEqual([409, 'networks_overlap'])
   })
 
-  test('allows the same range on one node where neither SNAT nor DHCP is on', async () => {
+  test('allows one range twice on a node without SNAT and DHCP', async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     const quiet = { name: 'quiet', nodeId, cidr: '192.168.62.0/24', enableSnat: false, enableDhcp: false }
     expect((await stranger.post('/networks', quiet)).status).toBe(201)
@@ -147,7 +147,7 @@ describe('POST /networks', () => {
     expect(row.host_id).not.toBe(nodeId)
   })
 
-  test('refuses a node in maintenance', async () => {
+  test('rejects a node in maintenance', async () => {
     const customer = await app.given.customer()
     const host = await givenHost(app, 'closed')
     await app.db.run(sql`update hosts set maintenance = true where id = ${host.id}`)
@@ -155,7 +155,7 @@ describe('POST /networks', () => {
     expect([status, headers['x-error-code']]).toEqual([422, 'unavailable'])
   })
 
-  test('refuses one above the quota', async () => {
+  test('rejects a network above the quota', async () => {
     const customer = await app.given.customer()
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'networks', 1n))
     await customer.post('/networks', input())
@@ -163,7 +163,7 @@ describe('POST /networks', () => {
     expect([status, headers['x-error-code']]).toEqual([422, 'quota_exceeded'])
   })
 
-  test('creates one network for one Idempotency-Key', async () => {
+  test('creates one network per Idempotency-Key', async () => {
     const customer = await app.given.customer()
     const body = input()
     const answers = [
@@ -174,7 +174,7 @@ describe('POST /networks', () => {
     expect((await customer.get('/networks')).body.pagination.total).toBe(1)
   })
 
-  test('lets exactly one of many overlapping requests win', async () => {
+  test('accepts exactly one of many concurrent overlapping requests', async () => {
     const customers = await Promise.all(Array.from({ length: 20 }, () => app.given.customer()))
     const answers = await Promise.all(
       customers.map((customer, i) => customer.post('/networks', { name: 'race', nodeId, cidr: `172.20.0.0/${12 + (i % 13)}` })),
@@ -183,7 +183,7 @@ describe('POST /networks', () => {
     expect(answers.filter((answer) => answer.status === 409)).toHaveLength(19)
   })
 
-  test('gives every one of many requests for a region its own node, as long as there are nodes', async () => {
+  test('places concurrent requests for a region on different nodes while nodes are free', async () => {
     const customers = await Promise.all(Array.from({ length: 12 }, () => app.given.customer()))
     const nodes = (await customers[0]!.get(`/regions/${regionId}/nodes`)).body.data.filter((node: { available: boolean }) => node.available)
     const answers = await Promise.all(
@@ -195,7 +195,7 @@ describe('POST /networks', () => {
 })
 
 describe('GET /networks', () => {
-  test('lists the newest first, page by page', async () => {
+  test('lists newest first and paginates', async () => {
     const customer = await app.given.customer()
     for (const name of ['one', 'two', 'three']) await customer.post('/networks', input({ name }))
     const { body } = await customer.get('/networks?limit=2')
@@ -223,7 +223,7 @@ describe('PATCH /networks/{id}', () => {
     expect([status, body.data]).toEqual([200, { ...network, name: 'new name', updatedAt: app.clock.now().toISOString() }])
   })
 
-  test('refuses to change anything else', async () => {
+  test('rejects changes of other fields', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/networks', input())).body.data
     expect((await customer.patch(`/networks/${id}`, { name: 'new', enableSnat: false })).status).toBe(400)
@@ -231,7 +231,7 @@ describe('PATCH /networks/{id}', () => {
 })
 
 describe('DELETE /networks/{id}', () => {
-  test('is gone at once and gives its quota back', async () => {
+  test('hides the network at once and releases its quota', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/networks', input())).body.data
     const { status, body } = await customer.delete(`/networks/${id}`)
@@ -241,7 +241,7 @@ describe('DELETE /networks/{id}', () => {
     expect((await customer.get('/networks')).body).toMatchObject({ data: [], pagination: { total: 0 } })
   })
 
-  test('refuses while a VM is attached', async () => {
+  test('is rejected while a VM is attached', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/networks', input())).body.data
     await attach(customer.accountId, id, 'cvm3')
@@ -252,7 +252,7 @@ describe('DELETE /networks/{id}', () => {
     expect((await customer.delete(`/networks/${id}`)).status).toBe(200)
   })
 
-  test('either deletes or attaches, never both', async () => {
+  test('concurrent delete and attach: exactly one succeeds', async () => {
     const customer = await app.given.customer()
     for (let round = 0; round < 5; round++) {
       const { id } = (await customer.post('/networks', input())).body.data
@@ -265,7 +265,7 @@ describe('DELETE /networks/{id}', () => {
     }
   })
 
-  test('frees its range for the account on other nodes at once, and says when it is still held on its own', async () => {
+  test('frees its range on other nodes at once, and reports that its own node still holds it', async () => {
     const customer = await app.given.customer()
     const other = await givenHost(app, 'fourth')
     const wanted = { name: 'again', nodeId, cidr: '192.168.70.0/24' }
@@ -278,7 +278,7 @@ describe('DELETE /networks/{id}', () => {
   })
 })
 
-test("another account's network reads as unknown everywhere", async () => {
+test("answers 404 for another account's network in every operation", async () => {
   const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
   const { id } = (await customer.post('/networks', input())).body.data
   const answers = [

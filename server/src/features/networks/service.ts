@@ -1,5 +1,5 @@
-// Private networks. The customer's request only writes what is wanted; a reconciler makes it true on the host, so a host in trouble never
-// fails a request. Locks are taken in one order everywhere: the network, then its quota.
+// Private networks. A request only writes the desired state; a reconciler applies it on the host, so an unreachable host never fails a
+// request. Lock order: network, then quota.
 import { formatCidr, parseCidr } from '../../kernel/cidr.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
@@ -78,7 +78,7 @@ async function found(db: Queries, row: sql.CountedRow | undefined): Promise<Netw
   return toNetwork(row, await getRegion(db, row.region_id))
 }
 
-/** Gone for its owner at once; the row goes when the host has let go of it. */
+/** Hidden from its owner at once; the row is deleted when the host has removed the network. */
 export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: string): Promise<{ id: string }> {
   const [network] = await requireNetworks(tx, accountId, [id])
   const attached = await sql.countAttachments(tx, id)
@@ -92,7 +92,7 @@ export async function deleteNetwork(tx: Tx, now: Date, accountId: string, id: st
   return { id }
 }
 
-/** The account's networks in the given order, each once; held until the transaction ends, so that none goes while it gets a VM. */
+/** The account's networks in the given order, deduplicated and locked, so that none is deleted while a VM is being attached. */
 export async function requireNetworks(tx: Tx, accountId: string, ids: string[]): Promise<sql.NetworkRow[]> {
   if (ids.length === 0) return []
   const rows = new Map((await sql.lockNetworks(tx, accountId, ids)).map((row) => [row.id, row]))

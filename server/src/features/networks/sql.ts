@@ -13,7 +13,7 @@ export type NewNetwork = Pick<
 
 const attachmentCount = sql`(select count(*)::int from network_attachments a where a.network_id = n.id) as attachment_count`
 
-/** Answers no row when the range is taken, also by a transaction that was faster. */
+/** Returns no row when the range is in use, also by a concurrent transaction. */
 export const insertNetwork = (tx: Tx, row: NewNetwork) =>
   tx.maybe<CountedRow>(sql`
     insert into networks (id, account_id, region_id, host_id, name, cidr, gateway, enable_snat, enable_dhcp, created_at, updated_at)
@@ -25,7 +25,7 @@ export const findOverlap = (tx: Tx, accountId: string, cidr: string) =>
   tx.maybe<NetworkRow>(sql`
     select ${allColumns('networks')} from networks where account_id = ${accountId} and cidr && ${cidr}::inet and deleted_at is null order by id limit 1`)
 
-/** Whether the account itself deleted what still holds the range on one of these hosts. */
+/** Whether the account deleted the network that still holds the range on one of these hosts. */
 export const findLeaving = (tx: Tx, accountId: string, hostIds: string[], cidr: string) =>
   tx.maybe(sql`
     select from networks where account_id = ${accountId} and host_id = any(${hostIds}::text[]) and cidr && ${cidr}::inet and deleted_at is not null
@@ -45,7 +45,7 @@ export const renameNetwork = (tx: Tx, accountId: string, id: string, name: strin
     update networks n set name = ${name}, updated_at = ${now}
     where id = ${id} and account_id = ${accountId} and deleted_at is null returning ${allColumns('networks', 'n')}, ${attachmentCount}`)
 
-/** In one order everywhere, so that two requests for the same networks do not wait for each other. */
+/** In a fixed order, so that concurrent requests for the same networks do not deadlock. */
 export const lockNetworks = (tx: Tx, accountId: string, ids: string[]) =>
   tx.many<NetworkRow>(sql`
     select ${allColumns('networks')} from networks where id = any(${ids}::text[]) and account_id = ${accountId} and deleted_at is null order by id for update`)
@@ -61,7 +61,7 @@ const pending = (now: Date) => sql`
 export const hostsWithPending = (db: Queries, now: Date) =>
   db.many<{ host_id: string }>(sql`select distinct host_id from networks where ${pending(now)}`)
 
-/** Those that are to go come first: they free their ranges. */
+/** Deleted networks first: they free their ranges. */
 export const claimPending = (db: Queries, hostId: string, now: Date, until: Date) =>
   db.maybe<NetworkRow>(sql`
     update networks set claimed_until = ${until} where id = (
@@ -78,7 +78,7 @@ export const removeDeleted = (db: Queries, id: string) => db.run(sql`delete from
 export const postpone = (db: Queries, { id, claimed_until }: NetworkRow, until: Date) =>
   db.run(sql`update networks set claimed_until = null, next_try_at = ${until} where id = ${id} and claimed_until = ${claimed_until}`)
 
-/** Those the host should have, but does not. */
+/** Marks networks that are missing on the host as not applied. */
 export const markMissing = (db: Queries, hostId: string, present: string[]) =>
   db.many<{ id: string }>(sql`
     update networks set is_applied = false

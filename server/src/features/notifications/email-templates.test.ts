@@ -3,7 +3,7 @@ import { isNotified, renderEmail } from './email-templates.ts'
 
 const vm = { id: 'cvm', name: 'web-1' }
 
-describe('a letter', () => {
+describe('email', () => {
   test.each([
     [
       'billing.low_balance',
@@ -16,7 +16,7 @@ describe('a letter', () => {
     ['vm.suspended', { vm, reason: 'operator' }, 'Your VM web-1 is suspended', /by the operator/],
     ['webhook.disabled', { webhook: { id: 'cw', url: 'https://x.example/' }, reason: 'Gone' }, 'Webhook disabled', /Gone\./],
     ['ticket.reply', { ticket: { id: 'ct', subject: 'Help' } }, 'New reply to your ticket: Help', /GET \/tickets\/ct/],
-  ])('of %s says what happened and what to do', (type, data, subject, words) => {
+  ])('for %s states what happened and what to do', (type, data, subject, words) => {
     const letter = renderEmail(type, data, 'ada@example.com')
     expect(isNotified(type)).toBe(true)
     expect(letter.subject).toBe(subject)
@@ -25,7 +25,7 @@ describe('a letter', () => {
     expect(letter.html.match(/<p>/g)).toHaveLength(letter.text.trim().split('\n\n').length)
   })
 
-  test('holds what a customer typed on one line, short, and never as markup', () => {
+  test('shows customer text on one line, truncated and escaped', () => {
     const name = `<img src=x onerror="alert(1)">\r\nBcc: victim@example.net\u2028\u202e${'long '.repeat(100)}`
     const { subject, text, html } = renderEmail('vm.suspended', { vm: { id: 'cvm', name }, reason: 'unpaid' }, 'ada@example.com')
     expect(subject).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
@@ -35,7 +35,7 @@ describe('a letter', () => {
     expect(html).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt; Bcc: victim@example.net')
   })
 
-  test('is written for what was asked for, and nothing else', () => {
+  test('exists for the expected event types only', () => {
     expect(['vm.created', 'vm.renewed', 'ticket.closed', 'toString'].filter(isNotified)).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// What the mails say: our own short sentences around a few words of the customer's, which stay on one line and are never markup.
+// Email templates: fixed text with a few customer values, which are kept on one line and escaped.
 import { escapeHtml } from '../../http/server/html-page.ts'
 import { formatCents, parseCents } from '../../kernel/money.ts'
 
@@ -83,7 +83,7 @@ function missing(balance: string, due: string): string {
   return formatCents(parseCents(due) - parseCents(balance))
 }
 
-/** Without line breaks, other control characters and marks that turn the direction of reading. */
+/** Removes line breaks, control characters and bidirectional marks. */
 const line = (text: string, longest = 200): string =>
   cut(
     text

@@ -39,8 +39,8 @@ async function answered(customer: Customer, subject = 'Help'): Promise<string> {
   return id
 }
 
-describe('a customer is told by mail', () => {
-  test('of an answer to a ticket, once, and not of what it closes with', async () => {
+describe('a customer gets an email', () => {
+  test('for a reply to a ticket, once, and none for its closing', async () => {
     const customer = await app.given.customer()
     const id = await answered(customer)
     await app.db.tx((tx) => closeTicket(tx, app.deps, id))
@@ -54,7 +54,7 @@ describe('a customer is told by mail', () => {
     expect(await mailsOf(customer)).toMatchObject([{ status: 'SENT', attempts: 1, error: null }])
   })
 
-  test('of a low balance, of grace and of suspension', async () => {
+  test('for low balance, grace period and suspension', async () => {
     const { turn, toRenewal } = await billingWorld(app)
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer, { name: 'x\r\nBcc: victim@example.net' })
@@ -78,7 +78,7 @@ describe('a customer is told by mail', () => {
     expect(server.received.flatMap(({ to }) => to)).not.toContain('victim@example.net')
   })
 
-  test('of what the operator suspends, and of a webhook that is switched off', async () => {
+  test('for a suspension by the operator and a disabled webhook', async () => {
     const customer = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(customer)
     const gone = await receiver(answer(410))
@@ -90,7 +90,7 @@ describe('a customer is told by mail', () => {
     expect(subjectsOf(customer).toSorted()).toEqual(['Webhook disabled', 'Your VM web-1 is suspended'])
   })
 
-  test('never of what was rolled back', async () => {
+  test('never for a rolled-back transaction', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
     const failing = app.db.tx(async (tx) => {
@@ -102,8 +102,8 @@ describe('a customer is told by mail', () => {
   })
 })
 
-describe('a mail that is not taken', () => {
-  test('is tried again, later and later, under the same Message-ID', async () => {
+describe('an email that the server rejects', () => {
+  test('is retried with backoff under the same Message-ID', async () => {
     const customer = await app.given.customer()
     await answered(customer)
     server.answer({ END: '451 Try again later' })
@@ -122,7 +122,7 @@ describe('a mail that is not taken', () => {
     expect(receivedBy(customer).map((mail) => headerOf(mail, 'message-id'))).toEqual([`<${message_id}>`])
   })
 
-  test('is given up at once when its recipient is refused for good, and keeps no other', async () => {
+  test('is abandoned at once on a permanent rejection, without delaying others', async () => {
     const [lost, found] = [await app.given.customer(), await app.given.customer()]
     await app.db.run(sql`update accounts set email = 'ada@example.com,victim@example.net' where id = ${lost.accountId}`)
     for (const customer of [lost, found]) await answered(customer)
@@ -137,7 +137,7 @@ describe('a mail that is not taken', () => {
     expect(await mailsOf(gone)).toMatchObject([{ status: 'FAILED', attempts: 1, error: expect.stringContaining('550') }])
   })
 
-  test('is given up after nine attempts over two days', async () => {
+  test('is abandoned after nine attempts over two days', async () => {
     const customer = await app.given.customer()
     await answered(customer)
     server.answer({ RCPT: '450 Mailbox full' })
@@ -150,8 +150,8 @@ describe('a mail that is not taken', () => {
   })
 })
 
-describe('a server that is down', () => {
-  test('costs one mail one attempt, and gets them all when it is back', async () => {
+describe('an unreachable mail server', () => {
+  test('costs one email one attempt, and gets all of them when it is back', async () => {
     const customers = [await app.given.customer(), await app.given.customer(), await app.given.customer()]
     for (const customer of customers) await answered(customer)
     await server.stop()
@@ -167,11 +167,11 @@ describe('a server that is down', () => {
   })
 })
 
-describe('a worker that stops', () => {
-  test('waits a moment for the mail under way, and leaves the others to be sent', async () => {
+describe('a stopping worker', () => {
+  test('waits briefly for the email in flight and releases the others', async () => {
     const customers = [await app.given.customer(), await app.given.customer()]
     for (const customer of customers) await answered(customer)
-    server.answer({ END: '' }) // takes its time
+    server.answer({ END: '' }) // responds slowly
     const stopping = new AbortController()
     const passing = sendMails.runOnce(app.deps, stopping.signal)
     const asked = server.commands.length
@@ -188,13 +188,13 @@ describe('a worker that stops', () => {
 })
 
 describe('two workers', () => {
-  test('send a mail once, and take over what one has died with', async () => {
+  test('send an email once, and take over the claims of a crashed worker', async () => {
     const customers = await Promise.all(Array.from({ length: 12 }, () => app.given.customer()))
     for (const customer of customers) await answered(customer)
     await Promise.all([send(), send(), send()])
     for (const customer of customers) expect(receivedBy(customer)).toHaveLength(1)
     const [survivor] = customers as [Customer]
-    // What a worker leaves that died between the server's word and its own.
+    // The state after a worker crashed between the server's acceptance and its own commit.
     await app.db.run(sql`
       update emails set status = 'PENDING', next_attempt_at = ${app.clock.now()}, completed_at = null,
         claimed_until = ${new Date(app.clock.now().getTime() + 60_000)} where account_id = ${survivor.accountId}`)
@@ -208,7 +208,7 @@ describe('two workers', () => {
 })
 
 describe('emails.prune', () => {
-  test('keeps what was sent for 30 days', async () => {
+  test('keeps sent emails for 30 days', async () => {
     const customer = await app.given.customer()
     await answered(customer)
     await send()
@@ -224,7 +224,7 @@ describe('emails.prune', () => {
 describe('without a mail server', async () => {
   const silent = await testApp()
 
-  test('nothing waits for ever', async () => {
+  test('pending emails expire', async () => {
     const customer = await silent.given.customer()
     const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data
     await silent.db.tx((tx) => replyAsStaff(tx, silent.deps, id, 'Here you are'))

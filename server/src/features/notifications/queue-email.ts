@@ -1,4 +1,4 @@
-// Registered with the event log: the mail of an event exists if and only if the event does.
+// A hook of the event log: it queues the email in the event's transaction, so it exists if and only if the event does.
 import type { Tx } from '../../kernel/database/db.ts'
 import { newId } from '../../kernel/ids.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'

@@ -1,5 +1,5 @@
-// Sends what is due, one mail after the other. At least once: a worker that dies after the server took a mail leaves it to be sent again
-// under the same Message-ID. While the server cannot be used, a pass tries one mail and leaves the others as they are.
+// Sends due emails sequentially, at least once: a worker that crashes after the server accepted an email leaves it to be sent again under
+// the same Message-ID. While the server is unusable, a run attempts one email and releases the others.
 import { addDuration, subtractDuration, parseDurationMs } from '../../kernel/clock.ts'
 import { MailError, type Mailer } from '../../kernel/net/smtp.ts'
 import { reconciler, type Deps } from '../deps.ts'
@@ -8,14 +8,14 @@ import { SEND } from './queue-email.ts'
 import * as sql from './sql.ts'
 
 const BATCH = 5
-/** Longer than a batch takes when every mail of it takes as long as it may. */
+/** Longer than a batch takes when every email reaches its timeout. */
 const CLAIM = '6m'
-/** After the first failed attempt, the second, and so on: two days in all. */
+/** Delays after the first failed attempt, the second, and so on: two days in total. */
 const WAITS = ['1m', '5m', '15m', '1h', '3h', '6h', '12h', '24h']
-/** While mail is off, what waits is kept for as long as a worker may take to be started with other settings. */
+/** While email is disabled, pending emails are kept this long, in case a worker starts with email enabled. */
 const UNSENT = '1h'
 const KEEP = '30d'
-/** What a stopping worker gives to the mail under way. */
+/** How long a stopping worker waits for the email in flight. */
 const GRACE_MS = 1_000
 
 export const sendMails = reconciler(SEND, '30s', async (deps, stopping = new AbortController().signal) => {
@@ -36,7 +36,7 @@ async function sendDue(deps: Deps, mailer: Mailer, stopping: AbortSignal): Promi
   }
 }
 
-/** Answers those it has not tried. */
+/** Returns the claims it has not attempted. */
 async function sendAll(deps: Deps, mailer: Mailer, claims: sql.Claim[], stopping: AbortSignal): Promise<sql.Claim[]> {
   for (const [index, claim] of claims.entries()) {
     if (stopping.aborted) return claims.slice(index)

@@ -17,7 +17,7 @@ export interface Claim {
   created_at: Date
 }
 
-/** Whatever another worker holds at this moment is passed over. `domain` becomes part of the Message-ID of those that have none yet. */
+/** Skips rows that another worker has locked. `domain` becomes part of the Message-ID of emails without one. */
 export const claimDue = (db: Queries, now: Date, until: Date, domain: string, limit: number) =>
   db.many<Claim>(sql`
     with due as (
@@ -33,7 +33,7 @@ export interface Outcome {
   nextAttemptAt: Date | null
 }
 
-/** A claim that is no longer the last one changes nothing. */
+/** Fenced by the claim: a superseded claim changes nothing. */
 export const settle = (db: Queries, now: Date, { id, claims }: Claim, { status, error, nextAttemptAt }: Outcome) =>
   db.run(sql`
     update emails set status = ${status}, attempts = attempts + 1, next_attempt_at = ${nextAttemptAt}, claimed_until = null, error = ${error},

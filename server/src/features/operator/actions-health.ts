@@ -1,4 +1,4 @@
-// Actions of everybody with their steps, what is in quarantine, and how the whole is doing.
+// Actions of all accounts with their steps, the quarantine, and system health.
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import { subtractDuration } from '../../kernel/clock.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
@@ -28,7 +28,7 @@ export async function showAction(db: Queries, id: string): Promise<OperatorActio
   return { ...toAction(row), steps: (await stepsOf(db, [id])).map(toStep) }
 }
 
-/** Only what waits can be hurried: what has ended has been undone and paid back, and is ordered anew by its owner. */
+/** Only a waiting action can be retried now: a finished one has been compensated and refunded, and its owner requests it again. */
 export async function retryAction(tx: Tx, { workflows, clock }: Deps, id: string): Promise<OperatorAction> {
   const row = await requireAction(tx, id)
   if (row.completed_at && !row.compensating)
@@ -42,7 +42,7 @@ export const listQuarantine = async (db: Queries): Promise<Stray[]> => (await li
 
 export type HealthChecks = () => Promise<[name: string, message: string][]>
 
-/** These are nothing to worry about however many there are. */
+/** Counts that are never an alert. */
 const ORDINARY = new Set(['runningActions', 'waitingActions', 'openTickets', 'quarantinedVolumes'])
 
 export async function showHealth({ db, clock }: Deps, look: HealthChecks, startedAt: Date): Promise<SystemHealth> {

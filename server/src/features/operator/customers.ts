@@ -1,4 +1,4 @@
-// Accounts and their VMs, as an operator sees and steers them. What is done to a customer is in that customer's audit log.
+// Accounts and their VMs for operators. Operator actions appear in the customer's audit log.
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound } from '../../kernel/errors.ts'
@@ -14,7 +14,7 @@ import type { AccountDetails, AccountSuspended, CreateAccount, MoneyOrder, Opera
 import * as sql from './sql.ts'
 import { toAccount, toLimit, toUser, toVm } from './view.ts'
 
-/** How long a customer has to use it. */
+/** Lifetime of an invite link. */
 const LINK_LIFE = '24h'
 
 type Place = Pick<Deps, 'clock' | 'config' | 'hooks'>
@@ -66,7 +66,7 @@ export async function changeLimit(tx: Tx, now: Date, id: string, name: string, l
   return (await listQuotas(tx, id)).map(toLimit)
 }
 
-/** For a customer who has no password yet, or lost it where no mail is sent. */
+/** For a customer without a password, or one who lost it where no email is configured. */
 export async function createInviteLink(tx: Tx, now: Date, id: string, dashboard: URL): Promise<{ url: string; expiresAt: string }> {
   await requireAccount(tx, id)
   const person = await ensureUser(tx, now, await getAccount(tx, id))
@@ -75,7 +75,7 @@ export async function createInviteLink(tx: Tx, now: Date, id: string, dashboard:
   return { url, expiresAt: expiresAt.toISOString() }
 }
 
-/** Stops all its VMs and lets no new one be made; says which are busy now, and follow when they no longer are. */
+/** Stops all VMs and blocks new ones. Returns the busy VMs, which are suspended when their actions end. */
 export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: string): Promise<AccountSuspended> {
   const now = deps.clock.now()
   await setSuspended(tx, id, now, reason)
@@ -83,7 +83,7 @@ export async function suspendAccount(tx: Tx, deps: Deps, id: string, reason: str
   return showOutcome(tx, deps, id, await suspendAccountVms(tx, deps, id))
 }
 
-/** Also of VMs that were suspended one by one. What is unpaid is brought back by the renewals, if there is money for it. */
+/** Includes VMs that were suspended individually. Unpaid VMs are resumed by the renewal reconciler if the balance suffices. */
 export async function unsuspendAccount(tx: Tx, deps: Deps, id: string): Promise<AccountSuspended> {
   await setSuspended(tx, id, null, null)
   recordByOperator(tx, deps.clock.now(), { accountId: id, action: 'account unsuspend', resourceIds: [id] })

@@ -1,4 +1,4 @@
-// Hosts, their room, addresses and what is sold from them.
+// Hosts, capacity, addresses and plans.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { changePlan, createPlan, getRegion, listPlans, listRegions, listTemplateRows } from '../catalog/service.ts'
@@ -34,7 +34,7 @@ const sum = (rooms: Room[]): Room => ({
   total: rooms.reduce((total, room) => total + room.total, 0),
 })
 
-/** A host in maintenance has no room to sell; what it has sold still counts. */
+/** A host in maintenance has no free capacity; its reserved capacity still counts. */
 export async function showCapacity(db: Queries): Promise<RegionCapacity[]> {
   const [regions, hosts, pools] = [await listRegions(db), await listHosts(db), (await listPools(db)).map(toPool)]
   return regions.map(({ slug, name }) => {

@@ -12,7 +12,7 @@ beforeAll(async () => void (operator = await givenBrowser(app, { isOperator: tru
 const rich = () => app.given.customer({ credit: '100.00' })
 
 describe('hosts', () => {
-  test('are shown with what is used of them, and get no new VM while in maintenance', async () => {
+  test('are listed with their usage, and get no new VM in maintenance', async () => {
     const customer = await rich()
     await app.given.vm(customer)
     const { body } = await operator.get('/operator/hosts')
@@ -26,7 +26,7 @@ describe('hosts', () => {
     await app.given.vm(customer)
   })
 
-  test('have a capacity by region that agrees with them', async () => {
+  test('have a regional capacity equal to their sum', async () => {
     const [hosts, capacity] = [(await operator.get('/operator/hosts')).body.data, (await operator.get('/operator/capacity')).body.data]
     expect(capacity[0]).toMatchObject({ region: 'fra1', hosts: 1, vcpu: hosts[0].vcpu, ramMiB: hosts[0].ramMiB, diskGiB: hosts[0].diskGiB })
     const { used } = capacity[0].addresses as { used: number }
@@ -36,7 +36,7 @@ describe('hosts', () => {
 })
 
 describe('pools and plans', () => {
-  test('a pool is added once, and not over another', async () => {
+  test('a pool is added once and must not overlap another', async () => {
     const pool = { region: 'fra1', cidr: '198.51.100.0/28', gateway: '198.51.100.1' }
     expect((await operator.post('/operator/pools', pool)).body.data).toMatchObject({ ...pool, host: null, free: 13, total: 13 })
     expect((await operator.post('/operator/pools', pool)).status).toBe(409)
@@ -44,7 +44,7 @@ describe('pools and plans', () => {
     expect((await operator.post('/operator/pools', { ...pool, cidr: '198.51.100.16/28' })).status).toBe(400)
   })
 
-  test('a plan is made, sold, repriced and withdrawn', async () => {
+  test('a plan is created, sold, repriced and withdrawn', async () => {
     const plan = { slug: 'pico', name: 'Pico', vcpu: 1, ram: 512, disk: 10, bandwidth: 100, networkSpeed: 100, price: '1.50' }
     const made = await operator.post('/operator/plans', plan)
     expect(made.body.data).toMatchObject({ slug: 'pico', priceMonthly: '1.50', regions: ['fra1'], available: true, throttleMbps: 10 })
@@ -62,7 +62,7 @@ describe('pools and plans', () => {
 })
 
 describe('accounts', () => {
-  test('are found by part of their address', async () => {
+  test('are found by part of their email address', async () => {
     const { accountId, email } = await rich()
     const found = await operator.get(`/operator/accounts?q=${encodeURIComponent(email.slice(0, -4).toUpperCase())}`)
     expect(found.body.data).toMatchObject([{ id: accountId, email, balance: '100.00', vmCount: 0, suspendedAt: null }])
@@ -70,7 +70,7 @@ describe('accounts', () => {
     expect((await operator.get('/operator/accounts')).body.pagination.total).toBeGreaterThan(1)
   })
 
-  test('are credited and set right, with a reason that the customer reads', async () => {
+  test('are credited and adjusted with a reason that the customer sees', async () => {
     const customer = await rich()
     const path = `/operator/accounts/${customer.accountId}`
     expect((await operator.post(`${path}/credit`, { amount: '5', reason: 'Sorry' })).body.data).toMatchObject({
@@ -86,7 +86,7 @@ describe('accounts', () => {
     expect(log.map(({ action, actor }) => `${actor.type} ${action}`)).toEqual(['operator account adjust', 'operator account credit'])
   })
 
-  test('have limits that can be raised and put back', async () => {
+  test('have quotas that can be raised and reset', async () => {
     const customer = await rich()
     const path = `/operator/accounts/${customer.accountId}/limits/vms`
     const raised = await operator.put(path, { limit: 50 })
@@ -98,7 +98,7 @@ describe('accounts', () => {
     expect((await operator.put(path.replace('vms', 'wishes'), { limit: 1 })).body.error).toContain('there is no limit named "wishes"')
   })
 
-  test('get somebody who signs in by a link', async () => {
+  test('get a user by an invite link', async () => {
     const { accountId, email } = await rich()
     const { body } = await operator.post(`/operator/accounts/${accountId}/set-up-link`)
     expect(body.data.url).toMatch(/^http:\/\/localhost\/reset#lnk_/)
@@ -109,7 +109,7 @@ describe('accounts', () => {
     expect(users).toMatchObject([{ email, hasPassword: true, isOperator: false }])
   })
 
-  test('are suspended with their VMs, get no new one, and come back', async () => {
+  test('are suspended with their VMs, get no new VM, and are unsuspended', async () => {
     const customer = await rich()
     const [running, stopped] = [await app.given.vm(customer), await app.given.vm(customer)]
     await customer.post(`/vms/${stopped.id}/stop`)
@@ -134,7 +134,7 @@ describe('accounts', () => {
 })
 
 describe('VMs', () => {
-  test('of everybody are listed, and filtered', async () => {
+  test('of all accounts are listed and filtered', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const { body } = await operator.get(`/operator/vms?account=${customer.accountId}&status=RUNNING&host=${app.host.id}`)
@@ -142,7 +142,7 @@ describe('VMs', () => {
     expect((await operator.get(`/operator/vms?account=${customer.accountId}&status=STOPPED`)).body.data).toEqual([])
   })
 
-  test('are suspended, brought back, left alone and adopted', async () => {
+  test('are suspended, unsuspended, unmanaged and adopted', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const status = async () => (await customer.get(`/vms/${id}`)).body.data.status as string
@@ -161,7 +161,7 @@ describe('VMs', () => {
 })
 
 describe('actions', () => {
-  test('are shown with every step, and tried again at once when they wait', async () => {
+  test('are listed with every step, and retried at once when they wait', async () => {
     const customer = await rich()
     const { actionId } = await app.given.vm(customer, {}, { settled: false })
     const later = new Date(app.clock.now().getTime() + 25_000)
@@ -187,7 +187,7 @@ describe('actions', () => {
 })
 
 describe('quarantine and health', () => {
-  test('say what will be removed when, and what is wrong', async () => {
+  test('list pending removals and alerts', async () => {
     const [id, now] = [newId(), app.clock.now()]
     await app.db.run(sql`
       insert into orphan_volumes (host_id, kind, id, vm_id, generation, size_bytes, is_old_disk, first_seen_at, last_seen_at)
@@ -201,7 +201,7 @@ describe('quarantine and health', () => {
     await app.db.run(sql`delete from orphan_volumes where id = ${id}`)
   })
 
-  test('say what the watch in another process has found', async () => {
+  test('report failed invariants found by another process', async () => {
     const watch = createInvariantMonitor()
     const look = async () => {
       await watch({ ...app.deps, metrics: createMetrics() })
@@ -213,7 +213,7 @@ describe('quarantine and health', () => {
     expect(await look()).toContainEqual({ name: 'invariantViolations', count: 0, isAlert: false })
   })
 
-  test('templates say what to run when they have no image', async () => {
+  test('templates without an image show the command to run', async () => {
     const { body } = await operator.get('/operator/templates')
     expect(body.data).toContainEqual(
       expect.objectContaining({ slug: 'debian-12', state: 'simulated', command: 'npx berthd template build debian-12' }),
@@ -222,7 +222,7 @@ describe('quarantine and health', () => {
 })
 
 describe('tickets', () => {
-  test('are answered and closed, and the customer sees it', async () => {
+  test('are answered and closed, visibly to the customer', async () => {
     const customer = await rich()
     const { id } = (await customer.post('/tickets', { subject: 'Help', body: 'Please' })).body.data as { id: string }
     const listed = await operator.get(`/operator/tickets?account=${customer.accountId}`)

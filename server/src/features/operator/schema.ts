@@ -1,4 +1,4 @@
-// What only operators see and do.
+// Schemas of the operator area.
 import { Bytes, Money, nullable, object, oneOf, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 import { Plan } from '../catalog/schema.ts'
 import { Reply, Ticket, TicketWithReplies } from '../support/schema.ts'
@@ -111,7 +111,7 @@ export const CreatePlan = object({
 })
 export type CreatePlan = Static<typeof CreatePlan>
 
-/** VMs keep the size they were sold, and pay a new price from their next renewal. */
+/** Existing VMs keep their size and pay a new price from their next renewal. */
 export const ChangePlan = object({
   name: Type.Optional(text(1, 100)),
   price: Type.Optional(Price),

@@ -1,4 +1,4 @@
-// What operators look at across all accounts. Everything that changes something goes through the services of the features.
+// Queries across all accounts, read-only: changes go through the services of the features.
 import { sql, type NotNull, type Queries, type Sql } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import { isOpen } from '../../workflow/run-store.ts'
@@ -18,7 +18,7 @@ const accounts = sql`
   select a.id, a.email, a.name, a.created_at, a.suspended_at, coalesce(w.balance_cents, 0) as balance_cents, coalesce(q.used, 0) as vm_count
   from accounts a left join wallets w on w.account_id = a.id left join account_quotas q on q.account_id = a.id and q.name = 'vms'`
 
-/** `like` and `_` of what was typed mean themselves. */
+/** Escapes LIKE wildcards in the search text. */
 const containing = (text: string): Sql => {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   return sql`(${text} = '' or a.email ilike ${pattern} or a.name ilike ${pattern} or a.id = ${text})`
@@ -92,7 +92,7 @@ export const listActions = (db: Queries, filter: RunFilter, limit: number, offse
 
 export const findAction = (db: Queries, id: string) => db.maybe<ActionRow>(sql`${actions} where r.id = ${id}`)
 
-/** Pages reach this far; what is older is found by a filter. */
+/** Maximum depth of pagination; older rows are found by a filter. */
 const MAX_COUNTED = 10_000
 
 const count = async (db: Queries, rows: Sql): Promise<number> =>

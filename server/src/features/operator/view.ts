@@ -35,7 +35,7 @@ export const toHost = (row: HostRow & { region_slug: string }, vmCount: number):
   createdAt: row.created_at.toISOString(),
 })
 
-/** All but the network's own, the broadcast's and the gateway's. */
+/** All but network, broadcast and gateway address. */
 function usableAddresses(cidr: string): number {
   const range = parseCidr(cidr)!
   return lastAddress(range) - range.base - 2

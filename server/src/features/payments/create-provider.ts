@@ -3,14 +3,16 @@ import { manualProvider } from './manual.ts'
 import type { PaymentProvider } from './provider.ts'
 import { canStripeTake, stripeProvider } from './stripe.ts'
 
-/** What the settings ask for; null when customers cannot deposit by themselves. */
+/** The configured provider; null when self-service deposits are disabled. */
 export function openPayments(config: Config): PaymentProvider | null {
   const stripe = openStripe(config)
   if (config.payments === 'off') return null
   return config.payments === 'manual' ? manualProvider(config.paymentInstructions) : stripe
 }
 
-/** While its keys are set Stripe is heard, also when it takes no new deposits: earlier ones may be refunded or disputed. */
+/**
+ * Accepts Stripe events while its keys are set, even when another provider takes new deposits: old payments may be refunded or disputed.
+ */
 export function openStripe(config: Config): PaymentProvider | null {
   const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeApiUrl: apiUrl, currency } = config
   if (!secretKey && !webhookSecret) return null

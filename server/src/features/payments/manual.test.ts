@@ -10,7 +10,7 @@ describe('manual deposits', async () => {
   const app = await testApp({ environment: { BERTH_PAYMENTS: 'manual', BERTH_PAYMENT_INSTRUCTIONS: 'Transfer to DE00 1234' } })
   const confirm = (id: string, amount: bigint | null = null) => app.db.tx((tx) => confirmPayment(tx, app.deps, id, amount))
 
-  test('are told where to pay, wait for the operator, and count once', async () => {
+  test("show payment instructions, wait for the operator's confirmation, and are credited once", async () => {
     const customer = await app.given.customer()
     const { data } = (await customer.post('/wallet/deposits', { amount: '40' })).body
     expect(data).toMatchObject({ status: 'PENDING', checkoutUrl: null, instructions: `Transfer to DE00 1234 · Reference: ${data.id}` })
@@ -20,7 +20,7 @@ describe('manual deposits', async () => {
     expect((await customer.get(`/wallet/deposits/${data.id}`)).body.data).toMatchObject({ status: 'SUCCEEDED', instructions: null })
   })
 
-  test('count with what really came', async () => {
+  test('are credited with the amount received', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/wallet/deposits', { amount: '40' })).body.data
     await expect(confirm(id, 0n)).rejects.toThrow('more than 0.00')
@@ -29,7 +29,7 @@ describe('manual deposits', async () => {
     expect((await customer.get('/wallet')).body.data.balance).toBe('39.50')
   })
 
-  test('have nothing to hear from Stripe', async () => {
+  test('answer 404 to Stripe events', async () => {
     const { statusCode, body } = await app.app.inject({ method: 'POST', url: '/webhooks/stripe', payload: '{}' })
     expect([statusCode, JSON.parse(body)]).toEqual([
       404,
@@ -38,7 +38,7 @@ describe('manual deposits', async () => {
   })
 })
 
-test('deposits that are not set up are refused with a sentence', async () => {
+test('deposits without a provider are rejected with a message', async () => {
   const app = await testApp()
   const { status, body, headers } = await (await app.given.customer()).post('/wallet/deposits', { amount: '10' })
   expect([status, headers['x-error-code'], body.error]).toEqual([
@@ -48,7 +48,7 @@ test('deposits that are not set up are refused with a sentence', async () => {
   ])
 })
 
-test('Stripe is heard while its keys are set, also when it takes no new deposits', async () => {
+test('Stripe events are accepted while its keys are set, even without new Stripe deposits', async () => {
   const secret = 'whsec_berth'
   const app = await testApp({
     environment: { BERTH_PAYMENTS: 'off', BERTH_STRIPE_SECRET_KEY: 'sk_test_berth', BERTH_STRIPE_WEBHOOK_SECRET: secret },
@@ -64,6 +64,6 @@ test.each([
   [{ BERTH_STRIPE_SECRET_KEY: 'sk_x' }, 'needs both'],
   [{ BERTH_STRIPE_WEBHOOK_SECRET: 'whsec_x' }, 'needs both'],
   [{ BERTH_STRIPE_SECRET_KEY: 'sk_x', BERTH_STRIPE_WEBHOOK_SECRET: 'whsec_x', BERTH_CURRENCY: 'JPY' }, 'JPY'],
-])('settings %j cannot work, and say so', (environment, sentence) => {
+])('settings %j are rejected with a message', (environment, sentence) => {
   expect(() => openPayments(readConfig(environment))).toThrow(sentence)
 })

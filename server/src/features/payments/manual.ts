@@ -1,6 +1,6 @@
 import type { PaymentProvider } from './provider.ts'
 
-/** Money that reaches the operator by another way, who confirms it: `berthd payment confirm`. */
+/** Money that reaches the operator outside of Berth and is confirmed with `berthd payment confirm`. */
 export const manualProvider = (instructions: string): PaymentProvider => ({
   name: 'manual',
   createCheckout: async ({ id }) => ({

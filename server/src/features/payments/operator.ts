@@ -7,7 +7,7 @@ import * as sql from './sql.ts'
 
 export { listAllPayments } from './sql.ts'
 
-/** By an operator who has the money. What Stripe takes is confirmed by Stripe alone: else it could be credited twice. */
+/** By an operator who has received the money. Only Stripe confirms Stripe payments; otherwise one could be credited twice. */
 export async function confirmPayment(
   tx: Tx,
   deps: Pick<Deps, 'config'> & EventDeps,

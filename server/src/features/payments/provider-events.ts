@@ -1,5 +1,5 @@
-// What a provider tells us, in any order and any number of times. A notice is written down in the transaction that follows it, under the
-// provider's own name for it, so a copy finds it there; everything else happens under the payment's lock.
+// Handles provider events, which arrive in any order and more than once. The transaction that applies an event stores it under the
+// provider's event id, so a duplicate is detected; everything else happens under the payment's row lock.
 import type { Tx } from '../../kernel/database/db.ts'
 import { formatCents } from '../../kernel/money.ts'
 import type { Deps, EventDeps } from '../deps.ts'
@@ -27,7 +27,7 @@ export async function applyProviderEvent(tx: Tx, deps: NoticeDeps, provider: str
   await sql.savePayment(tx, now, payment)
 }
 
-/** About refunds and disputes of payments that are not ours we hear too, where Stripe serves more than Berth. */
+/** Where Stripe serves more than Berth, refunds and disputes of foreign payments arrive too: only an unknown paid event is reported. */
 function reportUnknown({ log }: NoticeDeps, notice: ProviderEvent): void {
   if (notice.kind !== 'paid') return
   const { id, paymentId, currency } = notice
@@ -48,14 +48,14 @@ async function follow(tx: Tx, deps: NoticeDeps, payment: sql.PaymentRow, { kind,
   else payment.status = statusAfter(payment.status, kind)
 }
 
-/** Money that is there stays there, whatever comes late; a payment that failed does not go on. */
+/** A paid payment stays paid, whatever arrives late; a failed payment does not return to PROCESSING. */
 function statusAfter(status: sql.PaymentRow['status'], kind: 'processing' | 'failed' | 'expired'): sql.PaymentRow['status'] {
   if (kind === 'processing') return status === 'PENDING' ? 'PROCESSING' : status
   if (kind === 'failed') return status === 'SUCCEEDED' ? status : 'FAILED'
   return status === 'PENDING' ? 'EXPIRED' : status
 }
 
-/** What was paid is what counts, also when it is not what was asked for. */
+/** Credits the amount paid, even if it differs from the amount requested. */
 export async function receive(tx: Tx, deps: Pick<Deps, 'config'> & EventDeps, payment: sql.PaymentRow, amount: bigint): Promise<void> {
   if (payment.transaction_id !== null || amount === 0n) return
   const entry = {
@@ -70,7 +70,7 @@ export async function receive(tx: Tx, deps: Pick<Deps, 'config'> & EventDeps, pa
   payment.status = 'SUCCEEDED'
 }
 
-/** Takes out of the wallet what the provider took from the operator, as far as it goes, and puts it back when a dispute is won. */
+/** Debits from the wallet what the provider reversed, as far as the balance allows, and credits it back when a dispute is won. */
 async function applyReversals(tx: Tx, deps: NoticeDeps, payment: sql.PaymentRow): Promise<void> {
   if (payment.received_cents === null) return
   const gone = payment.refunded_cents + payment.disputed_cents

@@ -1,4 +1,4 @@
-// What takes money from customers. A provider begins a payment and later says, in notices, what became of it.
+// The payment provider interface. A provider opens a checkout and later reports the outcome in events.
 import type { Cents } from '../../kernel/money.ts'
 
 export interface PaymentOrder {
@@ -8,26 +8,26 @@ export interface PaymentOrder {
   currency: string
 }
 
-/** Where the customer goes on: to a page of the provider's, or by what the instructions say. */
+/** How the customer continues: on the provider's page, or by the instructions. */
 export interface Checkout {
   sessionId: string | null
   checkoutUrl: string | null
   instructions: string | null
 }
 
-/** `refunded` tells the sum of all refunds so far; `withdrawn` and `reinstated` what one dispute took and gave back. */
+/** `refunded` carries the sum of all refunds so far; `withdrawn` and `reinstated` the amount of one dispute. */
 export type NoticeKind = 'paid' | 'processing' | 'failed' | 'expired' | 'refunded' | 'withdrawn' | 'reinstated'
 
 export interface ProviderEvent {
-  /** The provider's: the same one may come more than once. */
+  /** The provider's event id; an event may arrive more than once. */
   id: string
   type: string
-  /** What it is about, by the provider's name. */
+  /** The provider's id of the object the event is about. */
   objectId: string
   kind: NoticeKind
-  /** Ours, where the provider has kept it. */
+  /** Our payment id, if the provider's metadata has it. */
   paymentId: string | null
-  /** The provider's name of the payment. */
+  /** The provider's id of the payment. */
   intentId: string | null
   amount: Cents
   currency: string
@@ -35,8 +35,8 @@ export interface ProviderEvent {
 
 export interface PaymentProvider {
   readonly name: 'manual' | 'stripe'
-  /** Outside of any transaction: it may ask another server. */
+  /** Call it outside of a transaction: it makes a network request. */
   createCheckout(order: PaymentOrder): Promise<Checkout>
-  /** Reads a message sent to us, or throws when it is not the provider's. Null: genuine, and about nothing of ours. */
+  /** Verifies and parses an event; throws when the signature is wrong. Null: authentic, but not relevant for Berth. */
   readNotice?(body: Buffer, signature: string): Promise<ProviderEvent | null>
 }

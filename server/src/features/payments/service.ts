@@ -1,4 +1,4 @@
-// Deposits: how customers put money into their wallets by themselves.
+// Deposits: customers add money to their wallets.
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, notFound, apiError } from '../../kernel/errors.ts'
@@ -23,7 +23,7 @@ export interface BegunDeposit {
   checkout: Checkout
 }
 
-/** Asks the provider first, outside of a transaction: a payment that nobody was given the page of cannot be paid. */
+/** Calls the provider first, outside of a transaction: a checkout whose page no customer received cannot be paid. */
 export async function beginDeposit({ db, config, payments }: Deps, accountId: string, text: string): Promise<BegunDeposit> {
   if (!payments) throw apiError('unavailable', 'Deposits are not open here: ask support how to put money into your wallet')
   const amount = parseCents(text)

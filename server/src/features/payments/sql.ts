@@ -22,7 +22,7 @@ export const findPayment = (db: Queries, accountId: string, id: string) =>
 export const lockPayment = (tx: Tx, id: string) =>
   tx.maybe<PaymentRow>(sql`select ${allColumns('payments')} from payments where id = ${id} for update`)
 
-/** By our id where the provider has kept it, else by the provider's own. */
+/** By our payment id if the metadata has it, else by the provider's id. */
 export const lockPaymentOf = (tx: Tx, { paymentId, intentId }: Pick<ProviderEvent, 'paymentId' | 'intentId'>) =>
   tx.maybe<PaymentRow>(sql`
     select ${allColumns('payments')} from payments where case when ${paymentId}::text is null then intent_id = ${intentId} else id = ${paymentId} end for update`)
@@ -34,10 +34,10 @@ export const savePayment = (tx: Tx, now: Date, row: PaymentRow) =>
       transaction_id = ${row.transaction_id}, updated_at = ${now}
     where id = ${row.id}`)
 
-/** Notices of one payment follow each other: two at the same moment could each miss what the other wrote. */
+/** Serialises the events of one payment: two concurrent ones could each miss the other's writes. */
 export const queueForIntent = (tx: Tx, intentId: string) => tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${intentId}, 0))`)
 
-/** False when it is known already; one that another process is about to write is waited for. */
+/** False for a duplicate; waits for a concurrent insert of the same event. */
 export const insertNotice = async (tx: Tx, now: Date, provider: string, notice: ProviderEvent): Promise<boolean> =>
   (await tx.run(sql`
     insert into payment_events (id, provider, type, object_id, intent_id, change, received_at)
@@ -54,7 +54,7 @@ export interface Change {
   currency: string
 }
 
-/** What came before anybody knew which payment it is about. */
+/** Claims the events that arrived before their payment was known. */
 export const takeWaiting = async (tx: Tx, intentId: string, paymentId: string): Promise<Change[]> =>
   (
     await tx.many<{ change: Change }>(sql`
@@ -70,7 +70,7 @@ export const listPayments = (db: Queries, accountId: string, limit: number, offs
 
 export type ListedPayment = PaymentRow & { email: string; lost_cents: bigint }
 
-/** For operators: of everybody or one account, the newest first. `lost`: what the provider took back and the wallet did not hold. */
+/** For operators: all accounts or one, newest first. `lost`: reversed by the provider and not covered by the wallet. */
 export const listAllPayments = (db: Queries, filter: { accountId: string | null; onlyLosses: boolean }) =>
   db.many<ListedPayment>(sql`
     select ${allColumns('payments')}, email, lost_cents from (

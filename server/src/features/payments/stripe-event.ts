@@ -1,12 +1,12 @@
-// What an event of Stripe's means for a payment. https://docs.stripe.com/api/events/types
+// Maps a Stripe event to a payment event. https://docs.stripe.com/api/events/types
 import type { Stripe } from 'stripe'
 import type { ProviderEvent, NoticeKind } from './provider.ts'
 
-/** Under this name Stripe keeps our id of the payment. */
+/** The metadata key that holds our payment id. */
 export const PAYMENT_KEY = 'berth_payment'
 
 export function toNotice(event: Stripe.Event): ProviderEvent | null {
-  // A method that takes days, such as a bank debit, completes the page before there is money.
+  // A delayed payment method, such as a bank debit, completes the session before it is paid.
   if (event.type === 'checkout.session.completed')
     return ofSession(event, event.data.object, event.data.object.payment_status === 'unpaid' ? 'processing' : 'paid')
   if (event.type === 'checkout.session.async_payment_succeeded') return ofSession(event, event.data.object, 'paid')
@@ -18,7 +18,7 @@ export function toNotice(event: Stripe.Event): ProviderEvent | null {
   return null
 }
 
-/** Sessions that something else opened in the same Stripe account are none of our business. */
+/** Ignores sessions that another application opened in the same Stripe account. */
 function ofSession(event: Stripe.Event, session: Stripe.Checkout.Session, kind: NoticeKind): ProviderEvent | null {
   const paymentId = session.metadata?.[PAYMENT_KEY]
   if (!paymentId) return null

@@ -1,5 +1,5 @@
-// Where Stripe tells us what became of payments. Outside of the API's prefix: the signature over the very bytes is the proof, so the body
-// is left as it came. Whoever cannot sign is charged to their address; Stripe's own messages are never turned away.
+// The endpoint for Stripe's events. Outside of the API prefix: the signature covers the raw bytes, so the body is not parsed. Requests
+// with an invalid signature count against the rate limit of their IP address; signed events are never rejected.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { page } from '../../http/server/html-page.ts'
 import type { RateLimit } from '../../http/api/rate-limit.ts'

@@ -31,7 +31,7 @@ const spend = (customer: Customer, cents: bigint) =>
   })
 
 describe('POST /wallet/deposits through Stripe Checkout', () => {
-  test('opens a session under our id and answers its page', async () => {
+  test('opens a session with our payment id and returns its URL', async () => {
     const { customer, payment, deposit } = await begun('25.5')
     const { path, key, authorization, form } = asked.at(-1)!
     expect([path, key, authorization]).toEqual(['/v1/checkout/sessions', payment.paymentId, 'Bearer sk_test_berth'])
@@ -59,7 +59,7 @@ describe('POST /wallet/deposits through Stripe Checkout', () => {
     })
   })
 
-  test.each(['0.99', '50000.01', '-5', '1e3', '1.234', ''])('refuses %j and asks Stripe nothing', async (amount) => {
+  test.each(['0.99', '50000.01', '-5', '1e3', '1.234', ''])('rejects %j without calling Stripe', async (amount) => {
     const customer = await app.given.customer()
     const before = asked.length
     const { status, body } = await customer.post('/wallet/deposits', { amount })
@@ -67,7 +67,7 @@ describe('POST /wallet/deposits through Stripe Checkout', () => {
     expect(asked).toHaveLength(before)
   })
 
-  test('opens one session under a repeated key', async () => {
+  test('opens one session for a repeated Idempotency-Key', async () => {
     const customer = await app.given.customer()
     const before = asked.length
     const ask = () => customer.post('/wallet/deposits', { amount: '10' }, { 'idempotency-key': 'once' })
@@ -76,7 +76,7 @@ describe('POST /wallet/deposits through Stripe Checkout', () => {
     expect(asked).toHaveLength(before + 1)
   })
 
-  test('says so when Stripe does not answer, and keeps nothing', async () => {
+  test('answers an error when Stripe is unreachable, and stores nothing', async () => {
     const customer = await app.given.customer()
     trouble.status = 500
     const { status, body } = await customer.post('/wallet/deposits', { amount: '10' })
@@ -86,8 +86,8 @@ describe('POST /wallet/deposits through Stripe Checkout', () => {
   })
 })
 
-describe('a message of Stripe', () => {
-  test('that a session is paid puts the money into the wallet and tells of it', async () => {
+describe('Stripe event', () => {
+  test('for a paid session credits the wallet and records an event', async () => {
     const { customer, payment, deposit, balance } = await begun()
     expect(await pay(payment)).toMatchObject(received)
     const { transactionId, ...rest } = await deposit()
@@ -104,7 +104,7 @@ describe('a message of Stripe', () => {
     expect(events.filter(({ type }) => type === 'billing.payment_received').map(({ data }) => data.transaction.id)).toEqual([transactionId])
   })
 
-  test('counts once, however often and however much at once it comes', async () => {
+  test('is idempotent under duplicates and concurrency', async () => {
     const { payment, balance, ledger } = await begun()
     const same = sessionEvent('completed', payment)
     const copies = [...Array.from({ length: 10 }, () => same), ...Array.from({ length: 10 }, () => sessionEvent('completed', payment))]
@@ -113,7 +113,7 @@ describe('a message of Stripe', () => {
     expect([await balance(), await ledger()]).toEqual(['25.00', [['DEPOSIT', '25.00']]])
   })
 
-  test('counts once over several processes', async () => {
+  test('is idempotent across processes', async () => {
     const { payment, balance } = await begun()
     const payload = sessionEvent('completed', payment)
     const genuine = (await app.deps.payments!.readNotice!(Buffer.from(payload), sign(payload)))!
@@ -123,7 +123,7 @@ describe('a message of Stripe', () => {
     expect(await balance()).toBe('25.00')
   })
 
-  test('about a method that takes days credits when the money is there', async () => {
+  test('for a delayed payment method credits when the money arrives', async () => {
     const { payment, deposit, balance } = await begun()
     await deliver(sessionEvent('completed', payment, { paymentStatus: 'unpaid' }))
     expect([(await deposit()).status, await balance()]).toEqual(['PROCESSING', '0.00'])
@@ -133,7 +133,7 @@ describe('a message of Stripe', () => {
     expect([(await deposit()).status, await balance()]).toEqual(['SUCCEEDED', '25.00'])
   })
 
-  test('in the wrong order ends the same', async () => {
+  test('sequence out of order ends in the same state', async () => {
     const { payment, deposit, balance } = await begun()
     await deliver(sessionEvent('async_payment_succeeded', payment))
     await deliver(sessionEvent('completed', payment, { paymentStatus: 'unpaid' }))
@@ -144,7 +144,7 @@ describe('a message of Stripe', () => {
   test.each([
     ['expired', 'EXPIRED'],
     ['async_payment_failed', 'FAILED'],
-  ])('that it is %s ends the deposit, unless money comes after all', async (type, status) => {
+  ])('that a session is %s ends the deposit, unless it is paid later', async (type, status) => {
     const { payment, deposit, balance } = await begun()
     await deliver(sessionEvent(type, payment, { paymentStatus: 'unpaid' }))
     expect([(await deposit()).status, (await deposit()).checkoutUrl, await balance()]).toEqual([status, null, '0.00'])
@@ -158,7 +158,7 @@ describe('a message of Stripe', () => {
     expect([(await deposit()).status, await balance()]).toEqual(['PENDING', '0.00'])
   })
 
-  test('brings back what waits for money', async () => {
+  test('for a deposit renews a PAST_DUE VM', async () => {
     const customer = await app.given.customer({ credit: '6.00' })
     const { id } = await app.given.vm(customer)
     const renewsAt = (await customer.get(`/vms/${id}`)).body.data.billing.nextRenewalAt as string
@@ -173,13 +173,13 @@ describe('a message of Stripe', () => {
   })
 })
 
-describe('a refund or a chargeback', () => {
-  test('is taken out of the wallet, every part of it once', async () => {
+describe('refund or chargeback', () => {
+  test('is debited from the wallet, every part of it once', async () => {
     const { payment, deposit, ledger } = await begun()
     await pay(payment)
     await deliver(refundEvent(payment, 1_000))
     await deliver(refundEvent(payment, 2_500))
-    await deliver(refundEvent(payment, 1_000)) // late
+    await deliver(refundEvent(payment, 1_000)) // out of order
     expect(await ledger()).toEqual([
       ['ADJUSTMENT', '-15.00'],
       ['ADJUSTMENT', '-10.00'],
@@ -188,7 +188,7 @@ describe('a refund or a chargeback', () => {
     expect(await deposit()).toMatchObject({ status: 'SUCCEEDED', refunded: '25.00' })
   })
 
-  test('that comes at the same moment as the payment is taken', async () => {
+  test('concurrent with the payment is debited', async () => {
     const { payment, balance } = await begun()
     const read = async (payload: string) => (await app.deps.payments!.readNotice!(Buffer.from(payload), sign(payload)))!
     const [paid, disputed] = [await read(sessionEvent('completed', payment)), await read(disputeEvent('funds_withdrawn', payment))]
@@ -211,7 +211,7 @@ describe('a refund or a chargeback', () => {
     expect(await balance()).toBe('0.00')
   })
 
-  test.each([true, false])('that comes before the payment is taken when that arrives (with our id in it: %s)', async (metadata) => {
+  test.each([true, false])('before the payment is debited when the payment arrives (with our id in it: %s)', async (metadata) => {
     const { payment, balance, ledger } = await begun()
     await deliver(refundEvent(payment, 500, { metadata }))
     await deliver(disputeEvent('funds_withdrawn', { ...payment, cents: 1_000 }))
@@ -221,7 +221,7 @@ describe('a refund or a chargeback', () => {
     expect((await ledger()).at(-1)).toEqual(['DEPOSIT', '25.00'])
   })
 
-  test('never takes a wallet below zero, and the operator is told what is missing', async () => {
+  test('never takes a wallet below zero, and the shortfall is reported to the operator', async () => {
     const { customer, payment, balance } = await begun()
     await pay(payment)
     await spend(customer, 2_000n)
@@ -234,7 +234,7 @@ describe('a refund or a chargeback', () => {
     expect(await listAllPayments(app.db, { accountId: customer.accountId, onlyLosses: true })).toEqual([])
   })
 
-  test('that is won is given back once, also when Stripe tells it under two names', async () => {
+  test('that is won is credited back once, even if Stripe reports it in two events', async () => {
     const { payment, balance } = await begun()
     await pay(payment)
     for (const type of ['funds_withdrawn', 'funds_withdrawn', 'funds_reinstated', 'funds_reinstated'] as const)
@@ -242,7 +242,7 @@ describe('a refund or a chargeback', () => {
     expect(await balance()).toBe('25.00')
   })
 
-  test('of somebody else is none of ours', async () => {
+  test('of a foreign payment is ignored', async () => {
     const foreign = { paymentId: 'other', cents: 100, intent: 'pi_foreign' }
     expect(await deliver(refundEvent(foreign, 100, { metadata: false }))).toMatchObject(received)
     expect(await deliver(disputeEvent('funds_withdrawn', foreign))).toMatchObject(received)
@@ -260,13 +260,13 @@ describe('POST /webhooks/stripe', () => {
     ['signed with another secret', payload, sign(payload, { secret: 'whsec_other' })],
     ['signed more than five minutes ago', payload, sign(payload, { timestamp: now - 310 })],
     ['with other bytes than were signed', payload.replace('"amount_total": 100', '"amount_total": 9900'), sign(payload)],
-  ])('refuses a message %s', async (_, bytes, signature) => {
+  ])('rejects an event %s', async (_, bytes, signature) => {
     const { status, body } = await deliver(bytes, signature)
     expect([status, body.error]).toEqual([400, expect.stringContaining('signature')])
     expect(await app.db.many(sql`select id from payment_events where id = ${(JSON.parse(payload) as { id: string }).id}`)).toEqual([])
   })
 
-  test('takes what it knows nothing of', async () => {
+  test('accepts events of unknown type', async () => {
     const other = JSON.stringify({
       id: 'evt_other',
       object: 'event',
@@ -278,13 +278,13 @@ describe('POST /webhooks/stripe', () => {
     expect(await deliver(foreign)).toMatchObject(received)
   })
 
-  test('counts only those who cannot sign', async () => {
+  test('rate-limits only requests with an invalid signature', async () => {
     for (let i = 0; i < 120; i++) await deliver(payload, sign(payload, { secret: 'whsec_other' }))
     expect((await deliver(payload, sign(payload, { secret: 'whsec_other' }))).status).toBe(429)
     expect((await deliver(payload)).status).toBe(200)
   })
 
-  test.each(['done', 'cancelled'])('the way back, /payments/%s, is a page that loads nothing', async (way) => {
+  test.each(['done', 'cancelled'])('the return page /payments/%s loads no other resource', async (way) => {
     app.clock.advance('61s')
     const { statusCode, headers, body } = await app.app.inject(`/payments/${way}`)
     expect([statusCode, headers['content-security-policy']]).toEqual([200, expect.stringContaining("default-src 'none'")])

@@ -1,5 +1,5 @@
-// Stripe Checkout: the customer pays at a page of Stripe's, which tells us in signed messages what became of it. Card data never comes near
-// us. The library is loaded when it is first needed: most processes never do.
+// Stripe Checkout: the customer pays on Stripe's page, and Stripe reports the outcome in signed events. Card data never reaches Berth.
+// The library is loaded lazily, because most processes never need it.
 import type { Stripe } from 'stripe'
 import { apiError } from '../../kernel/errors.ts'
 import type { Checkout, PaymentOrder, PaymentProvider } from './provider.ts'
@@ -9,11 +9,11 @@ export interface StripeSettings {
   secretKey: string
   webhookSecret: string
   apiUrl: string
-  /** Where customers reach us, for the way back from Stripe's page. */
+  /** Base URL of the return pages. */
   publicUrl: string
 }
 
-/** Seconds between the time in a signature and now: older ones may be somebody's replay. */
+/** Maximum age of a signature in seconds, against replay. */
 const TOLERANCE = 300
 const TIMEOUT_MS = 15_000
 
@@ -53,7 +53,7 @@ async function begin(stripe: Stripe, { publicUrl }: StripeSettings, order: Payme
         client_reference_id: order.id,
         customer_email: order.email,
         metadata,
-        payment_intent_data: { metadata }, // its charge inherits it, and so do messages about refunds
+        payment_intent_data: { metadata }, // the charge inherits it, and so do refund events
         line_items: [{ quantity: 1, price_data: price }],
         success_url: `${publicUrl}/payments/done`,
         cancel_url: `${publicUrl}/payments/cancelled`,
@@ -78,7 +78,7 @@ function verified<T>(read: () => T): T {
   }
 }
 
-/** Stripe counts these without or with three decimals, and we count cents. */
+/** Stripe counts these currencies with zero or three decimals; Berth counts cents. */
 const OTHER_DECIMALS = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF BHD JOD KWD OMR TND'.split(' '))
 
 export const canStripeTake = (currency: string): boolean => !OTHER_DECIMALS.has(currency.toUpperCase())

@@ -1,4 +1,4 @@
-// Who a cookie belongs to. Asked of the database each time, so that a session that was ended is over with the next request.
+// Authenticates a session cookie against the database on every request, so that an ended session is invalid at once.
 import type { FastifyRequest } from 'fastify'
 import type { Authenticate } from '../../http/api/principal.ts'
 import { isWellFormedToken, sha256 } from '../../kernel/crypto.ts'
@@ -12,12 +12,12 @@ import * as sql from './sql.ts'
 const REQUESTS_PER_MINUTE = 600
 const SEEN_EVERY_MS = 60_000
 
-/** Never among those that a token can be given. */
+/** The operator scope, which a token can never have. */
 export const OPERATOR = 'operator'
 const OF_CUSTOMERS: ReadonlySet<string> = new Set(SCOPES)
 const OF_OPERATORS: ReadonlySet<string> = new Set([...SCOPES, OPERATOR])
 
-/** A page listens by itself for as long as it is open: nobody need be sitting there. */
+/** The event stream of an open page is not user activity, so it does not extend the session. */
 const isListening = ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.operationId === 'listEvents'
 
 export function bySession({ db, clock, config }: Pick<Deps, 'db' | 'clock' | 'config'>): Authenticate {

@@ -1,5 +1,5 @@
-// The cookie that holds a session. Over https its name makes browsers refuse one that another host or an unencrypted page has set. Plain http
-// has no such name, and is for this machine itself.
+// The session cookie. Over https it has the `__Host-` prefix, so that browsers reject one set by another host or an unencrypted page.
+// Plain http cannot use the prefix and is allowed for local access only.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isEncrypted } from '../../http/server/origin.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
@@ -7,7 +7,7 @@ import { LONGEST } from './session-lifecycle.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the answer's cookie is to hold; null ends it. */
+    /** The value of the response cookie; null deletes it. */
     newCookie?: string | null
   }
 }
@@ -27,7 +27,7 @@ export function writeCookie(request: FastifyRequest, reply: FastifyReply, public
   reply.header('set-cookie', `${nameFor(isSafe)}=${value ?? ''}; ${flags}`)
 }
 
-/** For a mount whose writes know no reply. */
+/** Sets cookies in a hook, for routes whose handlers have no access to the reply. */
 export function sendNewCookies(scope: FastifyInstance, publicUrl: string | null): void {
   scope.addHook('onSend', async (request, reply) => {
     reply.header('x-content-type-options', 'nosniff').header('cross-origin-resource-policy', 'same-origin')

@@ -12,10 +12,10 @@ const mail = { BERTH_SMTP_URL: server.url(), BERTH_MAIL_FROM: 'Example Cloud <no
 const app = await testApp({ environment: { ...mail, BERTH_PUBLIC_URL: 'http://localhost' } })
 const secretOf = (url: string): string => url.split('#')[1]!
 
-describe('the welcome link', () => {
+describe('welcome link', () => {
   const link = async (from = app) => (await issueWelcomeLink(from.db, from.clock.now(), 'http://127.0.0.1:8080')).url
 
-  test('makes the owner, with an account, signed in, once', async () => {
+  test('creates the owner with an account and a session, once', async () => {
     const fresh = await testApp()
     const [url, second] = [await link(fresh), await link(fresh)]
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:8080\/welcome#lnk_\w{46}$/)
@@ -35,7 +35,7 @@ describe('the welcome link', () => {
     expect((await browserOf(fresh).signIn('owner@example.com')).status).toBe(200)
   })
 
-  test('of two who use one at the same moment lets one in', async () => {
+  test('used concurrently by two visitors admits one', async () => {
     const fresh = await testApp()
     const tokens = [await link(fresh), await link(fresh)].map(secretOf)
     const use = async (token: string, i: number) =>
@@ -43,7 +43,7 @@ describe('the welcome link', () => {
     expect(new Set(await Promise.all(tokens.map(use)))).toEqual(new Set([201, 410]))
   })
 
-  test('takes over an account that a command has made, and ends after 15 minutes', async () => {
+  test('takes over an account created by a command, and expires after 15 minutes', async () => {
     const fresh = await testApp()
     const url = await link(fresh)
     fresh.clock.advance('15m')
@@ -56,12 +56,12 @@ describe('the welcome link', () => {
 })
 
 describe('POST /sign-up', () => {
-  test('is closed unless the operator opens it', async () => {
+  test('is disabled by default', async () => {
     const { status, headers } = await browserOf(app).post('/sign-up', { email: 'new@example.com', password: PASSWORD })
     expect([status, headers['x-error-code']]).toEqual([403, 'sign_up_closed'])
   })
 
-  test('makes a customer, and never somebody of an account that is there', async () => {
+  test('creates a customer, and never a user of an existing account', async () => {
     const open = await testApp({ environment: { BERTH_SIGN_UP: 'open' } })
     const browser = browserOf(open)
     const { status, body } = await browser.post('/sign-up', { email: 'new@example.com', password: PASSWORD, name: 'Grace' })
@@ -75,7 +75,7 @@ describe('POST /sign-up', () => {
   })
 })
 
-describe('a forgotten password', () => {
+describe('password reset', () => {
   const askFor = (email: string, headers: Record<string, string> = {}) => browserOf(app).post('/password-reset', { email }, headers)
   const mailTo = async (email: string, count = 1) => {
     await expect.poll(() => server.received.filter(({ to }) => to.includes(email)).length).toBe(count)
@@ -84,7 +84,7 @@ describe('a forgotten password', () => {
   const linkIn = ({ data }: { data: string }): string =>
     /http:\/\/\S+?#lnk_\w{46}/.exec(data.replace(/=\r?\n/g, '').replaceAll('=3D', '='))![0]
 
-  test('is set anew by a link in a mail, once, and ends every session', async () => {
+  test('works once with an emailed link and ends every session', async () => {
     const old = await givenBrowser(app)
     const { email } = old.person
     const asked = await askFor(email.toUpperCase())
@@ -109,7 +109,7 @@ describe('a forgotten password', () => {
     expect([again.status, again.headers['x-error-code']]).toEqual([410, 'link_gone'])
   })
 
-  test('answers the same for nobody, and sends nothing', async () => {
+  test('answers the same for an unknown email address, and sends nothing', async () => {
     const before = server.received.length
     const { email } = await givenUser(app)
     const [nobody, somebody] = [await askFor('nobody@example.com'), await askFor(email)]
@@ -118,14 +118,14 @@ describe('a forgotten password', () => {
     expect(server.received.length).toBe(before + 1)
   })
 
-  test('leads to us, whatever the one who asks calls us', async () => {
+  test('links to the configured URL, whatever the Host header says', async () => {
     const { email } = await givenUser(app)
     await askFor(email, { host: 'evil.example', origin: 'http://evil.example' })
     await askFor(email, { 'x-forwarded-host': 'evil.example' })
     expect(linkIn(await mailTo(email))).toMatch(/^http:\/\/localhost\/reset#/)
   })
 
-  test('fills no mailbox', async () => {
+  test('limits the emails per user', async () => {
     const { email } = await givenUser(app)
     for (let i = 0; i < 10; i++) await askFor(email)
     const later = await givenUser(app)
@@ -134,7 +134,7 @@ describe('a forgotten password', () => {
     expect(server.received.filter(({ to }) => to.includes(email))).toHaveLength(3)
   })
 
-  test('is a matter of an hour', async () => {
+  test('expires after an hour', async () => {
     const { email, id } = await givenUser(app)
     await askFor(email)
     const url = linkIn(await mailTo(email))
@@ -144,7 +144,7 @@ describe('a forgotten password', () => {
     expect(await app.db.many(sql`select from one_time_links where user_id = ${id}`)).toEqual([])
   })
 
-  test('does not replace a second factor', async () => {
+  test('does not bypass the second factor', async () => {
     const { email, id } = await givenUser(app)
     await app.db.run(sql`update users set totp_secret = ${Buffer.from('x')}, totp_enabled_at = now() where id = ${id}`)
     await askFor(email)

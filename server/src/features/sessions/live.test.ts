@@ -26,7 +26,7 @@ async function listen(cookie: string | undefined) {
 
 const happen = (accountId: string) => app.db.tx((tx) => recordEvent(tx, app.deps, { accountId, type: 'vm.created', data: {} }))
 
-test('events reach a person as they happen, as a browser asks for them', async () => {
+test('a browser session receives events as a stream', async () => {
   const { person: user, cookie } = await givenBrowser(app)
   const stream = await listen(cookie())
   await happen(user.accountId)
@@ -34,7 +34,7 @@ test('events reach a person as they happen, as a browser asks for them', async (
   stream.cut()
 })
 
-test('a page that only listens keeps no session alive, and hears nothing after its end', async () => {
+test('the event stream does not extend the session, and stops when it ends', async () => {
   const { person: user, cookie, get: read } = await givenBrowser(app)
   const stream = await listen(cookie())
   app.clock.advance('23h')
@@ -49,7 +49,7 @@ test('a page that only listens keeps no session alive, and hears nothing after i
   expect((await read('/session')).status).toBe(401)
 })
 
-test('the console of a VM opens for a person, and not for a page of another site', async () => {
+test('a VM console opens for a browser session, and not for a cross-site page', async () => {
   const browser = await givenBrowser(app)
   await deposit(app.deps, browser.person.accountId, 100_00n)
   const made = await browser.post('/v1/vms', await app.given.vmInput())

@@ -13,8 +13,8 @@ const codeOf = (error: unknown): string => (error as { code: string }).code
 describe.each([
   ['of one process', () => memoryCounters(app.clock)],
   ['of several processes', () => postgresCounters(app.db, app.clock)],
-])('wrong attempts, by counters %s,', (_, open) => {
-  test('are stopped at the first bar that is reached, and count against none behind it', async () => {
+])('failed attempts, with counters %s,', (_, open) => {
+  test('are stopped at the first limit reached, and do not count against later limits', async () => {
     const counters = open()
     const all = [attemptLimits.userAt('ada', '10.0.0.1'), attemptLimits.user('ada')]
     const codes = await Promise.all(Array.from({ length: 50 }, () => withAttemptLimits(counters, all, wrong).catch(codeOf)))
@@ -24,7 +24,7 @@ describe.each([
     expect(await withAttemptLimits(counters, elsewhere, async () => 'in')).toBe('in')
   })
 
-  test('are not those that were right, or that never came to be looked at', async () => {
+  test('exclude successful attempts and those that were not evaluated', async () => {
     const counters = open()
     const bar = [attemptLimits.code('grace')]
     for (let i = 0; i < 20; i++) expect(await withAttemptLimits(counters, bar, async () => i)).toBe(i)

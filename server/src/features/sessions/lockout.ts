@@ -1,6 +1,6 @@
-// Wrong passwords are counted before they are looked at, so that any number at once cannot get past, and given back when they were right.
-// One address gets few tries at one person. Many addresses together get some more; then only places from which that person has signed in
-// before may still try: strangers can guess no further, and cannot keep anybody out.
+// Limits failed sign-ins. Attempts are counted before they are checked, so that concurrent ones cannot exceed the limit, and uncounted
+// when they succeed. One IP address gets few attempts per user, all addresses together some more; after that only addresses from which
+// the user has signed in before may try. Attackers cannot guess further and cannot lock the user out.
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
 import { ApiError, type ErrorCode } from '../../kernel/errors.ts'
@@ -17,11 +17,11 @@ export const attemptLimits = {
   address: (ip: string): AttemptLimit => ({ key: `address:${ip}`, most: 50 }),
   userAt: (email: string, ip: string): AttemptLimit => ({ key: `person:${email}:${ip}`, most: 10 }),
   user: (email: string): AttemptLimit => ({ key: `person:${email}`, most: 50 }),
-  /** Who gets here knows the password already. */
+  /** Reached only with the right password. */
   code: (userId: string): AttemptLimit => ({ key: `code:${userId}`, most: 10 }),
 }
 
-/** What is behind a bar that was reached is not tried, nor counted by the bars after it. */
+/** Stops at the first limit that is reached: the attempt does not run and does not count against later limits. */
 export async function withAttemptLimits<T>(counters: Counters, all: AttemptLimit[], attempt: () => Promise<T>): Promise<T> {
   const counted: AttemptLimit[] = []
   const giveBack = () => Promise.all(counted.map((bar) => counters.add(keyOf(bar), -1, WINDOW_MS)))

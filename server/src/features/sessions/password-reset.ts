@@ -1,5 +1,5 @@
-// A forgotten password. Whoever asks is answered at once and always the same; whether there is such a person shows in their mailbox alone.
-// The link is in the mail and nowhere else, so a mail that gets lost is asked for again.
+// Password reset. The response is immediate and always the same, so that it does not reveal whether the user exists. Only the
+// email has the link (the database has its hash), so a lost email requires a new request.
 import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { parseDurationMs } from '../../kernel/clock.ts'
@@ -14,7 +14,7 @@ const MAILS_PER_HOUR = 3
 
 type ResetDeps = Pick<Deps, 'db' | 'clock' | 'audit' | 'mailer'>
 
-/** `base`: where the dashboard is. Never taken from the request: its sender would decide where the link leads. */
+/** `base`: URL of the dashboard. Never taken from the request, because its sender would control the link's host. */
 export async function mailReset(deps: ResetDeps, counters: Counters, base: string, email: string, visitor: ClientInfo): Promise<void> {
   const { db, clock, mailer } = deps
   const user = await findByEmail(db, email)

@@ -8,7 +8,7 @@ const tag = 'Session'
 const scope = null
 const data = shapes.Session
 
-/** `counters`: of wrong attempts. */
+/** `counters`: of failed attempts. */
 export const sessionRoutes =
   (counters: Counters): Routes =>
   (api, deps) => {

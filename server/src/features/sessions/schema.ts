@@ -1,7 +1,7 @@
 import { object, text, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
 const Email = Type.String({ minLength: 3, maxLength: 254, pattern: '^[^\\s@]+@[^\\s@]+$', rule: 'must be an e-mail address' })
-/** The longest bounds the work of hashing; nothing but the length is asked of it. */
+/** The maximum bounds the cost of hashing; there are no other rules than length. */
 const NewPassword = Type.String({ minLength: 10, maxLength: 200, rule: 'must be 10-200 characters' })
 const GivenPassword = Type.String({ maxLength: 200 })
 const Code = Type.String({ pattern: '^\\d{6}$', rule: 'must be the 6 digits that the app shows' })

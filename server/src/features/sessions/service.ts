@@ -1,4 +1,4 @@
-// What somebody who is signed in does with that: prove it again, look at the sessions and end them, change password and second factor.
+// Operations of a signed-in user: re-authenticate, list and end sessions, change password and second factor.
 import type { Principal, SessionContext } from '../../http/api/principal.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
@@ -14,7 +14,7 @@ import { toEntry, toSession } from './view.ts'
 
 export { OPERATOR } from './authenticate.ts'
 
-/** Only behind a mount that lets people in. */
+/** Only for routes that require a user session. */
 export function signedIn({ signedIn: found }: Principal): SessionContext {
   if (!found) throw new Error('BUG: a token got where only people are let in')
   return found
@@ -31,7 +31,7 @@ export async function getSession(deps: Deps, principal: Principal, from: Queries
   return toSession(deps.config, await getAccount(from, user.account_id), user, row)
 }
 
-/** What must be proved outside of a transaction: hashing takes its time. */
+/** Verifies credentials outside of a transaction, because hashing is slow. */
 export class ReauthService {
   readonly #deps: Deps
   readonly #counters: Counters
@@ -41,7 +41,7 @@ export class ReauthService {
     this.#counters = counters
   }
 
-  /** Answers the hash that was looked at, so that the change can make sure that it is still the same. */
+  /** Returns the verified hash, so that the change can check that it is still current. */
   async password({ actorId }: Principal, password: string): Promise<string> {
     const user = await users.findUser(this.#deps.db, actorId)
     return withAttemptLimits(this.#counters, [attemptLimits.user(actorId)], async () => {
@@ -55,7 +55,7 @@ export class ReauthService {
     return { checked: await this.password(principal, currentPassword), hash: await users.hashPassword(newPassword) }
   }
 
-  /** Whoever is signed in may not guess codes without end either. */
+  /** Rate-limits codes of signed-in users too. */
   code<T>({ actorId }: Principal, attempt: () => Promise<T>): Promise<T> {
     return withAttemptLimits(this.#counters, [attemptLimits.code(actorId)], attempt)
   }
@@ -81,7 +81,7 @@ export async function reauthenticate(
   return { secret, withRecoveryCode: spent === 'recovery' }
 }
 
-/** Everybody else who is signed in as this person has to give the new one. */
+/** Ends all other sessions of the user. */
 export async function changePassword(
   tx: Tx,
   { clock }: Deps,
@@ -107,7 +107,7 @@ export async function getTotp({ db }: Deps, { actorId }: Principal): Promise<Tot
 }
 
 interface Changed {
-  /** Of the session. */
+  /** Session secret. */
   secret: string
   recoveryCodes: string[]
 }
@@ -134,7 +134,7 @@ async function afterChange(tx: Tx, { clock }: Deps, principal: Principal): Promi
   return (await rotateSession(tx, clock.now(), sessionId, provedAt)).secret
 }
 
-/** Whether each still lasts; one that was ended is not answered. */
+/** Expiry state of each session; ended sessions are absent. */
 export const sessionStates = (db: Queries, now: Date, ids: string[]) => sql.states(db, now, idleSince(now), ids)
 
 export async function listSessions({ db, clock }: Deps, principal: Principal): Promise<SessionEntry[]> {

@@ -7,8 +7,8 @@ import { pruneSessions } from './prune.reconciler.ts'
 const app = await testApp()
 const ENDED = 'Your session has ended: sign in again'
 
-describe('a session', () => {
-  test('ends after a day without use', async () => {
+describe('session', () => {
+  test('expires after a day without use', async () => {
     const browser = await givenBrowser(app)
     app.clock.advance('23h')
     expect((await browser.get('/session')).status).toBe(200)
@@ -19,7 +19,7 @@ describe('a session', () => {
     expect([status, body.error]).toEqual([401, ENDED])
   })
 
-  test('ends after two weeks, however much it is used', async () => {
+  test('expires after two weeks, even when used', async () => {
     const browser = await givenBrowser(app)
     for (let day = 1; day < 14; day++) {
       app.clock.advance('23h')
@@ -29,14 +29,14 @@ describe('a session', () => {
     expect((await browser.get('/session')).status).toBe(401)
   })
 
-  test('leaves nothing once it is over', async () => {
+  test('is pruned after it has expired', async () => {
     const { person } = await givenBrowser(app)
     app.clock.advance('24h')
     await pruneSessions.runOnce(app.deps)
     expect(await app.db.many(sql`select from sessions where user_id = ${person.id}`)).toEqual([])
   })
 
-  test('ends by signing out, and its cookie with it', async () => {
+  test('ends on sign-out, and its cookie is deleted', async () => {
     const browser = await givenBrowser(app)
     const cookie = browser.cookie()
     const { headers } = await browser.post('/sign-out')
@@ -47,7 +47,7 @@ describe('a session', () => {
     expect((await browser.get('/session')).status).toBe(401)
   })
 
-  test('gets another secret when the password is given again; the old one can do no more than before, and soon nothing', async () => {
+  test('gets a new secret on re-authentication; the old one gains no rights and expires after 10 seconds', async () => {
     const browser = await givenBrowser(app)
     const old = browserOf(app)
     old.keep(browser.cookie())
@@ -63,7 +63,7 @@ describe('a session', () => {
     expect((await browser.get('/session')).status).toBe(200)
   })
 
-  test('of an operator who no longer is one shows the operator area no more', async () => {
+  test('of a demoted operator has no access to the operator area', async () => {
     const browser = await givenBrowser(app, { isOperator: true })
     expect((await browser.get('/operator/hosts')).status).toBe(200)
     await app.db.run(sql`update users set is_operator = false where id = ${browser.person.id}`)
@@ -71,7 +71,7 @@ describe('a session', () => {
   })
 })
 
-describe('the list of sessions', () => {
+describe('session list', () => {
   async function twice() {
     const { email } = await givenUser(app)
     const [here, there] = [browserOf(app, '10.8.0.1'), browserOf(app, '10.8.0.2')]
@@ -81,7 +81,7 @@ describe('the list of sessions', () => {
     return { here, there }
   }
 
-  test('says where one is signed in, and ends any of them at once', async () => {
+  test('shows all sessions, and ends any of them at once', async () => {
     const { here, there } = await twice()
     const { body } = await here.get('/sessions')
     expect(body.data).toMatchObject([
@@ -93,13 +93,13 @@ describe('the list of sessions', () => {
     expect((await here.get('/sessions')).body.data).toHaveLength(1)
   })
 
-  test('can be cleared but for one’s own', async () => {
+  test('can be cleared except for the current one', async () => {
     const { here, there } = await twice()
     expect((await here.delete('/sessions')).body.data.message).toBe('1 other session was ended')
     expect([(await there.get('/session')).status, (await here.get('/session')).status]).toEqual([401, 200])
   })
 
-  test('holds the last fifty', async () => {
+  test('keeps the last fifty', async () => {
     const browser = await givenBrowser(app)
     const user = browser.person.id
     await app.db.run(sql`
@@ -112,7 +112,7 @@ describe('the list of sessions', () => {
 })
 
 describe('POST /password', () => {
-  test('needs the one before, ends all other sessions and makes links worthless', async () => {
+  test('requires the current password, ends all other sessions and invalidates links', async () => {
     const browser = await givenBrowser(app)
     const other = browserOf(app)
     await other.signIn(browser.person.email)
@@ -126,12 +126,12 @@ describe('POST /password', () => {
     expect((await other.signIn(browser.person.email, 'something better')).status).toBe(200)
   })
 
-  test.each([['short'], ['x'.repeat(201)]])('refuses %s', async (newPassword) => {
+  test.each([['short'], ['x'.repeat(201)]])('rejects %s', async (newPassword) => {
     const { status, body } = await (await givenBrowser(app)).post('/password', { currentPassword: PASSWORD, newPassword })
     expect([status, body.error]).toEqual([400, 'Validation failed: newPassword must be 10-200 characters'])
   })
 
-  test('may not be guessed by who found an open browser', async () => {
+  test('limits guesses from an open session', async () => {
     const browser = await givenBrowser(app)
     const statuses: number[] = []
     for (let i = 0; i < 60; i++) statuses.push((await browser.post('/reauthenticate', { password: 'wrong' })).status)

@@ -1,5 +1,5 @@
-// The life of a session: a secret in a cookie, of which we keep the hash. It ends when it is not used for a day, and after two weeks in any
-// case. Whenever it may do more than before, the secret is another.
+// Session lifecycle: a secret in a cookie, stored as a hash. A session expires after a day without use, and after two weeks in any case.
+// The secret is rotated whenever the session gains rights.
 import { addDuration, subtractDuration } from '../../kernel/clock.ts'
 import { newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Tx } from '../../kernel/database/db.ts'
@@ -10,7 +10,7 @@ import * as sql from './sql.ts'
 export const PREFIX = 'ses_'
 const IDLE = '24h'
 export const LONGEST = '14d'
-/** For requests that were sent with the secret before. */
+/** How long the previous secret stays valid after a rotation, for requests in flight. */
 const OVERLAP = '10s'
 const MAX_PER_USER = 50
 
@@ -45,7 +45,7 @@ export async function startSession(tx: Tx, now: Date, userId: string, { ip, user
   return { secret, row }
 }
 
-/** After the password was given again, or what it takes to sign in has changed. */
+/** After re-authentication, or when the sign-in factors have changed. */
 export async function rotateSession(tx: Tx, now: Date, id: string, provedAt: Date): Promise<Started> {
   const secret = newToken(PREFIX)
   const row = await sql.rotate(tx, { id, hash: sha256(secret), provedAt, previousUntil: addDuration(now, OVERLAP) })

@@ -1,4 +1,4 @@
-// The doors that are open to everybody: they are where a session begins.
+// Unauthenticated routes that start a session.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { UnauthenticatedRoutes } from '../../http/api/unauthenticated-routes.ts'
 import type { Operation } from '../../http/api/operation.ts'
@@ -18,7 +18,7 @@ const tag = 'Signing in'
 
 export interface SignInRoutes {
   operations: Operation[]
-  /** Waits for mails under way. */
+  /** Waits for emails in flight. */
   close(): Promise<void>
 }
 
@@ -154,7 +154,7 @@ function requireSecureTransport(request: FastifyRequest, { config }: Deps): void
   )
 }
 
-/** Null while we listen on every address: nobody knows which of them leads here from outside. */
+/** Null while listening on all addresses: the externally reachable one is unknown. */
 function listeningAt(app: FastifyInstance): string | null {
   const at = app.server.address()
   if (at === null || typeof at === 'string' || ['0.0.0.0', '::'].includes(at.address)) return null

@@ -5,11 +5,11 @@ import { sql } from '../../kernel/database/db.ts'
 
 const app = await testApp()
 let addresses = 0
-/** No test is locked out by another. */
+/** A new IP address per call, so that no test locks out another. */
 const somewhere = (): string => `10.9.${Math.floor(++addresses / 250)}.${addresses % 250}`
 
 describe('POST /sign-in', () => {
-  test('opens a session of the person', async () => {
+  test('starts a session of the user', async () => {
     const { email, id, accountId } = await givenUser(app)
     const browser = browserOf(app)
     const { status, body, headers } = await browser.signIn(email.toUpperCase())
@@ -26,7 +26,7 @@ describe('POST /sign-in', () => {
     expect((await browser.get('/session')).body.data).toEqual(body.data)
   })
 
-  test('keeps no secret of it', async () => {
+  test('stores no session secret in plain text', async () => {
     const browser = await givenBrowser(app)
     const secret = browser.cookie()!.split('=')[1]!
     const rows = await app.db.many<{ row: string }>(sql`
@@ -35,7 +35,7 @@ describe('POST /sign-in', () => {
     expect(rows.map(({ row }) => row).join()).not.toContain(PASSWORD)
   })
 
-  test('over https is held by a cookie that no other host can set', async () => {
+  test('over https uses a cookie that no other host can set', async () => {
     const secure = await testApp({ environment: { BERTH_PUBLIC_URL: 'https://cloud.example.com' } })
     const { email } = await givenUser(secure)
     const page = { host: 'cloud.example.com', origin: 'https://cloud.example.com' }
@@ -47,7 +47,7 @@ describe('POST /sign-in', () => {
     expect((await secure.request('GET', '/api/dashboard/session', { headers: { cookie: renamed } })).status).toBe(401)
   })
 
-  test('is refused over plain http from other machines', async () => {
+  test('is rejected over plain http from other machines', async () => {
     const { email } = await givenUser(app)
     const headers = { host: 'cloud.example.com', origin: 'http://cloud.example.com' }
     const answer = await app.request('POST', '/api/dashboard/sign-in', { body: { email, password: PASSWORD }, headers })
@@ -66,13 +66,13 @@ describe('POST /sign-in', () => {
     expect(headers).not.toHaveProperty('set-cookie')
   })
 
-  test('is refused to who has no password yet', async () => {
+  test('is rejected for a user without a password', async () => {
     const { email, id } = await givenUser(app)
     await app.db.run(sql`update users set password_hash = null where id = ${id}`)
     expect((await browserOf(app, somewhere()).signIn(email)).status).toBe(401)
   })
 
-  test('never goes on with a session that somebody else began: its id is new, and the old one ends', async () => {
+  test('never continues an existing session (session fixation): it has a new id, and the old session ends', async () => {
     const attacker = await givenBrowser(app)
     const planted = attacker.cookie()!
     const victim = browserOf(app)
@@ -87,7 +87,7 @@ describe('POST /sign-in', () => {
     expect(victim.cookie()).toMatch(/^berth=ses_\w{46}$/)
   })
 
-  test('is in the audit log, with what was refused', async () => {
+  test('is recorded in the audit log, with rejected attempts', async () => {
     const { email, id } = await givenUser(app)
     const browser = browserOf(app, somewhere())
     await browser.signIn(email, 'wrong')
@@ -111,7 +111,7 @@ describe('fifty wrong passwords', () => {
     return statuses
   }
 
-  test('from one address are stopped at ten, the right one too, and forgotten after a quarter of an hour', async () => {
+  test('from one address are stopped at ten, even with the right one, and reset after 15 minutes', async () => {
     const { email } = await givenUser(app)
     const address = somewhere()
     expect(await wrongFrom(email, address, 50)).toEqual([...Array(10).fill(401), ...Array(40).fill(429)])
@@ -126,14 +126,14 @@ describe('fifty wrong passwords', () => {
     expect((await browserOf(app, address).signIn(email)).status).toBe(200)
   })
 
-  test('at once get no further than one after the other', async () => {
+  test('sent concurrently hit the same limit', async () => {
     const { email } = await givenUser(app)
     const browser = browserOf(app, somewhere())
     const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await browser.signIn(email, 'wrong')).status))
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
   })
 
-  test('from everywhere keep strangers out, and not who has been here before', async () => {
+  test('from many addresses block unknown addresses, but not known ones', async () => {
     const { email } = await givenUser(app)
     const [home, elsewhere] = [somewhere(), somewhere()]
     expect((await browserOf(app, home).signIn(email)).status).toBe(200)
@@ -144,7 +144,7 @@ describe('fifty wrong passwords', () => {
     expect((await browserOf(app, elsewhere).signIn(email)).status).toBe(200)
   })
 
-  test('at many people from one address are stopped as well', async () => {
+  test('for many users from one address are stopped too', async () => {
     const address = somewhere()
     for (let i = 0; i < 5; i++) await wrongFrom(`nobody${i}@example.com`, address, 10)
     const { email } = await givenUser(app)
@@ -152,7 +152,7 @@ describe('fifty wrong passwords', () => {
   })
 })
 
-describe('a write', () => {
+describe('CSRF: a write', () => {
   const { host } = OWN_PAGE
   test.each([
     ['another site', { host, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
@@ -162,7 +162,7 @@ describe('a write', () => {
     ['a frame without an origin', { host, origin: 'null', 'sec-fetch-site': 'same-origin' }],
     ['somebody who types it', { host, 'sec-fetch-site': 'none' }],
     ['nowhere', { host }],
-  ])('that comes from %s is refused, with a session and without', async (_, headers) => {
+  ])('that comes from %s is rejected, with a session and without', async (_, headers) => {
     const browser = await givenBrowser(app)
     const sent = { ...headers, cookie: browser.cookie()! }
     const key = { name: 'k', publicKey: 'ssh-ed25519 AAAA' }
@@ -180,7 +180,7 @@ describe('a write', () => {
   test.each([
     ['by Origin', { host, origin: 'http://localhost' }],
     ['by Sec-Fetch-Site', { host, 'sec-fetch-site': 'same-origin' }],
-  ])('of our own page is known %s', async (_, headers) => {
+  ])('of the dashboard is recognised %s', async (_, headers) => {
     const browser = await givenBrowser(app)
     const answer = await app.request('POST', '/api/dashboard/sign-out', { body: {}, headers: { ...headers, cookie: browser.cookie()! } })
     expect(answer.status).toBe(200)

@@ -1,5 +1,5 @@
-// Where people come in: by password and second factor, by the welcome link, by signing up, or by a link to a new password. Hashing is done
-// before a transaction is opened. Every arrival and every refusal at a known person's door is in that account's audit log.
+// Sign-in by password and second factor, welcome link, sign-up, or password reset link. Hashing happens before the transaction starts.
+// Every sign-in and every rejected attempt for a known user is recorded in the account's audit log.
 import { toUserAuditRecord } from '../../http/api/audit.ts'
 import type { Counters } from '../../kernel/database/window-counters.ts'
 import { sha256 } from '../../kernel/crypto.ts'
@@ -14,7 +14,7 @@ import * as sql from './sql.ts'
 
 export interface ClientInfo extends Caller {
   requestId: string
-  /** The session that the browser had before, if any: it ends. */
+  /** The browser's previous session, if any: it is ended. */
   oldSecret: string | undefined
   operation: { action: string; route: string }
 }
@@ -34,11 +34,11 @@ export class SignInService {
     this.#counters = counters
   }
 
-  /** Null when the password is right and the code of the second factor is missing. */
+  /** Null when the password is right and the second-factor code is missing. */
   async signIn(visitor: ClientInfo, { email, password, totp }: SignIn): Promise<SignInResult | null> {
     const { db, vault } = this.#deps
     const person = await users.findByEmail(db, email)
-    const who = vault.digest(email.toLowerCase()).toString('base64url') // counters are no place for addresses of people
+    const who = vault.digest(email.toLowerCase()).toString('base64url') // no email addresses in counter keys
     const isAtHome = person !== undefined && (await users.isKnownAddress(db, person.id, visitor.ip))
     const all = [attemptLimits.address(visitor.ip), attemptLimits.userAt(who, visitor.ip), ...(isAtHome ? [] : [attemptLimits.user(who)])]
     try {
@@ -60,7 +60,7 @@ export class SignInService {
   async #enter(tx: Tx, visitor: ClientInfo, checked: users.UserRow, totp?: string): Promise<SignInResult> {
     const { vault, clock } = this.#deps
     const person = await users.lockUser(tx, checked.id)
-    if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was looked at
+    if (person.password_hash !== checked.password_hash) throw wrong() // changed since it was verified
     const spent = person.totp_enabled_at && (await users.consumeCode(tx, vault, clock.now(), person, totp ?? ''))
     return this.#arrive(tx, spent === 'recovery' ? withRecoveryCode(visitor) : visitor, person)
   }
@@ -78,7 +78,7 @@ export class SignInService {
     return db.tx(async (tx) => this.#arrive(tx, visitor, await users.signUp(tx, clock.now(), { ...user, passwordHash }), 201))
   }
 
-  /** Ends every session there was. Null when the person has a second factor, which a link does not replace. */
+  /** Ends every session of the user. Null when the user has a second factor, which a link does not bypass. */
   async setPassword(visitor: ClientInfo, { token, password }: CompleteReset): Promise<SignInResult | null> {
     const passwordHash = await users.hashPassword(password)
     const { db, clock } = this.#deps
@@ -106,7 +106,7 @@ export class SignInService {
   }
 }
 
-/** Its owner should see in the audit log that it was no code of the app. */
+/** Records in the audit log that a recovery code was used instead of a TOTP code. */
 const withRecoveryCode = (visitor: ClientInfo): ClientInfo => ({
   ...visitor,
   operation: { ...visitor.operation, action: `${visitor.operation.action}WithRecoveryCode` },

@@ -54,7 +54,7 @@ export const endByHash = (tx: Tx, hash: Buffer) => tx.run(sql`delete from sessio
 export const endOthers = (tx: Tx, userId: string, keptId: string | null) =>
   tx.run(sql`delete from sessions where user_id = ${userId} and id is distinct from ${keptId}`)
 
-/** Only so many are kept: the one that was not used for longest goes. */
+/** Keeps the `most` recently used sessions and ends the others. */
 export const endBeyond = (tx: Tx, userId: string, most: number) =>
   tx.run(sql`
     delete from sessions where id in (

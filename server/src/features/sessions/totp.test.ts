@@ -18,8 +18,8 @@ async function withTotp() {
   return { browser, secret, code, email: browser.person.email, recoveryCodes }
 }
 
-describe('a second factor', () => {
-  test('begins with a secret for an app, and is in force once a code of it was given', async () => {
+describe('second factor', () => {
+  test('starts with a secret for an app, and is enabled after a code is confirmed', async () => {
     const browser = await givenBrowser(app)
     const { body } = await browser.post('/totp')
     const { secret, uri } = body.data as { secret: string; uri: string }
@@ -37,14 +37,14 @@ describe('a second factor', () => {
     expect((await browser.post('/totp')).status).toBe(409)
   })
 
-  test('is kept encrypted', async () => {
+  test('is stored encrypted', async () => {
     const { browser, secret } = await withTotp()
     const { row } = await app.db.one<{ row: string }>(sql`select p::text as row from users p where id = ${browser.person.id}`)
     expect(row).not.toContain(secret)
     expect(row).not.toContain(Buffer.from(secret).toString('hex'))
   })
 
-  test('is asked for at sign-in, after the password', async () => {
+  test('is required at sign-in, after the password', async () => {
     const { email, code } = await withTotp()
     const browser = browserOf(app)
     const first = await browser.signIn(email)
@@ -55,7 +55,7 @@ describe('a second factor', () => {
     expect((await browser.signIn(email, PASSWORD, code())).body.data.user.email).toBe(email)
   })
 
-  test('has codes that work once, and a moment before and after their time', async () => {
+  test('accepts each code once, with a tolerance of one step', async () => {
     const { email, code } = await withTotp()
     const used = code()
     const signIn = async (totp: string) => (await browserOf(app).signIn(email, PASSWORD, totp)).status
@@ -71,7 +71,7 @@ describe('a second factor', () => {
     expect(await signIn(tooLate)).toBe(401)
   })
 
-  test('cannot be guessed', async () => {
+  test('limits guesses', async () => {
     const { email, code } = await withTotp()
     const statuses: number[] = []
     for (let i = 0; i < 12; i++) {
@@ -84,7 +84,7 @@ describe('a second factor', () => {
     expect((await browserOf(app, '10.7.1.1').signIn(email, PASSWORD, code())).status).toBe(200)
   })
 
-  test('is asked for with the password again', async () => {
+  test('is required for re-authentication', async () => {
     const { browser, code } = await withTotp()
     expect((await browser.post('/reauthenticate', { password: PASSWORD })).headers['x-error-code']).toBe('wrong_totp')
     expect((await browser.post('/reauthenticate', { password: PASSWORD, totp: code() })).status).toBe(200)
@@ -100,7 +100,7 @@ describe('a second factor', () => {
 describe('recovery codes', () => {
   const left = async ({ get }: { get: (path: string) => Promise<{ body: { data: object } }> }) => (await get('/totp')).body.data
 
-  test('are ten, come with the second factor, and work once instead of it', async () => {
+  test('are ten, are issued with the second factor, and each replaces it once', async () => {
     const { browser, email, recoveryCodes } = await withTotp()
     expect(new Set(recoveryCodes).size).toBe(10)
     for (const code of recoveryCodes) expect(code).toMatch(/^([a-hjkmnp-z2-9]{4}-){3}[a-hjkmnp-z2-9]{4}$/)
@@ -114,7 +114,7 @@ describe('recovery codes', () => {
     expect(await left(browser)).toEqual({ enabled: true, recoveryCodesLeft: 8 })
   })
 
-  test('are worth nothing without the password, and to anybody else', async () => {
+  test('are rejected without the password, and for any other user', async () => {
     const [mine, theirs] = [await withTotp(), await withTotp()]
     const code = mine.recoveryCodes[0]!
     const wrong = await browserOf(app).signIn(mine.email, 'not the password', code)
@@ -123,7 +123,7 @@ describe('recovery codes', () => {
     expect(await statusOf(browserOf(app).signIn(mine.email, PASSWORD, code))).toBe(200)
   })
 
-  test('are kept as hashes, and their use is in the audit log', async () => {
+  test('are stored as hashes, and their use is in the audit log', async () => {
     const { browser, email, recoveryCodes } = await withTotp()
     const rows = await app.db.many<{ row: string }>(sql`select r::text as row from recovery_codes r where user_id = ${browser.person.id}`)
     const kept = rows.map(({ row }) => row).join('\n')
@@ -139,7 +139,7 @@ describe('recovery codes', () => {
     expect(actions.map(({ action }) => action)).toEqual(expect.arrayContaining(expected))
   })
 
-  test('can be made anew, and then the old ones are void', async () => {
+  test('can be regenerated, which invalidates the old ones', async () => {
     const { browser, email, recoveryCodes } = await withTotp()
     const before = browser.cookie()
     const { status, body } = await browser.post('/totp/recovery-codes')
@@ -149,7 +149,7 @@ describe('recovery codes', () => {
     expect(await statusOf(browserOf(app).signIn(email, PASSWORD, fresh[0]))).toBe(200)
   })
 
-  test('prove it is you again, cannot be guessed, and go with the second factor', async () => {
+  test('work for re-authentication, are rate-limited, and are deleted with the second factor', async () => {
     const { browser, email, recoveryCodes } = await withTotp()
     expect(await statusOf(browser.post('/reauthenticate', { password: PASSWORD, totp: recoveryCodes[0]! }))).toBe(200)
     const guesses: number[] = []

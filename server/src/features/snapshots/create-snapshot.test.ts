@@ -12,7 +12,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
   const snapshotsOf = async (vmId: string) => (await customer.get(`/vms/${vmId}/snapshots`)).body.data
   const refusal = (answer: Awaited<ReturnType<typeof customer.post>>) => [answer.status, answer.headers['x-error-code'], answer.body.error]
 
-  test('answers 202 with the snapshot and the action that takes it', async () => {
+  test('answers 202 with the snapshot and its action', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { status, headers, body } = await customer.post(`/vms/${vmId}/snapshots`, { name: 'before', description: 'the upgrade' })
     expect(status).toBe(202)
@@ -39,7 +39,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1', 'snapshot'])
   })
 
-  test('tells of it in the feed, with the snapshot', async () => {
+  test('records an event with the snapshot', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { snapshot, actionId } = (await customer.post(`/vms/${vmId}/snapshots`, { name: 'before' })).body.data
     await app.settle({ subjectId: vmId })
@@ -47,7 +47,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     expect(event.data).toMatchObject({ actionId, vm: { id: vmId }, snapshot: { id: snapshot.id, status: 'AVAILABLE' } })
   })
 
-  test('takes an absent description for an empty one', async () => {
+  test('defaults the description to empty', async () => {
     const { id: vmId } = await app.given.vm(customer)
     expect((await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })).body.data.snapshot.description).toBe('')
   })
@@ -70,7 +70,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     ['a description of 501 characters', { name: 'x', description: 'x'.repeat(501) }, 'description must be 0-500 characters'],
     ['a description that is null', { name: 'x', description: null }, 'description must be a string'],
     ['an unknown field', { name: 'x', size: '5' }, 'size is not a known field'],
-  ])('refuses %s', async (_, body, sentence) => {
+  ])('rejects %s', async (_, body, sentence) => {
     expect(refusal(await customer.post(`/vms/${newId()}/snapshots`, body))).toEqual([
       400,
       'validation_failed',
@@ -84,7 +84,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     expect((await customer.post(`/vms/${vmId}/snapshots`, input)).body.data.snapshot).toMatchObject(input)
   })
 
-  test('refuses a VM that is busy, and names the action', async () => {
+  test('rejects a busy VM, and names the open action', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const { actionId } = (await customer.post(`/vms/${vmId}/restart`)).body.data
     const answer = refusal(await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' }))
@@ -92,14 +92,14 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     expect(await snapshotsOf(vmId)).toEqual([])
   })
 
-  test('refuses a VM that never came up', async () => {
+  test('rejects a VM that failed to provision', async () => {
     await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
     const { id: vmId } = await app.given.vm(customer)
     const answer = refusal(await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' }))
     expect(answer).toEqual([409, 'invalid_state', 'VM must be RUNNING or STOPPED to snapshot; it is ERROR'])
   })
 
-  test('allows five of a VM, and more where the operator raised the limit', async () => {
+  test('allows five per VM, and more where the operator raised the quota', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const take = async () => {
       const answer = await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })
@@ -117,7 +117,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     await app.settle({ subjectId: vmId })
   })
 
-  test('lets one of many parallel requests through', async () => {
+  test('accepts one of many concurrent requests', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const answers = await Promise.all(Array.from({ length: 8 }, () => customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })))
     expect(answers.filter((each) => each.status === 202)).toHaveLength(1)
@@ -126,7 +126,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     expect(await snapshotsOf(vmId)).toHaveLength(1)
   })
 
-  test('is FAILED without data when the host has no room, and the VM is as it was', async () => {
+  test('is FAILED without data when the host has no capacity, and the VM is unchanged', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await app.simulated.faults.fillDisk()
     const { actionId } = (await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })).body.data
@@ -142,7 +142,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1'])
   })
 
-  test.each(['transient', 'halfway', 'lost_answer'] as const)('is tried again after trouble of the kind %s', async (kind) => {
+  test.each(['transient', 'halfway', 'lost_answer'] as const)('is retried after a failure of kind %s', async (kind) => {
     const { id: vmId } = await app.given.vm(customer)
     await app.simulated.faults.plant({ verb: 'ensureSnapshot', kind, times: 2 })
     await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })
@@ -151,7 +151,7 @@ describe('POST /vms/{vmId}/snapshots', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1', 'snapshot'])
   })
 
-  test('reads the VM of another account as not found', async () => {
+  test('answers 404 for a VM of another account', async () => {
     const { id: vmId } = await app.given.vm(customer)
     const stranger = await app.given.customer()
     expect(refusal(await stranger.post(`/vms/${vmId}/snapshots`, { name: 'x' }))).toEqual([404, 'not_found', 'VM not found'])

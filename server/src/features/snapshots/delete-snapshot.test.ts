@@ -32,7 +32,7 @@ describe('DELETE /vms/{vmId}/snapshots/{id}', async () => {
     ])
   })
 
-  test('waits out a host that does not answer for a while', async () => {
+  test('retries while the host is unreachable', async () => {
     const { vmId, path } = await given()
     await app.simulated.faults.plant({ verb: 'ensureNoSnapshot', kind: 'transient', times: 12 })
     await customer.delete(path)
@@ -40,7 +40,7 @@ describe('DELETE /vms/{vmId}/snapshots/{id}', async () => {
     expect((await customer.get(path)).status).toBe(404)
   })
 
-  test('leaves one that its host will not remove FAILED, to be deleted again', async () => {
+  test('is FAILED when the host rejects the removal, and can be deleted again', async () => {
     const { vmId, path } = await given()
     await app.simulated.faults.plant({ verb: 'ensureNoSnapshot', kind: 'permanent' })
     await customer.delete(path)
@@ -52,7 +52,7 @@ describe('DELETE /vms/{vmId}/snapshots/{id}', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1'])
   })
 
-  test('works in states that take no snapshots', async () => {
+  test('works in states that allow no new snapshots', async () => {
     const { vmId, path } = await given()
     await app.db.run(sql`update vms set status = 'SUSPENDED' where id = ${vmId}`)
     expect((await customer.delete(path)).status).toBe(202)
@@ -60,7 +60,7 @@ describe('DELETE /vms/{vmId}/snapshots/{id}', async () => {
     await app.db.run(sql`update vms set status = 'RUNNING' where id = ${vmId}`)
   })
 
-  test('is refused when the VM is busy or out of management', async () => {
+  test('is rejected when the VM is busy or UNMANAGED', async () => {
     const { vmId, path } = await given()
     const { actionId } = (await customer.post(`/vms/${vmId}/restart`)).body.data
     expect(refusal(await customer.delete(path))).toEqual([409, 'busy', `VM is busy: action RESTART (${actionId}) is waiting`])
@@ -70,7 +70,7 @@ describe('DELETE /vms/{vmId}/snapshots/{id}', async () => {
     await app.db.run(sql`update vms set status = 'RUNNING' where id = ${vmId}`)
   })
 
-  test('makes room for another', async () => {
+  test('releases the quota for another', async () => {
     const { vmId, path } = await given()
     for (let i = 0; i < 4; i++) {
       await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })
@@ -82,7 +82,7 @@ describe('DELETE /vms/{vmId}/snapshots/{id}', async () => {
     expect((await customer.post(`/vms/${vmId}/snapshots`, { name: 'x' })).status).toBe(202)
   })
 
-  test('reads another account, another VM and an unknown id as not found', async () => {
+  test('answers 404 for another account, another VM and an unknown id', async () => {
     const { vmId, path } = await given()
     const { path: elsewhere } = await given()
     const stranger = await app.given.customer()

@@ -4,7 +4,7 @@ import * as sql from './sql.ts'
 import type { SnapshotInput } from './create.workflow.ts'
 import { toSnapshot } from './view.ts'
 
-/** What was meant to go does not come back: when its host will not remove it, it is of no use and may be deleted again. */
+/** A failed delete is not compensated: the snapshot becomes FAILED, because its data may be incomplete, and can be deleted again. */
 export const deleteSnapshot = workflow<SnapshotInput>('snapshot.delete', { deadline: '1h' })
   .step('remove', {
     tries: 100,

@@ -1,4 +1,4 @@
-// What is proved of every workflow of snapshots: quickly in `npm test`, at every combination in `npm run prove`.
+// Crash and failure injection for every snapshot workflow: a sample in `npm test`, every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
 import { proveOnVm, type World } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -10,7 +10,7 @@ import { takeSnapshot } from './create.workflow.ts'
 const TIMEOUT_MS = 300_000
 
 export function describeDurability({ thorough }: { thorough: boolean }): void {
-  describe('every workflow of snapshots survives death and failure at any step', async () => {
+  describe('every snapshot workflow survives a crash and a failure at any step', async () => {
     const app = await testApp()
     await app.db.run(sql`update catalog_values set value = 1000 where name = 'quota.snapshots_per_vm'`)
     const customer = await app.given.customer({ credit: '1000.00' })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { newId } from '../../kernel/ids.ts'
 
-describe('the snapshots of a VM', async () => {
+describe('snapshots of a VM', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '1000.00' })
   const take = async (vmId: string, name: string) => {
@@ -15,7 +15,7 @@ describe('the snapshots of a VM', async () => {
   const ids = [await take(vmId, 'first'), await take(vmId, 'second'), await take(vmId, 'third')]
   const elsewhere = await take(otherVm, 'elsewhere')
 
-  test('GET /vms/{vmId}/snapshots lists them newest first, in pages', async () => {
+  test('GET /vms/{vmId}/snapshots lists newest first and paginates', async () => {
     const names = async (query: string) => {
       const { status, body } = await customer.get(`/vms/${vmId}/snapshots${query}`)
       expect(status).toBe(200)
@@ -31,7 +31,7 @@ describe('the snapshots of a VM', async () => {
     expect([status, body.data]).toMatchObject([200, { id: ids[0], vmId, name: 'first', status: 'AVAILABLE' }])
   })
 
-  test('one of another VM, an unknown one and one of another account read the same', async () => {
+  test('answers 404 for another VM, an unknown id and another account', async () => {
     const stranger = await app.given.customer()
     for (const path of [`/vms/${vmId}/snapshots/${elsewhere}`, `/vms/${vmId}/snapshots/${newId()}`]) {
       expect((await customer.get(path)).body).toEqual({ success: false, error: 'Snapshot not found' })
@@ -41,7 +41,7 @@ describe('the snapshots of a VM', async () => {
     }
   })
 
-  test('go with their VM', async () => {
+  test('are deleted with their VM', async () => {
     await customer.delete(`/vms/${otherVm}`)
     await app.settle({ subjectId: otherVm })
     expect((await customer.get(`/vms/${otherVm}/snapshots`)).status).toBe(404)

@@ -21,7 +21,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     return answer.body.data
   }
 
-  /** A VM whose disk says "before", as its snapshot does, or "after". */
+  /** A VM whose disk contains "before" at the snapshot and "after" since. */
   const given = async (input: Record<string, unknown> = {}) => {
     const { id: vmId } = await app.given.vm(customer, input)
     const disk = diskOf(app, vmId)
@@ -31,7 +31,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     return { vmId, disk, snapshotId: snapshot.id as string, restore: `/vms/${vmId}/snapshots/${snapshot.id}/restore` }
   }
 
-  test('brings the moment back, and the VM shows REBUILDING meanwhile', async () => {
+  test('restores the disk, and the VM is REBUILDING during the action', async () => {
     const { vmId, disk, snapshotId, restore } = await given()
     const { ipAddress } = await vmOf(vmId)
     const { status, headers, body } = await customer.post(restore)
@@ -48,7 +48,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect((await eventsOf(vmId)).slice(-2)).toEqual(['snapshot.restored', 'vm.started'])
   })
 
-  test('can be done again and again', async () => {
+  test('can be repeated', async () => {
     const { disk, restore } = await given()
     for (let i = 0; i < 2; i++) {
       await act(restore)
@@ -57,7 +57,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     }
   })
 
-  test('starts a VM that was stopped', async () => {
+  test('starts a stopped VM', async () => {
     const { vmId, disk, restore } = await given()
     await act(`/vms/${vmId}/stop`)
     await act(restore)
@@ -65,7 +65,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect(await disk.read()).toBe('before')
   })
 
-  test('makes a rebuilt VM what it was, template and all', async () => {
+  test('restores a rebuilt VM with its previous template', async () => {
     const { vmId, disk, restore } = await given()
     const template = (await customer.get('/os-templates/tiny')).body.data
     await act(`/vms/${vmId}/rebuild`, { osTemplateId: template.id })
@@ -75,7 +75,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect(await disk.read()).toBe('before')
   })
 
-  test('of a smaller disk fills the disk of today', async () => {
+  test('of a smaller disk grows to the current disk size', async () => {
     const plans = (await customer.get('/plans')).body.data as { id: string; slug: string; disk: number }[]
     const plan = (slug: string) => plans.find((each) => each.slug === slug)!
     const { vmId, disk, restore } = await given({ planId: plan('small').id })
@@ -88,7 +88,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect(size).toEqual({ gib: plan('large').disk })
   })
 
-  test('brings back a VM that its host has lost', async () => {
+  test('recovers a VM whose machine is missing on its host', async () => {
     const { vmId, disk, restore } = await given()
     await app.simulated.drift.deleteMachine(vmId)
     await app.reconcile()
@@ -100,7 +100,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect(await disk.read()).toBe('before')
   })
 
-  test('keeps the old disk when the new one does not come up', async () => {
+  test('keeps the old disk when the guest does not become ready on the new one', async () => {
     const { vmId, disk, snapshotId, restore } = await given()
     await app.simulated.faults.plant({ verb: 'ensureReady', kind: 'guest_failed' })
     await app.simulated.faults.plant({ verb: 'findMachine', kind: 'permanent' })
@@ -118,7 +118,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect(await disk.read()).toBe('before')
   })
 
-  test('keeps the old disk when there is no room for a new one', async () => {
+  test('keeps the old disk when the host has no capacity for a new one', async () => {
     const { vmId, disk, restore } = await given()
     await act(`/vms/${vmId}/stop`)
     await app.simulated.faults.fillDisk()
@@ -129,7 +129,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect(await volumesOf(app, vmId)).toEqual(['disk 1', 'seed 1', 'snapshot'])
   })
 
-  test('is refused while the VM is protected', async () => {
+  test('is rejected while the VM is protected', async () => {
     const { vmId, restore } = await given({ isProtected: true })
     expect(refusal(await customer.post(restore))).toEqual([
       409,
@@ -140,13 +140,13 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     await act(restore)
   })
 
-  test('is refused while the VM is busy', async () => {
+  test('is rejected while the VM is busy', async () => {
     const { vmId, restore } = await given()
     const { actionId } = (await customer.post(`/vms/${vmId}/restart`)).body.data
     expect(refusal(await customer.post(restore))).toEqual([409, 'busy', `VM is busy: action RESTART (${actionId}) is waiting`])
   })
 
-  test('is refused for a snapshot that failed', async () => {
+  test('is rejected for a FAILED snapshot', async () => {
     const { id: vmId } = await app.given.vm(customer)
     await app.simulated.faults.fillDisk()
     const { snapshot } = await act(`/vms/${vmId}/snapshots`, { name: 'x' })
@@ -156,7 +156,7 @@ describe('POST /vms/{vmId}/snapshots/{id}/restore', async () => {
     expect((await vmOf(vmId)).status).toBe('RUNNING')
   })
 
-  test('reads another account, another VM and an unknown id as not found', async () => {
+  test('answers 404 for another account, another VM and an unknown id', async () => {
     const { vmId, snapshotId, restore } = await given()
     const { id: otherVm } = await app.given.vm(customer)
     const stranger = await app.given.customer()

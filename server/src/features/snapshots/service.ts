@@ -14,7 +14,7 @@ import * as sql from './sql.ts'
 import { takeSnapshot } from './create.workflow.ts'
 import { toSnapshot } from './view.ts'
 
-/** The row and its workflow commit together, so a crash never leaves a snapshot that nobody is taking. */
+/** Row and workflow run commit together, so a crash never leaves a snapshot without a run. */
 export const createSnapshot = (
   tx: Tx,
   deps: Deps,
@@ -77,10 +77,10 @@ export const restoreSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string
     },
   })
 
-/** Snapshots lie beside the disk and are lost with it. */
+/** Snapshots are stored beside the disk and are lost with it. */
 export const failAllSnapshots = sql.markAllFailed
 
-/** In every state of the VM but one that is out of our hands: a snapshot lies beside the disk, and removing it touches nothing else. */
+/** Allowed in every VM state except UNMANAGED: removing a snapshot does not touch the disk beside it. */
 export const removeSnapshot = (tx: Tx, deps: Deps, who: Principal, vmId: string, id: string): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, {
     verb: null,

@@ -31,11 +31,11 @@ export const markTaken = (tx: Tx, now: Date, id: string, sizeBytes: number) =>
   tx.one<SnapshotRow>(sql`
     update snapshots set status = 'AVAILABLE', size_bytes = ${sizeBytes}, size_refreshed_at = ${now} where id = ${id} returning ${allColumns('snapshots')}`)
 
-/** Without data it has no size either. */
+/** A failed snapshot has no data, so its size is 0. */
 export const markFailed = (tx: Tx, id: string) =>
   tx.run(sql`update snapshots set status = 'FAILED', size_bytes = 0, size_refreshed_at = null where id = ${id}`)
 
-/** They lay on a host that is lost. */
+/** For snapshots on a lost host. */
 export const markAllFailed = (tx: Tx, vmId: string) =>
   tx.run(sql`update snapshots set status = 'FAILED', size_bytes = 0, size_refreshed_at = null where vm_id = ${vmId}`)
 

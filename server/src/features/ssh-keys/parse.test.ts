@@ -30,7 +30,7 @@ const line = (type: string, ...fields: (string | Uint8Array)[]): string => `${ty
 const [modulus, point256] = [Buffer.from(RSA, 'base64').subarray(-257), Buffer.from(P256, 'base64').subarray(-65)]
 const exponent = Buffer.of(1, 0, 1)
 
-describe('an OpenSSH public key', () => {
+describe('OpenSSH public key', () => {
   test.each([
     ['ssh-ed25519', ED25519, 'SHA256:RK90Uy//QAcwWBWc/AjSFhn4gqjEhv5yo7XZzZPw6Vo'],
     ['ssh-rsa', RSA, 'SHA256:pp6vWChGHOYzQY8Cfta14PWyEeNbI1jdTXvSMIhE2Bo'],
@@ -41,7 +41,7 @@ describe('an OpenSSH public key', () => {
     expect(parsePublicKey(`${type} ${base64} someone@example.com`)).toEqual({ type, publicKey: `${type} ${base64}`, fingerprint })
   })
 
-  test.each(KEY_TYPES)('of type %s is accepted as it was generated', (type) => {
+  test.each(KEY_TYPES)('of type %s is accepted as generated', (type) => {
     const generated = generateKey(type)
     const parsed = parsePublicKey(generated.line)
     expect(parsed).toMatchObject({ type, fingerprint: generated.fingerprint })
@@ -51,7 +51,7 @@ describe('an OpenSSH public key', () => {
   test.each([
     ['white space around it', `\n  ssh-ed25519 \t ${ED25519}\r\n`],
     ['a comment of several words', `ssh-ed25519 ${ED25519} my ssh-rsa "laptop" $(reboot) é`],
-  ])('loses %s', (_, text) => {
+  ])('is stripped of %s', (_, text) => {
     expect(parsePublicKey(text).publicKey).toBe(`ssh-ed25519 ${ED25519}`)
   })
 
@@ -112,16 +112,16 @@ describe('an OpenSSH public key', () => {
     ['an even exponent', line('ssh-rsa', Buffer.of(4), modulus), /does not fit/],
     ['no exponent', line('ssh-rsa', '', modulus), /does not fit/],
     ['an exponent of 65 bits', line('ssh-rsa', Buffer.from('010000000000000001', 'hex'), modulus), /does not fit/],
-  ])('is refused with %s', (_, text, sentence) => {
+  ])('is rejected with %s', (_, text, sentence) => {
     expect(refusalOf(text)).toMatch(sentence)
   })
 
-  test('that is private is not repeated in the sentence', () => {
+  test('a private key is not repeated in the error message', () => {
     expect(refusalOf(`-----BEGIN OPENSSH PRIVATE KEY-----\n${ED25519}\n-----END`)).not.toContain(ED25519.slice(0, 8))
   })
 })
 
-describe('the parser', () => {
+describe('parser', () => {
   const lines = KEY_TYPES.map((type) => generateKey(type).line)
   const anyLine = fc.constantFrom(...lines)
 
@@ -135,17 +135,17 @@ describe('the parser', () => {
     }
   }
 
-  test('answers any text with a key or a refusal', () => {
+  test('returns a key or an ApiError for any text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 300 }), onlyRefuses))
   })
 
-  test('answers any bytes behind a type with a key or a refusal', () => {
+  test('returns a key or an ApiError for any bytes after a type', () => {
     const type = fc.constantFrom(...KEY_TYPES)
     fc.assert(fc.property(type, fc.uint8Array(), (each, bytes) => onlyRefuses(`${each} ${Buffer.from(bytes).toString('base64')}`)))
     fc.assert(fc.property(type, fc.array(fc.uint8Array(), { maxLength: 4 }), (each, fields) => onlyRefuses(line(each, ...fields))))
   })
 
-  test('answers a damaged key with a key or a refusal', () => {
+  test('returns a key or an ApiError for a damaged key', () => {
     fc.assert(
       fc.property(anyLine, fc.nat(), fc.nat(40), fc.string({ maxLength: 10 }), (text, at, length, patch) => {
         const start = at % text.length
@@ -155,7 +155,7 @@ describe('the parser', () => {
     )
   })
 
-  test('reads back what it wrote, whatever the comment was', () => {
+  test('round-trips its own output, with any comment', () => {
     const comment = fc.string({ maxLength: 40 }).filter((text) => !/-BEGIN|AAAA|PuTTY|b3Blbn/.test(text))
     fc.assert(
       fc.property(anyLine, comment, (text, words) => {

@@ -1,5 +1,5 @@
-// Reads an OpenSSH public key and writes it anew, so that what reaches a guest's authorized_keys is our own text, never a customer's.
-// Everything inside the base64 is checked: length-prefixed strings, the type repeated inside, exact sizes, nothing left over.
+// Parses an OpenSSH public key and serialises it again, so that authorized_keys in a guest never contains raw customer text. The whole
+// base64 blob is validated: length-prefixed strings, the repeated type, exact sizes, no trailing bytes.
 import { createPublicKey } from 'node:crypto'
 import { sha256 } from '../../kernel/crypto.ts'
 import { invalid, type ApiError } from '../../kernel/errors.ts'
@@ -14,7 +14,7 @@ export interface PublicKey {
 
 type Check = (field: Buffer) => boolean
 
-/** What follows the type inside each kind of key. */
+/** The fields after the type, per key type. */
 const FIELDS = new Map<string, Check[]>([
   ['ssh-ed25519', [bytes(32)]],
   ['ssh-rsa', [isRsaExponent, isRsaModulus]],
@@ -30,7 +30,7 @@ export const KEY_TYPES = [...FIELDS.keys()]
 const PRIVATE = /-{4,5} ?BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File|b3BlbnNzaC1rZXktdjE/
 const KEY_ON_A_LINE = /(?:^|\s)(?:ssh|ecdsa|sk)-\S+\s+AAAA/g
 
-/** Throws a Refusal unless `text` is exactly one key; white space around it and a comment behind it are dropped. */
+/** Throws an ApiError unless `text` is exactly one key; surrounding white space and a comment are dropped. */
 export function parsePublicKey(text: string): PublicKey {
   const line = text.trim()
   refuseMistakes(line)
@@ -45,7 +45,7 @@ export function parsePublicKey(text: string): PublicKey {
   return { type, publicKey: `${type} ${base64}`, fingerprint: `SHA256:${sha256(blob).toString('base64').replace(/=+$/, '')}` }
 }
 
-/** What people send by mistake, each with a sentence of its own. */
+/** Common mistakes, each with its own message. */
 function refuseMistakes(line: string): void {
   if (PRIVATE.test(line)) {
     throw refused('holds a private key. It was not stored: keep it secret, and send the public key, the content of the file ending in .pub')
@@ -67,7 +67,7 @@ function wrongType(type: string): ApiError {
 const refused = (sentence: string): ApiError => invalid(`publicKey ${sentence}`, 'publicKey')
 const damaged = (why: string): ApiError => refused(`is damaged: ${why}. Copy the whole line of the .pub file again`)
 
-/** The SSH wire format: each string follows its length in four bytes. */
+/** The SSH wire format: strings prefixed with a 4-byte length. */
 function stringsIn(blob: Buffer): Buffer[] {
   const strings: Buffer[] = []
   for (let at = 0; at < blob.length;) {
@@ -88,7 +88,7 @@ function exactly(text: string): Check {
   return (field) => field.toString('latin1') === text
 }
 
-/** An uncompressed point that lies on the curve: OpenSSH refuses any other. */
+/** An uncompressed point on the curve: OpenSSH rejects any other. */
 function pointOn(crv: string, size: number): Check {
   return (field) => {
     if (field.length !== 1 + 2 * size || field[0] !== 4) return false
@@ -97,17 +97,17 @@ function pointOn(crv: string, size: number): Check {
       createPublicKey({ key: { kty: 'EC', crv, x: coordinate(1), y: coordinate(1 + size) }, format: 'jwk' })
       return true
     } catch {
-      return false // node:crypto has no other way to say that a point is not on its curve
+      return false // node:crypto throws for a point that is not on the curve
     }
   }
 }
 
-/** A security key's application, `ssh:` unless its owner chose another. */
+/** A security key's application: `ssh:` by default. */
 function isApplication(field: Buffer): boolean {
   return /^[\x21-\x7e]{1,255}$/.test(field.toString('latin1'))
 }
 
-/** OpenSSL uses no exponent of more than 64 bits. */
+/** OpenSSL rejects exponents of more than 64 bits. */
 function isRsaExponent(field: Buffer): boolean {
   return isOddNumber(field) && bitsOf(field) >= 2 && bitsOf(field) <= 64
 }
@@ -119,7 +119,7 @@ function isRsaModulus(field: Buffer): boolean {
   return true
 }
 
-/** A positive number in its shortest form: a leading zero only where the next bit would read as a sign. */
+/** A positive odd number in its shortest form: a leading zero byte only where the sign bit would be set otherwise. */
 function isOddNumber(field: Buffer): boolean {
   const [first, second = 0] = field
   if (first === undefined || first >= 0x80 || (first === 0 && second < 0x80)) return false

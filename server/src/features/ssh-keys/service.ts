@@ -1,5 +1,4 @@
-// SSH keys are installed when a VM is created or rebuilt: what happens to the row afterwards changes no VM.
-// Locks are taken in one order everywhere: the key, then its quota.
+// SSH keys are installed when a VM is created or rebuilt; later changes of the row do not affect VMs. Lock order: key, then quota.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -14,7 +13,7 @@ const QUOTA = 'ssh_keys'
 
 export async function listKeys(db: Queries, accountId: string, page: PageRequest): Promise<Paged<SshKey>> {
   const rows = await sql.listKeys(db, accountId, page.limit, offsetOf(page))
-  const total = rows[0]?.total ?? Number(await quotaUsed(db, accountId, QUOTA)) // a page past the end does not know
+  const total = rows[0]?.total ?? Number(await quotaUsed(db, accountId, QUOTA)) // a page past the end has no row with the total
   return { total, items: rows.map(toSshKey) }
 }
 
@@ -43,7 +42,7 @@ function found(row: sql.CountedRow | undefined): SshKey {
   return toSshKey(row)
 }
 
-/** The account's keys in the given order, each once; held, so that none is deleted before the transaction ends. */
+/** The account's keys in the given order, deduplicated and locked, so that none is deleted before the transaction ends. */
 export async function requireKeys(tx: Tx, accountId: string, ids: string[]): Promise<sql.SshKeyRow[]> {
   if (ids.length === 0) return []
   const rows = new Map((await sql.holdKeys(tx, accountId, ids)).map((row) => [row.id, row]))
@@ -65,5 +64,5 @@ export async function forgetKeyUse(tx: Tx, vmId: string): Promise<void> {
 
 export const keysAsJson = sql.keysAsJson
 
-/** The keys a VM was given, as far as they have not been deleted since. */
+/** The keys installed on a VM, except those deleted since. */
 export const keysOf = (db: Queries, vmId: string): Promise<sql.SshKeyRow[]> => sql.listKeysUsedBy(db, vmId)

@@ -9,7 +9,7 @@ const app = await testApp({ breaks: ['ssh_keys.owner'] })
 type Customer = Awaited<ReturnType<typeof app.given.customer>>
 
 let made = 0
-/** Distinct and valid, without the time a real one takes. */
+/** A distinct valid key, without the cost of generating one. */
 const publicKey = (): string => {
   const bytes = Buffer.alloc(32)
   bytes.writeUInt32BE(++made)
@@ -37,7 +37,7 @@ describe('POST /ssh-keys', () => {
     expect((await customer.get(`/ssh-keys/${body.data.id}`)).body.data).toEqual(body.data)
   })
 
-  test('refuses what is not a key and stores nothing', async () => {
+  test('rejects an invalid key and stores nothing', async () => {
     const customer = await app.given.customer()
     const { status, headers, body } = await customer.post('/ssh-keys', { name: 'laptop', publicKey: '-----BEGIN OPENSSH PRIVATE KEY-----' })
     expect(status).toBe(400)
@@ -52,13 +52,13 @@ describe('POST /ssh-keys', () => {
     ['a name of 101 characters', { name: 'x'.repeat(101), publicKey: publicKey() }, /name must be 1-100 characters/],
     ['no key', { name: 'laptop' }, /publicKey is required/],
     ['an unknown field', { name: 'laptop', publicKey: publicKey(), type: 'ssh-rsa' }, /type is not a known field/],
-  ])('refuses %s', async (_, input, sentence) => {
+  ])('rejects %s', async (_, input, sentence) => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/ssh-keys', input)
     expect([status, body.error]).toEqual([400, expect.stringMatching(sentence)])
   })
 
-  test('refuses a key the account has already, under any name and comment', async () => {
+  test('rejects a key that the account already has, under any name and comment', async () => {
     const customer = await app.given.customer()
     const key = publicKey()
     await customer.post('/ssh-keys', { name: 'one', publicKey: key })
@@ -75,7 +75,7 @@ describe('POST /ssh-keys', () => {
     expect((await two.post('/ssh-keys', input)).status).toBe(201)
   })
 
-  test('stores a key once however many add it at the same moment', async () => {
+  test('stores a key once under concurrency', async () => {
     const customer = await app.given.customer()
     const input = { name: 'race', publicKey: publicKey() }
     const answers = await Promise.all(Array.from({ length: 40 }, () => customer.post('/ssh-keys', input)))
@@ -83,7 +83,7 @@ describe('POST /ssh-keys', () => {
     expect((await customer.get('/ssh-keys')).body.pagination.total).toBe(1)
   })
 
-  test('refuses the 51st key, and takes one again after a deletion', async () => {
+  test('rejects the 51st key, and accepts one again after a deletion', async () => {
     const customer = await app.given.customer()
     const answers = await Promise.all(
       Array.from({ length: 60 }, () => customer.post('/ssh-keys', { name: 'many', publicKey: publicKey() })),
@@ -96,7 +96,7 @@ describe('POST /ssh-keys', () => {
     expect((await customer.post('/ssh-keys', { name: 'again', publicKey: publicKey() })).status).toBe(201)
   })
 
-  test('says that a key exists before it says that there is no room', async () => {
+  test('reports a duplicate key before the exceeded quota', async () => {
     const customer = await app.given.customer()
     const input = { name: 'only', publicKey: publicKey() }
     await customer.post('/ssh-keys', input)
@@ -105,7 +105,7 @@ describe('POST /ssh-keys', () => {
     expect((await customer.post('/ssh-keys', { ...input, publicKey: publicKey() })).status).toBe(422)
   })
 
-  test('has one effect for one Idempotency-Key', async () => {
+  test('has one effect per Idempotency-Key', async () => {
     const customer = await app.given.customer()
     const input = { name: 'laptop', publicKey: publicKey() }
     const first = await customer.post('/ssh-keys', input, { 'idempotency-key': 'once' })
@@ -116,7 +116,7 @@ describe('POST /ssh-keys', () => {
 })
 
 describe('GET /ssh-keys', () => {
-  test('lists the newest first, page by page', async () => {
+  test('lists newest first and paginates', async () => {
     const customer = await app.given.customer()
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.push((await addKey(customer)).id)
@@ -132,13 +132,13 @@ describe('GET /ssh-keys', () => {
     expect(pages[0]!.pagination).toEqual({ page: 1, limit: 2, total: 5, totalPages: 3 })
   })
 
-  test("shows nobody else's keys", async () => {
+  test("does not show other accounts' keys", async () => {
     await addKey(await app.given.customer())
     const { body } = await (await app.given.customer()).get('/ssh-keys')
     expect(body).toEqual({ success: true, data: [], pagination: { page: 1, limit: 20, total: 0, totalPages: 0 } })
   })
 
-  test('answers a page of any size of number', async () => {
+  test('accepts page numbers of any size', async () => {
     const customer = await app.given.customer()
     await addKey(customer)
     expect((await customer.get('/ssh-keys?page=9007199254740991&limit=100')).body.data).toEqual([])
@@ -146,7 +146,7 @@ describe('GET /ssh-keys', () => {
 })
 
 describe('PATCH /ssh-keys/{id}', () => {
-  test('renames the key and nothing else', async () => {
+  test('changes the name only', async () => {
     const customer = await app.given.customer()
     const key = await addKey(customer)
     const { status, body } = await customer.patch(`/ssh-keys/${key.id}`, { name: 'x'.repeat(100) })
@@ -155,7 +155,7 @@ describe('PATCH /ssh-keys/{id}', () => {
   })
 
   test.each([[{}], [{ name: '' }], [{ name: 'x'.repeat(101) }], [{ name: null }], [{ name: 'a', publicKey: 'b' }]])(
-    'refuses %j',
+    'rejects %j',
     async (input) => {
       const customer = await app.given.customer()
       const key = await addKey(customer)
@@ -166,7 +166,7 @@ describe('PATCH /ssh-keys/{id}', () => {
 })
 
 describe('a key of another account', () => {
-  test('reads, renames and deletes like an unknown one', async () => {
+  test('answers 404 to read, rename and delete', async () => {
     const [owner, stranger] = [await app.given.customer(), await app.given.customer()]
     const key = await addKey(owner)
     for (const id of [key.id, newId()]) {
@@ -182,7 +182,7 @@ describe('a key of another account', () => {
 })
 
 describe('DELETE /ssh-keys/{id}', () => {
-  test('deletes the key, also one that VMs were created with', async () => {
+  test('deletes the key, even one that VMs were created with', async () => {
     const customer = await app.given.customer()
     const key = await addKey(customer)
     await app.db.tx((tx) => noteKeyUse(tx, newId(), [key.id]))
@@ -192,7 +192,7 @@ describe('DELETE /ssh-keys/{id}', () => {
     expect(await quotaUsed(app.db, customer.accountId, 'ssh_keys')).toBe(0n)
   })
 
-  test('gives the quota back once however many delete at the same moment', async () => {
+  test('releases the quota once under concurrent deletes', async () => {
     const customer = await app.given.customer()
     const [key, other] = [await addKey(customer), await addKey(customer)]
     const answers = await Promise.all(Array.from({ length: 20 }, () => customer.delete(`/ssh-keys/${key.id}`)))
@@ -201,7 +201,7 @@ describe('DELETE /ssh-keys/{id}', () => {
     expect([body.pagination.total, body.data]).toEqual([1, [other]])
   })
 
-  test('keeps the count right while the same key is added and deleted', async () => {
+  test('keeps the count correct while the same key is added and deleted concurrently', async () => {
     const customer = await app.given.customer()
     const input = { name: 'back and forth', publicKey: publicKey() }
     const addAndDelete = async (): Promise<number[]> => {
@@ -215,8 +215,8 @@ describe('DELETE /ssh-keys/{id}', () => {
   })
 })
 
-describe('the keys of a VM', () => {
-  test('are counted by vmCount until they are forgotten', async () => {
+describe('keys of a VM', () => {
+  test('are counted by vmCount until they are cleared', async () => {
     const customer = await app.given.customer()
     const [key, other] = [await addKey(customer), await addKey(customer)]
     const [vm, secondVm] = [newId(), newId()]
@@ -234,7 +234,7 @@ describe('the keys of a VM', () => {
     expect([await vmCount(), await keysOf(app.db, vm)]).toEqual([1, []])
   })
 
-  test('are found in the given order, each once', async () => {
+  test('are found in the given order, deduplicated', async () => {
     const customer = await app.given.customer()
     const [a, b, c] = [await addKey(customer), await addKey(customer), await addKey(customer)]
     const rows = await app.db.tx((tx) => requireKeys(tx, customer.accountId, [c.id, a.id, b.id, a.id]))
@@ -242,7 +242,7 @@ describe('the keys of a VM', () => {
     expect(await app.db.tx((tx) => requireKeys(tx, customer.accountId, []))).toEqual([])
   })
 
-  test("are refused when one is unknown or another account's", async () => {
+  test("are rejected when one is unknown or another account's", async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     const [mine, theirs] = [await addKey(customer), await addKey(stranger)]
     for (const id of [newId(), theirs.id]) {
@@ -251,7 +251,7 @@ describe('the keys of a VM', () => {
     }
   })
 
-  test('cannot be deleted between being required and being noted', async () => {
+  test('cannot be deleted between requireKeys and noteKeyUse', async () => {
     const customer = await app.given.customer()
     const key = await addKey(customer)
     const vm = newId()

@@ -1,6 +1,6 @@
 import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
-/** Something visible, and no control characters: what is typed here is read by people on terminals and in mails. */
+/** At least one visible character and no control characters: the text is shown on terminals and in emails. */
 const Subject = Type.String({
   minLength: 1,
   maxLength: 200,

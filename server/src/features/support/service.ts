@@ -1,5 +1,4 @@
-// Tickets as customers see them. Whoever changes a ticket holds its row: its status, its count and its place in the quota of open
-// tickets change together.
+// Tickets for customers. Every change locks the ticket's row: status, reply count and the quota of open tickets change together.
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
@@ -28,7 +27,7 @@ export async function createTicket(tx: Tx, now: Date, accountId: string, input: 
   return toTicketWithReplies(await sql.insertTicket(tx, { id: newId(), account_id: accountId, ...texts, created_at: now }), [])
 }
 
-/** Opens a closed ticket again. */
+/** Reopens a closed ticket. */
 export async function replyAsCustomer(tx: Tx, now: Date, accountId: string, id: string, input: CreateReply): Promise<Reply> {
   const ticket = await lockTicket(tx, accountId, id)
   const most = await quotaLimit(tx, accountId, 'replies_per_ticket')
@@ -49,5 +48,5 @@ export async function lockTicket(tx: Tx, accountId: string | null, id: string): 
 export const addReply = (tx: Tx, now: Date, ticket: sql.TicketRow, author: sql.ReplyRow['author'], body: string) =>
   sql.insertReply(tx, { id: newId(), ticket_id: ticket.id, author, body: plain(body), created_at: now })
 
-/** Lines end in one way, and nothing in them steers a terminal, whoever typed them. */
+/** Normalises line endings and removes control characters, which could control a terminal. */
 const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '')

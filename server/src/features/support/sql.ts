@@ -23,7 +23,7 @@ export const listTickets = (db: Queries, accountId: string, status: TicketStatus
     select ${allColumns('tickets')} from tickets where account_id = ${accountId} and (${status}::text is null or status = ${status})
     order by id desc limit ${limit} offset ${offset}`)
 
-/** Of this account, or of any where staff asks. */
+/** `accountId` null: of any account, for staff. */
 export const findTicket = (db: Queries, accountId: string | null, id: string) =>
   db.maybe<TicketRow>(
     sql`select ${allColumns('tickets')} from tickets where id = ${id} and (${accountId}::text is null or account_id = ${accountId})`,
@@ -52,7 +52,7 @@ export const updateTicket = (tx: Tx, row: Pick<TicketRow, 'id' | 'status' | 'rep
     update tickets set status = ${row.status}, reply_count = ${row.reply_count}, updated_at = ${row.updated_at}, closed_at = ${row.closed_at}
     where id = ${row.id} returning ${allColumns('tickets')}`)
 
-/** Who waits longest comes first. */
+/** Longest waiting first. */
 export const listForStaff = (db: Queries, filter: { accountId: string | null; status: TicketStatus | null }, limit: number) =>
   db.many<TicketRow & { email: string }>(sql`
     select ${allColumns('tickets', 't')}, a.email from tickets t join accounts a on a.id = t.account_id

@@ -1,4 +1,4 @@
-// Tickets as staff sees them. A reply tells the customer in the transaction in which it is written.
+// Tickets for staff. A reply and the customer's event commit in one transaction.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { getAccount, releaseQuota } from '../accounts/service.ts'
@@ -15,7 +15,7 @@ const LONGEST = 10_000
 
 export type StaffTicket = Ticket & { account: string; accountId: string }
 
-/** Unless a status is asked for, all that are not closed. */
+/** Without a status filter: all tickets except CLOSED ones. */
 export async function listForStaff(db: Queries, filter: { accountId: string | null; status: TicketStatus | null }): Promise<StaffTicket[]> {
   return (await sql.listForStaff(db, filter, MAX_LISTED)).map((row) => ({
     ...toTicket(row),
@@ -30,7 +30,7 @@ export async function showToStaff(db: Queries, id: string): Promise<TicketWithRe
   return { ...ticket, account: (await getAccount(db, accountId)).email, accountId }
 }
 
-/** A reply to a closed ticket leaves it closed. The quota is given back before the event log is locked, as everywhere. */
+/** A closed ticket stays closed. Lock order: quota before event log. */
 export async function replyAsStaff(
   tx: Tx,
   deps: EventDeps,
@@ -51,7 +51,7 @@ export async function replyAsStaff(
   return { ticket: closes ? await markClosed(tx, deps, row) : ticket, reply }
 }
 
-/** One that is closed already stays as it is. */
+/** No-op for a closed ticket. */
 export async function closeTicket(tx: Tx, deps: EventDeps, id: string): Promise<Ticket> {
   const before = await lockTicket(tx, null, id)
   if (before.status === 'CLOSED') return toTicket(before)

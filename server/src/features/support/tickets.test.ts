@@ -16,7 +16,7 @@ const openCount = async (customer: Customer) =>
   (await customer.get('/account/limits')).body.data.find(({ name }: { name: string }) => name === 'openTickets').used
 
 describe('POST /tickets', () => {
-  test('opens a ticket, which is read with all that follows', async () => {
+  test('opens a ticket and shows it with its replies', async () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/tickets', ASKED)
     const now = app.clock.now().toISOString()
@@ -53,20 +53,20 @@ describe('POST /tickets', () => {
     [{ subject: 'x', body: 'x'.repeat(10_001) }, 'body must be 1-10000 characters of plain text'],
     [{ subject: 'x', body: '\u001b[2J' }, 'body must be 1-10000 characters of plain text'],
     [{ subject: 'x', body: 'x', priority: 'high' }, 'priority is not a known field'],
-  ])('refuses %j', async (input, sentence) => {
+  ])('rejects %j', async (input, sentence) => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/tickets', input)
     expect([status, body.error]).toEqual([400, `Validation failed: ${sentence}`])
   })
 
-  test('gives back what was typed, whatever it looks like', async () => {
+  test('returns the text unchanged, including markup', async () => {
     const customer = await app.given.customer()
     const hostile = { subject: `<script>alert(1)</script> '; drop table tickets; -- {{7*7}} 🚢`, body: '<b>&amp;</b>\t${x}\n\n.\nEND' }
     const id = await opened(customer, hostile)
     expect((await customer.get(`/tickets/${id}`)).body.data).toMatchObject(hostile)
   })
 
-  test('is refused to who has too many open ones, until one is closed', async () => {
+  test('is rejected at the quota of open tickets, until one is closed', async () => {
     const customer = await app.given.customer()
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'open_tickets', 2n))
     const [first] = [await opened(customer), await opened(customer)]
@@ -82,7 +82,7 @@ describe('POST /tickets', () => {
 })
 
 describe('POST /tickets/{id}/replies', () => {
-  test('opens a closed ticket again', async () => {
+  test('reopens a closed ticket', async () => {
     const customer = await app.given.customer()
     const id = await opened(customer)
     await close(id)
@@ -92,7 +92,7 @@ describe('POST /tickets/{id}/replies', () => {
     expect((await customer.get(`/tickets/${id}`)).body.data.closedAt).toBeNull()
   })
 
-  test('is refused when the ticket is full', async () => {
+  test('is rejected at the maximum number of replies', async () => {
     const customer = await app.given.customer()
     await app.db.tx((tx) => setQuotaLimit(tx, customer.accountId, 'replies_per_ticket', 2n))
     const id = await opened(customer)
@@ -102,7 +102,7 @@ describe('POST /tickets/{id}/replies', () => {
     expect(statuses).toEqual([201, 201, 422])
   })
 
-  test('counts every reply, however many come at the same moment', async () => {
+  test('counts every concurrent reply', async () => {
     const customer = await app.given.customer()
     const id = await opened(customer)
     await close(id)
@@ -114,7 +114,7 @@ describe('POST /tickets/{id}/replies', () => {
 })
 
 describe('GET /tickets', () => {
-  test('is filtered by status, page by page, and shows an account its own only', async () => {
+  test("filters by status, paginates, and shows the account's own tickets only", async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     const [first, second, third] = [await opened(customer), await opened(customer), await opened(customer)]
     await answer(first)
@@ -131,8 +131,8 @@ describe('GET /tickets', () => {
   })
 })
 
-describe('a reply of staff', () => {
-  test('is told by webhook, feed and stream alike', async () => {
+describe('staff reply', () => {
+  test('is sent by webhook, feed and stream', async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { secret } = await app.subscribe(customer, target.url, ['ticket.reply'])
@@ -151,7 +151,7 @@ describe('a reply of staff', () => {
     expect(text).toContain('event: ticket.reply\n')
   })
 
-  test('leaves a closed ticket closed, and is refused when it says nothing', async () => {
+  test('leaves a closed ticket closed, and is rejected when empty', async () => {
     const customer = await app.given.customer()
     const id = await opened(customer)
     await close(id)
@@ -167,7 +167,7 @@ describe('a reply of staff', () => {
     expect((await customer.get('/events')).body.data.map(({ type }: { type: string }) => type)).toEqual(['ticket.closed', 'ticket.reply'])
   })
 
-  test('is listed by who waits longest', async () => {
+  test('list is ordered by longest waiting', async () => {
     const customer = await app.given.customer()
     const [first, second] = [await opened(customer), await opened(customer)]
     app.clock.advance('1m')

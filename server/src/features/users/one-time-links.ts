@@ -1,4 +1,4 @@
-// Links that work once and soon. The secret stands behind a #, which browsers send to nobody, and only its hash is kept.
+// Short-lived one-time links. The secret is in the URL fragment, which browsers do not send to servers; only its hash is stored.
 import { addDuration } from '../../kernel/clock.ts'
 import { newToken, sha256 } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
@@ -13,7 +13,7 @@ export interface IssuedLink {
   expiresAt: Date
 }
 
-/** For whoever is to be the owner. `base`: where the dashboard is, such as http://127.0.0.1:8080. */
+/** For the future owner. `base`: URL of the dashboard, such as http://127.0.0.1:8080. */
 export const issueWelcomeLink = (db: Queries, now: Date, base: string): Promise<IssuedLink> =>
   issue(db, now, { kind: 'welcome', userId: null, life: WELCOME_LIFE, page: `${base}/welcome` })
 
@@ -40,7 +40,7 @@ export async function useWelcomeLink(tx: Tx, now: Date, secret: string): Promise
   if (!isGood || (await sql.hasOperator(tx))) throw gone('Start Berth again, or run npx berthd owner invite, for a new one')
 }
 
-/** Answers whose it is. */
+/** Returns the user of the link. */
 export async function usePasswordLink(tx: Tx, now: Date, secret: string): Promise<sql.UserRow> {
   const link = await sql.takePasswordLink(tx, now, sha256(secret))
   const user = link && (await sql.lockUser(tx, link.user_id))

@@ -2,7 +2,7 @@ import { subtractDuration } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import * as sql from './sql.ts'
 
-/** How long a place is remembered from which somebody has signed in. */
+/** Retention of IP addresses from which a user has signed in. */
 const KEEP_ADDRESSES = '90d'
 
 export const pruneUsers = reconciler('users.prune', '1h', async ({ db, clock }) => {

@@ -1,5 +1,4 @@
-// Ten codes to write down, for the day when the app with the second factor is gone. Each works once; they are shown once, and what we keep
-// of them is of no use without our key.
+// Ten recovery codes for a lost second factor. Each works once; they are shown once and stored as keyed hashes.
 import type { Vault } from '../../kernel/crypto.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
@@ -9,7 +8,7 @@ import * as sql from './sql.ts'
 
 const CODES = 10
 const LENGTH = 16
-/** Nothing that is mistaken for something else on paper. */
+/** Without characters that look alike. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 const hashOf = (vault: Vault, userId: string, code: string): Buffer =>
@@ -17,7 +16,7 @@ const hashOf = (vault: Vault, userId: string, code: string): Buffer =>
 
 const newCode = (): string => randomText(LENGTH, ALPHABET).match(/.{4}/g)!.join('-')
 
-/** In the place of all there were. */
+/** Replaces all existing codes. */
 export async function renewRecoveryCodes(tx: Tx, vault: Vault, now: Date, user: UserRow): Promise<string[]> {
   if (!user.totp_enabled_at) throw apiError('invalid_state', 'There is no second factor to recover: switch one on first')
   const codes = Array.from({ length: CODES }, newCode)
@@ -27,7 +26,7 @@ export async function renewRecoveryCodes(tx: Tx, vault: Vault, now: Date, user: 
   return codes
 }
 
-/** Whether it was one of them; then it is used up. */
+/** Consumes the code; false when it is not valid. */
 export const takeRecoveryCode = async (tx: Tx, vault: Vault, user: UserRow, code: string): Promise<boolean> =>
   (await sql.takeRecoveryCode(tx, user.id, hashOf(vault, user.id, code))) === 1
 

@@ -1,4 +1,4 @@
-// Users: who they are and how they authenticate. Being signed in is the business of `sessions`.
+// Users: identity and authentication. Sessions are the `sessions` feature.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -30,20 +30,20 @@ interface NewUser {
   passwordHash: string
 }
 
-/** The account may be there already: whoever has the welcome link runs this machine. */
+/** May take over an existing account: the welcome link proves control of this machine. */
 export async function createOwner(tx: Tx, now: Date, { token, ...user }: NewUser & { token: string }): Promise<sql.UserRow> {
   await useWelcomeLink(tx, now, token)
   const account = (await findAccount(tx, user.email)) ?? (await createAccount(tx, now, user))
   return insert(tx, now, account.id, { ...user, isOperator: true })
 }
 
-/** Never into an account that exists: whoever signs up has not proved to be at that address. */
+/** Never joins an existing account: a sign-up does not prove ownership of the email address. */
 export async function signUp(tx: Tx, now: Date, user: NewUser): Promise<sql.UserRow> {
   const account = await createAccount(tx, now, user)
   return insert(tx, now, account.id, { ...user, isOperator: false })
 }
 
-/** Somebody for an account that has nobody yet, with no password so far. */
+/** Returns the first user of the account; creates one without a password if there is none. */
 export async function ensureUser(tx: Tx, now: Date, account: { id: string; email: string; name: string }): Promise<sql.UserRow> {
   const [first] = await sql.listUsers(tx, account.id)
   return first ?? insert(tx, now, account.id, { email: account.email, name: account.name, passwordHash: null, isOperator: false })

@@ -37,7 +37,7 @@ export const setOperator = (tx: Tx, id: string, is: boolean) => tx.run(sql`updat
 export const setTotp = (tx: Tx, id: string, { secret, enabledAt }: { secret: Buffer | null; enabledAt: Date | null }) =>
   tx.run(sql`update users set totp_secret = ${secret}, totp_enabled_at = ${enabledAt} where id = ${id}`)
 
-/** Changes nothing when a code of this step, or a later one, was used before. */
+/** Changes nothing when a code of this time step or a later one was used before. */
 export const spendStep = (tx: Tx, id: string, step: bigint) =>
   tx.run(sql`update users set totp_step = ${step} where id = ${id} and totp_step < ${step}`)
 
@@ -46,7 +46,7 @@ export const insertRecoveryCodes = (tx: Tx, now: Date, userId: string, hashes: B
     insert into recovery_codes (user_id, hash, created_at)
     select ${userId}, hash, ${now} from unnest(${hashes}::bytea[]) as hash`)
 
-/** Of two who send the same, a single one deletes it. */
+/** A concurrent use of the same code deletes no row. */
 export const takeRecoveryCode = (tx: Tx, userId: string, hash: Buffer) =>
   tx.run(sql`delete from recovery_codes where user_id = ${userId} and hash = ${hash}`)
 
@@ -68,13 +68,13 @@ export const insertLink = (tx: Queries, row: NewLink) =>
     insert into one_time_links (hash, kind, user_id, created_at, expires_at)
     values (${row.hash}, ${row.kind}, ${row.user_id}, ${row.created_at}, ${row.expires_at})`)
 
-/** Whose password it sets; nothing when it does not work any more. */
+/** Returns the link's user; no row when the link is used or expired. */
 export const takePasswordLink = (tx: Tx, now: Date, hash: Buffer) =>
   tx.maybe<{ user_id: NotNull<string> }>(
     sql`delete from one_time_links where hash = ${hash} and kind = 'password' and expires_at > ${now} returning user_id`,
   )
 
-/** All of them at once, so that of several who hold one a single person becomes the owner. */
+/** Deletes all welcome links at once, so that of several holders only one becomes the owner. */
 export const takeWelcomeLinks = (tx: Tx) =>
   tx.many<{ hash: Buffer; expires_at: Date }>(sql`delete from one_time_links where kind = 'welcome' returning hash, expires_at`)
 

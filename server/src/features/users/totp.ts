@@ -1,5 +1,5 @@
-// The second factor: six digits of an app, new every 30 seconds. A clock that is one step off is forgiven; no code works twice. Whoever has
-// lost the app uses one of the codes to recover by.
+// TOTP second factor: six digits, new every 30 seconds. Clock skew of one step is tolerated; no code works twice. Recovery codes replace
+// a lost app.
 import type { Tx } from '../../kernel/database/db.ts'
 import { apiError } from '../../kernel/errors.ts'
 import type { Vault } from '../../kernel/crypto.ts'
@@ -19,7 +19,7 @@ export interface NewSecret {
   uri: string
 }
 
-/** Not in force until a code of it was confirmed. */
+/** Not enabled until a code is confirmed. */
 export async function beginTotp(tx: Tx, vault: Vault, user: UserRow): Promise<NewSecret> {
   if (user.totp_enabled_at) throw apiError('already_exists', 'There is a second factor already: remove it first')
   const { Secret, TOTP } = await library()
@@ -28,7 +28,7 @@ export async function beginTotp(tx: Tx, vault: Vault, user: UserRow): Promise<Ne
   return { secret: secret.base32, uri: new TOTP({ issuer: ISSUER, label: user.email, secret }).toString() }
 }
 
-/** Answers the codes to recover by. */
+/** Returns the recovery codes. */
 export async function confirmTotp(tx: Tx, vault: Vault, now: Date, user: UserRow, code: string): Promise<string[]> {
   if (user.totp_enabled_at || !user.totp_secret) throw apiError('invalid_state', 'There is no second factor to confirm: begin again')
   await spendCode(tx, vault, now, user, code)
@@ -43,7 +43,7 @@ export async function removeTotp(tx: Tx, user: UserRow): Promise<void> {
 
 export type SpentCode = 'totp' | 'recovery'
 
-/** Uses the code up, of whichever kind it is, or refuses it. */
+/** Consumes a TOTP or recovery code, or throws. */
 export async function consumeCode(tx: Tx, vault: Vault, now: Date, user: UserRow, code: string): Promise<SpentCode> {
   if (/^\d{6}$/.test(code)) {
     await spendCode(tx, vault, now, user, code)
@@ -54,7 +54,7 @@ export async function consumeCode(tx: Tx, vault: Vault, now: Date, user: UserRow
   return 'recovery'
 }
 
-/** Of two who send the same, one conditional statement lets a single one through. */
+/** One conditional statement lets one of two concurrent uses of a code succeed. */
 async function spendCode(tx: Tx, vault: Vault, now: Date, user: UserRow, code: string): Promise<void> {
   const { Secret, TOTP } = await library()
   const totp = new TOTP({ secret: Secret.fromBase32(vault.open(user.totp_secret!, contextOf(user.id))) })

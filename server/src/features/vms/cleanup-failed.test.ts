@@ -1,4 +1,5 @@
-// An action that fails while its host is away cannot be taken back. What it left there is put right when the host answers again.
+// An action that fails while its host is unreachable cannot be compensated there. The stale machine is repaired when the host answers
+// again.
 import { describe, expect, test } from 'vitest'
 import { allowManyVms, diskOf, givenSecondHost, volumesOf } from '../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../test/harness.ts'
@@ -7,7 +8,7 @@ import { sql } from '../../kernel/database/db.ts'
 import { listHosts } from '../hosts/service.ts'
 import { reconcileStaleMachines } from './reconcilers/stale-machines.reconciler.ts'
 
-describe('what an action whose cleanup failed left on its host', async () => {
+describe('stale state on the host after an action whose cleanup failed', async () => {
   const app = await testApp()
   await allowManyVms(app)
   const customer = await app.given.customer({ credit: '1000.00' })
@@ -29,7 +30,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
     await app.checkInvariants()
     expect(await app.db.many(sql`select from stale_machines`)).toEqual([])
   }
-  /** Only the host with this name takes new VMs. */
+  /** Puts all hosts but this one into maintenance. */
   const closeOthers = (name: string | null) => app.db.run(sql`update hosts set maintenance = ${name}::text is not null and name <> ${name}`)
 
   const later = async () => {
@@ -52,13 +53,13 @@ describe('what an action whose cleanup failed left on its host', async () => {
       return id
     }
 
-    test('is removed', async () => {
+    test('is purged', async () => {
       const id = await strandedCreate()
       await restsWell()
       expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
     })
 
-    test('is removed when its VM was deleted meanwhile', async () => {
+    test('is purged when the VM was deleted in the meantime', async () => {
       const id = await strandedCreate()
       expect((await customer.delete(`/vms/${id}`)).status).toBe(202)
       await app.settle()
@@ -66,7 +67,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect([await machinesOf(id), await volumesOf(app, id)]).toEqual([[], []])
     })
 
-    test.each(['local', 'second'])('makes way for the same VM on the host %s', async (name) => {
+    test.each(['local', 'second'])('does not block a rebuild of the VM on the host %s', async (name) => {
       const id = await strandedCreate()
       await closeOthers(name)
       expect((await customer.post(`/vms/${id}/rebuild`, { osTemplateId })).status).toBe(202)
@@ -78,7 +79,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
     })
 
-    test('is remembered when the VM cannot be built there again', async () => {
+    test('stays recorded when the rebuild on that host fails', async () => {
       const id = await strandedCreate()
       await closeOthers('local')
       const { actionId } = (await customer.post(`/vms/${id}/rebuild`, { osTemplateId })).body.data
@@ -95,7 +96,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
     const planId = plans.find(({ slug }) => slug === 'large')!.id
     const SMALL = { generation: 1, vcpu: 1, ramMiB: 1024 }
 
-    test('is made as small as it is paid for', async () => {
+    test('is shrunk back to the paid size', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
       expect(await machinesOf(id)).toMatchObject([{ vcpu: 4, ramMiB: 8192 }])
@@ -105,7 +106,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect((await customer.get(`/vms/${id}/actions`)).body.data[0]).toMatchObject({ action: 'RESTART', status: 'COMPLETED' })
     })
 
-    test('is on again when it was stopped for it', async () => {
+    test('is started again when the upgrade had stopped it', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'stop saved')
       expect(await machinesOf(id)).toMatchObject([{ power: 'stopped', ...SMALL }])
@@ -114,7 +115,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect(await vmOf(id)).toMatchObject({ status: 'RUNNING' })
     })
 
-    test('stays off when it was off', async () => {
+    test('stays off when it was off before', async () => {
       const { id } = await app.given.vm(customer)
       await post(`/vms/${id}/stop`)
       await app.settle()
@@ -125,7 +126,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect(await vmOf(id)).toMatchObject({ status: 'STOPPED' })
     })
 
-    test('is tried again a while after it could not be put right', async () => {
+    test('is retried after a delay when the repair fails', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
       await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
@@ -140,7 +141,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect(await machinesOf(id)).toMatchObject([{ power: 'running', ...SMALL }])
     })
 
-    test('is in ERROR when its host has lost the disk meanwhile', async () => {
+    test('sets ERROR when the host has lost the disk in the meantime', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/upgrade`, { planId }), 'boot saved')
       await (await app.deps.hypervisors.get(app.host.id)).ensurePurgedKeepBackups(id, AbortSignal.timeout(5_000))
@@ -153,7 +154,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
   })
 
   describe('of a new disk', () => {
-    /** What is written from now on lasts. */
+    /** Data written from now on must survive. */
     const lastsFromNowOn = async (id: string) => {
       await diskOf(app, id).write('since')
       await post(`/vms/${id}/stop`)
@@ -166,7 +167,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       return volumesOf(app, id)
     }
 
-    test('goes when it was rebuilt, and the VM has its old one', async () => {
+    test('is removed after a rebuild, and the VM keeps its old disk', async () => {
       const { id } = await app.given.vm(customer)
       await diskOf(app, id).write('old')
       await strand(app, await post(`/vms/${id}/rebuild`, { osTemplateId }), 'boot saved')
@@ -179,7 +180,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect(await lastsFromNowOn(id)).toEqual(['disk 1', 'seed 1'])
     })
 
-    test('goes when it was restored, and the VM has its old one', async () => {
+    test('is removed after a restore, and the VM keeps its old disk', async () => {
       const { id } = await app.given.vm(customer)
       await diskOf(app, id).write('old')
       const snapshot = (await customer.post(`/vms/${id}/snapshots`, { name: 'x' })).body.data.snapshot
@@ -191,7 +192,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect(await lastsFromNowOn(id)).toEqual(['disk 1', 'seed 1', 'snapshot'])
     })
 
-    test('makes way for the next', async () => {
+    test('does not block the next rebuild', async () => {
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/rebuild`, { osTemplateId }), 'boot saved')
       await post(`/vms/${id}/rebuild`, { osTemplateId })
@@ -214,7 +215,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       return machine!.nics.flatMap(({ networkId }) => networkId ?? [])
     }
 
-    test('is unplugged when it could not be attached, and the network can go', async () => {
+    test('detaches the interface when attaching failed, and the network can be deleted', async () => {
       const networkId = await givenNetwork()
       const { id } = await app.given.vm(customer)
       await strand(app, await post(`/vms/${id}/networks`, { networkId }), 'attach run')
@@ -226,7 +227,7 @@ describe('what an action whose cleanup failed left on its host', async () => {
       expect(await app.db.many(sql`select from networks where id = ${networkId}`)).toEqual([])
     })
 
-    test('is plugged in again when it could not be detached', async () => {
+    test('attaches the interface again when detaching failed', async () => {
       const networkId = await givenNetwork()
       const { id } = await app.given.vm(customer, { privateNetworkIds: [networkId] })
       const { actionId } = (await customer.delete(`/vms/${id}/networks/${networkId}`)).body.data

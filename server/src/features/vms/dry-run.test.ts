@@ -14,7 +14,7 @@ describe('a dry run', async () => {
   const { osTemplateId } = await app.given.vmInput()
   const seen = ({ status, headers, body }: Answer) => [status, headers['x-error-code'] ?? body.data]
 
-  /** What it answers, once it is certain that nothing has changed. */
+  /** Returns the response of a dry run after checking that the database did not change. */
   const rehearse = async (ask: () => Promise<Answer>) => {
     const before = await fingerprint(app.db)
     const answer = seen(await ask())
@@ -36,7 +36,7 @@ describe('a dry run', async () => {
   }
 
   describe('of delete', () => {
-    test('says what would be given back, and then exactly that is', async () => {
+    test('quotes the refund that the delete then pays', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer, { dailyBackupEnabled: true })
       app.clock.advance('100h')
@@ -53,7 +53,7 @@ describe('a dry run', async () => {
       expect(refund).toMatchObject({ amount: quote.charge.slice(1), referenceId: id })
     })
 
-    test('gives back nothing where a delete would not', async () => {
+    test('quotes no refund where a delete pays none', async () => {
       const nothing = (balanceAfter: string) => [200, { charge: '0.00', monthly: '0.00', currency: 'USD', balanceAfter }]
       const customer = await rich()
       const failed = await neverUp(customer)
@@ -73,7 +73,7 @@ describe('a dry run', async () => {
       expect(await rehearseDelete(poor, unpaid.id)).toEqual(nothing('0.00'))
     })
 
-    test('is refused whenever a delete is', async () => {
+    test('is rejected whenever a delete is', async () => {
       const [customer, other] = [await rich(), await rich()]
       const { id } = await app.given.vm(customer, { isProtected: true })
       expect(await rehearseDelete(customer, id)).toEqual([409, 'protected'])
@@ -85,7 +85,7 @@ describe('a dry run', async () => {
       await app.settle()
     })
 
-    test('does not send a daily backup out of the way', async () => {
+    test('does not preempt a daily backup', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer)
       const { actionId } = (await customer.post(`/vms/${id}/backups`, { name: 'nightly' })).body.data
@@ -95,7 +95,7 @@ describe('a dry run', async () => {
       expect((await customer.get(`/vms/${id}/actions/${actionId}`)).body.data.status).toBe('COMPLETED')
     })
 
-    test('needs no password of a person, whom the delete itself asks for it', async () => {
+    test('needs no re-authentication, although the delete itself does', async () => {
       const browser = await givenBrowser(app)
       app.clock.advance('1h')
       const code = async (query: string) => (await browser.delete(`/v1/vms/cunknown1${query}`)).headers['x-error-code']
@@ -106,7 +106,7 @@ describe('a dry run', async () => {
   })
 
   describe('of rebuild', () => {
-    test('costs nothing for a VM that is there', async () => {
+    test('costs nothing for a provisioned VM', async () => {
       const customer = await rich()
       const { id } = await app.given.vm(customer, { dailyBackupEnabled: true })
       await app.simulated.drift.writeFile(id, 'notes', 'keep me')
@@ -117,7 +117,7 @@ describe('a dry run', async () => {
       expect(await app.simulated.drift.readFile(id, 'notes')).toBe('keep me')
     })
 
-    test('says what a VM that never came up would cost, and then exactly that is charged', async () => {
+    test('quotes the price of a VM that failed to provision, and the rebuild charges it', async () => {
       const customer = await rich()
       const id = await neverUp(customer, { dailyBackupEnabled: true })
       const [status, quote] = await rehearseRebuild(customer, id)
@@ -129,7 +129,7 @@ describe('a dry run', async () => {
       expect([(await vm(customer, id)).status, await balance(customer)]).toEqual(['RUNNING', quote.balanceAfter])
     })
 
-    test('is refused whenever a rebuild is', async () => {
+    test('is rejected whenever a rebuild is', async () => {
       const customer = await app.given.customer({ credit: '6.00' })
       const id = await neverUp(customer)
       await app.given.vm(customer)

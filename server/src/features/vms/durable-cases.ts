@@ -1,4 +1,4 @@
-// What is proved of every workflow of a VM: quickly in `npm test`, at every combination in `npm run prove`.
+// Crash and failure injection for every VM workflow: a sample in `npm test`, every combination in `npm run prove`.
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { testRunner } from '../../../test/run-workflows.ts'
@@ -12,11 +12,11 @@ import { recordStaleMachine } from './model/stale-machines.ts'
 import { repairVm } from './recovery/repair.ts'
 import { vmWorkflows } from './workflows.ts'
 
-/** Some hundred trials each, every one with a VM of its own. */
+/** Several hundred trials each, every one with its own VM. */
 const MINUTES = 600_000
 
 export function describeDurability({ thorough }: { thorough: boolean }): void {
-  describe('every workflow of a VM survives death and failure at any step', async () => {
+  describe('every VM workflow survives a crash and a failure at any step', async () => {
     const app = await testApp()
     await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
     await app.db.run(sql`update hosts set vcpu_total = 10000, ram_total_mib = 10000000, disk_total_gib = 1000000`)
@@ -53,7 +53,7 @@ export function describeDurability({ thorough }: { thorough: boolean }): void {
       }
     }
 
-    /** Starts the action anew for each trial, and compares the world after a failure with the world before. */
+    /** Starts a new action for each trial, and compares the state after a compensated failure with the state before. */
     const prove = async (
       name: string,
       arrange: () => Promise<string>,

@@ -1,4 +1,4 @@
-// The operations of firewalls that need a VM of the account's.
+// The firewall operations that need a VM of the account.
 import { ApiResponse } from '../../http/api/api.ts'
 import { Type } from '../../http/api/schema.ts'
 import type { Routes } from '../deps.ts'

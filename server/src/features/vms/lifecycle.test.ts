@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 import { sql } from '../../kernel/database/db.ts'
 
-describe('the life of a VM', async () => {
+describe('VM lifecycle', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '10000.00' })
   await app.db.run(sql`update catalog_values set value = 1000000 where name like 'quota.%'`)
@@ -18,7 +18,7 @@ describe('the life of a VM', async () => {
   const events = async (id: string) =>
     (await app.db.many<{ type: string }>(sql`select type from events where subject_id = ${id} order by number`)).map((event) => event.type)
 
-  test('stop, start and restart change status and tell of it', async () => {
+  test('stop, start and restart change the status and record events', async () => {
     const { id } = await app.given.vm(customer)
     expect((await act(id, 'stop')).status).toBe(202)
     expect(await vm(id)).toMatchObject({ status: 'STOPPED', statusReason: 'Stopped by its owner' })
@@ -28,7 +28,7 @@ describe('the life of a VM', async () => {
     expect(await events(id)).toEqual(['vm.provisioning', 'vm.created', 'vm.started', 'vm.stopped', 'vm.started', 'vm.restarted'])
   })
 
-  test('refuses what its state does not allow', async () => {
+  test('rejects actions that the state does not allow', async () => {
     const { id } = await app.given.vm(customer)
     expect((await customer.post(`/vms/${id}/start`)).body.error).toBe('VM must be STOPPED or ERROR to start; it is RUNNING')
     await act(id, 'stop')
@@ -40,7 +40,7 @@ describe('the life of a VM', async () => {
     })
   })
 
-  test('does one thing at a time', async () => {
+  test('allows one action at a time', async () => {
     const { id } = await app.given.vm(customer)
     const { data } = (await customer.post(`/vms/${id}/restart`)).body
     const { status, body } = await customer.post(`/vms/${id}/stop`)
@@ -49,7 +49,7 @@ describe('the life of a VM', async () => {
     await app.settle()
   })
 
-  test('upgrade charges the difference for the time left and gives the guest more', async () => {
+  test('upgrade charges the prorated difference and resizes the guest', async () => {
     const { id } = await app.given.vm(customer, { planId: plan('small') })
     const quote = (await customer.post(`/vms/${id}/upgrade?dryRun=true`, { planId: plan('medium') })).body.data
     expect(quote).toMatchObject({ charge: '6.00', monthly: '12.00' })
@@ -69,7 +69,7 @@ describe('the life of a VM', async () => {
     expect((await customer.get(`/vms/${id}/actions/${body.data.actionId}`)).body.data.status).toBe('COMPLETED')
   })
 
-  test('upgrade costs less the later in the period it is', async () => {
+  test('upgrade costs less later in the period', async () => {
     const { id } = await app.given.vm(customer, { planId: plan('small') })
     const { nextRenewalAt } = (await vm(id)).billing
     const half = new Date((new Date(nextRenewalAt).getTime() + app.clock.now().getTime()) / 2)
@@ -80,14 +80,14 @@ describe('the life of a VM', async () => {
     expect(['3.00', '3.01']).toContain(quote.charge)
   })
 
-  test('upgrade refuses a plan that is not larger', async () => {
+  test('upgrade rejects a plan that is not larger', async () => {
     const { id } = await app.given.vm(customer, { planId: plan('medium') })
     const { status, body } = await customer.post(`/vms/${id}/upgrade`, { planId: plan('small') })
     expect(status).toBe(422)
     expect(body.error).toBe('Plan small is not larger than the current plan medium')
   })
 
-  test('a failed upgrade leaves plan, size, power state and money as they were', async () => {
+  test('a failed upgrade restores plan, size, power state and money', async () => {
     const { id } = await app.given.vm(customer, { planId: plan('small') })
     const { balance } = (await customer.get('/wallet')).body.data
     const used = await app.db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts`)
@@ -100,7 +100,7 @@ describe('the life of a VM', async () => {
     expect(await app.db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts`)).toEqual(used)
   })
 
-  test('rebuild starts afresh under the same address', async () => {
+  test('rebuild creates a new disk under the same address', async () => {
     const { id } = await app.given.vm(customer)
     await app.simulated.drift.writeFile(id, 'notes', 'keep me')
     const { ipAddress } = await vm(id)
@@ -110,7 +110,7 @@ describe('the life of a VM', async () => {
     expect(await app.simulated.drift.readFile(id, 'notes')).toBeNull()
   })
 
-  test('protection refuses delete and rebuild until it is lifted', async () => {
+  test('protection rejects delete and rebuild until it is disabled', async () => {
     const { id } = await app.given.vm(customer, { isProtected: true })
     const { status, headers } = await customer.delete(`/vms/${id}`)
     expect({ status, code: headers['x-error-code'] }).toEqual({ status: 409, code: 'protected' })
@@ -123,7 +123,7 @@ describe('the life of a VM', async () => {
     await app.settle()
   })
 
-  test('delete takes it off the host and out of the books, refunds unused days and keeps its actions', async () => {
+  test('delete purges the host, releases quotas, refunds unused days and keeps the actions', async () => {
     const fresh = await app.given.customer({ credit: '100.00' })
     const { id, actionId } = await app.given.vm(fresh)
     const { status, body } = await fresh.delete(`/vms/${id}`)
@@ -137,7 +137,7 @@ describe('the life of a VM', async () => {
     expect(await events(id)).toContain('vm.terminated')
   })
 
-  test('a deleted VM’s address rests before somebody else gets it', async () => {
+  test('the address of a deleted VM has a cooldown before it is allocated again', async () => {
     const { id } = await app.given.vm(customer)
     const { ipAddress } = await vm(id)
     await customer.delete(`/vms/${id}`)
@@ -149,7 +149,7 @@ describe('the life of a VM', async () => {
     expect(await free()).toBeDefined()
   })
 
-  test('a new password reaches the guest', async () => {
+  test('a password reset reaches the guest', async () => {
     const { id } = await app.given.vm(customer)
     const before = (await app.simulated.drift.login(id)).passwordHash
     expect((await act(id, 'password', { password: 'correct horse battery' })).status).toBe(202)
@@ -158,7 +158,7 @@ describe('the life of a VM', async () => {
     expect(passwordHash).not.toBe(before)
   })
 
-  test('an action can be waited for', async () => {
+  test('an action can be awaited', async () => {
     const { id } = await app.given.vm(customer)
     const { data } = (await customer.post(`/vms/${id}/restart`)).body
     const waiting = customer.get(`/vms/${id}/actions/${data.actionId}?wait=30`)
@@ -166,7 +166,7 @@ describe('the life of a VM', async () => {
     expect((await waiting).body.data).toMatchObject({ action: 'RESTART', status: 'COMPLETED' })
   })
 
-  test('sells no daily backups while a create or an upgrade decides the price, and loses no money when that fails', async () => {
+  test('sells no daily backups while a create or upgrade decides the price, and compensation restores the balance', async () => {
     const fresh = await app.given.customer({ credit: '100.00' })
     const { id } = await app.given.vm(fresh, {}, { settled: false })
     const change = () => fresh.patch(`/vms/${id}`, { dailyBackupEnabled: true })
@@ -181,7 +181,7 @@ describe('the life of a VM', async () => {
     expect((await change()).status).toBe(200)
   })
 
-  test('is looked after as before when it could not be deleted', async () => {
+  test('a failed delete leaves the VM managed as before', async () => {
     const { id } = await app.given.vm(customer)
     const firewall = (await customer.post('/firewalls', { name: 'web' })).body.data
     await app.simulated.faults.plant({ verb: 'ensurePurged', kind: 'permanent' })
@@ -194,7 +194,7 @@ describe('the life of a VM', async () => {
     await app.checkInvariants()
   })
 
-  test('lists by status and pages', async () => {
+  test('lists by status and paginates', async () => {
     const fresh = await app.given.customer({ credit: '100.00' })
     for (let i = 0; i < 3; i++) await app.given.vm(fresh)
     const { id } = await app.given.vm(fresh)

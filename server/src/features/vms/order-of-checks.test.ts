@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../test/harness.ts'
 
-describe('what is not there is said before what is going on', async () => {
+describe('404 for a missing resource takes precedence over 409 for an open action', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '100.00' })
   const { id } = await app.given.vm(customer)
-  await customer.post(`/vms/${id}/restart`) // and nobody works on it yet
+  await customer.post(`/vms/${id}/restart`) // queued, and no worker runs it
 
   test.each([
     ['upgrade', 'POST', { planId: 'cnothere0000' }, 'Plan not found'],
@@ -17,7 +17,7 @@ describe('what is not there is said before what is going on', async () => {
     expect([answer.status, answer.body.error]).toEqual([404, sentence])
   })
 
-  test('a known plan meets the action that is waiting', async () => {
+  test('a known plan gets the 409 of the open action', async () => {
     const [plan] = (await customer.get('/plans')).body.data
     const { status, headers } = await customer.post(`/vms/${id}/upgrade`, { planId: plan.id })
     expect([status, headers['x-error-code']]).toEqual([409, 'busy'])

@@ -1,4 +1,4 @@
-// What other features may use of VMs.
+// The public interface of this feature for other features.
 export type { VmDetails, VmRow } from './model/sql.ts'
 export { listAllVms, lockVmById, vmById } from './model/sql.ts'
 export { recordVmEvent } from './model/events.ts'

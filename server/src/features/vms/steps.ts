@@ -1,4 +1,4 @@
-// What several workflows of VMs have in common. Each of these may be called again after a crash.
+// Steps shared by VM workflows. Each is idempotent: a run may repeat it after a crash.
 import { isDriverError, type Driver } from '../../hypervisor/driver.ts'
 import type { Tx } from '../../kernel/database/db.ts'
 import type { StepContext } from '../../workflow/workflow-builder.ts'
@@ -16,7 +16,7 @@ export interface VmInput {
 export type Context = Pick<StepContext<Deps, VmInput, unknown>, 'deps' | 'input' | 'signal' | 'runId'>
 
 export const SHUTDOWN_GRACE_MS = 60_000
-/** A whole system takes minutes to come up where its processor is emulated. */
+/** A guest takes minutes to boot where its CPU is emulated. */
 const READY_TIMEOUT_MS = 600_000
 export const READY_STEP = '11m'
 
@@ -32,7 +32,7 @@ export async function prepareNetworks(context: Context): Promise<void> {
   }
 }
 
-/** A machine never runs unfiltered: its filter is there before it starts. */
+/** The filter is applied before the machine starts, so that it never runs unfiltered. */
 export async function applyFilter(context: Context): Promise<{ version: number | null }> {
   const { driver } = await vmAndDriver(context)
   const { filter, version } = await filterForBoot(context.deps.db, context.deps.clock.now(), context.input.vmId)
@@ -50,7 +50,7 @@ export async function boot(context: Context): Promise<void> {
   await driver.ensureRunning(await machineSpec(context.deps.db, vm), context.signal)
 }
 
-/** Of a machine that is off. */
+/** The machine must be off. */
 export async function applySpec(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
   await driver.ensureDefined(await machineSpec(context.deps.db, vm), context.signal)
@@ -61,7 +61,7 @@ export interface Ready {
   reason: string | null
 }
 
-/** A guest that once worked is not taken away because its agent keeps silent: it may have been removed by its owner. */
+/** A silent agent does not fail a guest that worked before: its owner may have removed the agent. */
 export async function awaitReady(context: Context): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
   try {
@@ -75,7 +75,7 @@ export async function awaitReady(context: Context): Promise<Ready> {
   }
 }
 
-/** What a create demands: a guest whose agent never answers did not come up. */
+/** For a create: a guest whose agent never answers has failed to provision. */
 export async function requireReady(context: Context): Promise<Ready> {
   const { vm, driver } = await vmAndDriver(context)
   const { readiness } = await driver.ensureReady(vm.id, { timeoutMs: READY_TIMEOUT_MS }, context.signal)
@@ -88,9 +88,9 @@ export async function powerOff(context: Context, graceMs: number): Promise<void>
   await driver.ensureStopped(vm.id, { graceMs }, context.signal)
 }
 
-/** Takes everything of the VM off its host. */
+/** Purges the VM's machine and volumes from its host. */
 export async function purgeFromHost(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
-  await quiesceFilter(context.deps, vm.id, context.signal) // or its filter might be put back behind us
+  await quiesceFilter(context.deps, vm.id, context.signal) // otherwise a concurrent filter run could recreate the filter
   await driver.ensurePurged(vm.id, context.signal)
 }

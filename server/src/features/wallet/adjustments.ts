@@ -1,5 +1,5 @@
-// Changes of a wallet that no product was bought for: an operator's, and what a payment provider took back. An operator's are written down
-// with their reason, and the ledger refers to that.
+// Balance changes without a purchase: operator adjustments, and reversals by a payment provider. Operator adjustments are stored with
+// their reason, and the ledger entry refers to them.
 import type { Tx } from '../../kernel/database/db.ts'
 import { invalid } from '../../kernel/errors.ts'
 import { newId } from '../../kernel/ids.ts'
@@ -16,7 +16,7 @@ export interface Order {
   currency: string
 }
 
-/** A gift, or money that reached the operator. */
+/** A gift, or money that the operator received. */
 export async function creditByOperator(
   tx: Tx,
   deps: EventDeps,
@@ -30,7 +30,7 @@ export async function creditByOperator(
   })
 }
 
-/** Sets something right, in either direction; never below zero. */
+/** Corrects the balance in either direction; never below zero. */
 export async function adjustByOperator(
   tx: Tx,
   deps: EventDeps,
@@ -53,7 +53,7 @@ async function ordered(tx: Tx, now: Date, order: Omit<Order, 'currency'>): Promi
   return { description: reason, referenceType: 'ADMIN', referenceId: id }
 }
 
-/** As much of `amount` as the wallet holds; answers how much that was. */
+/** Debits as much of `amount` as the wallet holds, and returns the debited sum. */
 export async function debitUpTo(tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<Cents> {
   const held = (await sql.lockWallet(tx, accountId))?.balance_cents ?? 0n
   const taken = held < amount ? held : amount

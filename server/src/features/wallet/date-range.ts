@@ -1,4 +1,4 @@
-// The span of time that `dateFrom` and `dateTo` mean. A bare date is a whole day in UTC; a date-time without an offset is UTC.
+// Parses `dateFrom` and `dateTo`. A bare date is a whole day in UTC; a date-time without an offset is UTC.
 import { addDuration } from '../../kernel/clock.ts'
 import { invalid } from '../../kernel/errors.ts'
 
@@ -17,7 +17,7 @@ export function readPeriod({ dateFrom, dateTo }: { dateFrom?: string; dateTo?: s
   return { from, before }
 }
 
-/** The first moment that is meant, and the first one behind it: times are kept to the millisecond. */
+/** The first instant the text covers, and the first one after it: times have millisecond precision. */
 function readMoment(field: string, text: string): { first: Date; end: Date } {
   const [, day, offset] = FORM.exec(text) ?? []
   if (day === undefined || !isRealDay(day)) {
@@ -28,7 +28,7 @@ function readMoment(field: string, text: string): { first: Date; end: Date } {
   return { first, end: addDuration(first, bare ? '1d' : '1ms') }
 }
 
-/** JavaScript reads 30 February as 2 March. */
+/** JavaScript parses 30 February as 2 March. */
 function isRealDay(day: string): boolean {
   const date = new Date(`${day}T00:00:00Z`)
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day)

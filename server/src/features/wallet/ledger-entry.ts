@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import type { ReferenceType, TransactionType } from './schema.ts'
 import type { NewTransaction, TransactionRow } from './sql.ts'
 
-/** What a line of the ledger says besides its amount. The reference names what caused it. */
+/** A ledger entry without its amount. The reference names what caused it. */
 export interface Entry {
   type: TransactionType
   description: string
@@ -13,7 +13,7 @@ export interface Entry {
   referenceId: string
 }
 
-/** After money has come in, or an account may spend it again. */
+/** Call it after money has come in, or when an account may spend again. */
 export async function notifyCredited(tx: Tx, { hooks }: Pick<Deps, 'hooks'>): Promise<void> {
   for (const hook of hooks.onCredit) await hook(tx)
 }

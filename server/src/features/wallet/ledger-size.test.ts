@@ -24,7 +24,7 @@ describe('a ledger of 100,000 transactions', async () => {
     (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'] +
     (plan.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0)
 
-  /** The database, except that it also adds up the rows its plans touched. */
+  /** Wraps the database to add up the rows that its query plans touch. */
   function counting(): { db: Queries; touched: () => number } {
     let touched = 0
     const explained = async (query: Sql): Promise<Sql> => {
@@ -41,10 +41,10 @@ describe('a ledger of 100,000 transactions', async () => {
     return { db, touched: () => touched }
   }
 
-  test.each([1, 2_500, 5_000])('reads no more rows for page %s than it shows', async (page) => {
+  test.each([1, 2_500, 5_000])('page %s reads no more rows than it shows', async (page) => {
     const { db, touched } = counting()
     const { total, items } = await listTransactions(db, accountId, {}, { page, limit: 20 })
     expect([total, items.length, items[0]!.balanceAfter]).toEqual([100_000, 20, formatCents(BigInt(100_000 - (page - 1) * 20))])
-    expect(touched()).toBeLessThanOrEqual(5 * 20 + 2) // five nodes of the plan, and the wallet's row
+    expect(touched()).toBeLessThanOrEqual(5 * 20 + 2) // five plan nodes, and the wallet's row
   })
 })

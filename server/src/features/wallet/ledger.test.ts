@@ -30,7 +30,7 @@ const ledgerOf = (accountId: string) =>
     sql`select ${allColumns('wallet_transactions')} from wallet_transactions where account_id = ${accountId} order by number`,
   )
 
-/** Numbers without a gap, each balance the sum of what came before, the last one the wallet's. */
+/** Requires gapless numbers, running balances, and a last balance equal to the wallet's. */
 async function expectRunningSum(accountId: string): Promise<TransactionRow[]> {
   const ledger = await ledgerOf(accountId)
   let sum = 0n
@@ -40,7 +40,7 @@ async function expectRunningSum(accountId: string): Promise<TransactionRow[]> {
   return ledger
 }
 
-/** With a connection for every few of them, so that they really meet at the wallet's row. */
+/** Uses 50 connections, so that the actions contend for the wallet's row lock. */
 async function atOnce(actions: ((db: Db) => Promise<unknown>)[]): Promise<PromiseSettledResult<unknown>[]> {
   const db = openDb({ url: app.db.url, maxConnections: 50, onError: () => {} })
   return Promise.allSettled(actions.map((act) => act(db))).finally(() => db.close())
@@ -49,8 +49,8 @@ async function atOnce(actions: ((db: Db) => Promise<unknown>)[]): Promise<Promis
 const codesOf = (results: PromiseSettledResult<unknown>[]): string[] =>
   results.filter((each) => each.status === 'rejected').map(({ reason }) => String((reason as { code: string }).code))
 
-describe('a wallet', () => {
-  test('that does not exist holds nothing', async () => {
+describe('wallet', () => {
+  test('has balance 0.00 before it exists', async () => {
     const { accountId } = await app.given.customer()
     expect(await balanceOf(app.db, accountId)).toBe(0n)
     await expect(take(accountId, 1n)).rejects.toMatchObject({
@@ -92,40 +92,40 @@ describe('a wallet', () => {
     expect((await expectRunningSum(accountId)).length).toBe(2)
   })
 
-  test('can be asked whether it holds enough', async () => {
+  test('requireFunds throws only when the balance is too low', async () => {
     const { accountId } = await app.given.customer({ credit: '3.50' })
     expect(await requireFunds(app.db, accountId, 350n, 'USD')).toBeUndefined()
     const asking = requireFunds(app.db, accountId, 1_200n, 'USD')
     await expect(asking).rejects.toThrow('Insufficient wallet balance: 12.00 USD required, 3.50 USD available')
   })
 
-  test('names the currency the product is run in', async () => {
+  test('names the given currency in the 402 message', async () => {
     const { accountId } = await app.given.customer()
     const charging = app.db.tx((tx) => charge(tx, app.clock.now(), accountId, 500n, { ...forVm('cvm000001'), currency: 'EUR' }))
     await expect(charging).rejects.toThrow('5.00 EUR required, 0.00 EUR available')
   })
 
-  test('writes down what is free, also before there was any money', async () => {
+  test('records a charge of 0.00, also before the first deposit', async () => {
     const { accountId } = await app.given.customer()
     expect(await take(accountId, 0n)).toMatchObject({ number: 1, amount_cents: 0n, balance_after_cents: 0n })
     expect(await giveBack(accountId, 0n)).toMatchObject({ number: 2, amount_cents: 0n })
     await expectRunningSum(accountId)
   })
 
-  test.each([[0n], [-1n]])('is not credited with %s', async (cents) => {
+  test.each([[0n], [-1n]])('rejects a credit of %s', async (cents) => {
     const { accountId } = await app.given.customer()
     await expect(put(accountId, cents)).rejects.toThrow('Validation failed: amount must be more than 0.00')
     expect(await ledgerOf(accountId)).toEqual([])
   })
 
-  test('is not charged or refunded a negative amount', async () => {
+  test('rejects a negative charge or refund', async () => {
     const { accountId } = await app.given.customer({ credit: '10.00' })
     await expect(take(accountId, -1n)).rejects.toThrow('BUG: a negative amount, -0.01')
     await expect(giveBack(accountId, -1n)).rejects.toThrow('BUG: a negative amount, -0.01')
     expect(await balanceOf(app.db, accountId)).toBe(1_000n)
   })
 
-  test('gets back for a thing no more than was paid for it', async () => {
+  test('refunds at most what was charged for the reference', async () => {
     const { accountId } = await app.given.customer({ credit: '10.00' })
     const [vm, other] = [newId(), newId()]
     await take(accountId, 600n, { vm })
@@ -137,7 +137,7 @@ describe('a wallet', () => {
     await expect(giveBack(accountId, 1n, vm)).rejects.toThrow(`BUG: refund of 0.01 for ${vm}, of which 0.00 is paid`)
   })
 
-  test('keeps nothing of a transaction that fails', async () => {
+  test('rolls back with the transaction', async () => {
     const { accountId } = await app.given.customer({ credit: '10.00' })
     const failing = app.db.tx(async (tx) => {
       await charge(tx, app.clock.now(), accountId, 1_000n, forVm('cvm000001'))
@@ -148,19 +148,19 @@ describe('a wallet', () => {
   })
 })
 
-describe('the ledger', () => {
+describe('ledger', () => {
   const changes: [string, (tx: Tx, accountId: string) => Promise<unknown>][] = [
     ['update', (tx, id) => tx.run(sql`update wallet_transactions set amount_cents = 1 where account_id = ${id}`)],
     ['delete', (tx, id) => tx.run(sql`delete from wallet_transactions where account_id = ${id}`)],
   ]
-  test.each(changes)('refuses an %s', async (operation, change) => {
+  test.each(changes)('rejects an %s', async (operation, change) => {
     const { accountId } = await app.given.customer({ credit: '10.00' })
     const changing = app.db.tx((tx) => change(tx, accountId))
     await expect(changing).rejects.toThrow(`the ledger is append-only: ${operation.toUpperCase()} is not allowed`)
     expect((await expectRunningSum(accountId)).length).toBe(1)
   })
 
-  test('refuses a balance below zero and a number that is taken', async () => {
+  test('rejects a balance below zero and a duplicate number', async () => {
     const { accountId } = await app.given.customer({ credit: '10.00' })
     const overdraw = app.db.run(sql`update wallets set balance_cents = -1 where account_id = ${accountId}`)
     await expect(overdraw).rejects.toThrow(/wallets_balance_cents_check/)
@@ -171,8 +171,8 @@ describe('the ledger', () => {
   })
 })
 
-describe('at the same moment', () => {
-  test('400 charges of 1.00 against 100.00 are 100 sales', async () => {
+describe('concurrent changes', () => {
+  test('400 charges of 1.00 against 100.00 succeed 100 times', async () => {
     const { accountId } = await app.given.customer({ credit: '100.00' })
     const results = await atOnce(Array.from({ length: 400 }, () => (db: Db) => take(accountId, 100n, { db })))
     expect(results.filter((each) => each.status === 'fulfilled').length).toBe(100)
@@ -181,7 +181,7 @@ describe('at the same moment', () => {
     expect(await balanceOf(app.db, accountId)).toBe(0n)
   })
 
-  test('50 first credits make one wallet', async () => {
+  test('50 first credits create one wallet', async () => {
     const { accountId } = await app.given.customer()
     const results = await atOnce(Array.from({ length: 50 }, () => (db: Db) => put(accountId, 7n, db)))
     expect(codesOf(results)).toEqual([])
@@ -201,7 +201,7 @@ describe('at the same moment', () => {
     expect((await expectRunningSum(accountId)).length).toBe(200 - codes.length)
   })
 
-  test('20 refunds of one charge give it back once', async () => {
+  test('20 refunds of one charge refund it once', async () => {
     const { accountId } = await app.given.customer({ credit: '10.00' })
     const vm = newId()
     await take(accountId, 600n, { vm })
@@ -222,7 +222,7 @@ describe('any sequence of changes', () => {
   )
   type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-  /** What each change may do: a list of amounts, or nothing. */
+  /** The expected ledger amounts of each step; a rejected step has none. */
   function modelOf(steps: Step[]): bigint[] {
     const paid = new Map<string, bigint>()
     const amounts: bigint[] = []
@@ -252,7 +252,7 @@ describe('any sequence of changes', () => {
     )
   }
 
-  test('ends as a simple model says', async () => {
+  test('matches a simple model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const { accountId } = await app.given.customer()

@@ -11,7 +11,7 @@ describe('billing.payment_received', async () => {
   const told = (accountId: string) =>
     app.db.many<{ type: string; data: unknown }>(sql`select type, data from events where account_id = ${accountId} order by number`)
 
-  test.each(['DEPOSIT', 'CREDIT'] as const)('tells of a %s with its transaction and the wallet after it', async (type) => {
+  test.each(['DEPOSIT', 'CREDIT'] as const)('is recorded for a %s with its transaction and the new balance', async (type) => {
     const { accountId, get } = await app.given.customer()
     await put(accountId, type, 1_250n)
     const [transaction] = (await get('/wallet/transactions')).body.data
@@ -20,7 +20,7 @@ describe('billing.payment_received', async () => {
     ])
   })
 
-  test('tells nothing of an adjustment, nor of money that did not come', async () => {
+  test('is not recorded for an adjustment or a rolled-back deposit', async () => {
     const { accountId } = await app.given.customer()
     await put(accountId, 'ADJUSTMENT', 100n)
     const rolledBack = app.db.tx(async (tx) => {
@@ -31,7 +31,7 @@ describe('billing.payment_received', async () => {
     expect(await told(accountId)).toEqual([])
   })
 
-  test('is numbered without a gap however many come at once', async () => {
+  test('is numbered without a gap under concurrency', async () => {
     const { accountId } = await app.given.customer()
     await Promise.all(Array.from({ length: 40 }, () => put(accountId, 'DEPOSIT', 100n)))
     const rows = await app.db.many<{ balance: string }>(

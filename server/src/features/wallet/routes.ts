@@ -5,7 +5,7 @@ import { getWallet, listTransactions, type Renewals } from './service.ts'
 const tag = 'Wallet'
 const scope = 'wallet:read'
 
-/** `renewals` comes from the feature that renews things. */
+/** `renewals` is injected by the billing feature. */
 export const walletRoutes =
   (renewals: Renewals): Routes =>
   (api, { db, clock, config }) => {

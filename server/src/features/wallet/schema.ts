@@ -57,5 +57,5 @@ const Charge = Type.String({ description: 'What would be taken from the wallet n
 const Monthly = Type.String({ description: 'What the VM would cost a month from then on' })
 export const Quote = object({ charge: Charge, monthly: Monthly, currency: Type.String(), balanceAfter: Money }, { title: 'Quote' })
 export type Quote = Static<typeof Quote>
-/** What an operation that costs or refunds money declares for its dry run. */
+/** Added to an operation that charges or refunds, for its dry run. */
 export const quotedOnDryRun = { query: DryRunQuery, dryRunData: Quote }

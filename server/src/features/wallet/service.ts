@@ -1,5 +1,5 @@
-// Money. One conditional statement decides each change, so that no number of parallel ones can take a wallet below zero, and writes
-// the ledger entry with it. In a transaction that locks other things too, call these last: an account's changes queue for its wallet.
+// Wallet and ledger. One conditional statement makes each change together with its ledger entry, so concurrent changes cannot take a
+// wallet below zero. In a transaction with other locks, call these last: all changes of an account queue for its wallet's row lock.
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { invalid, apiError } from '../../kernel/errors.ts'
 import { formatCents, type Cents } from '../../kernel/money.ts'
@@ -17,7 +17,7 @@ export type { TransactionRow } from './sql.ts'
 export { notifyCredited, type Entry } from './ledger-entry.ts'
 export { toQuote, toTransaction } from './view.ts'
 
-/** Puts money in: a deposit, or a gift of the operator's. The log is locked before the wallet, as everywhere. */
+/** Credits a deposit or a gift of the operator. Lock order: event log before wallet. */
 export async function credit(
   tx: Tx,
   deps: EventDeps,
@@ -37,7 +37,7 @@ export async function credit(
   return row
 }
 
-/** Takes money out, or throws 402. Something free is written down too, as 0.00. `currency` is for the sentence. */
+/** Debits the wallet, or throws 402. Something free is recorded as 0.00. `currency` is for the error message. */
 export async function charge(
   tx: Tx,
   now: Date,
@@ -49,11 +49,11 @@ export async function charge(
   const row = await sql.takeMoney(tx, toRow(now, accountId, -amount, entry))
   if (row) return row
   await requireFunds(tx, accountId, amount, entry.currency)
-  await sql.ensureWallet(tx, accountId) // money came in since, or this is free and there was no wallet yet
+  await sql.ensureWallet(tx, accountId) // a concurrent credit arrived, or the charge is free and no wallet exists yet
   return charge(tx, now, accountId, amount, entry)
 }
 
-/** Takes money out when there is enough of it; answers nothing, and changes nothing, when there is not. */
+/** Debits the wallet if it holds enough; otherwise changes nothing and returns undefined. */
 export async function tryCharge(
   tx: Tx,
   now: Date,
@@ -66,7 +66,7 @@ export async function tryCharge(
   return row
 }
 
-/** Gives back what was charged for the same reference; more than that would be a bug, and money. */
+/** Refunds a charge of the same reference; throws when more would be refunded than was charged. */
 export async function refund(tx: Tx, now: Date, accountId: string, amount: Cents, entry: Entry): Promise<sql.TransactionRow> {
   requireNotNegative(amount)
   await sql.lockWallet(tx, accountId)
@@ -76,13 +76,13 @@ export async function refund(tx: Tx, now: Date, accountId: string, amount: Cents
   return requireEntry(await sql.addMoney(tx, toRow(now, accountId, amount, entry)))
 }
 
-/** What was charged for a reference and not given back yet; the wallet stays locked, so that this remains true. */
+/** The charged and not yet refunded sum of a reference. Keeps the wallet locked, so the sum stays valid. */
 export async function refundable(tx: Tx, accountId: string, referenceId: string): Promise<Cents> {
   await sql.lockWallet(tx, accountId)
   return (await sql.netPaidFor(tx, accountId, referenceId)).cents
 }
 
-/** Of everybody who has a wallet. */
+/** Balances of all wallets. */
 export const listBalances = async (db: Queries): Promise<Map<string, Cents>> =>
   new Map((await sql.listWallets(db)).map(({ account_id, balance_cents }) => [account_id, balance_cents]))
 
@@ -103,7 +103,7 @@ function requireNotNegative(amount: Cents): void {
   if (amount < 0n) throw new Error(`BUG: a negative amount, ${formatCents(amount)}`)
 }
 
-/** What will be charged, as whoever renews things knows it: this feature knows nothing of them. */
+/** Upcoming charges, injected by the billing feature: the wallet does not depend on it. */
 export type Renewals = (db: Queries, now: Date, accountId: string) => Promise<{ dueNext7Days: Cents; monthly: Cents }>
 
 export async function getWallet(db: Queries, now: Date, accountId: string, currency: string, renewals: Renewals): Promise<Wallet> {
@@ -123,7 +123,7 @@ export async function listTransactions(
   return pageOf(page, total, async (limit, offset) => (await sql.listMatching(db, accountId, filter, limit, offset)).map(toTransaction))
 }
 
-/** What one thing cost, of one type. */
+/** Transactions of one type for one reference. */
 export async function listTransactionsOf(
   db: Queries,
   accountId: string,

@@ -30,7 +30,7 @@ export const addMoney = (tx: Tx, entry: NewTransaction) =>
         balance_cents = w.balance_cents + excluded.balance_cents, transaction_count = w.transaction_count + 1`,
   )
 
-/** `entry.amount_cents` is negative. Answers no row when the wallet does not hold that much. */
+/** `entry.amount_cents` is negative. Returns no row when the balance is too low. */
 export const takeMoney = (tx: Tx, entry: NewTransaction) =>
   append(
     tx,
@@ -40,7 +40,7 @@ export const takeMoney = (tx: Tx, entry: NewTransaction) =>
       where account_id = ${entry.account_id} and balance_cents + ${entry.amount_cents}::int8 >= 0`,
   )
 
-/** The change of the wallet and its ledger entry are one statement: number and balance are read under the row's lock. */
+/** One statement changes the wallet and appends the ledger entry: number and balance are read under the row lock. */
 const append = (tx: Tx, entry: NewTransaction, change: Sql) =>
   tx.maybe<TransactionRow>(sql`
     with changed as (${change} returning w.transaction_count, w.balance_cents)
@@ -57,15 +57,15 @@ export const insertOrder = (tx: Tx, row: OrderRow) =>
     insert into wallet_adjustments (id, account_id, amount_cents, reason, created_at)
     values (${row.id}, ${row.account_id}, ${row.amount_cents}, ${row.reason}, ${row.created_at})`)
 
-/** What was charged for a thing and not given back yet. */
+/** The charged and not yet refunded sum of a reference. */
 export const netPaidFor = (tx: Tx, accountId: string, referenceId: string) =>
   tx.one<{ cents: bigint }>(sql`
     select -coalesce(sum(amount_cents), 0)::int8 as cents from wallet_transactions
     where reference_id = ${referenceId} and account_id = ${accountId}`)
 
 /**
- * Numbers have no gap, so a page is a range of them and costs the same at any depth. Without a LIMIT, whose value a plan depends on, the
- * plan is made once and not for every page. One row without an id when the page is empty.
+ * Numbers have no gap, so a page is a range of them and costs the same at any depth. Without a LIMIT, whose value would influence the
+ * plan, the plan is cached instead of built for every page. An empty page is one row without an id.
  */
 export const listNewest = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<{ transaction_count: number } & (TransactionRow | { id: null })>(sql`
@@ -88,7 +88,7 @@ export const listMatching = (db: Queries, accountId: string, filter: Filter, lim
   db.many<TransactionRow>(sql`
     select ${allColumns('wallet_transactions')} from wallet_transactions where ${matching(accountId, filter)} order by number desc limit ${limit} offset ${offset}`)
 
-/** Only the conditions that were asked for, so that each combination has a plan of its own. */
+/** Adds only the requested conditions, so that each combination has its own plan. */
 function matching(accountId: string, { type, from, before, referenceId }: Filter): Sql {
   let condition = sql`account_id = ${accountId}`
   if (type) condition = sql`${condition} and type = ${type}`

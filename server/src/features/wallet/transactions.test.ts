@@ -8,7 +8,7 @@ import { charge, credit, listTransactions } from './service.ts'
 
 const app = await testApp({ breaks: ['charges.refunds', 'charges.first_month', 'renewals.once', 'ledger.causes'] })
 
-/** Writes a transaction of the type at the time, newest last; answers its id. */
+/** Writes a transaction of the given type and time; returns its id. */
 async function given(accountId: string, type: TransactionType, at: string, cents = 100n): Promise<string> {
   const entry = { type, description: type, referenceType: 'VM', referenceId: 'cvm000001', currency: 'USD' } as const
   const now = new Date(at)
@@ -41,7 +41,7 @@ describe('GET /wallet/transactions', () => {
     })
   })
 
-  test('lists the newest first, page by page', async () => {
+  test('lists newest first and paginates', async () => {
     const { accountId, ...customer } = await app.given.customer()
     for (let cents = 1n; cents <= 7n; cents++) await given(accountId, 'DEPOSIT', '2026-01-01T00:00:00Z', cents)
     const amounts = async (page: string) =>
@@ -53,7 +53,7 @@ describe('GET /wallet/transactions', () => {
     expect(await amounts('9007199254740991')).toEqual([])
   })
 
-  test('counts also on a page past the end, and nothing where there is nothing', async () => {
+  test('returns the total on a page past the end, and 0 for an empty ledger', async () => {
     const customer = await app.given.customer({ credit: '1.00' })
     const past = await customer.get('/wallet/transactions?page=5')
     expect(past.body).toEqual({ success: true, data: [], pagination: { page: 5, limit: 20, total: 1, totalPages: 1 } })
@@ -61,14 +61,14 @@ describe('GET /wallet/transactions', () => {
     expect((await poor.get('/wallet/transactions')).body.pagination).toEqual({ page: 1, limit: 20, total: 0, totalPages: 0 })
   })
 
-  test("shows nobody else's", async () => {
+  test("does not show other accounts' transactions", async () => {
     await app.given.customer({ credit: '5.00' })
     const customer = await app.given.customer()
     for (const query of ['', '?type=CREDIT', '?dateFrom=2000-01-01'])
       expect((await customer.get(`/wallet/transactions${query}`)).body.data).toEqual([])
   })
 
-  test.each(['limit=0', 'limit=101', 'page=0', 'page=-1', 'page=x', 'limit=1.5'])('refuses %s', async (query) => {
+  test.each(['limit=0', 'limit=101', 'page=0', 'page=-1', 'page=x', 'limit=1.5'])('rejects %s', async (query) => {
     const customer = await app.given.customer()
     expect((await customer.get(`/wallet/transactions?${query}`)).status).toBe(400)
   })
@@ -84,7 +84,7 @@ describe('GET /wallet/transactions?type=', () => {
     expect(body.pagination.total).toBe(1)
   })
 
-  test.each(['REFUND', 'deposit', ''])('refuses "%s" and names the types there are', async (type) => {
+  test.each(['REFUND', 'deposit', ''])('rejects "%s" and names the allowed types', async (type) => {
     const customer = await app.given.customer()
     const { status, body } = await customer.get(`/wallet/transactions?type=${type}`)
     expect([status, body.error]).toEqual([400, `Validation failed: type must be one of ${TRANSACTION_TYPES.join(', ')}`])
@@ -139,7 +139,7 @@ describe('GET /wallet/transactions?dateFrom=&dateTo=', async () => {
       '2026-02-29',
       '+002026-01-01',
     ]),
-  )('refuses "%s"', async (date) => {
+  )('rejects "%s"', async (date) => {
     for (const field of ['dateFrom', 'dateTo']) {
       const sentence = `Validation failed: ${field} must be an ISO date or date-time such as 2026-01-31 or 2026-01-31T12:00:00Z`
       expect(await found({ [field]: date })).toBe(sentence)
@@ -150,7 +150,7 @@ describe('GET /wallet/transactions?dateFrom=&dateTo=', async () => {
     ['2026-02-01', '2026-01-31'],
     ['2026-01-31T12:00:00.001Z', '2026-01-31T12:00:00Z'],
     ['2026-02-01T00:00:00Z', '2026-01-31'],
-  ])('refuses from %s to %s', async (dateFrom, dateTo) => {
+  ])('rejects the range from %s to %s', async (dateFrom, dateTo) => {
     expect(await found({ dateFrom, dateTo })).toBe('Validation failed: dateFrom must not be later than dateTo')
   })
 })
@@ -161,7 +161,7 @@ describe('any filter and page', () => {
   const dateOf = (days: number | undefined) =>
     days === undefined ? undefined : new Date(START + days * 86_400_000).toISOString().slice(0, 10)
 
-  test('finds what a simple model finds', async () => {
+  test('matches a simple model', async () => {
     const { accountId } = await app.given.customer()
     const rows: { type: TransactionType; at: Date; balance: bigint }[] = []
     for (let i = 0; i < 60; i++) {

@@ -21,7 +21,7 @@ export const toWallet = (balance: Cents, currency: string, due: { dueNext7Days: 
 })
 
 export interface Price {
-  /** Below zero: given back. */
+  /** Negative: a refund. */
   charge: Cents
   monthly: Cents
   balanceAfter: Cents

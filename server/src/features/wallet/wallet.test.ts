@@ -6,7 +6,7 @@ import { getWallet } from './service.ts'
 const app = await testApp()
 
 describe('GET /wallet', () => {
-  test('shows an account that never had money', async () => {
+  test('shows 0.00 for an account without deposits', async () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.get('/wallet')
     expect([status, body.data]).toEqual([200, { balance: '0.00', currency: 'USD', dueNext7Days: '0.00', daysLeft: null }])
@@ -21,7 +21,7 @@ describe('GET /wallet', () => {
     [3_000n, 10],
     [7_000n, 4],
     [60_000n, 0],
-  ])('says that 10.00 lasts at %s cents a month for %s days', async (monthly, daysLeft) => {
+  ])('estimates that 10.00 lasts at %s cents a month for %s days', async (monthly, daysLeft) => {
     const { accountId } = await app.given.customer({ credit: '10.00' })
     const renewals = async (_: Queries, now: Date, id: string) => {
       expect([now, id]).toEqual([app.clock.now(), accountId])
@@ -31,7 +31,7 @@ describe('GET /wallet', () => {
     expect(wallet).toEqual({ balance: '10.00', currency: 'EUR', dueNext7Days: '3.60', daysLeft })
   })
 
-  test('needs the scope wallet:read', async () => {
+  test('requires the scope wallet:read', async () => {
     const customer = await app.given.customer({ scopes: ['account:read'] })
     expect((await customer.get('/wallet')).body.error).toBe('This token lacks the required scope: wallet:read')
     expect((await customer.get('/wallet/transactions')).status).toBe(403)

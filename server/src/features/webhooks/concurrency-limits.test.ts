@@ -15,36 +15,36 @@ const [never, always] = [() => false, () => true]
 const sum = (shares: { count: number }[]): number => shares.reduce((total, { count }) => total + count, 0)
 
 describe('shareOut', () => {
-  test('gives one receiver eight, and two while it fails', () => {
+  test('gives a receiver eight slots, and two while it fails', () => {
     expect(allocateSlots([lane('a'), lane('b', { failing: true })], [], never)).toEqual([
       { webhookId: 'a', count: 8 },
       { webhookId: 'b', count: 2 },
     ])
   })
 
-  test('counts what is under way', () => {
+  test('subtracts attempts in flight', () => {
     expect(allocateSlots([lane('a')], inFlight(lane('a'), 5), never)).toEqual([{ webhookId: 'a', count: 3 }])
     expect(allocateSlots([lane('a')], inFlight(lane('a'), 8), never)).toEqual([])
   })
 
-  test('deals out evenly what is scarce', () => {
+  test('shares scarce slots evenly', () => {
     const shares = allocateSlots(lanes(100), [], never)
     expect(sum(shares)).toBe(512)
     expect(shares).toHaveLength(100)
     expect(new Set(shares.map(({ count }) => count))).toEqual(new Set([5, 6]))
   })
 
-  test('leaves room for others beside one account', () => {
+  test('caps one account to leave slots for others', () => {
     expect(sum(allocateSlots(lanes(50, { account_id: 'greedy' }), [], never))).toBe(32)
   })
 
-  test('leaves room for those that work beside any number of those that fail', () => {
+  test('caps failing receivers to leave slots for healthy ones', () => {
     const failing = lanes(500, { failing: true })
     expect(sum(allocateSlots(failing, [], never))).toBe(192)
     expect(allocateSlots([...failing, lane('works')], [], never)).toContainEqual({ webhookId: 'works', count: 8 })
   })
 
-  test('leaves an account as much beside its receivers that hang as without them', () => {
+  test('slow receivers do not reduce the slots of their account', () => {
     const [hanging, working] = [lanes(4, { account_id: 'one' }), Array.from({ length: 9 }, (_, i) => lane(`x${i}`, { account_id: 'one' }))]
     const held = hanging.flatMap((each) => inFlight(each, 6))
     expect(sum(allocateSlots([...hanging, ...working], held, never))).toBe(8)
@@ -53,13 +53,13 @@ describe('shareOut', () => {
     expect(shares.map(({ webhookId }) => webhookId)).toEqual(working.map(({ webhook_id: id }) => id))
   })
 
-  test('gives receivers that keep us waiting more only within what is set apart for the doubtful', () => {
+  test('gives slow receivers more only within the slots for failing and slow ones', () => {
     const [few, many] = [inFlight(lane('w0', { account_id: 'one' }), 3), inFlight(lane('w1', { account_id: 'one' }), 24)]
     expect(allocateSlots([lane('w0', { account_id: 'one' })], few, always)).toEqual([{ webhookId: 'w0', count: 5 }])
     expect(allocateSlots([lane('w0', { account_id: 'one' })], [...few, ...many], always)).toEqual([])
   })
 
-  test('leaves room for others beside an account whose receivers hang one after the other', () => {
+  test('caps an account whose receivers become slow one after the other', () => {
     const held: Claim[] = []
     for (let wave = 0; wave < 5; wave++) {
       const next = Array.from({ length: 4 }, (_, i) => lane(`${wave}-${i}`, { account_id: 'greedy' }))

@@ -1,5 +1,5 @@
-// Who may send how much at the same moment. Receivers that fail, or keep us waiting right now, share a part of the room among themselves,
-// and no receiver and no account can take it all: one that hangs slows nobody, not even its own account's other receivers.
+// Concurrency limits of deliveries. Failing and slow receivers share a fixed part of the slots, and each receiver and account is capped:
+// a hanging receiver delays no other, not even those of its own account.
 import type { Claim, Lane, Share } from './delivery-queue.sql.ts'
 
 const ALL = 512
@@ -9,7 +9,7 @@ const FRESH_PER_ACCOUNT = 32
 const DOUBTFUL_PER_ACCOUNT = 24
 const PER_RECEIVER = 8
 const PER_FAILING_RECEIVER = 2
-/** An attempt that has not ended by then leaves its place to others of its account, and takes one of those for the doubtful. */
+/** An attempt older than this no longer counts against its account; it takes a slot of the failing and slow receivers instead. */
 export const SLOW_MS = 200
 
 type Receiver = Pick<Lane, 'webhook_id' | 'account_id' | 'failing'>
@@ -25,7 +25,7 @@ function placesOf({ webhook_id, account_id, failing }: Receiver, doubtful: boole
   return [['all', ALL], [account_id, PER_ACCOUNT], ...(doubtful ? apart : fresh), own]
 }
 
-/** One each, then another one each: what is scarce is dealt out evenly. Lanes that come first are served first. */
+/** Round-robin, one slot per lane and round, so that scarce slots are shared evenly. Earlier lanes are served first. */
 export function allocateSlots(lanes: Lane[], inFlight: Iterable<Claim>, isSlow: (claim: Claim) => boolean): Share[] {
   const counts = new Map<string, number>()
   const take = (places: Place[]): void => places.forEach(([place]) => counts.set(place, (counts.get(place) ?? 0) + 1))

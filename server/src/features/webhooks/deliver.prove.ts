@@ -1,5 +1,5 @@
-// A thousand events for twenty receivers that fail three times in ten, while workers are killed twenty times: every delivery arrives at
-// least once or is exhausted, and a death costs few duplicates. A receiver that hangs keeps nobody else waiting.
+// A thousand events for twenty receivers that fail 30 % of requests, while workers are killed twenty times: every delivery arrives at
+// least once or is exhausted, and a crash causes few duplicates. A hanging receiver does not delay the others.
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { answer, halfBody, hang, receiver, reset, type Behave, type Received } from '../../../test/receiver.ts'
@@ -28,9 +28,9 @@ const worker = (): Promise<Service> =>
   )
 
 const FAILURES: Behave[] = [answer(500), answer(503, {}, 'busy'), reset, halfBody, answer(307, { location: 'http://127.0.0.1:1/' })]
-let hangs = 10 // each holds its place for 15 seconds
+let hangs = 10 // each holds its slot for 15 seconds
 
-/** Fails three times in ten; remembers which messages it has taken. */
+/** Fails 30 % of requests; records the accepted messages. */
 async function flakyReceiver() {
   const taken: string[] = []
   const target = await receiver((response, request, count) => {
@@ -49,7 +49,7 @@ const isGenuine = (secret: string, { headers, body }: Received): boolean => {
 }
 
 describe('deliveries', () => {
-  test(`survive ${KILLS} deaths of a worker`, { timeout: 900_000 }, async () => {
+  test(`survive ${KILLS} worker crashes`, { timeout: 900_000 }, async () => {
     const customer = await app.given.customer()
     const targets: (Awaited<ReturnType<typeof flakyReceiver>> & { secret: string })[] = []
     for (let i = 0; i < RECEIVERS; i++) {
@@ -93,12 +93,12 @@ describe('deliveries', () => {
     for (const { secret, received } of targets) expect(received.filter((request) => !isGenuine(secret, request))).toEqual([])
   })
 
-  test('reach others as soon when one receiver hangs, in a burst', { timeout: 300_000 }, async () => {
+  test('to other receivers are not delayed by one that hangs, in a burst', { timeout: 300_000 }, async () => {
     const alone = await worker()
     const [beside, without]: [number[], number[]] = [[], []]
     for (let round = 0; round <= ROUNDS; round++) {
       const [none, one] = [await burst(false), await burst(true)]
-      if (round === 0) continue // compiled code, warm caches
+      if (round === 0) continue // warm-up: compiled code, warm caches
       without.push(none)
       beside.push(one)
     }
@@ -114,7 +114,7 @@ describe('deliveries', () => {
 const ROUNDS = 8
 const BURST = 200
 
-/** As many events as the database takes, at once, to receivers that answer, and perhaps to one that hangs: within which time have 95 % come? */
+/** Records a burst of events for healthy receivers, optionally with one that hangs; returns the 95th percentile of delivery time. */
 async function burst(oneHangs: boolean): Promise<number> {
   const customer = await app.given.customer()
   const latenciesMs: number[] = []

@@ -1,5 +1,5 @@
-// Sends what is due. A pass claims as much as there is room for and waits for none of it: attempts go on beside each other, what has
-// ended is written down in batches, and the room it leaves is filled at once. A worker that dies holds its claims for 25 seconds.
+// Sends due deliveries. A run claims as many as there are free slots and awaits none: attempts run concurrently, results are written in
+// batches, and freed slots are filled at once. The claims of a crashed worker expire after 25 seconds.
 import { createBatchWriter } from '../../kernel/batch-writer.ts'
 import { sleep, stopwatch, systemClock } from '../../kernel/clock.ts'
 import type { Opened, Reconciler } from '../../workflow/reconciler-loop.ts'
@@ -13,14 +13,14 @@ import { allocateSlots, SLOW_MS } from './concurrency-limits.ts'
 import { cancelPending } from './sql.ts'
 
 const LANES_PER_PASS = 1_000
-/** What a stopping worker gives to attempts under way. What is still open then is handed back and sent again by another. */
+/** How long a stopping worker waits for attempts in flight. Then it releases their claims, and another worker sends them again. */
 const GRACE_MS = 1_000
 
 export interface Deliveries extends Opened {
-  /** Answers how many attempts it has started. */
+  /** Returns the number of started attempts. */
   runOnce(): Promise<number>
   underWay(): number
-  /** Nothing is under way, and all that has ended is written down. */
+  /** Resolves when no attempt is in flight and all results are written. */
   landed(): Promise<unknown>
 }
 
@@ -37,7 +37,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   })
 
   const fly = async (claim: queue.Claim): Promise<void> => {
-    const sentAt = systemClock.now() // receivers compare it with their own clocks, also where time can be moved
+    const sentAt = systemClock.now() // real time: receivers compare it with their own clocks, even where the test clock was moved
     const sent = await attempt(deps, claim, sentAt, stopping.signal)
     metrics.outbound.observe({ outcome: sent.problem ? 'failed' : 'ok' }, sent.latencyMs / 1000)
     if (sent.problem && stopping.signal.aborted) await queue.releaseClaim(db, claim.id, claim.claims)
@@ -64,7 +64,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
       const claims = await queue.claimDue(db, shares, now, claimedUntil(now), givenUpSince(now))
       claims.forEach(takeOff)
       clearTimeout(slowSoon)
-      slowSoon = setTimeout(again, SLOW_MS).unref() // others get the places of those that have not ended by then
+      slowSoon = setTimeout(again, SLOW_MS).unref() // frees the slots of attempts that are slow by then
       return claims.length
     },
     underWay: () => flights.size,
@@ -79,7 +79,7 @@ export function openDeliveries(deps: Deps, again: () => void): Deliveries {
   }
 }
 
-/** What was written for a subscription in the moment it was switched off goes nowhere. */
+/** Cancels deliveries that were inserted while their subscription was being disabled. */
 async function dueLanes({ db, clock }: Deps): Promise<queue.Lane[]> {
   const lanes = await queue.dueLanes(db, clock.now(), LANES_PER_PASS)
   const off = lanes.filter((lane) => !lane.is_active).map((lane) => lane.webhook_id)

@@ -8,8 +8,8 @@ import { recordEvent } from '../events/service.ts'
 const app = await webhookApp({ outbound: { timeoutMs: 300 } })
 const { subscribe, happen, deliver, webhookOf, deliveriesOf } = app
 
-describe('a delivery', () => {
-  test('is the event, signed so that the published library accepts it', async () => {
+describe('delivery', () => {
+  test('contains the event, with a signature that the standardwebhooks library accepts', async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { secret } = await subscribe(customer, target.url)
@@ -26,7 +26,7 @@ describe('a delivery', () => {
     expect(() => verified(secret, { ...request!, body: request!.body.replace('☃', '!') })).toThrow('No matching signature')
   })
 
-  test('is signed with the old secret too for a day after a new one was made', async () => {
+  test('is signed with the old secret too for a day after a rotation', async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { id, secret: old } = await subscribe(customer, target.url)
@@ -41,7 +41,7 @@ describe('a delivery', () => {
     expect(target.received[1]!.headers['webhook-signature']!.split(' ')).toHaveLength(1)
   })
 
-  test('is made for every active subscription of the account that asked for the event, and for no other', async () => {
+  test('is created for every active subscription of the account to that event type only', async () => {
     const [customer, stranger] = [await app.given.customer(), await app.given.customer()]
     const [wants, alsoWants, other, off, foreign] = await Promise.all([receiver(), receiver(), receiver(), receiver(), receiver()])
     await subscribe(customer, wants.url, ['vm.started', 'vm.stopped'])
@@ -56,7 +56,7 @@ describe('a delivery', () => {
     expect([wants, alsoWants, other, off, foreign].map(({ received }) => received.length)).toEqual([1, 1, 0, 0, 0])
   })
 
-  test('is not made when the transaction of the event fails', async () => {
+  test("is not created when the event's transaction rolls back", async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { id } = await subscribe(customer, target.url)
@@ -100,7 +100,7 @@ describe('a delivery', () => {
     expect(await webhookOf(customer, id)).toMatchObject({ failCount: status === 'PENDING' ? 1 : 0, isActive: true })
   })
 
-  test('tries again after a redirect, and does not follow it', async () => {
+  test('retries after a redirect without following it', async () => {
     const customer = await app.given.customer()
     const elsewhere = await receiver()
     const target = await receiver(answer(307, { location: elsewhere.url }))
@@ -113,7 +113,7 @@ describe('a delivery', () => {
     expect([target.received.length, elsewhere.received.length]).toEqual([1, 0])
   })
 
-  test('tries again where nobody listens', async () => {
+  test('retries after a refused connection', async () => {
     const customer = await app.given.customer()
     const { id } = await subscribe(customer, 'http://127.0.0.1:1/')
     await happen(customer)
@@ -122,13 +122,13 @@ describe('a delivery', () => {
   })
 })
 
-describe('the schedule of retries', () => {
+describe('retry schedule', () => {
   const nextAttempt = async (customer: Parameters<typeof deliveriesOf>[0], id: string): Promise<Date | null> => {
     const [delivery] = await deliveriesOf(customer, id)
     return delivery.nextAttemptAt && new Date(delivery.nextAttemptAt as string)
   }
 
-  test('has eight attempts over 27 hours, all under one id and with a fresh signature', async () => {
+  test('has eight attempts over 27 hours, all with one id and a fresh signature', async () => {
     const customer = await app.given.customer()
     const target = await receiver(answer(503))
     const { id, secret } = await subscribe(customer, target.url)
@@ -154,13 +154,13 @@ describe('the schedule of retries', () => {
     expect(new Set(target.received.map(({ body }) => body)).size).toBe(1)
     for (const { headers, body } of target.received) {
       const at = new Date(Number(headers['webhook-timestamp']) * 1000)
-      expect(Math.abs(Date.now() - at.getTime())).toBeLessThan(60_000) // as receivers want it, wherever our clock was moved to
+      expect(Math.abs(Date.now() - at.getTime())).toBeLessThan(60_000) // real time, independent of the test clock
       expect(headers['webhook-signature']).toBe(new Webhook(secret).sign(headers['webhook-id']!, at, body))
     }
     expect(await webhookOf(customer, id)).toMatchObject({ failCount: 8, isActive: true })
   })
 
-  test('does not come back together after having failed together', async () => {
+  test('adds jitter to deliveries that failed together', async () => {
     const customer = await app.given.customer()
     const target = await receiver(answer(500))
     const { id } = await subscribe(customer, target.url)

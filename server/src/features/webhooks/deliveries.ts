@@ -1,4 +1,4 @@
-// The log of a subscription: what was sent when, and what came back.
+// The delivery log of a subscription: requests and responses.
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
@@ -36,7 +36,7 @@ async function requestBodyOf(db: Queries, row: sql.DeliveryRow): Promise<string>
   return bodyOf({ id: event.id, type: event.type, happenedAt: event.created_at, data: event.data })
 }
 
-/** Under the same id, so that a receiver that had it can tell. */
+/** Keeps the id, so that a receiver can detect the duplicate. */
 export async function redeliver(tx: Tx, now: Date, accountId: string, webhookId: string, id: string): Promise<Delivery> {
   const webhook = await lockWebhook(tx, accountId, webhookId)
   const row = await requireDelivery(tx, webhookId, id)

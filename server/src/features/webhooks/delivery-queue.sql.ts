@@ -1,10 +1,10 @@
-// The queue of deliveries: written with the event, claimed by whichever worker is free, settled in batches.
+// The delivery queue: inserted with the event, claimed by any free worker, completed in batches.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { EventRow } from '../events/service.ts'
 import type { DeliveryStatus, WebhookRow } from './sql.ts'
 
-/** One for each subscription that wants the event. The id is made of both ids, because only the database knows how many there are. */
+/** One per matching subscription. The id is derived from event and subscription id, because only the database knows the matches. */
 export const insertDeliveries = (tx: Tx, event: EventRow) =>
   tx.run(sql`
     insert into webhook_deliveries (id, webhook_id, event_id, type, status, next_attempt_at, created_at)
@@ -23,8 +23,8 @@ export interface Lane {
 }
 
 /**
- * The subscriptions with something due: those that work first, then by how long it has been due. Steps from one to the next through
- * the index, so that a receiver with a million deliveries waiting costs no more than one with a single one.
+ * Subscriptions with due deliveries: healthy ones first, then by due time. A loose index scan steps from one subscription to the next, so
+ * a receiver with a million pending deliveries costs no more than one with a single delivery.
  */
 export const dueLanes = (db: Queries, now: Date, limit: number) =>
   db.many<Lane>(sql`
@@ -46,14 +46,14 @@ export interface Claim {
   webhook_id: string
   account_id: string
   failing: boolean
-  /** It has not worked for so long that more failures end it. */
+  /** Without success for so long that further failures disable it. */
   is_disable_candidate: boolean
   url: string
   secret: Buffer
   previous_secret: Buffer | null
   event_id: string
   type: string
-  /** JSON, as it is stored. */
+  /** JSON as stored. */
   data: string
   happened_at: Date
 }
@@ -63,7 +63,7 @@ export interface Share {
   count: number
 }
 
-/** Whatever another worker holds at this moment is passed over. */
+/** Skips rows that another worker has locked. */
 export const claimDue = (db: Queries, shares: Share[], now: Date, until: Date, forlornSince: Date) =>
   db.many<Claim>(sql`
     with due as (
@@ -84,12 +84,12 @@ export const releaseClaim = (db: Queries, id: string, claims: number) =>
 
 export interface Tally {
   webhookId: string
-  /** Since the last success in the batch, or in all of it. */
+  /** Consecutive failures at the end of the batch. */
   failures: number
   succeeded: boolean
 }
 
-/** Locks the subscriptions in one order everywhere, so that workers that settle at the same moment do not wait in a circle. */
+/** Locks subscriptions in a fixed order, so that concurrent workers do not deadlock. */
 export const countOutcomes = (tallies: Tally[], now: Date): Sql =>
   sql`
     update webhooks w set fail_count = case when t.succeeded then t.failures else w.fail_count + t.failures end,
@@ -106,7 +106,7 @@ export interface Settled {
   nextAttemptAt: Date | null
 }
 
-/** A claim that is no longer the last one changes nothing. */
+/** Fenced by the claim: a superseded claim changes nothing. */
 export const settleDeliveries = (settled: Settled[], now: Date): Sql =>
   sql`
     update webhook_deliveries d set status = s.status, attempts = d.attempts + 1, next_attempt_at = s.next_attempt_at, claimed_until = null,
@@ -121,7 +121,7 @@ export const disable = (tx: Tx, webhookIds: string[], reason: string, now: Date)
     update webhooks set is_active = false, disabled_reason = ${reason}, updated_at = ${now}
     where id = any(${webhookIds}::text[]) and is_active returning ${allColumns('webhooks')}`)
 
-/** Of these, the ones that have failed often enough, and worked for the last time (or began) before `since`. */
+/** Those of `webhookIds` with at least this many failures and no success (or creation) after `since`. */
 export const receiversToDisable = async (tx: Tx, webhookIds: string[], failures: number, since: Date): Promise<string[]> =>
   (
     await tx.many<{ id: string }>(sql`
@@ -129,7 +129,7 @@ export const receiversToDisable = async (tx: Tx, webhookIds: string[], failures:
         and greatest(last_success_at, active_since) <= ${since}`)
   ).map((row) => row.id)
 
-/** A thousand at a time; answers how many. What a deleted subscription leaves goes first. */
+/** Deletes up to a thousand rows and returns their number; those of deleted subscriptions first. */
 export const deleteOld = (db: Queries, completedBefore: Date, deletedBefore: Date) =>
   db.run(sql`
     delete from webhook_deliveries where id in (

@@ -1,4 +1,4 @@
-// Registered with the event log: the deliveries of an event exist if and only if the event does.
+// A hook of the event log: it inserts the deliveries in the event's transaction, so they exist if and only if the event does.
 import type { Tx } from '../../kernel/database/db.ts'
 import { triggerReconciler } from '../../workflow/reconciler-loop.ts'
 import type { EventRow } from '../events/service.ts'

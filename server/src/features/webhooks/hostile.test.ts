@@ -16,7 +16,7 @@ await once(trap, 'listening')
 afterAll(() => trap.close())
 const { port } = trap.address() as AddressInfo
 
-/** What names lead to: a different thing each time they are asked for, when the list says so. */
+/** DNS answers by name; a list with several entries returns a different address per lookup (DNS rebinding). */
 const names: Record<string, string[]> = {
   'inside.example.com': ['10.0.0.5'],
   'mixed.example.com': ['93.184.216.34 127.0.0.1'],
@@ -36,7 +36,7 @@ const app = await testApp({
   },
 })
 
-/** Hosts that are this machine, its network, its cloud or nowhere, as somebody might write them to get past a guard. */
+/** Spellings of loopback, private, metadata and invalid hosts that could bypass an SSRF guard. */
 const GUISES = `
   127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 017700000001 0177.0.0.1 127.000.000.001 127.0.0.1. 0.0.0.0 0 00000
   127.255.255.254 %31%32%37.0.0.1 127。0。0。1 ①②⑦.0.0.1 [::1] [::] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::127.0.0.1]
@@ -48,7 +48,7 @@ const GUISES = `
   .trim()
   .split(/\s+/)
 
-describe('a URL that leads inside', () => {
+describe('SSRF: a URL of an internal host', () => {
   test.each([
     ['http://hooks.example.com/', 'it must begin with https://'],
     [`https://127.0.0.1:${port}/`, 'its host has an address that is not public'],
@@ -62,7 +62,7 @@ describe('a URL that leads inside', () => {
     ['https://mixed.example.com/', 'its host has an address that is not public'],
     ['ftp://hooks.example.com/', 'it must begin with https://'],
     ['https://999.1.1.1/', 'it cannot be read as a web address'],
-  ])('is refused: %s', async (url, reason) => {
+  ])('is rejected: %s', async (url, reason) => {
     const customer = await app.given.customer()
     const refusal = { status: 422, body: { success: false, error: `This URL may not be called: ${reason}` } }
     const created = await customer.post('/webhooks', { url, events: ['vm.started'] })
@@ -72,7 +72,7 @@ describe('a URL that leads inside', () => {
     expect((await customer.get('/webhooks')).body.data).toMatchObject([{ url: 'https://hooks.example.com/' }])
   })
 
-  test('is refused in each of fifty guises, and nothing is connected to', async () => {
+  test('is rejected in each of fifty spellings without a connection', async () => {
     const customer = await app.given.customer()
     const create = (host: string) => customer.post('/webhooks', { url: `https://${host}:${port}/`, events: ['vm.started'] })
     const accepted: string[] = []
@@ -87,14 +87,14 @@ describe('a URL that leads inside', () => {
   })
 
   test.each(['https://example.com\\@127.0.0.1/', 'https://１２７.０.０.１/', ' https://127.0.0.1/', 'https://12\t7.0.0.1/'])(
-    'is no URI at all: %j',
+    'is not a valid URI: %j',
     async (url) => {
       const customer = await app.given.customer()
       expect((await customer.post('/webhooks', { url, events: ['vm.started'] })).status).toBe(400)
     },
   )
 
-  test('is not connected to when its name changes its mind later', async () => {
+  test('is not connected to after DNS rebinding', async () => {
     const customer = await app.given.customer()
     const url = `https://rebind.example.com:${port}/`
     const { status, body } = await customer.post('/webhooks', { url, events: ['vm.started'] })
@@ -111,7 +111,7 @@ describe('a URL that leads inside', () => {
     expect(connections).toBe(0)
   })
 
-  test('is not called when it was stored while that was allowed', async () => {
+  test('is not called when it was stored while private hosts were allowed', async () => {
     const customer = await app.given.customer()
     const { id } = (await customer.post('/webhooks', { url: 'https://hooks.example.com/', events: ['vm.started'] })).body.data
     await app.db.run(sql`update webhooks set url = ${`http://127.0.0.1:${port}/`} where id = ${id}`)
@@ -121,7 +121,7 @@ describe('a URL that leads inside', () => {
     expect(connections).toBe(0)
   })
 
-  test('says what is missing before it says that the URL is wrong', async () => {
+  test('reports missing fields before the URL check', async () => {
     const customer = await app.given.customer()
     expect((await customer.patch('/webhooks/cunknown1', { url: 'http://127.0.0.1/' })).status).toBe(404)
   })

@@ -8,7 +8,7 @@ const app = await webhookApp({ outbound: { timeoutMs: 1_000 } })
 const { subscribe, happen, deliver, webhookOf, deliveriesOf } = app
 
 describe('POST /webhooks/{id}/test', () => {
-  test('sends a signed test event at once and says that it was taken', async () => {
+  test('sends a signed test event synchronously and reports its acceptance', async () => {
     const customer = await app.given.customer()
     const target = await receiver(answer(202))
     const { id, secret } = await subscribe(customer, target.url)
@@ -25,7 +25,7 @@ describe('POST /webhooks/{id}/test', () => {
     ['answers 500', answer(500), 'The test event was not delivered: the receiver answered 500: only 2xx means delivered'],
     ['answers 410', answer(410), 'The test event was not delivered: the receiver answered 410: it wants no more events'],
     ['does not answer', hang, 'The test event was not delivered: no complete answer within 1 seconds'],
-  ])('says so when the receiver %s, and leaves its standing alone', async (_, behave, message) => {
+  ])('reports that the receiver %s, without changing its failure count', async (_, behave, message) => {
     const customer = await app.given.customer()
     const target = await receiver(behave)
     const { id } = await subscribe(customer, target.url)
@@ -37,7 +37,7 @@ describe('POST /webhooks/{id}/test', () => {
     expect(target.received).toHaveLength(1)
   })
 
-  test('works for one that is switched off', async () => {
+  test('works for a disabled webhook', async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { id } = await subscribe(customer, target.url)
@@ -45,7 +45,7 @@ describe('POST /webhooks/{id}/test', () => {
     expect((await customer.post(`/webhooks/${id}/test`)).body.data.message).toMatch(/^The test event was delivered/)
   })
 
-  test('is sent once for one Idempotency-Key, and refused while the first is under way', async () => {
+  test('is sent once per Idempotency-Key, and rejected while the first is in flight', async () => {
     const customer = await app.given.customer()
     const answers: (() => void)[] = []
     const target = await receiver((response) => void answers.push(() => response.writeHead(200).end()))
@@ -60,7 +60,7 @@ describe('POST /webhooks/{id}/test', () => {
     expect(target.received).toHaveLength(1)
   })
 
-  test('holds no lock: the webhook can be changed meanwhile', async () => {
+  test('holds no lock: the webhook can be changed concurrently', async () => {
     const customer = await app.given.customer()
     const target = await receiver(hang)
     const { id } = await subscribe(customer, target.url)
@@ -71,7 +71,7 @@ describe('POST /webhooks/{id}/test', () => {
   })
 })
 
-describe('the delivery log', () => {
+describe('delivery log', () => {
   test('shows every attempt with request, response and latency', async () => {
     const customer = await app.given.customer()
     const target = await receiver((response, _, count) => response.writeHead(count === 0 ? 500 : 200).end(count === 0 ? 'no\0 way' : ''))
@@ -104,7 +104,7 @@ describe('the delivery log', () => {
     target.received.forEach(({ headers }, i) => expect(headers).toMatchObject(data.log[i].requestHeaders))
   })
 
-  test('can be filtered by status and read in pages, the newest first', async () => {
+  test('filters by status and paginates, newest first', async () => {
     const customer = await app.given.customer()
     const target = await receiver((response, _, count) => response.writeHead(count < 2 ? 500 : 200).end())
     const { id } = await subscribe(customer, target.url)
@@ -122,7 +122,7 @@ describe('the delivery log', () => {
 })
 
 describe('POST /webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
-  test('sends the same message under the same id again, and tries as often as for a new one', async () => {
+  test('sends the same message with the same id and a new retry schedule', async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { id } = await subscribe(customer, target.url)
@@ -142,7 +142,7 @@ describe('POST /webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
     expect([data.status, data.log.length]).toEqual(['SUCCEEDED', 3])
   })
 
-  test('is refused while the webhook is switched off', async () => {
+  test('is rejected while the webhook is disabled', async () => {
     const customer = await app.given.customer()
     const { id } = await subscribe(customer, (await receiver()).url)
     await happen(customer)
@@ -156,7 +156,7 @@ describe('POST /webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
     })
   })
 
-  test('is refused for a test event', async () => {
+  test('is rejected for a test event', async () => {
     const customer = await app.given.customer()
     const { id } = await subscribe(customer, (await receiver()).url)
     await customer.post(`/webhooks/${id}/test`)
@@ -165,7 +165,7 @@ describe('POST /webhooks/{id}/deliveries/{deliveryId}/redeliver', () => {
     expect((await customer.get(`/webhooks/${id}/deliveries/${deliveryId}`)).body.data.requestBody).toContain('"type":"webhook.test"')
   })
 
-  test('is not found under another webhook', async () => {
+  test('answers 404 under another webhook', async () => {
     const customer = await app.given.customer()
     const [one, two] = [
       await subscribe(customer, (await receiver()).url),

@@ -1,4 +1,4 @@
-// What a receiver gets: Standard Webhooks, so that a published library checks it in any language.
+// The message format is Standard Webhooks, so that published libraries in any language can verify it.
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
 import type { Outbound } from '../../kernel/net/outbound-http.ts'
 import type { HttpExchange } from '../../kernel/net/outbound-http.ts'
@@ -12,14 +12,14 @@ const contextOf = (webhookId: string): string => `webhook:${webhookId}`
 
 export const sealSecret = (vault: Vault, webhookId: string, secret: string): Buffer => vault.seal(secret, contextOf(webhookId))
 
-/** The secret in use, and for a while the one before it. */
+/** The current secret, and after a rotation the previous one until the overlap ends. */
 export const openSecrets = (
   vault: Vault,
   { webhookId, secret, previous }: { webhookId: string; secret: Buffer; previous: Buffer | null },
 ): string[] => [secret, previous].filter((sealed) => sealed !== null).map((sealed) => vault.open(sealed, contextOf(webhookId)))
 
 export interface Message {
-  /** The same on every retry: by it a receiver recognises what it has had already. */
+  /** The same on every retry, so that a receiver can detect duplicates. */
   id: string
   url: string
   secrets: string[]
@@ -28,13 +28,13 @@ export interface Message {
   sentAt: Date
 }
 
-/** `data` is JSON already: it goes out as it was stored. */
+/** `data` is already JSON and is sent as stored. */
 export const bodyOf = (event: { id: string; type: string; happenedAt: Date; data: string }): string =>
   `{"id":${JSON.stringify(event.id)},"type":${JSON.stringify(event.type)},"timestamp":"${event.happenedAt.toISOString()}","data":${event.data}}`
 
 const seconds = (date: Date): number => Math.floor(date.getTime() / 1000)
 
-/** One signature for each secret: a receiver is content when one of them fits. */
+/** One signature per secret: a receiver accepts any valid one. */
 export const signatureOf = ({ id, secrets, body, sentAt }: Message): string =>
   secrets
     .map((secret) => createSecretKey(secret.slice(PREFIX.length), 'base64'))
@@ -56,7 +56,7 @@ export const headersOf = (id: string, sentAt: Date, signature: string): Record<s
 
 export interface Sent extends HttpExchange {
   signature: string
-  /** Why the receiver has not taken it, or null. */
+  /** Why the receiver did not accept the message, or null. */
   problem: string | null
 }
 

@@ -1,4 +1,4 @@
-// Clears away the log after 30 days, and what a deleted subscription has left behind after a day.
+// Prunes the delivery log after 30 days, and that of deleted subscriptions after one day.
 import { parseDurationMs, type Clock } from '../../kernel/clock.ts'
 import { reconciler } from '../deps.ts'
 import * as queue from './delivery-queue.sql.ts'

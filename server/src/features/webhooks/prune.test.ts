@@ -23,7 +23,7 @@ async function delivered() {
   return { customer, id }
 }
 
-test('the log is kept for 30 days', async () => {
+test('the log is pruned after 30 days', async () => {
   const { id } = await delivered()
   app.clock.advance('30d')
   await pruneWebhooks.runOnce(app.deps)
@@ -33,7 +33,7 @@ test('the log is kept for 30 days', async () => {
   expect(await rowsOf(id)).toEqual({ webhooks: 1, deliveries: 0, attempts: 0 })
 })
 
-test('what waits is kept however old it is', async () => {
+test('pending deliveries are kept at any age', async () => {
   const customer = await app.given.customer()
   const { id } = await app.subscribe(customer, 'http://127.0.0.1:1/')
   await app.happen(customer)
@@ -43,7 +43,7 @@ test('what waits is kept however old it is', async () => {
   await app.deliver()
 })
 
-test('what a deleted webhook leaves behind goes after a day', async () => {
+test('the log of a deleted webhook is pruned after a day', async () => {
   const { customer, id } = await delivered()
   await customer.delete(`/webhooks/${id}`)
   await pruneWebhooks.runOnce(app.deps)

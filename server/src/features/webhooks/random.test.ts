@@ -1,5 +1,5 @@
-// Whatever customers do to their subscriptions meanwhile: every event has exactly the deliveries it should have, and each of them is
-// delivered, exhausted or cancelled in the end, at least once and under one id.
+// Property: while customers change their subscriptions, every event has exactly its expected deliveries, and each of them ends delivered
+// (at least once, under one id), exhausted or cancelled.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { answer, halfBody, receiver, reset, verified, type Behave, type Received } from '../../../test/receiver.ts'
@@ -29,12 +29,12 @@ interface Subscription {
   wanted: number
 }
 
-test('deliveries are events × subscriptions, whatever happens in between', { timeout: 120_000 }, async () => {
+test('deliveries equal events × subscriptions under random changes', { timeout: 120_000 }, async () => {
   const failures = fc.infiniteStream(fc.nat({ max: 99 }))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), failures, async (steps, dice) => {
       const customer = await app.given.customer()
-      // Three in ten requests fail, each in its own way.
+      // 30 % of requests fail, in different ways.
       const target = await receiver((response, request, count) => {
         const roll = dice.next().value!
         return (roll < 30 ? FAILURES[roll % FAILURES.length]! : answer(200))(response, request, count)
@@ -69,7 +69,7 @@ test('deliveries are events × subscriptions, whatever happens in between', { ti
         const succeeded = log.filter(({ status }) => status === 'SUCCEEDED')
         expect(succeeded.map((delivery) => sentTimes(target.received, delivery.id))).toEqual(succeeded.map(({ attempts }) => attempts))
       }
-      app.clock.set(new Date()) // the library compares with the real time
+      app.clock.set(new Date()) // the library compares timestamps with real time
       for (const request of target.received.filter(({ headers }) => isRecent(headers))) verified(secrets.get(request.path)!, request)
     }),
     { numRuns: 12 },

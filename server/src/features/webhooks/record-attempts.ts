@@ -1,4 +1,4 @@
-// What follows from attempts that have ended, many of them in one transaction: the log, the delivery, the standing of the receiver.
+// Records finished attempts in one transaction per batch: log, delivery state, and failure count of the receiver.
 import type { Tx } from '../../kernel/database/db.ts'
 import type { Deps, EventDeps } from '../deps.ts'
 import { recordEvent } from '../events/service.ts'
@@ -14,7 +14,7 @@ export interface FinishedAttempt {
   sentAt: Date
 }
 
-/** A worker that dies before this is written sends again what had arrived: so it goes to the database in one piece wherever it can. */
+/** A worker that crashes before the commit causes duplicates. To keep that window short, the writes are sent with the commit if possible. */
 export const recordAttempts = (deps: Pick<Deps, 'db' | 'clock' | 'hooks'>, ended: FinishedAttempt[], isRepeat = false): Promise<void> =>
   deps.db.tx(async (tx) => {
     const now = deps.clock.now()
@@ -50,7 +50,7 @@ function outcomeOf(ended: FinishedAttempt, now: Date): queue.Settled {
   return { id, claims, status: next ? 'PENDING' : 'EXHAUSTED', nextAttemptAt: next }
 }
 
-/** In the order in which they ended: only the failures after the last success are in a row. */
+/** In order of completion: only failures after the last success are consecutive. */
 function tally(batch: FinishedAttempt[]): queue.Tally[] {
   const tallies = new Map<string, queue.Tally>()
   for (const { claim, sent } of batch) {
@@ -94,7 +94,7 @@ const disableHopeless = async (tx: Tx, ids: string[], now: Date): Promise<sql.We
     ? queue.disable(tx, ids, `At least ${FAILURES_TO_DISABLE} attempts in a row have failed, and none succeeded for 5 days`, now)
     : []
 
-/** For the feed, and for whoever tells the owner. */
+/** For the event feed and the owner's email. */
 const recordDisabled = (tx: Tx, deps: EventDeps, webhook: sql.WebhookRow) =>
   recordEvent(tx, deps, {
     accountId: webhook.account_id,

@@ -1,6 +1,6 @@
 import { nullable, object, oneOf, Timestamp, Type, type Static } from '../../http/api/schema.ts'
 
-/** What can be subscribed to: exactly the names of the public API. Other types of events appear in the feed only. */
+/** Event types that can be subscribed to: exactly those of the public API. Other types appear in the feed only. */
 export const EVENT_NAMES = [
   'vm.created',
   'vm.started',

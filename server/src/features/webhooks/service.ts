@@ -1,5 +1,5 @@
-// Subscriptions. Whether a URL may be called is asked before the transaction, because it may take a name server; the answer is used
-// inside, after everything that is checked first.
+// Subscriptions. The URL check may need a DNS lookup, so it runs before the transaction; its result is used inside, after the other
+// checks.
 import { pageOf, type Paged, type PageRequest } from '../../http/api/schema.ts'
 import type { Queries, Tx } from '../../kernel/database/db.ts'
 import { notFound, apiError } from '../../kernel/errors.ts'
@@ -30,7 +30,7 @@ export async function requireWebhook(db: Queries, accountId: string, id: string)
   return row
 }
 
-/** `reasonAgainst` is what speaks against the URL, or null. */
+/** `reasonAgainst`: why the URL may not be called, or null. */
 export async function createWebhook(
   tx: Tx,
   { clock, vault }: Service,
@@ -71,7 +71,7 @@ export async function updateWebhook(
   return toWebhook(row)
 }
 
-/** The secret before signs too for a day, so that receivers can change over without a gap. */
+/** The previous secret keeps signing for a day, so that receivers can switch without a gap. */
 export async function rotateSecret(tx: Tx, { clock, vault }: Service, accountId: string, id: string): Promise<WebhookWithSecret> {
   const before = await lockWebhook(tx, accountId, id)
   const [now, secret] = [clock.now(), newSecret()]

@@ -1,4 +1,4 @@
-// Subscriptions and their log. Whoever locks rows of both tables locks the subscription first.
+// Subscriptions and their log. Lock order: subscription before delivery.
 import { sql, type Queries, type Sql, type Tx } from '../../kernel/database/db.ts'
 import { allColumns } from '../../schema/columns.ts'
 import type { Row } from '../../schema/rows.gen.ts'
@@ -23,12 +23,12 @@ export const findWebhook = (db: Queries, accountId: string, id: string) =>
     sql`select ${allColumns('webhooks')} from webhooks where id = ${id} and account_id = ${accountId} and deleted_at is null`,
   )
 
-/** Held until the transaction ends. Events and their deliveries do not wait for it. */
+/** Held until the transaction ends. Inserting events and deliveries does not wait for this lock. */
 export const lockWebhook = (tx: Tx, accountId: string, id: string) =>
   tx.maybe<WebhookRow>(sql`
     select ${allColumns('webhooks')} from webhooks where id = ${id} and account_id = ${accountId} and deleted_at is null for no key update`)
 
-/** Writes what its owner may change. */
+/** Writes the columns that the owner may change. */
 export const updateWebhook = (tx: Tx, row: WebhookRow) =>
   tx.one<WebhookRow>(sql`
     update webhooks set url = ${row.url}, events = ${row.events}, description = ${row.description}, is_active = ${row.is_active},
@@ -47,7 +47,7 @@ export type DeliveryRow = Row<'webhook_deliveries'>
 
 export type AttemptRow = Row<'webhook_attempts'>
 
-/** A delivery with the last attempt at it. */
+/** A delivery with its last attempt. */
 export type LoggedRow = DeliveryRow & { last_status: number | null; last_error: string | null; last_latency_ms: number | null }
 
 const logged = sql`
@@ -77,14 +77,14 @@ export const attemptsOf = (db: Queries, deliveryIds: string[]) =>
     sql`select delivery_id, number from webhook_attempts where delivery_id = any(${deliveryIds}::text[])`,
   )
 
-/** Its schedule begins anew. A claim that may still be out loses its say. */
+/** Restarts the retry schedule and fences an outstanding claim. */
 export const restartDelivery = (tx: Tx, id: string, now: Date) =>
   tx.run(sql`
     update webhook_deliveries set status = 'PENDING', attempts = 0, claims = claims + 1, next_attempt_at = ${now},
       claimed_until = null, completed_at = null
     where id = ${id}`)
 
-/** Of subscriptions that are off: one that was switched on again meanwhile keeps what it waits for. Locks them like `countOutcomes`. */
+/** Only for disabled subscriptions: one that was enabled again in the meantime keeps its deliveries. Lock order as in `countOutcomes`. */
 export const cancelPending = (tx: Tx, webhookIds: string[], now: Date) =>
   tx.run(sql`
     update webhook_deliveries set status = 'CANCELLED', next_attempt_at = null, completed_at = ${now}
@@ -96,7 +96,7 @@ export const insertTest = (tx: Tx, row: Pick<DeliveryRow, 'id' | 'webhook_id' | 
     insert into webhook_deliveries (id, webhook_id, type, status, attempts, claims, created_at, completed_at)
     values (${row.id}, ${row.webhook_id}, ${row.type}, ${row.status}, 1, 1, ${row.created_at}, ${now})`)
 
-/** Of deliveries that are gone since, nothing is kept. */
+/** Skips attempts whose delivery was deleted in the meantime. */
 export const insertAttempts = (rows: AttemptRow[]): Sql =>
   sql`
     insert into webhook_attempts (delivery_id, number, url, signature, status, error, response, latency_ms, attempted_at)

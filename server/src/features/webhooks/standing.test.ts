@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { answer, receiver } from '../../../test/receiver.ts'
 import { webhookApp } from '../../../test/webhook-world.ts'
 
-const app = await webhookApp({ breaks: ['webhooks.overdue'] }) // clocks jump by days while retries wait
+const app = await webhookApp({ breaks: ['webhooks.overdue'] }) // the clock jumps by days while retries are due
 const { subscribe, happen, deliver, webhookOf, deliveriesOf } = app
 
-/** A customer with a receiver that fails, and `failures` attempts behind them. */
+/** A customer with a failing receiver after `failures` attempts. */
 async function failing(failures: number) {
   const customer = await app.given.customer()
   const target = await receiver(answer(500))
@@ -16,7 +16,7 @@ async function failing(failures: number) {
 }
 
 describe('failCount', () => {
-  test('counts failures in a row and is 0 after a success', async () => {
+  test('counts consecutive failures and is reset by a success', async () => {
     const { customer, target, id } = await failing(3)
     expect(await webhookOf(customer, id)).toMatchObject({ failCount: 3, lastSuccessAt: null })
     target.answers(answer(200))
@@ -27,7 +27,7 @@ describe('failCount', () => {
 })
 
 describe('isActive', () => {
-  test('becomes false on 410, at once and for everything that waits', async () => {
+  test('becomes false on 410 at once, and pending deliveries are cancelled', async () => {
     const { customer, target, id } = await failing(3)
     target.answers(answer(410))
     await happen(customer)
@@ -41,7 +41,7 @@ describe('isActive', () => {
     expect(target.received).toHaveLength(before)
   })
 
-  test('tells the feed why it became false', async () => {
+  test('records an event with the reason when it becomes false', async () => {
     const { customer, target, id } = await failing(0)
     target.answers(answer(410))
     await happen(customer)
@@ -66,7 +66,7 @@ describe('isActive', () => {
     expect(await webhookOf(customer, id)).toMatchObject({ failCount: 4, isActive: true })
   })
 
-  test('becomes false with ten failures in a row and no success for five days', async () => {
+  test('becomes false with ten consecutive failures and no success for five days', async () => {
     const { customer, id } = await failing(5)
     app.clock.advance('5d')
     await deliver()
@@ -77,7 +77,7 @@ describe('isActive', () => {
     })
   })
 
-  test('stays true when something succeeded within the five days', async () => {
+  test('stays true after a success within the five days', async () => {
     const { customer, target, id } = await failing(0)
     app.clock.advance('3d')
     target.answers(answer(200))
@@ -90,7 +90,7 @@ describe('isActive', () => {
     expect(await webhookOf(customer, id)).toMatchObject({ failCount: 12, isActive: true })
   })
 
-  test('begins anew when it is switched on again', async () => {
+  test('set to true again resets failures and the five days', async () => {
     const { customer, target, id } = await failing(5)
     app.clock.advance('5d')
     await deliver()
@@ -105,7 +105,7 @@ describe('isActive', () => {
     expect((await deliveriesOf(customer, id, '?status=SUCCEEDED')).length).toBe(12)
   })
 
-  test('set to false by its owner cancels what waits, and makes no more', async () => {
+  test('set to false by its owner cancels pending deliveries and creates no more', async () => {
     const { customer, target, id } = await failing(2)
     expect((await customer.patch(`/webhooks/${id}`, { isActive: false })).body.data).toMatchObject({
       isActive: false,

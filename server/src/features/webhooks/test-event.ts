@@ -1,5 +1,5 @@
-// A test event is sent while its owner waits, whether the subscription is active or not, and says nothing about the receiver's
-// standing. The call holds no transaction; what came of it is written down afterwards.
+// A test event is sent synchronously, whether the subscription is active or not, and does not change the receiver's failure count. The
+// request holds no transaction open; its result is written afterwards.
 import type { Tx } from '../../kernel/database/db.ts'
 import { json } from '../../kernel/database/db.ts'
 import { systemClock } from '../../kernel/clock.ts'

@@ -10,7 +10,7 @@ const URL = 'https://hooks.example.com/berth'
 const countOf = (answers: { status: number }[], status: number): number => answers.filter((each) => each.status === status).length
 
 describe('POST /webhooks', () => {
-  test('answers the subscription with its secret, which nothing else shows', async () => {
+  test('returns the subscription with its secret, which no other operation returns', async () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/webhooks', { url: URL, events: ['vm.created'], description: 'CI' })
     expect(status).toBe(201)
@@ -33,7 +33,7 @@ describe('POST /webhooks', () => {
     expect((await customer.patch(`/webhooks/${body.data.id}`, {})).body.data).toEqual(shown)
   })
 
-  test('takes every name of the specification, each once, and an absent description as empty', async () => {
+  test('accepts every event type of the specification, deduplicated, and defaults the description to empty', async () => {
     const customer = await app.given.customer()
     const { status, body } = await customer.post('/webhooks', { url: URL, events: [...EVENT_NAMES, 'vm.created', 'vm.created'] })
     expect([status, body.data.events, body.data.description]).toEqual([201, [...EVENT_NAMES], ''])
@@ -49,13 +49,13 @@ describe('POST /webhooks', () => {
     ['an unknown event', { url: URL, events: ['vm.upgraded'] }, /events\.0 must be one of vm\.created, /],
     ['a description of 201 characters', { url: URL, events: ['vm.created'], description: 'x'.repeat(201) }, /description must be 0-200/],
     ['an unknown field', { url: URL, events: ['vm.created'], secret: 'mine' }, /secret is not a known field/],
-  ])('refuses %s', async (_, input, sentence) => {
+  ])('rejects %s', async (_, input, sentence) => {
     const customer = await app.given.customer()
     const { status, headers, body } = await customer.post('/webhooks', input)
     expect([status, headers['x-error-code'], body.error]).toEqual([400, 'validation_failed', expect.stringMatching(sentence)])
   })
 
-  test('refuses the 21st, however many ask at the same moment, and takes one again after a deletion', async () => {
+  test('rejects the 21st under concurrency, and accepts one again after a deletion', async () => {
     const customer = await app.given.customer()
     const answers = await Promise.all(Array.from({ length: 25 }, () => customer.post('/webhooks', { url: URL, events: ['vm.created'] })))
     expect([countOf(answers, 201), countOf(answers, 422)]).toEqual([20, 5])
@@ -64,7 +64,7 @@ describe('POST /webhooks', () => {
     expect((await customer.post('/webhooks', { url: URL, events: ['vm.created'] })).status).toBe(201)
   })
 
-  test('answers the same secret again for the same Idempotency-Key', async () => {
+  test('returns the same secret for a repeated Idempotency-Key', async () => {
     const customer = await app.given.customer()
     const [first, again] = [
       await customer.post('/webhooks', { url: URL, events: ['vm.created'] }, { 'idempotency-key': 'once' }),
@@ -76,7 +76,7 @@ describe('POST /webhooks', () => {
 })
 
 describe('GET /webhooks', () => {
-  test('lists the newest first, in pages', async () => {
+  test('lists newest first and paginates', async () => {
     const customer = await app.given.customer()
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.unshift((await subscribe(customer, URL)).id)
@@ -87,7 +87,7 @@ describe('GET /webhooks', () => {
 })
 
 describe('PATCH /webhooks/{id}', () => {
-  test('changes what is given and leaves the rest', async () => {
+  test('changes the given fields only', async () => {
     const customer = await app.given.customer()
     const { id } = await subscribe(customer, URL)
     app.clock.advance('1s')
@@ -97,7 +97,7 @@ describe('PATCH /webhooks/{id}', () => {
     expect((await customer.patch(`/webhooks/${id}`, { events: ['vm.stopped', 'vm.stopped'] })).body.data.events).toEqual(['vm.stopped'])
   })
 
-  test('sends what waits to the new URL', async () => {
+  test('sends pending deliveries to the new URL', async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { id } = await subscribe(customer, 'http://127.0.0.1:1/')
@@ -111,7 +111,7 @@ describe('PATCH /webhooks/{id}', () => {
 })
 
 describe('DELETE /webhooks/{id}', () => {
-  test('answers the id, and nothing of it is left to be seen or sent', async () => {
+  test('returns the id, and the subscription is neither listed nor called any more', async () => {
     const customer = await app.given.customer()
     const target = await receiver((response) => response.writeHead(500).end())
     const { id } = await subscribe(customer, target.url)
@@ -130,7 +130,7 @@ describe('DELETE /webhooks/{id}', () => {
 })
 
 describe('secrets', () => {
-  test('stand in no table, neither as text nor as bytes', async () => {
+  test('are in no table, neither as text nor as bytes', async () => {
     const customer = await app.given.customer()
     const { id, secret } = await subscribe(customer, (await receiver()).url)
     const { secret: rotated } = (await customer.post(`/webhooks/${id}/rotate-secret`, {}, { 'idempotency-key': 'rotate' })).body.data

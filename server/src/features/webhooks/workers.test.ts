@@ -12,7 +12,7 @@ const SOON = { timeout: 10_000 }
 const app = await webhookApp()
 const { subscribe, happen, deliver, deliveriesOf, webhookOf } = app
 
-/** A worker of its own, with connections of its own. */
+/** A worker with its own connections. */
 function worker() {
   const outbound = openOutbound({ allowPrivate: true, ownNames: [] })
   afterAll(() => outbound.close())
@@ -24,7 +24,7 @@ const statuses = async (customer: Parameters<typeof deliveriesOf>[0], id: string
   (await deliveriesOf(customer, id, '?limit=100')).map((each: { status: string }) => each.status)
 
 describe('workers', () => {
-  test('do not let a receiver that hangs hold up another', async () => {
+  test('a hanging receiver does not delay another one', async () => {
     const customer = await app.given.customer()
     const [dead, alive] = [await receiver(hang), await receiver()]
     const [hanging, working] = [await subscribe(customer, dead.url), await subscribe(customer, alive.url)]
@@ -33,13 +33,13 @@ describe('workers', () => {
     await deliveries.runOnce()
     await expect.poll(() => alive.received.length, SOON).toBe(30)
     await expect.poll(() => statuses(customer, working.id), SOON).toEqual(Array(30).fill('SUCCEEDED'))
-    expect(dead.received.length).toBe(8) // all that one receiver may have at a time, and none of it answered
+    expect(dead.received.length).toBe(8) // the limit per receiver, all unanswered
     expect(await webhookOf(customer, hanging.id)).toMatchObject({ failCount: 0 })
     await deliveries.stop()
     await customer.delete(`/webhooks/${hanging.id}`)
   })
 
-  test('do not let receivers that hang use up what their account may send', async () => {
+  test('hanging receivers do not use up the limit of their account', async () => {
     const customer = await app.given.customer()
     const [dead, alive] = [await receiver(hang), await receiver()]
     const hanging = []
@@ -47,7 +47,7 @@ describe('workers', () => {
     for (let i = 0; i < 10; i++) await happen(customer)
     const deliveries = worker()
     await deliveries.runOnce()
-    await expect.poll(() => dead.received.length, SOON).toBe(32) // all that one account may have at a time
+    await expect.poll(() => dead.received.length, SOON).toBe(32) // the limit per account
     await subscribe(customer, alive.url)
     await happen(customer)
     await expect.poll(() => deliveries.runOnce().then(() => alive.received.length), SOON).toBe(1)
@@ -56,7 +56,7 @@ describe('workers', () => {
     for (const { id } of hanging) await customer.delete(`/webhooks/${id}`)
   })
 
-  test('hand back what they have under way when they stop', async () => {
+  test('release the claims of attempts in flight when they stop', async () => {
     const customer = await app.given.customer()
     const target = await receiver(hang)
     const { id } = await subscribe(customer, target.url)
@@ -74,7 +74,7 @@ describe('workers', () => {
     expect(target.received[1]!.headers['webhook-id']).toBe(target.received[0]!.headers['webhook-id'])
   })
 
-  test('take over from one that died within 30 seconds, and not before its claim ends', async () => {
+  test('take over from a crashed worker within 30 seconds, and not before its claim expires', async () => {
     const customer = await app.given.customer()
     const answers: (() => void)[] = []
     const target = await receiver((response) => void answers.push(() => response.writeHead(500).end()))
@@ -92,12 +92,12 @@ describe('workers', () => {
     expect(await statuses(customer, id)).toEqual(['SUCCEEDED'])
     expect(target.received[1]!.headers['webhook-id']).toBe(target.received[0]!.headers['webhook-id'])
 
-    answers.forEach((each) => each()) // it was not dead but slow: what it says now comes too late
+    answers.forEach((each) => each()) // the worker was slow, not dead: its late results are fenced
     await dying.landed()
     expect(await statuses(customer, id)).toEqual(['SUCCEEDED'])
   })
 
-  test('share the work: each delivery is sent once', async () => {
+  test('share the queue: each delivery is sent once', async () => {
     const customer = await app.given.customer()
     const targets = await Promise.all([receiver(), receiver(), receiver()])
     const webhooks = []
@@ -113,7 +113,7 @@ describe('workers', () => {
     await Promise.all(workers.map((each) => each.stop()))
   })
 
-  test('count an attempt once when they do not hear that it was written down', async () => {
+  test('record an attempt once when the commit response is lost', async () => {
     const customer = await app.given.customer()
     const { id } = await subscribe(customer, (await receiver(answer(500))).url)
     await happen(customer)
@@ -133,7 +133,7 @@ describe('workers', () => {
     await customer.delete(`/webhooks/${id}`)
   })
 
-  test('hear of an event when it commits', async () => {
+  test('are triggered when an event commits', async () => {
     const loops = startReconcilers(app.deps, [{ ...deliverWebhooks, everyMs: 3_600_000 }])
     const deafen = await listenForTriggers(app.db, loops)
     const customer = await app.given.customer()
@@ -147,16 +147,16 @@ describe('workers', () => {
     await loops.stop()
   })
 
-  test('cancel nothing of a subscription that is on again', async () => {
+  test('do not cancel deliveries of a subscription that was enabled again', async () => {
     const customer = await app.given.customer()
     const { id } = await subscribe(customer, (await receiver()).url)
     await happen(customer)
-    await app.db.tx((tx) => cancelPending(tx, [id], app.clock.now())) // as by a worker that saw it switched off a moment ago
+    await app.db.tx((tx) => cancelPending(tx, [id], app.clock.now())) // like a worker that saw the subscription disabled a moment ago
     await deliver()
     expect(await statuses(customer, id)).toEqual(['SUCCEEDED'])
   })
 
-  test('send nothing for a subscription that was switched off in the moment of the event', async () => {
+  test("send nothing for a subscription that was disabled during the event's transaction", async () => {
     const customer = await app.given.customer()
     const target = await receiver()
     const { id } = await subscribe(customer, target.url)

@@ -1,4 +1,4 @@
-// Private interfaces of a VM that exists already: the address is taken in the transaction, the plug follows.
+// Private interfaces of an existing VM: the transaction allocates the address, the workflow attaches the interface.
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
@@ -13,7 +13,7 @@ import { startAction } from '../model/guards.ts'
 import { prepareNetworks, vmAndDriver, type VmInput } from '../steps.ts'
 
 const MAX_NETWORKS = 5
-/** Longer than a guest is given to let go of an interface, or its owner would never read that it does not. */
+/** Longer than the driver waits for a guest to release an interface; otherwise the step would time out before it reports the reason. */
 const PLUG_STEP = '4m'
 
 interface Input extends VmInput {

@@ -10,7 +10,7 @@ describe('POST /vms', async () => {
   const plans = (await (await rich()).get('/plans')).body.data as { id: string; slug: string }[]
   const plan = (slug: string) => plans.find((each) => each.slug === slug)!.id
 
-  test('is accepted, charged and under way at once, and RUNNING when its action has completed', async () => {
+  test('charges and starts the action at once, and the VM is RUNNING when the action completes', async () => {
     const customer = await rich()
     const { status, headers, body } = await customer.post('/vms', { ...input, hostname: 'web-1' })
     expect(status).toBe(202)
@@ -36,7 +36,7 @@ describe('POST /vms', async () => {
     expect(running.allowedActions).toContain('restart')
   })
 
-  test('gives every field of the full form, and the list exactly those of the list form', async () => {
+  test('shows every field of the detail form, and the list shows exactly the list fields', async () => {
     const customer = await rich()
     const { id } = await app.given.vm(customer)
     const { data: vm } = (await customer.get(`/vms/${id}`)).body
@@ -104,7 +104,7 @@ describe('POST /vms', async () => {
     expect(await balance(customer)).toBe('945.20')
   })
 
-  test('puts the hostname, the keys and the hash of the password into the guest, and the password nowhere', async () => {
+  test('passes hostname, SSH keys and password hash to the guest, and stores the plain password nowhere', async () => {
     const customer = await rich()
     const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJbcnAx8ymHg5kq+7hZ2zzzzyyyyxxxxwwwwvvvvuuuu'
     const { data: key } = (await customer.post('/ssh-keys', { name: 'laptop', publicKey })).body
@@ -139,7 +139,7 @@ describe('POST /vms', async () => {
     [{ planId: 'cabcdefgh1', customConfig: { vcpu: 1, ram: 512, disk: 10 } }, 'give either planId or customConfig, not both'],
     [{ isProtected: 'yes' }, 'isProtected must be true or false'],
     [{ colour: 'red' }, 'colour is not a known field'],
-  ])('refuses %j', async (change, sentence) => {
+  ])('rejects %j', async (change, sentence) => {
     const customer = await rich()
     const { status, body } = await customer.post('/vms', { ...input, ...change })
     expect(status).toBe(400)
@@ -159,7 +159,7 @@ describe('POST /vms', async () => {
     expect({ status, error: body.error }).toEqual({ status: 404, error: sentence })
   })
 
-  test('answers 402 with both sums when the wallet does not cover it', async () => {
+  test('answers 402 with price and balance when the wallet is short', async () => {
     const customer = await app.given.customer({ credit: '3.50' })
     const { status, headers, body } = await customer.post('/vms', { ...input, planId: plan('medium') })
     expect(status).toBe(402)
@@ -183,7 +183,7 @@ describe('POST /vms', async () => {
     expect(refused.body.error).toBe('No capacity in fra1 for 1 GiB RAM: 1 host checked, 1 in maintenance')
   })
 
-  test('refuses a template that does not fit the plan', async () => {
+  test('rejects a template that does not fit the plan', async () => {
     await app.db.run(sql`update os_templates set min_disk_gib = 40 where slug = 'tiny'`)
     const { data: template } = (await (await rich()).get('/os-templates/tiny')).body
     const { status, body } = await (await rich()).post('/vms', { ...input, osTemplateId: template.id })
@@ -192,7 +192,7 @@ describe('POST /vms', async () => {
     expect(body.error).toContain('needs at least 40 GiB disk')
   })
 
-  test('gives everything back when the VM cannot be built, and can be rebuilt or deleted from there', async () => {
+  test('compensates quota, capacity and charge when provisioning fails, and allows rebuild or delete afterwards', async () => {
     const customer = await rich()
     const before = await app.db.one(sql`select vcpu_used, ram_used_mib, disk_used_gib from hosts`)
     await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
@@ -212,7 +212,7 @@ describe('POST /vms', async () => {
     expect(await balance(customer)).toBe('994.00')
   })
 
-  test('replays the same answer for the same Idempotency-Key and creates one VM', async () => {
+  test('replays the response for a repeated Idempotency-Key and creates one VM', async () => {
     const customer = await rich()
     const key = { 'idempotency-key': 'create-1' }
     const first = await customer.post('/vms', input, key)

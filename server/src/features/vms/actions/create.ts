@@ -1,6 +1,6 @@
-// POST /vms. One transaction: quota, room, address, row, action, event and charge exist together or not at all. The wallet is locked
-// last, because all of an account's creates queue for it.
-// Builds a VM that has been paid for, or gives everything back. Also used when a VM that never came up is rebuilt.
+// POST /vms. One transaction writes quota, capacity, address, row, action, event and charge, or none of them. The wallet is locked last,
+// because all creates of an account queue for that lock. The workflow provisions the paid VM or compensates everything; a rebuild of a VM
+// that failed to provision uses it too.
 import { randomUUID } from 'node:crypto'
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
@@ -140,7 +140,7 @@ export function requireFits(template: TemplateRow, size: { ramMiB: number; diskG
   }
 }
 
-/** A VM lives where its private networks live. */
+/** Private networks exist on one host, so a VM must be placed on the host of its networks. */
 function hostOfNetworks(region: RegionRow, networks: NetworkRow[]): string | null {
   const hosts = new Set(networks.map((network) => network.host_id))
   if (hosts.size > 1) throw apiError('region_mismatch', 'The private networks are on different nodes, so no VM can be in all of them')
@@ -151,11 +151,11 @@ function hostOfNetworks(region: RegionRow, networks: NetworkRow[]): string | nul
 
 export interface ProvisionInput extends VmInput {
   chargedCents: string
-  /** Sealed; null = no password login. */
+  /** Encrypted; null = no password login. */
   passwordHash: string | null
 }
 
-/** One that could not be taken back would keep this one from starting. */
+/** A machine left by an earlier attempt whose compensation failed would keep this one from starting. */
 async function removeEarlierTry(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
   if (vm.generation > 1) await driver.ensurePurgedKeepBackups(vm.id, context.signal)

@@ -1,4 +1,4 @@
-// A VM whose host is lost is deleted without it: nobody pays on for what nobody can reach.
+// A VM on a lost host is deleted without calling the host, so that its owner stops paying for a VM nobody can reach.
 import { describe, expect, test } from 'vitest'
 import { volumesOf } from '../../../../test/snapshot-backup-fixture.ts'
 import { testApp } from '../../../../test/harness.ts'
@@ -13,7 +13,7 @@ describe('DELETE /vms/{id} when the host is lost', async () => {
   const awaySince = (time: Date | null) => app.db.run(sql`update hosts set unreachable_since = ${time} where id = ${app.host.id}`)
   const ago = (minutes: number): Date => new Date(app.clock.now().getTime() - minutes * 60_000)
 
-  test('ends it and gives the money back; what is left on the host goes when that returns', async () => {
+  test('deletes and refunds the VM; its stale machine is purged when the host returns', async () => {
     const { id } = await app.given.vm(customer)
     await app.simulated.faults.loseHost()
     await awaySince(ago(10))
@@ -30,7 +30,7 @@ describe('DELETE /vms/{id} when the host is lost', async () => {
     await app.checkInvariants()
   })
 
-  test('waits for a host that is only just away', async () => {
+  test('waits for a host that has only just become unreachable', async () => {
     const { id } = await app.given.vm(customer)
     await app.simulated.faults.loseHost()
     await awaySince(ago(1))
@@ -43,7 +43,7 @@ describe('DELETE /vms/{id} when the host is lost', async () => {
     expect([(await customer.get(`/vms/${id}`)).status, await left()]).toEqual([404, []])
   })
 
-  describe('and has left the fleet', () => {
+  describe('and was removed from the fleet', () => {
     const leave = (vmId: string) =>
       app.db.tx(async (tx) => {
         await unmanage(tx, app.deps, vmId)
@@ -56,7 +56,7 @@ describe('DELETE /vms/{id} when the host is lost', async () => {
     const vmsCounted = async () =>
       (await customer.get('/account/limits')).body.data.find(({ name }: { name: string }) => name === 'vms').used
 
-    test('ends it too, and frees what it took of the limits', async () => {
+    test('deletes the VM and releases its quotas', async () => {
       const { id } = await app.given.vm(customer)
       const before = await vmsCounted()
       await app.simulated.faults.loseHost()
@@ -73,7 +73,7 @@ describe('DELETE /vms/{id} when the host is lost', async () => {
     test.each([
       ['that answers', 0],
       ['that answers again after a while', 10],
-    ])('but takes it off a host %s', async (_, roundsAway) => {
+    ])('but purges the VM from a host %s', async (_, roundsAway) => {
       const { id } = await app.given.vm(customer)
       await app.simulated.faults.loseHost()
       await leave(id)

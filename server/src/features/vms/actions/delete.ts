@@ -1,5 +1,5 @@
-// DELETE /vms/{id}: off its host first, then out of the books in one transaction. Of a host that is lost nobody waits for an answer: what
-// is left there goes when it comes back.
+// DELETE /vms/{id}: purges the VM from its host, then deletes its records in one transaction. A lost host is not waited for: the machine
+// is recorded as stale and purged when the host comes back.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
@@ -49,10 +49,10 @@ export const deleteVm = workflow<Input>('vm.delete', { deadline: '1h' })
     if (vm.provisioned && vm.status !== 'UNMANAGED') await resumeFilter(tx, vm.id)
   })
 
-/** So many tries, with their pauses, take longer than a reboot of a host. */
+/** This many attempts with their backoff take longer than a host reboot. */
 const PATIENT_TRIES = 14
 
-/** Nobody but us asks a host that has left the fleet whether it answers: its VMs may well run on. */
+/** The heartbeat skips removed hosts, so this step probes such a host itself: its VMs may still run. */
 async function isHostUnreachable({ deps, signal, tries }: StepContext<Deps, Input, unknown>, hostId: string): Promise<boolean> {
   if (await isHostLost(deps.db, hostId, deps.clock.now())) return true
   if (tries <= PATIENT_TRIES || (await getHost(deps.db, hostId)).removed_at === null) return false
@@ -60,7 +60,7 @@ async function isHostUnreachable({ deps, signal, tries }: StepContext<Deps, Inpu
   return error !== null && isUnreachable(error) && !signal.aborted
 }
 
-/** Locks what others of the account want too in the order in which creates lock it: networks, quotas, room, event log, wallet. */
+/** Takes locks in the order of a create, to avoid deadlocks: networks, quotas, capacity, event log, wallet. */
 async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId, reason }: Input, isLeft: boolean): Promise<void> {
   const now = deps.clock.now()
   const vm = (await sql.lockVmById(tx, vmId))!
@@ -77,7 +77,7 @@ async function deleteVmRecords(tx: Tx, deps: EventDeps, actionId: string, { vmId
   await refundUnused(tx, now, vm)
 }
 
-/** What is left of the month that was paid for, were it deleted now. */
+/** The refund for the unused part of the paid period, if the VM were deleted now. */
 async function unusedOf(tx: Tx, now: Date, vm: sql.VmDetails): Promise<Cents> {
   const numbers = await catalogNumbers(tx)
   if (vm.billing_status === 'CANCELLED' || numbers('setting.refund_unused_days') === 0n) return 0n
@@ -109,7 +109,7 @@ export const remove = (tx: Tx, deps: Deps, who: Principal, vmId: string, dryRun 
     },
   })
 
-/** The end of an unpaid VM's retention, which protection does not stop. */
+/** Runs when the retention of an unpaid VM ends; delete protection does not apply. */
 export async function deleteUnpaidVm(tx: Tx, deps: Deps, vm: sql.VmDetails): Promise<ActionStarted> {
   await preemptOpenRun(tx, deps, vm)
   requireAllowed({ ...vm, is_protected: false }, 'delete')

@@ -32,7 +32,7 @@ export const stop = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = f
 export const restart = (tx: Tx, deps: Deps, who: Principal, vmId: string, force = false): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'restart', label: 'RESTART', act: (_, run) => run(restartVm, { vmId, force }) })
 
-/** By an operator, or because its renewal is unpaid; only the latter ends with a payment. */
+/** By an operator, or because the renewal is unpaid (`unpaid`); only an unpaid suspension is lifted by a payment. */
 export const suspend = (tx: Tx, deps: Deps, who: Owner, vmId: string, unpaid = false): Promise<ActionStarted> =>
   startAction(tx, deps, who, vmId, { verb: 'suspend', label: 'SUSPEND', act: (_, run) => run(suspendVm, { vmId, unpaid }) })
 
@@ -50,7 +50,7 @@ export const resetPassword = (tx: Tx, deps: Deps, who: Principal, vmId: string, 
     },
   })
 
-/** A VM whose start fails is off, and says why. */
+/** When the start fails the VM is STOPPED with the reason in its status. */
 export const startVm = workflow<VmInput>('vm.start', { deadline: '15m' })
   .step('networks', { run: prepareNetworks })
   .step('filter', { run: applyFilter, save: saveFilter })
@@ -93,7 +93,7 @@ export const restartVm = workflow<ForceInput>('vm.restart', { deadline: '15m' })
 
 export interface PasswordInput extends VmInput {
   user: string
-  /** Sealed. */
+  /** Encrypted. */
   passwordHash: string
 }
 
@@ -111,7 +111,7 @@ export const HELD_BY_OPERATOR = 'Suspended by the operator. Contact support'
 
 export interface SuspendInput extends VmInput {
   unpaid: boolean
-  /** It is suspended already and somebody has started it on its host: it goes off again, and nobody is told a second time. */
+  /** A SUSPENDED VM was started on its host: it is stopped again, without a second event. */
   again?: boolean
 }
 
@@ -125,7 +125,7 @@ export const suspendVm = workflow<SuspendInput>('vm.suspend', { deadline: '15m' 
     if (!again) await recordVmEvent(tx, deps, vmId, 'vm.suspended', { actionId: runId, reason: unpaid ? 'unpaid' : 'operator' })
   })
 
-/** Back to the power state before. */
+/** Restores the power state from before the suspension. */
 export const unsuspendVm = workflow<VmInput>('vm.unsuspend', { deadline: '15m' })
   .step('networks', { run: prepareNetworks })
   .step('filter', { run: applyFilter, save: saveFilter })

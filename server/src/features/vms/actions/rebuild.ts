@@ -1,4 +1,4 @@
-// POST /vms/{id}/rebuild: a fresh disk under the same address. A VM that never came up is placed and paid for again.
+// POST /vms/{id}/rebuild: a new disk, same address. A VM that failed to provision is placed and charged again.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
@@ -70,13 +70,13 @@ export const rebuild = (
     },
   })
 
-/** `charge` has been taken already. */
+/** `charge` is already deducted from the balance. */
 async function quoteFor(tx: Tx, { config }: Deps, vm: sql.VmDetails, charge: Cents): Promise<DryRunResult<Quote>> {
   const balanceAfter = await balanceOf(tx, vm.account_id)
   return new DryRunResult(toQuote(config.currency, { charge, monthly: vm.renewal_price_cents, balanceAfter }))
 }
 
-/** A VM stays on its host, which may be of another kind than a new image. */
+/** A rebuild stays on the VM's host, whose architecture may not support the new image. */
 async function requireRuns(tx: Tx, vm: sql.VmDetails, template: TemplateRow): Promise<void> {
   const host = await getHost(tx, vm.host_id!)
   if (!supportsArch(host, template.arch))

@@ -1,4 +1,4 @@
-// A new generation of the disk, from a template, a snapshot or a backup. The old disk is kept until the new one has come up.
+// Creates a new disk generation from a template, snapshot or backup. The old disk is kept until the guest is ready on the new one.
 import { isDriverError, type DiskSource, type MachineSpec } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { WorkflowBuilder, StepContext } from '../../../workflow/workflow-builder.ts'
@@ -27,11 +27,11 @@ export interface NewDiskInput extends VmInput {
   statusBefore: VmStatus
   generationBefore: number
   generation: number
-  /** What the new disk holds. */
+  /** Template of the new disk. */
   templateId: string
-  /** Sealed; only a fresh guest takes it. */
+  /** Encrypted; cloud-init applies it on a fresh disk only. */
   passwordHash: string | null
-  /** Its host was lost, and this is done on another one. */
+  /** Set when the VM's host is lost and the workflow runs on another host. */
   placeBefore?: PreviousPlacement | null
 }
 
@@ -39,9 +39,9 @@ type Context = Pick<StepContext<Deps, NewDiskInput, unknown>, 'deps' | 'input' |
 
 export interface NewDiskParts<I extends NewDiskInput> {
   source: (input: I) => DiskSource
-  /** What comes before the VM is stopped. */
+  /** Steps that run before the VM is stopped. */
   begun?: WorkflowBuilder<Deps, I, {}>
-  /** What else goes when all is done. */
+  /** Cleanup after the workflow has succeeded. */
   tidy?: (context: StepContext<Deps, I, unknown>) => Promise<void>
 }
 
@@ -65,7 +65,7 @@ export const replaceDiskWorkflow = <I extends NewDiskInput>(name: string, { sour
       optional: true,
     })
 
-/** The row tells of the old disk until the new one has come up. */
+/** The row keeps describing the old disk until the guest is ready on the new one. */
 async function newSpec({ deps, input }: Context): Promise<MachineSpec> {
   const vm = await getVmRow(deps.db, input.vmId)
   const template = await getTemplate(deps.db, input.templateId)
@@ -93,7 +93,10 @@ async function dropNewDisk(context: Context): Promise<void> {
   await driver.ensureNoDisk(vm.id, context.input.generation, context.signal)
 }
 
-/** In the power state before. A VM that its host had lost has nothing to return to, and one that was on another host nothing here. */
+/**
+ * Restores the old disk and power state. A VM in ERROR may have no disk left to return to. An evacuated VM has its old disk on another
+ * host, so its machine here is purged.
+ */
 async function returnToOldDisk(context: Context): Promise<void> {
   const { deps, input, signal } = context
   const { vm, driver } = await vmAndDriver(context)
@@ -106,7 +109,7 @@ async function returnToOldDisk(context: Context): Promise<void> {
   })
 }
 
-/** The VM is well on its new disk: an old one that cannot be removed now is found and removed by the volume sweep. */
+/** The VM already runs on the new disk. When removing the old disk fails, the orphan-volume reconciler removes it. */
 async function dropOldDisk(context: Context): Promise<void> {
   const { vm, driver } = await vmAndDriver(context)
   await driver.ensureNoDisk(vm.id, context.input.generationBefore, context.signal)
@@ -117,7 +120,7 @@ export const finishOnNewDisk = (tx: Tx, now: Date, { vmId }: NewDiskInput, ready
 
 interface FailedOnDisk {
   reason: string
-  /** Its machine may still have the new disk. */
+  /** The machine may still use the new disk. */
   cleanupFailed: boolean
 }
 

@@ -1,4 +1,4 @@
-// Puts a VM back to a copy of its disk. Snapshots and backups differ only in where the copy lies and in the row that tells of it.
+// Restores a VM from a copy of its disk. Snapshots and backups differ only in where the copy is stored and which row describes it.
 import type { DiskSource } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { WorkflowBuilder, StepContext, Workflow } from '../../../workflow/workflow-builder.ts'
@@ -19,11 +19,11 @@ export type RestoreWorkflow = Workflow<Deps, RestoreInput>
 export interface RestoreSource {
   thing: 'snapshot' | 'backup'
   source: (copyId: string) => DiskSource
-  /** Ends the restoring of the copy and answers how an event shows it. */
+  /** Makes the copy AVAILABLE again and returns its representation for the event. */
   release: (tx: Tx, copyId: string) => Promise<object>
   begun?: (name: string) => WorkflowBuilder<Deps, RestoreInput, {}>
   tidy?: (context: StepContext<Deps, RestoreInput, unknown>) => Promise<void>
-  /** When the VM was brought back on another host than the one it was lost on. */
+  /** Runs when the VM was evacuated to another host. */
   onMoved?: (tx: Tx, vmId: string) => Promise<unknown>
 }
 
@@ -55,11 +55,11 @@ export const restoreWorkflow = ({ thing, source, release, begun, tidy, onMoved }
 
 export interface RestoreRequest extends Move {
   copyId: string
-  /** The VM's host is lost: it is brought back on another one. */
+  /** The VM's host is lost: the restore runs on another host. */
   isMoved?: boolean
 }
 
-/** `start` is that of an action whose VM is locked and idle. */
+/** `start` comes from `startAction`: the VM is locked and idle. */
 export async function startRestore(
   tx: Tx,
   deps: Deps,

@@ -1,4 +1,3 @@
-// PATCH /vms/{id}.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
@@ -15,7 +14,7 @@ import { notifyResized } from '../model/hooks.ts'
 import { getVm } from '../model/read.ts'
 import * as sql from '../model/sql.ts'
 
-/** What the month costs is only certain when the action has ended: until then nothing can be added to it. */
+/** These actions decide the price of the period when they end, so no add-on can be sold before. */
 const PRICED_BY_ACTION = new Set<string>(['PROVISIONING', 'UPGRADING'])
 
 export async function update(
@@ -58,7 +57,7 @@ export async function update(
 const isSwitchedOn = (vm: sql.VmDetails, { dailyBackup, network10g }: AddOns): boolean =>
   (dailyBackup && !vm.daily_backup) || (network10g && !vm.network_10g)
 
-/** A VM that is not in use and whose month is over pays for its add-ons with the month that begins when it comes back. */
+/** Only a VM in use needs a paid period: a suspended or unprovisioned one pays for its add-ons with the period that begins later. */
 function requireBillable(vm: sql.VmDetails, now: Date): void {
   if (vm.status === 'UNMANAGED')
     throw apiError('invalid_state', 'VM is UNMANAGED, and nothing is charged for it: add-ons can be switched on when it is managed again')

@@ -1,5 +1,5 @@
-// POST /vms/{id}/upgrade. The larger size, its room, its quota and its charge are taken before anything happens; a failure gives all back.
-// Stops, grows and starts a VM. When it fails the VM is as it was: same size, same power state, money back.
+// POST /vms/{id}/upgrade. The transaction reserves size, capacity and quota and charges the difference; the workflow stops, grows and
+// starts the VM. On failure compensation restores size, power state and money.
 import { DryRunResult } from '../../../http/api/api.ts'
 import type { Principal } from '../../../http/api/principal.ts'
 import type { MachineSpec } from '../../../hypervisor/driver.ts'
@@ -66,7 +66,8 @@ export const upgrade = (
         )
       }
       const paidAddOns = await tradeInAddOns(tx, vm)
-      // A plan that has become cheaper than what was paid for is free, and what was paid stays paid: refunds are reckoned from it.
+      // A plan that has become cheaper than the paid price costs nothing. The higher paid price is kept, because refunds are prorated
+      // from it.
       const periodPriceCents = monthly > vm.period_price_cents ? monthly : vm.period_price_cents
       await resizeVm(tx, deps, vm.id, { ...size, periodPriceCents })
       await sql.setStatus(tx, now, vm.id, { status: 'UPGRADING' })
@@ -116,7 +117,7 @@ const shapeBefore = (vm: sql.VmDetails, paid: sql.PaidAddOns): ShapeBefore => ({
   network10gPaidUntil: paid.network_10g_paid_until?.toISOString() ?? null,
 })
 
-/** In JSON, because it waits in the journal. */
+/** JSON-compatible: stored in the workflow journal. */
 export interface ShapeBefore extends Omit<sql.VmSize, 'customPriceCents' | 'periodPriceCents'> {
   customPriceCents: string | null
   periodPriceCents: string
@@ -135,7 +136,7 @@ const dateOf = (text: string | null): Date | null => (text === null ? null : new
 
 type Context = StepContext<Deps, Input, unknown>
 
-/** The row has the new size from the start, so the old machine is described from the journal. */
+/** The row has the new size from the start, so the spec of the old machine comes from the journal. */
 async function specBefore(context: Context): Promise<MachineSpec> {
   const { vm } = await vmAndDriver(context)
   const { vcpu, ramMiB, diskGiB } = context.input.before

@@ -4,7 +4,7 @@ import { testApp } from '../../../../test/harness.ts'
 import { sql } from '../../../kernel/database/db.ts'
 import { adopt, unmanage } from '../service.ts'
 
-describe('add-ons in the middle of a period', async () => {
+describe('add-ons bought in the middle of a period', async () => {
   const app = await testApp()
   const { turn, toRenewal, balance, renewalsOf } = await billingWorld(app)
   await app.db.run(sql`update catalog_values set value = 500 where name = 'price.network_10g'`)
@@ -13,7 +13,7 @@ describe('add-ons in the middle of a period', async () => {
   const [small, large] = [plan('small'), plan('large')].map((each) => Math.round(Number(each.priceMonthly) * 100))
   const backups = (price: number) => Math.ceil((price * 20) / 100)
 
-  /** Bought at the first moment of a month of 30 days, looked at when 10 of them are left. */
+  /** A VM bought at the start of a 30-day month, with 10 days left. */
   const twoThirdsThrough = async (input: Record<string, unknown> = {}) => {
     app.clock.set(new Date('2027-04-01T00:00:00Z'))
     const customer = await app.given.customer({ credit: '1000.00' })
@@ -34,7 +34,7 @@ describe('add-ons in the middle of a period', async () => {
   test.each([
     ['dailyBackupEnabled', backups(small!), 'Daily backups of web-1 for the rest of the period'],
     ['network10gEnabled', 500, '10G of web-1 for the rest of the period'],
-  ])('%s is paid for the rest of the period, once', async (name, monthly, description) => {
+  ])('%s is charged prorated for the rest of the period, once', async (name, monthly, description) => {
     const { customer, id, spent } = await twoThirdsThrough()
     const quote = (await customer.patch(`/vms/${id}?dryRun=true`, { [name]: true })).body.data
     const price = (aThird(monthly) / 100).toFixed(2)
@@ -59,7 +59,7 @@ describe('add-ons in the middle of a period', async () => {
     expect(await spent()).toBe(aThird(monthly) + small! + monthly)
   })
 
-  test.each(['dailyBackupEnabled', 'network10gEnabled'])('%s is not sold while nothing is charged for the VM', async (name) => {
+  test.each(['dailyBackupEnabled', 'network10gEnabled'])('%s cannot be bought while the VM is not billed', async (name) => {
     const { customer, id, spent } = await twoThirdsThrough({ [name]: true })
     await app.db.tx((tx) => unmanage(tx, app.deps, id))
     await set(customer, id, { [name]: false, name: 'mine' })
@@ -76,7 +76,7 @@ describe('add-ons in the middle of a period', async () => {
     await set(customer, id, { [name]: true })
   })
 
-  test('10G reaches the interface at once, both ways', async () => {
+  test('network10gEnabled changes the interface speed at once, in both directions', async () => {
     const { customer, id } = await twoThirdsThrough()
     const speed = async () => (await set(customer, id, { name: 'same' })).networkSpeed
     const slow = await speed()
@@ -89,20 +89,20 @@ describe('add-ons in the middle of a period', async () => {
     expect(await speed()).toBe(slow)
   })
 
-  test('both at once are one charge, rounded once', async () => {
+  test('two add-ons in one request are one charge, rounded once', async () => {
     const { customer, id, spent } = await twoThirdsThrough()
     await set(customer, id, { dailyBackupEnabled: true, network10gEnabled: true })
     expect(await spent()).toBe(aThird(backups(small!) + 500))
   })
 
-  test('a second that has begun is paid for', async () => {
+  test('proration rounds a started second up', async () => {
     const { customer, id, spent } = await twoThirdsThrough()
     app.clock.set(new Date('2027-04-30T23:59:59.500Z'))
     await set(customer, id, { network10gEnabled: true })
     expect(await spent()).toBe(1)
   })
 
-  test('leave a new price of the plan to the next renewal', async () => {
+  test('do not apply a changed plan price before the next renewal', async () => {
     const { customer, id, spent } = await twoThirdsThrough()
     await app.db.tx(async (tx) => {
       await tx.run(sql`update plans set price_cents = price_cents + 1000 where id = ${plan('small').id}`)
@@ -114,7 +114,7 @@ describe('add-ons in the middle of a period', async () => {
 
   const upgrade = (customer: Customer, id: string) => customer.post(`/vms/${id}/upgrade`, { planId: plan('large').id })
 
-  test('that were switched off count towards an upgrade, and are paid for again after it', async () => {
+  test('that were switched off are credited to an upgrade, and charged again after it', async () => {
     const { customer, id, spent } = await twoThirdsThrough({ dailyBackupEnabled: true })
     await set(customer, id, { dailyBackupEnabled: false })
     await upgrade(customer, id)
@@ -125,7 +125,7 @@ describe('add-ons in the middle of a period', async () => {
     expect((await spent()) - before).toBe(aThird(backups(large!)))
   })
 
-  test('that were worth more than an upgrade pay for what is switched on after it', async () => {
+  test('worth more than the upgrade leave credit for add-ons switched on after it', async () => {
     const medium = Math.round(Number(plan('medium').priceMonthly) * 100)
     await app.db.run(sql`update catalog_values set value = 2000 where name = 'price.network_10g'`)
     const { customer, id, spent } = await twoThirdsThrough({ network10gEnabled: true })
@@ -138,7 +138,7 @@ describe('add-ons in the middle of a period', async () => {
     expect(await spent()).toBe(aThird(medium - small!))
   })
 
-  test('are as they were when the upgrade fails', async () => {
+  test('are unchanged when the upgrade fails', async () => {
     const { customer, id, spent } = await twoThirdsThrough({ dailyBackupEnabled: true })
     await set(customer, id, { dailyBackupEnabled: false })
     await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })
@@ -148,7 +148,7 @@ describe('add-ons in the middle of a period', async () => {
     expect(await spent()).toBe(0)
   })
 
-  test('cost nothing again for a VM that is built a second time', async () => {
+  test('are not charged twice when a failed VM is rebuilt', async () => {
     app.clock.set(new Date('2027-04-01T00:00:00Z'))
     const customer = await app.given.customer({ credit: '1000.00' })
     await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
@@ -163,7 +163,7 @@ describe('add-ons in the middle of a period', async () => {
     expect(before - (await cents(customer))).toBe(0)
   })
 
-  test('a renewal that falls into an upgrade waits for its end, and is charged at the price that came of it', async () => {
+  test('a renewal due during an upgrade waits for its end and charges the resulting price', async () => {
     for (const fails of [true, false]) {
       const { customer, id } = await twoThirdsThrough()
       if (fails) await app.simulated.faults.plant({ verb: 'ensureDefined', kind: 'permanent' })

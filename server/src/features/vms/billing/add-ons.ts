@@ -1,5 +1,5 @@
-// Daily backups and 10G. One that is switched on in the middle of a period is paid for the rest of it, once, however often it is switched;
-// switched off it stays paid for until the period ends. The price of the plan itself is left alone until the next renewal.
+// Daily backups and 10G. An add-on switched on in the middle of a period is charged once, prorated for the rest of the period, however
+// often it is toggled; switched off, it stays paid until the period ends. The plan's own price changes only at the next renewal.
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { Cents } from '../../../kernel/money.ts'
 import { catalogNumbers } from '../../catalog/service.ts'
@@ -8,7 +8,7 @@ import * as sql from '../model/sql.ts'
 
 export interface AddOnBill {
   charge: Cents
-  /** Of what is charged. */
+  /** The add-ons that are charged. */
   names: string[]
   periodPriceCents: Cents
   paid: sql.PaidAddOns
@@ -26,7 +26,7 @@ export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted
     dailyBackup: wanted.dailyBackup || isPaid(paid.daily_backup_paid_until),
     network10g: wanted.network10g || isPaid(paid.network_10g_paid_until),
   })
-  // What an upgrade left over of an add-on that it took in is not paid twice.
+  // An upgrade may have absorbed a paid add-on and left credit over: that part is not charged twice.
   const monthly = least(added, atLeastZero(all - vm.period_price_cents))
   return {
     charge: proratedForRest(vm, now, monthly),
@@ -42,12 +42,14 @@ export async function billForAddOns(tx: Tx, now: Date, vm: sql.VmDetails, wanted
 const least = (a: Cents, b: Cents): Cents => (a < b ? a : b)
 const atLeastZero = (cents: Cents): Cents => (cents > 0n ? cents : 0n)
 
-/** Also while a VM that was suspended is on its way back: its month is paid and has begun, though it reads as suspended until it is up. */
+/**
+ * Also true while an unsuspend action runs: the new period is paid and has begun, although the status is SUSPENDED until the guest is up.
+ */
 const isUnderWay = (vm: sql.VmDetails, now: Date): boolean => vm.billing_status !== 'CANCELLED' && vm.next_renewal_at > now
 
 /**
- * A larger plan takes the place of everything paid for so far, and so does away with add-ons that are paid for and switched off: what
- * they cost counts towards it. Answers what was, for an upgrade that fails.
+ * An upgrade replaces everything paid so far, including add-ons that are paid but switched off: their price is credited to the upgrade.
+ * Returns the previous state, for compensation.
  */
 export async function tradeInAddOns(tx: Tx, vm: sql.VmDetails): Promise<sql.PaidAddOns> {
   const paid = await sql.paidAddOns(tx, vm.id)

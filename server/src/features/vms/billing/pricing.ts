@@ -1,4 +1,4 @@
-// What things cost. All numbers come from the catalog; all results are cents.
+// Prices. All inputs come from the catalog; all results are cents.
 import type { Queries } from '../../../kernel/database/db.ts'
 import { invalid } from '../../../kernel/errors.ts'
 import { type Cents, prorateDown, prorateUp } from '../../../kernel/money.ts'
@@ -15,7 +15,7 @@ export interface PricedSize extends Omit<VmSize, 'periodPriceCents'> {
   name: string
 }
 
-/** The plan that was asked for, the custom one, or the catalog's default. */
+/** The requested plan, the custom configuration, or the catalog's default plan. */
 export async function resolveSize(db: Queries, input: Pick<CreateVm, 'planId' | 'customConfig'>): Promise<PricedSize> {
   if (input.planId !== undefined && input.customConfig !== undefined)
     throw invalid('give either planId or customConfig, not both', 'customConfig')
@@ -66,19 +66,19 @@ export interface AddOns {
 export const dailyBackupPrice = (numbers: Numbers, planPrice: Cents): Cents =>
   prorateUp(planPrice, numbers('addon.daily_backup_percent'), 100n)
 
-/** A month of a plan with its add-ons: the same sum as `renewal_price_cents` of the view. */
+/** Monthly price of a plan with its add-ons; must equal `renewal_price_cents` of the view. */
 export const monthlyPrice = (numbers: Numbers, planPrice: Cents, { dailyBackup, network10g }: AddOns): Cents =>
   planPrice + (dailyBackup ? dailyBackupPrice(numbers, planPrice) : 0n) + (network10g ? numbers('price.network_10g') : 0n)
 
-/** What a dearer month costs more for the time left of the period, by the second, rounded up. */
+/** The price difference to a dearer month, prorated per second for the rest of the period and rounded up. */
 export const proratedDifference = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
   monthly > vm.period_price_cents ? proratedForRest(vm, now, monthly - vm.period_price_cents) : 0n
 
-/** What something of that monthly price costs for the time left of the period. */
+/** A monthly price prorated for the rest of the period. */
 export const proratedForRest = (vm: VmDetails, now: Date, monthly: Cents): Cents =>
   prorateUp(monthly, secondsLeft(now, vm.next_renewal_at), secondsLeft(vm.period_started_at, vm.next_renewal_at))
 
-/** What a deleted VM gives back: its unused whole days, when the operator allows it and the period was paid. */
+/** Refund of a deleted VM: its unused whole days, when the operator allows refunds and the period was paid. */
 export function refundForUnusedDays(vm: VmDetails, now: Date): Cents {
   const days = wholeDaysBetween(now, vm.next_renewal_at)
   const all = wholeDaysBetween(vm.period_started_at, vm.next_renewal_at)
@@ -87,9 +87,9 @@ export function refundForUnusedDays(vm: VmDetails, now: Date): Cents {
 
 export { catalogNumbers }
 
-// Billing months. A VM bought on the 31st renews on the last day of shorter months and on the 31st again after them.
+// Billing periods. A VM bought on the 31st renews on the last day of shorter months and on the 31st of longer ones.
 
-/** The same time of day on `day` of the month after `from`, or on that month's last day. */
+/** The same time of day on `day` of the month after `from`, or on the last day of that month. */
 export function nextRenewal(from: Date, day: number): Date {
   const next = new Date(from)
   next.setUTCDate(1)
@@ -99,7 +99,7 @@ export function nextRenewal(from: Date, day: number): Date {
   return next
 }
 
-/** A second that has begun counts: what is sold by the second is not given away in parts of one. */
+/** Rounds a started second up, so that per-second proration never sells a fraction for free. */
 export const secondsLeft = (from: Date, to: Date): bigint => BigInt(Math.max(0, Math.ceil((to.getTime() - from.getTime()) / 1000)))
 
 const DAY_MS = 86_400_000

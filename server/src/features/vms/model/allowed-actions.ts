@@ -1,4 +1,4 @@
-// What may be done with a VM in which state: the one table that the API refuses by and that `allowedActions` is read from.
+// The table of actions allowed per VM state. The API rejects by it, and `allowedActions` is derived from it.
 import { apiError } from '../../../kernel/errors.ts'
 import type { VmStatus } from '../schema.ts'
 import type { VmDetails } from './sql.ts'
@@ -27,13 +27,13 @@ export type Verb = keyof typeof ALLOWED
 
 const PROTECTED_FROM = new Set<Verb>(['delete', 'rebuild', 'restore'])
 const OPERATORS_ONLY = new Set<Verb>(['suspend', 'unsuspend'])
-/** Nothing of an account that is suspended is started, changed or copied. */
+/** The only actions allowed while the account is suspended. */
 const DESPITE_SUSPENSION = new Set<Verb>(['stop', 'delete', 'detach', 'suspend'])
 const ACCOUNT_SUSPENDED = 'This account is suspended, so nothing of it is started or changed: open a ticket to ask why'
-/** A VM that never came up has nothing to start, suspend or restore into: only a rebuild or its deletion leads on. */
+/** A VM that failed to provision has no disk, so only rebuild and delete are allowed. */
 const NEEDS_DISK = new Set<Verb>(['start', 'restore', 'suspend'])
 
-/** Paid for the rest of the month, so that month must be paid itself. */
+/** Prorated for the rest of the period, so the period itself must be paid. */
 const REQUIRES_PAID_PERIOD = new Set<Verb>(['upgrade'])
 const UNPAID = 'The renewal of this VM is not paid: deposit what is due, it renews by itself within a minute, then try again'
 
@@ -58,7 +58,7 @@ function denialReason(vm: ActionSubject, verb: Verb): [code: 'invalid_state' | '
 const heldBack = (verb: Verb): string =>
   OPERATORS_ONLY.has(verb) ? 'The account of this VM is suspended: lift that first, which brings its VMs back' : ACCOUNT_SUSPENDED
 
-/** What is sold for the time that is left would cost nothing when none is left. */
+/** Prorated prices would be zero after the period has ended, so the period must be paid and running. */
 export function requirePaidPeriod(vm: Pick<VmDetails, 'billing_status' | 'next_renewal_at' | 'account_suspended'>, now: Date): void {
   if (vm.account_suspended) throw apiError('invalid_state', ACCOUNT_SUSPENDED)
   if (vm.billing_status !== 'ACTIVE') throw apiError('invalid_state', UNPAID)
@@ -68,6 +68,6 @@ export function requirePaidPeriod(vm: Pick<VmDetails, 'billing_status' | 'next_r
 export const allowedActions = (vm: ActionSubject): Verb[] =>
   (Object.keys(ALLOWED) as Verb[]).filter((verb) => !OPERATORS_ONLY.has(verb) && denialReason(vm, verb) === null)
 
-/** A daily backup never makes its owner wait; one that was asked for does. */
+/** A daily backup yields to any action of the owner; a requested backup does not. */
 export const isPreemptible = ({ label, input }: { label: string; input: unknown }): boolean =>
   label === 'BACKUP_CREATE' && (input as { daily?: boolean }).daily === true

@@ -12,7 +12,7 @@ interface EventDetail {
   reason?: string
 }
 
-/** Call it after the change it tells of: the event shows the VM as it is now. `about` is what else took part. */
+/** Call it after the change: the event shows the VM as it is now. `about` is the other resource involved. */
 export async function recordVmEvent(
   tx: Tx,
   deps: EventDeps,
@@ -21,11 +21,11 @@ export async function recordVmEvent(
   detail: EventDetail = {},
   about: object = {},
 ): Promise<void> {
-  const [, vm] = await Promise.all([countEvent(tx, vmId), getVmRow(tx, vmId)]) // one after the other: the row is read under its lock
+  const [, vm] = await Promise.all([countEvent(tx, vmId), getVmRow(tx, vmId)]) // pipelined in order: the row is read under its lock
   await writeEvent(tx, deps, vm, type, detail, about)
 }
 
-/** For a write that responds with the VM: it is read once, for the event and for its owner. */
+/** For a write that responds with the VM: one read serves both event and response. */
 export async function recordVmEventAndShow(
   tx: Tx,
   deps: EventDeps,

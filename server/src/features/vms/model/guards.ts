@@ -1,4 +1,4 @@
-// What every change of a VM goes through: locked, its own account's, idle, and in a state that allows it.
+// Guards of every change to a VM: locked, owned by the account, idle, and in a state that allows the action.
 import type { Principal } from '../../../http/api/principal.ts'
 import type { Queries, Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
@@ -12,36 +12,38 @@ import { hasStaleMachine } from './stale-machines.ts'
 
 type Owner = Pick<Principal, 'accountId'>
 
-/** The caller's VM, locked until the transaction ends. Of another account it is not found. */
+/** The caller's VM, locked until the transaction ends; 404 for a VM of another account. */
 export async function lockOwnVm(tx: Tx, who: Owner, id: string): Promise<sql.VmDetails> {
   const vm = await sql.lockVmById(tx, id)
   if (!vm || vm.account_id !== who.accountId) throw notFound('VM')
   return vm
 }
 
-/** Whether the VM exists in this account, without a lock. */
+/** Finds the account's VM without a lock, or throws 404. */
 export async function requireVm(db: Queries, accountId: string, id: string): Promise<sql.VmDetails> {
   const vm = await sql.findVm(db, accountId, id)
   if (!vm) throw notFound('VM')
   return vm
 }
 
-/** Opens the run of the action. */
+/** Starts the workflow run of the action. */
 export type StartRun = <I>(workflow: Workflow<Deps, I>, input: I, runId?: string) => Promise<ActionStarted>
 
 export interface ActionRequest<F, T> {
-  /** Null: in every state. */
+  /** Null: allowed in every state. */
   verb: Verb | null
-  /** What the owner reads the action as. */
+  /** The public label of the action. */
   label: string
-  /** Finds what else the request names: a 404 comes before the 409 of a VM that is busy. */
+  /** Finds the other resources the request names: their 404 takes precedence over the 409 of a busy VM. */
   find?: (vm: sql.VmDetails) => Promise<F>
   /** Checks, reserves and writes what the action needs, and starts its run. */
   act: (vm: sql.VmDetails, start: StartRun, found: F) => Promise<T>
 }
 
-/** Every action of a VM begins here, in one transaction: the VM is the caller's and locked, nothing else is going on, and its state allows
- *  the verb. */
+/**
+ * Every VM action starts here, in one transaction: locks the caller's VM, requires that no other action is open and that the state allows
+ * the verb.
+ */
 export async function startAction<T, F = undefined>(
   tx: Tx,
   deps: Deps,
@@ -56,7 +58,7 @@ export async function startAction<T, F = undefined>(
   return act(vm, startRunOf(tx, deps, vm, label), found as F)
 }
 
-/** For a VM that is locked and checked already. */
+/** For a VM that is already locked and checked. */
 export const startRunOf =
   (tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmDetails, label: string): StartRun =>
   async (workflow, input, runId) => {
@@ -64,20 +66,20 @@ export const startRunOf =
     return { actionId: await workflows.start(tx, workflow, input, options) }
   }
 
-/** Of a VM that is locked: nothing else is going on, and its state allows `verb`. */
+/** Requires of a locked VM that no action is open and that its state allows `verb`. */
 async function requireIdle(tx: Tx, deps: Pick<Deps, 'workflows'>, vm: sql.VmDetails, verb: Verb): Promise<void> {
   await preemptOpenRun(tx, deps, vm)
   requireAllowed(vm, verb)
   if (verb === 'snapshot' || verb === 'backup') await requireNoStaleMachine(tx, vm)
 }
 
-/** Until it is repaired, its machine may have a disk that is about to be removed. */
+/** Until the machine is repaired it may use a disk that is about to be removed. */
 async function requireNoStaleMachine(tx: Tx, { id, host_id }: sql.VmRow): Promise<void> {
   if (await hasStaleMachine(tx, id, host_id))
     throw apiError('busy', 'The host of this VM was away while the VM changed, and it is put right first: try again in a few minutes')
 }
 
-/** One action at a time. A daily backup makes way for the customer and is tried again later. */
+/** Enforces one action at a time. An open daily backup is cancelled in favour of the customer's action and retried later. */
 export async function preemptOpenRun(tx: Tx, { workflows }: Pick<Deps, 'workflows'>, vm: sql.VmRow): Promise<void> {
   const run = await openRunOf(tx, vm.id)
   if (!run) return

@@ -1,4 +1,4 @@
-// Passwords of guests are hashed the moment they arrive; the hash is encrypted while it waits in the journal of its action.
+// Guest passwords are hashed on arrival; the hash is encrypted while it is stored in the action's journal.
 import { encrypt } from 'unixcrypt'
 import type { Vault } from '../../../kernel/crypto.ts'
 import { randomText } from '../../../kernel/ids.ts'
@@ -9,10 +9,10 @@ interface HasVault {
   vault: Vault
 }
 
-/** SHA-512 crypt, which every Linux guest understands. */
+/** SHA-512 crypt, which every Linux guest supports. */
 export const hashGuestPassword = (password: string): string => encrypt(password, `$6$${randomText(16, SALT)}`)
 
-/** Without a password there is no password login: null. */
+/** Null without a password: no password login. */
 export const sealPassword = <T extends string | undefined>(
   { vault }: HasVault,
   vmId: string,

@@ -1,4 +1,4 @@
-// Runs what other features do when a VM changes.
+// Calls the hooks that other features register for VM changes.
 import type { Driver } from '../../../hypervisor/driver.ts'
 import type { Tx } from '../../../kernel/database/db.ts'
 import type { Deps, EventDeps } from '../../deps.ts'

@@ -1,4 +1,4 @@
-// A VM's row as the driver wants it. Nothing of a customer's text goes to the host but what the guest itself has to learn.
+// Maps a VM row to the driver's spec. Of customer text only the data that the guest needs reaches the host.
 import type { Arch, Driver, MachineSpec, NicSpec, TemplateRef } from '../../../hypervisor/driver.ts'
 import { parseCidr } from '../../../kernel/cidr.ts'
 import type { Queries } from '../../../kernel/database/db.ts'
@@ -44,7 +44,7 @@ async function templateRef(db: Queries, templateId: string): Promise<TemplateRef
   return { id, slug, checksum, arch: arch as Arch, hasAgent: has_agent }
 }
 
-/** The speed the public interface runs at now: throttled, 10G, or the plan's. */
+/** The current speed of the public interface: throttled, 10G, or the plan's. */
 export const speedLimit = (vm: Pick<VmDetails, 'throttled_at' | 'throttle_mbps' | 'network_10g' | 'network_mbps'>): number =>
   vm.throttled_at ? vm.throttle_mbps : vm.network_10g ? 10_000 : vm.network_mbps
 
@@ -63,7 +63,7 @@ async function publicNic(db: Queries, vm: VmDetails): Promise<NicSpec> {
   }
 }
 
-/** The public interface carries the default route; private ones never do. */
+/** Only the public interface has the default route. */
 export const privateNic = ({ mac, network_id, address, prefix }: Attachment): NicSpec => ({
   mac,
   kind: 'private',

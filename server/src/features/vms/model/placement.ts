@@ -1,4 +1,4 @@
-// A place for a VM: room on a host, a public address, a MAC. Taken and given back inside transactions, never half.
+// Placement of a VM: capacity on a host, a public address, a MAC. All three are reserved and released in one transaction.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { releaseQuotas, reserveQuotas } from '../../accounts/service.ts'
 import type { RegionRow } from '../../catalog/service.ts'
@@ -9,7 +9,7 @@ import type { VmRow } from './sql.ts'
 
 export type Placement = Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>
 
-/** Where a VM lived before its host was lost. In JSON, because it waits in the journal. */
+/** The placement before the host was lost. JSON-compatible: stored in the workflow journal. */
 export type PreviousPlacement = { [K in keyof Placement]: string } & { networks?: PreviousAddress[] }
 
 export async function allocatePlacement(
@@ -24,7 +24,7 @@ export async function allocatePlacement(
   return { host_id: host.id, can_shape_traffic: host.can_shape_traffic, ip_address: address, address_pool_id: poolId, mac: randomMac() }
 }
 
-/** `left`: something of the VM may still run on a host that did not answer, so nobody else gets its address for a day. */
+/** `left`: the machine may still run on an unreachable host, so its address is not allocated again for a day. */
 export async function releasePlacement(tx: Tx, now: Date, vm: VmRow, left = false): Promise<void> {
   if (vm.host_id === null || vm.ip_address === null || vm.address_pool_id === null) return
   await releaseCapacity(tx, vm.host_id, sizeOf(vm))
@@ -43,7 +43,7 @@ export const takeVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint)
 export const giveBackVmQuotas = (tx: Tx, accountId: string, size: Size, vms: bigint): Promise<void> =>
   releaseQuotas(tx, accountId, quotasOf(size, vms))
 
-/** Always in this order, so that two transactions of one account wait for each other instead of blocking each other. */
+/** The fixed key order is the lock order: concurrent transactions of one account queue instead of deadlocking. */
 const quotasOf = (size: Size, vms: bigint): Record<string, bigint> => ({
   ...(vms > 0n && { vms }),
   vcpu: BigInt(size.vcpu),

@@ -1,4 +1,4 @@
-// What customers are shown of their VMs.
+// The customer's view of VMs.
 import { offsetOf, type Paged, pageOf, type PageRequest } from '../../../http/api/schema.ts'
 import { inline, type Queries, sql } from '../../../kernel/database/db.ts'
 import { notFound } from '../../../kernel/errors.ts'
@@ -14,7 +14,7 @@ import { toVm, toVmListItem } from './view.ts'
 export async function listVms(db: Queries, accountId: string, status: VmStatus | undefined, page: PageRequest): Promise<Paged<VmListItem>> {
   if (status) return listByStatus(db, accountId, status, page)
   const rows = await selectPage(db, accountId, page.limit, offsetOf(page))
-  const total = rows[0]?.total ?? (await quotaUsed(db, accountId, 'vms')) // a page past the end does not know
+  const total = rows[0]?.total ?? (await quotaUsed(db, accountId, 'vms')) // a page past the end has no row with the total
   return { total: Number(total), items: rows.map(toVmListItem) }
 }
 
@@ -46,8 +46,8 @@ export async function getVmDetail(db: Queries, accountId: string, vmId: string):
 }
 
 /**
- * Ids first, words after: at a far offset the join is then made for one page only. The first page says its size outright: with a
- * parameter there PostgreSQL makes a new plan each time, which takes longer than the page. `total` counts all of the account's.
+ * Selects the page's ids first, so that at a far offset the join covers one page only. The first page inlines its limit: with a parameter
+ * PostgreSQL plans the query each time, which takes longer than the query. `total` counts all VMs of the account.
  */
 const selectPage = (db: Queries, accountId: string, limit: number, offset: number) =>
   db.many<VmListRow & { total: bigint }>(sql`

@@ -7,16 +7,16 @@ import type { VmStatus } from '../schema.ts'
 
 export type VmRow = Row<'vms'>
 
-/** A row of the view `vm_details`, and how its account stands. */
+/** A row of the view `vm_details`, with the state of its account. */
 export interface VmDetails extends Row<'vm_details'> {
   plan_name: string
-  // A VM has a plan or a custom price: a constraint of `vms`.
+  // Never null: a constraint of `vms` requires a plan or a custom price.
   plan_price_cents: bigint
   renewal_price_cents: bigint
   account_suspended: boolean
 }
 
-/** What a list shows of a VM: to read the other columns as well would take longer than these. */
+/** The columns of a list; reading all columns takes more than twice as long. */
 export type VmListRow = Pick<
   VmDetails,
   | 'id'
@@ -51,7 +51,7 @@ interface Named {
   name: string
 }
 
-/** What is shown of a VM by itself, with what belongs to it. */
+/** The detail form of a VM with its related resources. */
 export interface VmDetailRow
   extends
     VmListRow,
@@ -116,9 +116,9 @@ export const findVm = (db: Queries, accountId: string, id: string) =>
 
 export const vmById = (db: Queries, id: string) => db.maybe<VmDetails>(sql`${details} where d.id = ${id}`)
 
-/** Locks the VM's row first, so that everything decided from it stays true until the transaction ends. */
+/** Locks the VM's row before reading it, so that the values stay valid until the transaction ends. */
 export const lockVmById = async (tx: Tx, id: string): Promise<VmDetails | undefined> => {
-  // Sent together, carried out in order: it is read as it is under the lock.
+  // Pipelined in order: the second statement reads the row under the lock.
   const [, vm] = await Promise.all([tx.run(sql`select 1 from vms where id = ${id} for update`), vmById(tx, id)])
   return vm
 }
@@ -130,7 +130,7 @@ export interface StatusChange {
   wantedOn?: boolean
 }
 
-/** Every change of status also forgets what a sweep had seen of the old one. */
+/** Also clears the power state that the power reconciler observed under the old status. */
 export const setStatus = (tx: Tx, now: Date, id: string, { status, reason = null, readiness, wantedOn }: StatusChange) =>
   tx.run(sql`
     update vms set status = ${status}, status_reason = ${reason}, readiness = coalesce(${readiness ?? null}, readiness),
@@ -161,13 +161,13 @@ export const assignPlacement = (
       network_10g_paid_until = case when network_10g then ${place.next_renewal_at}::timestamptz end
     where id = ${id}`)
 
-/** Without a new period: the VM moves, and is paid for already. */
+/** Does not start a new billing period: an evacuated VM is already paid. */
 export const setPlacement = (tx: Tx, now: Date, id: string, place: Pick<VmRow, 'host_id' | 'ip_address' | 'address_pool_id' | 'mac'>) =>
   tx.run(sql`
     update vms set host_id = ${place.host_id}, ip_address = ${place.ip_address}, address_pool_id = ${place.address_pool_id}, mac = ${place.mac},
       updated_at = ${now} where id = ${id}`)
 
-/** A number that no disk of this VM has had. */
+/** A generation number that no disk of this VM has used. */
 export const nextGeneration = async (tx: Tx, id: string): Promise<number> =>
   (
     await tx.one<{ last_generation: number }>(
@@ -208,7 +208,7 @@ export const updateVm = (
       period_price_cents = ${vm.period_price_cents}, updated_at = ${now}
     where id = ${vm.id}`)
 
-/** Until when each add-on is paid for, whether or not it is switched on. */
+/** Until when each add-on is paid, whether or not it is switched on. */
 export interface PaidAddOns {
   daily_backup_paid_until: Date | null
   network_10g_paid_until: Date | null
@@ -226,26 +226,26 @@ export const deleteVm = (tx: Tx, id: string) => tx.run(sql`delete from vms where
 
 export const countEvent = (tx: Tx, id: string) => tx.run(sql`update vms set event_sequence = event_sequence + 1 where id = ${id}`)
 
-/** One that somebody started meanwhile and that is off again is suspended since the first time. */
+/** Keeps the first `suspended_at` when a suspended VM was started on its host and is stopped again. */
 export const markSuspended = (tx: Tx, now: Date, id: string, unpaid: boolean) =>
   tx.run(
     sql`update vms set suspended_at = coalesce(suspended_at, ${now}), billing_status = case when ${unpaid} then 'SUSPENDED' else billing_status end where id = ${id}`,
   )
 
-/** Back from a time in which it was not paid for: what has run out meanwhile is due now, and only from now on. */
+/** After an unbilled time: an expired period renews from now, without charging for the time in between. */
 export const resumeBilling = (tx: Tx, now: Date, id: string) =>
   tx.run(sql`
     update vms set suspended_at = null, past_due_at = null, billing_status = 'ACTIVE', next_renewal_at = greatest(next_renewal_at, ${now}),
       renewal_day = case when next_renewal_at < ${now} then extract(day from ${now}::timestamptz at time zone 'UTC') else renewal_day end
     where id = ${id}`)
 
-/** Its time to be paid begins anew. */
+/** Restarts the retention of an unpaid VM. */
 export const restartRetention = (tx: Tx, now: Date, id: string) => tx.run(sql`update vms set suspended_at = ${now} where id = ${id}`)
 
 export const vmIdsOfAccount = async (db: Queries, accountId: string): Promise<string[]> =>
   (await db.many<{ id: string }>(sql`select id from vms where account_id = ${accountId} order by id`)).map(({ id }) => id)
 
-/** For operators: every account's. */
+/** For operators: VMs of all accounts. */
 export const listAllVms = (db: Queries, accountId: string | null) =>
   db.many<VmDetails & { email: string; host_name: string | null }>(sql`
     select ${allColumns('vm_details', 'd')}, host(d.ip_address) as ip_address, a.suspended_at is not null as account_suspended, a.email, h.name as host_name

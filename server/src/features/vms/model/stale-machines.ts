@@ -1,9 +1,9 @@
-// Machines and interfaces that a host could not be told to remove or change: it was away, or a change failed and could not be undone there.
-// They are removed or repaired when the host answers again (reconcilers/stale-machines).
+// Stale machines and interfaces: the host was unreachable when they should have been removed or changed, or a change failed and its
+// compensation failed too. The stale-machines reconciler removes or repairs them when the host answers again.
 import { sql, type Queries, type Sql, type Tx } from '../../../kernel/database/db.ts'
 import { hasOpenRun } from '../../../workflow/run-store.ts'
 
-/** A host that was removed from the fleet has nothing to clean up. */
+/** No-op for a host that was removed from the fleet. */
 export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: string) =>
   tx.run(sql`
     insert into stale_machines (host_id, vm_id, next_attempt_at) select id, ${vmId}, ${now} from hosts where id = ${hostId} on conflict do nothing`)
@@ -11,18 +11,18 @@ export const recordStaleMachine = (tx: Tx, now: Date, vmId: string, hostId: stri
 export const clearStaleMachine = (db: Queries, vmId: string, hostId: string) =>
   db.run(sql`delete from stale_machines where host_id = ${hostId} and vm_id = ${vmId}`)
 
-/** The next time its repair is tried. */
+/** Schedules the next repair attempt. */
 export const postponeStaleMachine = (tx: Tx, vmId: string, hostId: string, until: Date) =>
   tx.run(sql`update stale_machines set next_attempt_at = ${until} where host_id = ${hostId} and vm_id = ${vmId}`)
 
-/** Whether a machine is to be repaired on the host where its VM lives. */
+/** Whether the VM's machine on its current host awaits repair. */
 export const isStale = (vmId: Sql, hostId: Sql): Sql =>
   sql`exists (select from stale_machines l where l.host_id = ${hostId} and l.vm_id = ${vmId})`
 
 export const hasStaleMachine = async (db: Queries, vmId: string, hostId: string | null): Promise<boolean> =>
   (await db.one<{ stale: boolean }>(sql`select ${isStale(sql`${vmId}`, sql`${hostId}`)} as stale`)).stale
 
-/** Their machines still have these interfaces. */
+/** Records interfaces that the VM's machine still has although they were detached. */
 export async function recordStaleNics(tx: Tx, vmId: string, hostId: string, nics: { mac: string }[]): Promise<void> {
   for (const { mac } of nics)
     await tx.run(sql`insert into stale_nics (host_id, vm_id, mac) values (${hostId}, ${vmId}, ${mac}) on conflict do nothing`)
@@ -38,7 +38,7 @@ export const hostsWithStaleMachines = async (db: Queries): Promise<Set<string>> 
     ),
   )
 
-/** Of VMs that live elsewhere by now, or nowhere. */
+/** Stale machines of VMs that are placed on another host or deleted. */
 export const removableMachines = (db: Queries, hostId: string, vmId: string | null = null) =>
   db.many<{ vm_id: string }>(sql`
     select l.vm_id from stale_machines l left join vms v on v.id = l.vm_id
@@ -46,7 +46,7 @@ export const removableMachines = (db: Queries, hostId: string, vmId: string | nu
 
 const hasAction = hasOpenRun(sql`l.vm_id`)
 
-/** Of VMs that live there: never while an action works on them, nor of those that are out of management. */
+/** Stale machines of VMs placed on this host, except UNMANAGED ones and those with an open action. */
 export const repairableMachines = (db: Queries, hostId: string, now: Date) =>
   db.many<{ vm_id: string }>(sql`
     select l.vm_id from stale_machines l join vms v on v.id = l.vm_id and v.host_id = l.host_id

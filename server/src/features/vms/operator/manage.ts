@@ -1,4 +1,4 @@
-// Takes a VM out of management and back: meanwhile it runs on as it is, and nothing of it is charged or changed.
+// Takes a VM out of management and back. An UNMANAGED VM keeps running; it is neither billed nor changed.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError, notFound } from '../../../kernel/errors.ts'
 import { recordByOperator } from '../../audit-log/service.ts'
@@ -9,7 +9,7 @@ import { preemptOpenRun } from '../model/guards.ts'
 import { driverForVm } from '../model/machine-spec.ts'
 import * as sql from '../model/sql.ts'
 
-/** By an operator: the VM is left running and untouched, unbilled, and no longer acted upon. */
+/** By an operator: the VM keeps running, is no longer billed and accepts no actions. */
 export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> {
   const vm = await sql.lockVmById(tx, vmId)
   if (!vm) throw notFound('VM')
@@ -22,13 +22,13 @@ export async function unmanage(tx: Tx, deps: Deps, vmId: string): Promise<void> 
   await recordVmEvent(tx, deps, vmId, 'vm.unmanaged')
 }
 
-/** Back under management, in the power state it is found in; nothing is rebooted. */
+/** Resumes management in the observed power state, without a reboot. */
 export async function adopt(deps: Deps, vmId: string): Promise<void> {
   const isOn = await probeUnmanagedVm(deps, vmId)
   await deps.db.tx((tx) => adoptInPowerState(tx, deps, vmId, isOn))
 }
 
-/** Asks its host whether it is on. */
+/** Reads the power state from the host. */
 export async function probeUnmanagedVm(deps: Deps, vmId: string): Promise<boolean> {
   const vm = await sql.vmById(deps.db, vmId)
   requireUnmanaged(vm)

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { testApp } from '../../../../test/harness.ts'
 import { adopt, suspendByOperator, unmanage } from '../service.ts'
 
-describe('an operator who adopts a VM', async () => {
+describe('operator adopts a VM', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '100.00' })
   const statusOf = async (id: string) => (await customer.get(`/vms/${id}`)).body.data.status
 
-  test('gets it back in the power state it is found in', async () => {
+  test('and it keeps its observed power state', async () => {
     const { id } = await app.given.vm(customer)
     await app.db.tx((tx) => unmanage(tx, app.deps, id))
     await app.simulated.drift.stopMachine(id, 'guest')
@@ -16,7 +16,7 @@ describe('an operator who adopts a VM', async () => {
     expect(await statusOf(id)).toBe('STOPPED')
   })
 
-  test('is told when it is not out of management, has never come up, or is gone', async () => {
+  test('and gets an error when it is managed, failed to provision, or is deleted', async () => {
     const { id } = await app.given.vm(customer)
     await expect(adopt(app.deps, id)).rejects.toThrow('VM must be UNMANAGED to adopt; it is RUNNING')
     await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
@@ -26,11 +26,11 @@ describe('an operator who adopts a VM', async () => {
   })
 })
 
-describe('an operator who suspends a VM', async () => {
+describe('operator suspends a VM', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '100.00' })
 
-  test('is told when it has never come up', async () => {
+  test('and gets an error when it failed to provision', async () => {
     await app.simulated.faults.plant({ verb: 'ensureDisk', kind: 'permanent' })
     const { id } = await app.given.vm(customer)
     await expect(suspendByOperator(app.deps, id)).rejects.toThrow('VM never came up, so there is nothing to suspend')

@@ -1,5 +1,5 @@
-// What the suspension of an account means to its VMs. Nothing of it runs, is charged for or is deleted until it is lifted; then they come
-// back as far as they are paid.
+// Suspension of an account's VMs. Until the account is unsuspended none of them runs, is charged or is deleted; then the paid ones
+// resume.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { ApiError, notFound } from '../../../kernel/errors.ts'
 import { openRunOf } from '../../../workflow/run-store.ts'
@@ -9,7 +9,7 @@ import { COMES_BACK_WHEN_PAID, HELD_BY_OPERATOR, suspend, unsuspend } from '../a
 import { preemptOpenRun } from '../model/guards.ts'
 import * as sql from '../model/sql.ts'
 
-/** By an operator, who needs no account to find a VM. */
+/** Operators find a VM of any account. */
 const byOperator =
   (start: typeof suspend, action: string) =>
   async (tx: Tx, deps: Deps, vmId: string): Promise<string> => {
@@ -20,7 +20,7 @@ const byOperator =
     return actionId
   }
 
-/** These answer the action. */
+/** Both return the started action. */
 export const startSuspension = byOperator(suspend, 'vm suspend')
 export const startUnsuspension = byOperator(unsuspend, 'vm unsuspend')
 
@@ -32,7 +32,7 @@ export interface SuspensionOutcome {
   skipped: { vmId: string; reason: string }[]
 }
 
-/** Answers the action, or nothing when it takes none. */
+/** Returns the id of the started action, or undefined when none is needed. */
 type VmStep = (tx: Tx, deps: Deps, vm: sql.VmDetails) => Promise<string | undefined>
 
 const forEachVm =
@@ -52,19 +52,19 @@ const forEachVm =
     return outcome
   }
 
-/** What is in ERROR is off already and stays what it is: its owner leaves it by a rebuild or a restore, once the account is back. */
+/** A VM in ERROR is off already and keeps its status: its owner can rebuild or restore it once the account is unsuspended. */
 export const suspendAccountVms = forEachVm(async (tx, deps, vm) => {
   if (vm.status === 'UNMANAGED') return undefined
   if (vm.status !== 'ERROR' && vm.status !== 'SUSPENDED') return startSuspension(tx, deps, vm.id)
-  await preemptOpenRun(tx, deps, vm) // one that is being started, or brought back, is told of
+  await preemptOpenRun(tx, deps, vm) // throws when a start or unsuspend action is open
   if (vm.status === 'SUSPENDED') await sql.setStatus(tx, deps.clock.now(), vm.id, { status: 'SUSPENDED', reason: HELD_BY_OPERATOR })
   return undefined
 })
 
-/** What is unpaid has all its time to be paid again. What is in ERROR is not charged for the time in between, as little as the others. */
+/** Restarts the retention of unpaid VMs. No VM, including those in ERROR, is charged for the suspended time. */
 export const unsuspendAccountVms = forEachVm(async (tx, deps, vm) => {
   const now = deps.clock.now()
-  if ((await openRunOf(tx, vm.id))?.label === 'SUSPEND') await preemptOpenRun(tx, deps, vm) // says so: it is off in a moment
+  if ((await openRunOf(tx, vm.id))?.label === 'SUSPEND') await preemptOpenRun(tx, deps, vm) // throws: the VM is about to be off
   if (vm.status === 'ERROR' && vm.provisioned) await sql.resumeBilling(tx, now, vm.id)
   if (vm.status !== 'SUSPENDED') return undefined
   if (vm.billing_status !== 'SUSPENDED' || vm.next_renewal_at > now) return startUnsuspension(tx, deps, vm.id)

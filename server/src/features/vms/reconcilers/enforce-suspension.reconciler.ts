@@ -1,5 +1,5 @@
-// Nothing of a suspended account stays on: a VM that was busy when its account was suspended, or has come up since, is suspended as soon
-// as nothing works on it any more.
+// Suspends running VMs of suspended accounts: a VM that was busy when its account was suspended, or has started since, is suspended as
+// soon as it has no open action.
 import { subtractDuration } from '../../../kernel/clock.ts'
 import { type Queries, sql } from '../../../kernel/database/db.ts'
 import { ApiError } from '../../../kernel/errors.ts'
@@ -7,7 +7,7 @@ import { reconciler, type Deps } from '../../deps.ts'
 import { suspend } from '../actions/power.ts'
 import { lockVmById } from '../model/sql.ts'
 
-/** Between two attempts: short, because it runs on meanwhile. */
+/** Retry delay; short, because the VM keeps running until then. */
 const RETRY = '2m'
 
 export const enforceSuspension = reconciler('vms.enforce_suspension', '30s', async (deps) => {
@@ -19,14 +19,14 @@ export const enforceSuspension = reconciler('vms.enforce_suspension', '30s', asy
   }
 })
 
-/** The suspension may have been lifted meanwhile. */
+/** Re-checks under the lock: the account may have been unsuspended in the meantime. */
 const switchOff = (deps: Deps, id: string): Promise<void> =>
   deps.db.tx(async (tx) => {
     const vm = await lockVmById(tx, id)
     if (vm?.account_suspended) await suspend(tx, deps, { accountId: vm.account_id }, id)
   })
 
-/** What is not suspended although its account is; one that could not be, on a host that answers, a while after the last try. */
+/** Unsuspended VMs of suspended accounts on reachable hosts; after a failed attempt only once the retry delay has passed. */
 const vmsToSuspend = (db: Queries, triedBefore: Date) =>
   db.many<{ id: string }>(sql`
     select v.id from accounts a join vms v on v.account_id = a.id join hosts h on h.id = v.host_id

@@ -8,18 +8,18 @@ import { subscribeHostEvents } from './power-sync.reconciler.ts'
 const app = await testApp()
 const { hypervisors } = app.deps
 
-test('a host is heard at the address it has by now', async () => {
+test('subscribes to a host again after its address changed', async () => {
   const vm = await app.given.vm(await app.given.customer({ credit: '10.00' }))
   const seen = () => app.db.one(sql`select observed_power from vms where id = ${vm.id}`)
   await subscribeHostEvents.runOnce(app.deps)
   await app.db.run(sql`update hosts set uri = 'simulated:///?vcpu=32' where id = ${app.host.id}`)
-  await hypervisors.get(app.host.id) // ends what the driver of the old address listened to
+  await hypervisors.get(app.host.id) // closes the old address's driver and its subscription
   await subscribeHostEvents.runOnce(app.deps)
   await controlOf(app, app.host.id).drift.stopMachine(vm.id, 'guest')
   await expect.poll(seen).toEqual({ observed_power: 'stopped' })
 })
 
-test('a host that does not answer keeps nobody from hearing the others', async () => {
+test('an unreachable host does not block subscriptions to the others', async () => {
   const later = await givenHost(app, 'zz')
   const heard: string[] = []
   let isAway = true

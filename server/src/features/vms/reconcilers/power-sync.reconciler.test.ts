@@ -5,7 +5,7 @@ import { heartbeat } from '../../hosts/heartbeat.reconciler.ts'
 import { suspendByOperator } from '../operator/suspend.ts'
 import { syncPowerStates } from './power-sync.reconciler.ts'
 
-describe('the power sweep', async () => {
+describe('power reconciler', async () => {
   const app = await testApp()
   const customer = await app.given.customer({ credit: '1000.00' })
   const { drift, faults } = app.simulated
@@ -25,7 +25,7 @@ describe('the power sweep', async () => {
   const events = async (id: string) =>
     (await app.db.many<{ type: string }>(sql`select type from events where subject_id = ${id} order by number`)).map((event) => event.type)
 
-  test('corrects a VM that switched itself off, at the second look', async () => {
+  test('corrects a VM that shut itself down, at the second observation', async () => {
     const { id } = await app.given.vm(customer)
     await drift.stopMachine(id, 'guest')
     await looks(1)
@@ -35,7 +35,7 @@ describe('the power sweep', async () => {
     expect((await events(id)).at(-1)).toBe('vm.stopped')
   })
 
-  test('does not act on what was seen only once', async () => {
+  test('does not act on a single observation', async () => {
     const { id } = await app.given.vm(customer)
     await drift.stopMachine(id, 'guest')
     await looks(1)
@@ -44,7 +44,7 @@ describe('the power sweep', async () => {
     expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
   })
 
-  test('corrects a VM that somebody started on the host', async () => {
+  test('corrects a VM that was started on the host', async () => {
     const { id } = await app.given.vm(customer)
     await customer.post(`/vms/${id}/stop`)
     await app.settle()
@@ -53,7 +53,7 @@ describe('the power sweep', async () => {
     expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
   })
 
-  test('starts again what its host lost with the power', async () => {
+  test('restarts a VM that its host lost in a power failure', async () => {
     const { id } = await app.given.vm(customer)
     await faults.cutPower()
     await looks(2)
@@ -62,7 +62,7 @@ describe('the power sweep', async () => {
     expect(await vm(id)).toMatchObject({ status: 'RUNNING', statusReason: null })
   })
 
-  test('lets a VM go on that was paused on its host, and tells of it once', async () => {
+  test('resumes a VM that was paused on its host, and records one event', async () => {
     const { id } = await app.given.vm(customer)
     await drift.pauseMachine(id)
     await looks(2)
@@ -74,7 +74,7 @@ describe('the power sweep', async () => {
     await app.checkInvariants()
   })
 
-  test('switches off again what is suspended and was started on its host, and tells of it once', async () => {
+  test('stops a SUSPENDED VM that was started on its host, and records one event', async () => {
     const { id } = await app.given.vm(customer)
     await suspendByOperator(app.deps, id)
     await app.settle()
@@ -90,7 +90,7 @@ describe('the power sweep', async () => {
     await app.checkInvariants()
   })
 
-  test('says so when the host no longer has the VM, and a rebuild brings it back', async () => {
+  test('sets ERROR when the machine is missing on the host, and a rebuild recovers it', async () => {
     const { id } = await app.given.vm(customer)
     await drift.deleteMachine(id)
     await looks(2)
@@ -101,7 +101,7 @@ describe('the power sweep', async () => {
     expect(await vm(id)).toMatchObject({ status: 'RUNNING' })
   })
 
-  test('leaves a VM alone while an action works on it', async () => {
+  test('skips a VM with an open action', async () => {
     const { id } = await app.given.vm(customer)
     await customer.post(`/vms/${id}/restart`)
     await drift.stopMachine(id, 'crash')
@@ -110,7 +110,7 @@ describe('the power sweep', async () => {
     await app.settle()
   })
 
-  test('does not judge a host that cannot be reached, nor one that has just come back', async () => {
+  test('skips an unreachable host and one that has just come back', async () => {
     const { id } = await app.given.vm(customer)
     await drift.stopMachine(id, 'guest')
     await faults.loseHost()

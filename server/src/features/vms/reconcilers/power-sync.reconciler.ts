@@ -1,6 +1,6 @@
 // The power state on the host wins. A VM whose row differs from its host is observed twice, at least ten seconds apart and never while an
-// action is open; then the row is corrected. A VM that its host paused, or lost with the power, is started again. A SUSPENDED VM is always
-// stopped, whoever started it. Events of a host count as the first of the two observations.
+// action is open; then the row is corrected. A VM that its host paused, or lost in a power failure, is started again. A SUSPENDED VM is
+// always stopped. An event from the host counts as the first of the two observations.
 import type { Driver, DriverEvent, Machine, Power, StopReason } from '../../../hypervisor/driver.ts'
 import { type Db, type Queries, sql, type Sql } from '../../../kernel/database/db.ts'
 import { findMissingIds } from '../../../kernel/database/missing-ids.ts'
@@ -41,7 +41,7 @@ async function sweepHost(deps: Deps, host: HostRow): Promise<void> {
     await flush()
   } catch (error) {
     deps.log.warn({ err: error, host: host.name }, 'listing machines on host failed')
-    return // half a list says nothing about what is absent
+    return // an incomplete list cannot show which machines are missing
   }
   for await (const absent of findMissingIds(present, (after, limit) => vmsOnHost(deps.db, host.id, after, limit)))
     for (const vm of await idleVms(deps.db, host.id, absent)) await comparePower(deps, vm, null)
@@ -119,17 +119,17 @@ async function applyObservedPower(deps: Deps, vmId: string, seen: Seen): Promise
   })
 }
 
-/** A hint from the host counts as the first look, so that the second corrects the row soon after. */
+/** A host event counts as the first observation, so the next reconciler run can correct the row. */
 export async function recordPowerEvent(db: Db, now: Date, vmId: string, power: Power): Promise<void> {
   const vm = await vmById(db, vmId)
   if (vm && EXPECTED[vm.status] !== undefined && EXPECTED[vm.status] !== power && vm.observed_power !== power)
     await recordObservedPower(db, vmId, power, now)
 }
 
-/** A host at another address has another driver, which is heard anew; the old one took its subscription with it. */
+/** Keyed by driver: a host with a new address has a new driver, and closing the old driver ended its subscription. */
 const subscribedDrivers = new WeakSet<Driver>()
 
-/** Subscribes to hosts that were added, or could not be reached the last time. The pool ends subscriptions when it closes. */
+/** Subscribes to new hosts and to those whose last subscription failed. The driver pool ends subscriptions when it closes. */
 export const subscribeHostEvents = reconciler('vms.host_events', '30s', async (deps, stopping = new AbortController().signal) => {
   const hear = async (driver: Driver, signal: AbortSignal): Promise<void> => {
     if (subscribedDrivers.has(driver)) return
@@ -149,7 +149,7 @@ async function note(deps: Deps, event: DriverEvent): Promise<void> {
 
 export type ComparableVm = Pick<VmRow, 'id' | 'status' | 'desired_running' | 'observed_power' | 'observed_at' | 'generation' | 'account_id'>
 
-/** What the power sweep compares: VMs in a stable state without open work, but for those whose machine is to be put right first. */
+/** VMs whose power state is compared: stable status, no open action, and no stale machine awaiting repair. */
 const comparable = (hostId: string, which: Sql) => sql`
     select id, status, desired_running, observed_power, observed_at, generation, account_id from vms v
     where host_id = ${hostId} and ${which} and status in ('RUNNING', 'STOPPED', 'SUSPENDED', 'ERROR') and provisioned

@@ -1,6 +1,6 @@
-// Hosts that were lost and came back still have machines of VMs that live elsewhere by now, and so do hosts that could not be asked to
-// remove one: these go, before two of them answer. So do private interfaces that their VMs lost meanwhile. Machines of VMs that do live
-// there, but as a change left them that failed, are made as their rows say.
+// Purges stale machines from hosts that came back: their VMs are placed elsewhere or deleted, and two machines must not answer for one
+// VM. Removes stale private interfaces. Repairs machines of VMs that are still placed there but differ from their rows after a failed
+// change.
 import type { Machine } from '../../../hypervisor/driver.ts'
 import { openRunOf } from '../../../workflow/run-store.ts'
 import { keyedReconciler, type Deps } from '../../deps.ts'
@@ -31,7 +31,7 @@ export const reconcileStaleMachines = keyedReconciler('vms.stale_machines', '30s
 
 async function removeMachines(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   for (const { vm_id } of await removableMachines(deps.db, hostId)) {
-    if ((await removableMachines(deps.db, hostId, vm_id)).length === 0) continue // it came to live here again meanwhile
+    if ((await removableMachines(deps.db, hostId, vm_id)).length === 0) continue // placed here again in the meantime
     const error = await callHost(deps, hostId, stopping, (driver, signal) => driver.ensurePurgedKeepBackups(vm_id, signal))
     if (error) continue
     await clearStaleMachine(deps.db, vm_id, hostId)
@@ -53,13 +53,13 @@ async function repair(deps: Deps, hostId: string, vmId: string, machine: Machine
     if (!vm || vm.host_id !== hostId || vm.status === 'UNMANAGED' || (await openRunOf(tx, vmId))) return
     if (matchesRecord(vm, await attachmentsOf(tx, vmId), machine)) return void (await clearStaleMachine(tx, vmId, hostId))
     const isOn = vm.status === 'RUNNING'
-    if (isOn && vm.account_suspended) return // it is switched off first
+    if (isOn && vm.account_suspended) return // enforce-suspension stops it first
     const options = { label: isOn ? 'RESTART' : 'STOP', ownerId: vm.account_id, subjectId: vmId }
     await deps.workflows.start(tx, repairVm, { vmId, isOn }, options)
   })
 }
 
-/** The same of interfaces. */
+/** Removes stale interfaces. */
 async function removeNics(deps: Deps, hostId: string, stopping: AbortSignal): Promise<void> {
   for (const { vm_id, mac } of await removableNics(deps.db, hostId)) {
     const error = await callHost(deps, hostId, stopping, (driver, signal) => driver.ensureNoInterface(vm_id, mac, signal))

@@ -1,7 +1,6 @@
-// A VM whose host is lost gets a place on another one, with another public address: nobody knows whether it still runs where it was. When
-// the lost host comes back, what it still has of the VM is removed.
-// Private networks live on one host and are lost with it. A VM that is brought back elsewhere lets go of them; when that fails they are its
-// own again.
+// Evacuation: a VM on a lost host gets a placement on another host, with a new public address, because the old machine may still run.
+// When the lost host comes back, its stale machine is purged. Private networks exist on one host and are lost with it: evacuation
+// detaches them, rollback attaches them again.
 import type { Tx } from '../../../kernel/database/db.ts'
 import { apiError } from '../../../kernel/errors.ts'
 import type { EventDeps } from '../../deps.ts'
@@ -21,19 +20,21 @@ import { recordStaleMachine, recordStaleNics } from '../model/stale-machines.ts'
 export interface Move {
   runId: string
   templateId: string
-  /** Its owner agrees that it comes back without its private networks. */
+  /** The owner accepts that the VM is restored without its private networks. */
   withoutNetworks?: boolean
 }
 
-/** Its room on the lost host stays taken until the VM is well elsewhere: its disk there may be the only good one, so that it has to fit
- *  there again when this fails. Nobody can use that room meanwhile, and should the host come back, its machine does. */
+/**
+ * The capacity on the lost host stays reserved until the evacuation completes: the disk there may be the only good copy, so a rollback
+ * must fit. No other VM could use that capacity anyway: the host is unreachable, and when it returns the old machine occupies it.
+ */
 export async function evacuateVm(tx: Tx, deps: EventDeps, vm: VmDetails, move: Move): Promise<PreviousPlacement> {
   const now = deps.clock.now()
   const { runId, templateId, withoutNetworks = false } = move
   const networks = await detachLostNetworks(tx, vm.id, withoutNetworks)
   const { arch } = await getTemplate(tx, templateId)
   const place = await allocatePlacement(tx, now, await getRegion(tx, vm.region_id), sizeOf(vm), { hostId: null, arch })
-  await releasePublicIp(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // something may still answer there
+  await releasePublicIp(tx, now, { address: vm.ip_address!, poolId: vm.address_pool_id! }, '24h') // the old machine may still answer at this address
   await assignToHost(tx, deps, vm, place)
   await recordNetworkEvents(tx, deps, vm.id, 'vm.network_detached', networks, runId)
   return { host_id: vm.host_id!, ip_address: vm.ip_address!, address_pool_id: vm.address_pool_id!, mac: vm.mac!, networks }
@@ -47,14 +48,16 @@ async function assignToHost(tx: Tx, deps: EventDeps, vm: VmDetails, place: Place
 
 export interface FailedMove {
   runId: string
-  /** Something of it could not be removed from the host where it should have come up. */
+  /** Purging the VM from the target host failed. */
   cleanupFailed: boolean
 }
 
-/** The VM's home is where its old disk is, whether or not that host answers already: nothing else holds what it wrote since the backup.
- *  Its room waited for it, and its public address rests for longer than a restore may take. False when the host is gone for good, and the
- *  disk with it (`berthd host remove` waits for restores): then the VM stays where it should have come up. Networks are locked before room,
- *  as by whoever creates a VM. */
+/**
+ * Places the VM back on the host of its old disk, reachable or not: only that disk has the writes since the backup. Its capacity is still
+ * reserved, and the cooldown of its public address is longer than a restore's deadline. Returns false when the host was removed, and the
+ * disk with it (`berthd host remove` waits for restores): the VM then stays on the target host. Locks networks before capacity, like a
+ * create.
+ */
 export async function rollBackEvacuation(
   tx: Tx,
   deps: EventDeps,
@@ -72,12 +75,12 @@ export async function rollBackEvacuation(
   if (end.cleanupFailed) await recordStaleMachine(tx, now, vmId, vm.host_id!)
   await assignToHost(tx, deps, vm, before)
   await resumeFilter(tx, vmId)
-  await notifyResized(tx, deps, vmId) // its old machine did not hear of what was changed while it was away
+  await notifyResized(tx, deps, vmId) // the old machine missed changes made during the evacuation
   await recordNetworkEvents(tx, deps, vmId, 'vm.network_attached', back, end.runId)
   return true
 }
 
-/** A VM that is well elsewhere needs its room there no more. A host that is gone has nothing to remove. */
+/** Releases the capacity on the lost host. A removed host has nothing to purge. */
 export async function completeEvacuation(tx: Tx, now: Date, vmId: string, { host_id }: PreviousPlacement): Promise<void> {
   await releaseCapacity(tx, host_id, sizeOf(await getVmRow(tx, vmId)))
   await recordStaleMachine(tx, now, vmId, host_id)
@@ -96,7 +99,7 @@ async function detachLostNetworks(tx: Tx, vmId: string, withoutNetworks: boolean
 
 interface Returned {
   back: PreviousAddress[]
-  /** Their networks were deleted meanwhile, or their addresses given to others. */
+  /** Attachments whose network was deleted or whose address was allocated to another VM in the meantime. */
   lost: PreviousAddress[]
 }
 

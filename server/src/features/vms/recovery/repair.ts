@@ -1,4 +1,4 @@
-// Makes a machine as its VM's row says: a change that failed while its host was away could not be taken back there.
+// Makes a machine match its VM's row, after a change failed while the host was unreachable and could not be compensated there.
 import type { Machine } from '../../../hypervisor/driver.ts'
 import { addDuration } from '../../../kernel/clock.ts'
 import { workflow } from '../../deps.ts'
@@ -12,7 +12,10 @@ interface Input extends steps.VmInput {
   isOn: boolean
 }
 
-/** Interfaces that it should not have are unplugged without a restart, and a machine that is on is the power sweep's to judge. */
+/**
+ * Extra interfaces do not count: they are detached without a restart. Nor does a machine that runs although its row says off: the power
+ * reconciler handles it.
+ */
 export function matchesRecord(vm: sql.VmRow, attachments: { mac: string }[], machine: Machine | null): boolean {
   if (!machine) return vm.status === 'ERROR' || vm.status === 'SUSPENDED'
   const isSameShape = machine.generation === vm.generation && machine.vcpu === vm.vcpu && machine.ramMiB === vm.ram_mib
@@ -39,7 +42,7 @@ export const repairVm = workflow<Input>('vm.repair', { deadline: '30m' })
   .onSuccess(async (tx, { deps, input: { vmId }, results: { ready }, runId, now }) => {
     const vm = await getVmRow(tx, vmId)
     await clearStaleMachine(tx, vmId, vm.host_id!)
-    const reason = ready?.reason ?? vm.status_reason // why the change failed
+    const reason = ready?.reason ?? vm.status_reason // the reason the change failed
     await sql.setStatus(tx, now, vmId, { status: vm.status, reason, readiness: ready?.readiness ?? 'booting' })
     await recordVmEvent(tx, deps, vmId, ready ? 'vm.restarted' : 'vm.stopped', { actionId: runId, reason: 'host' })
   })
