@@ -22,7 +22,7 @@ const listed = (name) => [...lists[name].all, ...(lists[name][process.arch] ?? [
 const host = {
   package: listed('host'),
   command: process.arch === 'arm64' ? 'qemu-system-aarch64' : 'qemu-system-x86_64',
-  also: ['libvirtd', 'virtlogd', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl'],
+  also: ['libvirtd', 'virtlogd', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl', 'tini'],
   service: 'libvirtd',
 }
 const templates = { package: listed('templates'), command: 'mmdebstrap', also: ['sfdisk', 'grub-mkimage', 'mke2fs', 'mcopy', 'cpio'] }

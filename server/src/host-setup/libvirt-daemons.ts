@@ -1,4 +1,5 @@
 // Starts libvirtd, and virtlogd, which writes the guests' console logs. Both outlive the process that started them.
+import { spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { sleep, stopwatch } from '../kernel/clock.ts'
 import { versionText, withLibvirt } from './libvirt.ts'
@@ -78,15 +79,17 @@ async function startBySystemd({ tlsAddress }: HostPlan): Promise<void> {
 }
 
 async function startByHand({ tlsAddress }: HostPlan): Promise<void> {
-  if (!(await findDaemon('virtlogd'))) await startDetached('virtlogd')
+  if (!(await findDaemon('virtlogd'))) await run('env', ...CLEAN_ENV, 'virtlogd', '-d')
   const running = await findDaemon('libvirtd')
   if (running) await stop(running)
-  await startDetached('libvirtd', ...(tlsAddress ? ['--listen'] : []))
+  // QEMU outlives its parent, and libvirt waits until a stopped QEMU is reaped. The first process of a container may do that late or never,
+  // so tini does.
+  const command = [...CLEAN_ENV, 'tini', '-s', '--', 'libvirtd', ...(tlsAddress ? ['--listen'] : [])]
+  spawn('/usr/bin/env', command, { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 
-/** `-d` daemonises. The environment holds only a PATH that includes the sbin folders, and the C locale. */
-const startDetached = (name: string, ...options: string[]): Promise<string> =>
-  run('env', '-i', `PATH=${SYSTEM_PATH}`, 'LC_ALL=C', name, ...options, '-d')
+/** A PATH that includes the sbin folders, and the C locale. */
+const CLEAN_ENV = ['-i', `PATH=${SYSTEM_PATH}`, 'LC_ALL=C']
 
 const STOP_MS = 20_000
 const ANSWER_MS = 30_000

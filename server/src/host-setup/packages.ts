@@ -5,7 +5,7 @@ import { missing, SetupError, satisfied, type Step } from './setup-step.ts'
 import { findCommand, run } from './shell.ts'
 
 export const QEMU = `qemu-system-${nativeArch()}`
-const COMMANDS = ['libvirtd', 'virtlogd', QEMU, 'qemu-img', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl']
+const COMMANDS = ['libvirtd', 'virtlogd', QEMU, 'qemu-img', 'dnsmasq', 'iptables', 'ebtables', 'ip', 'openssl', 'tini']
 
 const wanted = (): string[] => [...lists.host.all, ...lists.host[nativeArch() === 'aarch64' ? 'arm64' : 'x64']]
 

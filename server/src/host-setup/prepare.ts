@@ -3,6 +3,7 @@
 import { bootUnit } from './boot-unit.ts'
 import { daemons } from './libvirt-daemons.ts'
 import { forwarding } from './forwarding.ts'
+import { kvmDevice } from './kvm-device.ts'
 import { masquerade } from './masquerade.ts'
 import { savedState } from './saved-state.ts'
 import { network } from './network.ts'
@@ -17,7 +18,7 @@ import { findCommand } from './shell.ts'
 import { tls } from './tls.ts'
 import { uplink } from './uplink.ts'
 
-const STEPS: Step[] = [savedState, qemuConf, tls, daemons, pool, network, forwarding, uplink, masquerade, bootUnit]
+const STEPS: Step[] = [savedState, qemuConf, tls, kvmDevice, daemons, pool, network, forwarding, uplink, masquerade, bootUnit]
 
 export interface PrepareOptions extends PlanOptions {
   dryRun?: boolean
