@@ -31,10 +31,10 @@ test('a folder below its floor fails, and so does one that has disappeared', () 
   ])
 })
 
-test('floors rise and never fall', () => {
+test('floors rise to whole percents a point below the measurement, and never fall', () => {
   const floors = { 'sdk/src': { lines: 90, branches: 75 } }
-  expect(raiseFloors({ 'sdk/src': { lines: 95, branches: 70 }, 'cli/src': { lines: 40, branches: 30 } }, floors)).toEqual({
-    'cli/src': { lines: 40, branches: 30 },
-    'sdk/src': { lines: 95, branches: 75 },
+  expect(raiseFloors({ 'sdk/src': { lines: 95.3, branches: 75.9 }, 'cli/src': { lines: 40.9, branches: 0 } }, floors)).toEqual({
+    'cli/src': { lines: 39, branches: 0 },
+    'sdk/src': { lines: 94, branches: 75 },
   })
 })

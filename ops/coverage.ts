@@ -1,5 +1,5 @@
 // npm run coverage [-- --raise]: runs the tests with V8 coverage, prints lines and branches per folder and fails when a folder is below its floor
-// in ops/coverage-floors.json. --raise lifts the floors to what was measured; no command lowers them.
+// in ops/coverage-floors.json. --raise lifts the floors to a point below what was measured; no command lowers them.
 //
 // Counted is what runs in the processes of the tests. Not counted: processes that tests start (berthd, berth, libvirtd), and the dashboard, which runs
 // in a browser. A folder that is tested mostly through berthd therefore shows less than is tested.
@@ -61,10 +61,14 @@ export function belowFloor(measured: Coverage, floors: Coverage): string[] {
   )
 }
 
+/** Percent between a measurement and its floor: which branches of waits and retries run differs from run to run. */
+const MARGIN = 1
+
 /** Floors only rise. */
 export function raiseFloors(measured: Coverage, floors: Coverage): Coverage {
   const folders = [...new Set([...Object.keys(floors), ...Object.keys(measured)])].sort()
-  const highest = (folder: string) => both((metric) => Math.max(measured[folder]?.[metric] ?? 0, floors[folder]?.[metric] ?? 0))
+  const highest = (folder: string) =>
+    both((metric) => Math.max(Math.floor((measured[folder]?.[metric] ?? 0) - MARGIN), floors[folder]?.[metric] ?? 0))
   return Object.fromEntries(folders.map((folder) => [folder, highest(folder)]))
 }
 
