@@ -1,6 +1,8 @@
-// Guests with an empty disk on a real host: their firmware finds nothing to boot, which is enough for many tests.
+// Guests without an operating system on a real host, which is enough for many tests. Their serial console says so: UEFI writes there that it
+// finds nothing to boot; the PC's BIOS writes nothing, so the disk has a boot sector that does.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll } from 'vitest'
@@ -70,9 +72,25 @@ export function blankGuests() {
 }
 
 async function blankImage(folder: string): Promise<Image> {
-  const path = join(folder, 'blank.qcow2')
-  await run('qemu-img', 'create', '-q', '-f', 'qcow2', path, '64M')
-  return imageIn(path, nativeArch(), 2 ** 26)
+  const [raw, path] = [join(folder, 'blank.raw'), join(folder, 'blank.qcow2')]
+  await writeFile(raw, bootSector('Boot: no operating system'))
+  await truncate(raw, BLANK_BYTES)
+  await run('qemu-img', 'convert', '-q', '-O', 'qcow2', raw, path)
+  return imageIn(path, nativeArch(), BLANK_BYTES)
+}
+
+const BLANK_BYTES = 2 ** 26
+
+/** x86 code that writes a line to the first serial port at every timer interrupt. */
+function bootSector(line: string): Buffer {
+  const setUp = [0xfb, 0x31, 0xc0, 0x8e, 0xd8] // sti; xor ax, ax; mov ds, ax
+  const rewind = [0xbe, 0x16, 0x7c] // mov si, the address of the line
+  const write = [0xac, 0x84, 0xc0, 0x74, 0x06, 0xba, 0xf8, 0x03, 0xee, 0xeb, 0xf5] // until 0: lodsb; out 0x3f8, al
+  const wait = [0xf4, 0xeb, 0xef] // hlt; jmp rewind
+  const sector = Buffer.alloc(512)
+  sector.set([...setUp, ...rewind, ...write, ...wait, ...Buffer.from(`${line}\r\n\0`)])
+  sector.set([0x55, 0xaa], 510)
+  return sector
 }
 
 export function imageIn(path: string, arch: Image['arch'], virtualBytes: number): Image {

@@ -54,7 +54,7 @@ describeIf(missingForSandbox() ?? missingCommands(`qemu-system-${nativeArch()}`)
       () => expect.unreachable(),
       (error: unknown) => error as { consoleTail: string[] },
     )
-    expect(consoleTail.join('\n')).toMatch(/UEFI|Boot|SeaBIOS/)
+    expect(consoleTail.join('\n')).toMatch(/UEFI|Boot/)
   })
 
   test.each(EMULATED)('runs guests of %s', async (arch) => {
