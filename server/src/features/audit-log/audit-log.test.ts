@@ -108,7 +108,7 @@ describe('the audit log', () => {
     const codeOf = async (path: string, body: object) => (await customer.post(path, body)).headers['x-error-code']
     expect(await codeOf('/vms?dryRun=true', input)).toBe('insufficient_funds')
     expect(await codeOf('/vms?dryRun=true', {})).toBe('validation_failed')
-    expect(await codeOf('/vms/cnothing0/upgrade?dryRun=true', { planId: input.planId })).toBe('missing_scope')
+    expect(await codeOf('/vms/cnothing0/upgrade?dryRun=true', { planId: 'cnothing0' })).toBe('missing_scope')
     expect(await log(customer)).toEqual([])
     expect(await codeOf('/vms?dryRun=false', input)).toBe('insufficient_funds')
     expect(await codeOf('/ssh-keys?dryRun=true', key())).toBe('missing_scope')
